@@ -1,0 +1,58 @@
+import type { SnippetClient } from '../client/snippet-client.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import { consequenceOf } from './consequence.ts';
+import type { WantedSnippet } from './find-embeds.ts';
+
+export interface FailedSnippet {
+  snippet: WantedSnippet;
+  error: SnippetError;
+}
+
+export interface FetchedSnippets {
+  contents: Map<WantedSnippet, string>;
+  failed: FailedSnippet[];
+  /** Snippets that were not asked for, because an earlier answer stands for all of them. */
+  notAsked: WantedSnippet[];
+}
+
+/**
+ * Asks for every snippet of the site, each once, as many at a time as the client allows. One that fails does
+ * not keep the others from being asked for, so that all failures are known at once; except where the answer
+ * would be the same for each (a key that is not valid).
+ *
+ * @param onSettled called after each snippet with how many are settled.
+ */
+export async function fetchSnippets(
+  client: SnippetClient,
+  snippets: readonly WantedSnippet[],
+  signal: AbortSignal,
+  onSettled: (settled: number) => void,
+): Promise<FetchedSnippets> {
+  const fetched: FetchedSnippets = { contents: new Map(), failed: [], notAsked: [] };
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  let settled = 0;
+  const outcomes = await Promise.all(
+    snippets.map(async (snippet) => {
+      try {
+        const params = snippet.params === undefined ? undefined : JSON.parse(snippet.params);
+        const { content } = await client.get(snippet.id, params, { signal: either });
+        return { snippet, content };
+      } catch (error) {
+        if (!(error instanceof SnippetError)) throw error;
+        if (consequenceOf(error.code) === 'end') ended.abort();
+        return { snippet, error };
+      } finally {
+        settled += 1;
+        onSettled(settled);
+      }
+    }),
+  );
+  signal.throwIfAborted();
+  for (const { snippet, content, error } of outcomes) {
+    if (content !== undefined) fetched.contents.set(snippet, content);
+    else if (error !== undefined && error.code !== 'aborted') fetched.failed.push({ snippet, error });
+    else fetched.notAsked.push(snippet);
+  }
+  return fetched;
+}

@@ -1,0 +1,43 @@
+import { readdir } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+
+/** A file of the built site. */
+export interface SiteFile {
+  /** Where it is on the disk. */
+  file: string;
+  /** How people know it: relative to the output directory, with slashes. */
+  name: string;
+}
+
+export interface SiteFiles {
+  pages: SiteFile[];
+  /** Files of text that are no pages: feeds, JSON, scripts, styles, source maps. */
+  texts: SiteFile[];
+}
+
+const pageExtensions = new Set(['.html', '.htm', '.xhtml']);
+
+// Formats that cannot hold text as it was written. Everything else is taken for text, so that a format nobody
+// thought of is looked at rather than passed over.
+const binaryExtensions = new Set(
+  `.avif .bmp .br .eot .gif .gz .heic .ico .jpeg .jpg .jxl .mov .mp3 .mp4 .ogg .otf .pdf .png .tar .tif .tiff .ttf
+  .wasm .wav .webm .webp .woff .woff2 .zip .zst`.split(/\s+/),
+);
+
+/** Lists the files of a built site, in an order that does not depend on the disk. */
+export async function listSiteFiles(directory: string): Promise<SiteFiles> {
+  const files: SiteFiles = { pages: [], texts: [] };
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    const found = { file, name: relative(directory, file).split(sep).join('/') };
+    const extension = extname(entry.name).toLowerCase();
+    if (pageExtensions.has(extension)) files.pages.push(found);
+    else if (!binaryExtensions.has(extension)) files.texts.push(found);
+  }
+  const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
+  files.pages.sort(byName);
+  files.texts.sort(byName);
+  return files;
+}

@@ -1,0 +1,58 @@
+/**
+ * How long and how much the client accepts. Times are in milliseconds, sizes in bytes.
+ *
+ * The specification states no limits (section 8: not shown); these are the client's own.
+ */
+export interface Limits {
+  /** Requests for one snippet, both variants together. @default 5 */
+  attempts: number;
+  /** Attempts at variant B that may fail before variant A is asked. @default 2 */
+  renderAttempts: number;
+  /** Snippets in a row that had to fall back to variant A before variant B is given up. @default 5 */
+  fallbacksInARow: number;
+  /** One request, from connecting to the last byte of its body. @default 15_000 */
+  attemptTimeout: number;
+  /** Opening a connection, TLS included. @default 5_000 */
+  connectTimeout: number;
+  /** Silence before the headers of an answer, or between two pieces of its body. @default 10_000 */
+  idleTimeout: number;
+  /** One snippet, with all its attempts and waits. @default 120_000 */
+  deadline: number;
+  /** The longest body accepted. @default 2_097_152 */
+  bodyBytes: number;
+  /** The longest address asked for, in characters. @default 8_000 */
+  urlLength: number;
+  /** The longest `Retry-After` that is waited for; beyond it a snippet fails at once. @default 60_000 */
+  retryAfter: number;
+  /** What the waits between attempts grow from. @default 250 */
+  retryBase: number;
+  /** The longest wait between attempts. @default 8_000 */
+  retryCap: number;
+  /** How many of the last attempts at an origin the breaker looks at. @default 50 */
+  breakerWindow: number;
+  /** How many attempts it needs before it judges. @default 20 */
+  breakerMinimum: number;
+  /** How often an origin with an open breaker is probed. @default 15_000 */
+  breakerProbe: number;
+  /** How long an origin may go without a success before waiting for it ends. @default 90_000 */
+  breakerPatience: number;
+}
+
+export const defaultLimits: Readonly<Limits> = {
+  attempts: 5,
+  renderAttempts: 2,
+  fallbacksInARow: 5,
+  attemptTimeout: 15_000,
+  connectTimeout: 5_000,
+  idleTimeout: 10_000,
+  deadline: 120_000,
+  bodyBytes: 2 * 1024 * 1024,
+  urlLength: 8_000,
+  retryAfter: 60_000,
+  retryBase: 250,
+  retryCap: 8_000,
+  breakerWindow: 50,
+  breakerMinimum: 20,
+  breakerProbe: 15_000,
+  breakerPatience: 90_000,
+};

@@ -1,0 +1,75 @@
+import type { SnippetErrorCode } from './snippet-error.ts';
+
+/** What one request came to, reduced to what decides what happens next. */
+export type Outcome =
+  | { kind: 'usable' }
+  | { kind: 'unusable' }
+  | { kind: 'status'; status: number; problem: boolean }
+  | { kind: 'network' | 'timeout' | 'certificate' | 'too-large' };
+
+/**
+ * - `use`: the content is there.
+ * - `end`: the key serves every request, so no other snippet can do better.
+ * - `fail`: this snippet fails; the others go on.
+ * - `elsewhere`: nothing answers here: ask the other variant.
+ * - `again`: it may pass.
+ */
+export type Verdict = 'use' | 'end' | 'fail' | 'elsewhere' | 'again';
+
+interface Judgement {
+  verdict: Verdict;
+  code: SnippetErrorCode;
+}
+
+const withoutProblem: Readonly<Record<number, Judgement>> = {
+  404: { verdict: 'elsewhere', code: 'no-route' },
+  405: { verdict: 'elsewhere', code: 'no-route' },
+  410: { verdict: 'elsewhere', code: 'no-route' },
+  501: { verdict: 'elsewhere', code: 'no-route' },
+};
+
+const withOrWithoutProblem: Readonly<Record<number, Judgement>> = {
+  401: { verdict: 'end', code: 'unauthorized' },
+  402: { verdict: 'end', code: 'payment-required' },
+  403: { verdict: 'fail', code: 'forbidden' },
+  404: { verdict: 'fail', code: 'not-found' },
+  408: { verdict: 'again', code: 'timeout' },
+  429: { verdict: 'again', code: 'rate-limited' },
+  500: { verdict: 'again', code: 'server-error' },
+  502: { verdict: 'again', code: 'server-error' },
+  503: { verdict: 'again', code: 'server-error' },
+  504: { verdict: 'again', code: 'server-error' },
+};
+
+const withoutAnswer: Readonly<Record<'network' | 'timeout' | 'certificate' | 'too-large', Verdict>> = {
+  network: 'again',
+  timeout: 'again',
+  certificate: 'fail',
+  'too-large': 'fail',
+};
+
+/**
+ * Says what an outcome means. The same for both variants, but that variant A has nowhere `elsewhere` to go:
+ * there, the client lets the snippet fail.
+ *
+ * The statuses are those of the specification's section 7, and beside them the ones that servers and gateways
+ * in between are known to give.
+ */
+export function judge(outcome: Outcome): Judgement {
+  switch (outcome.kind) {
+    case 'usable':
+      return { verdict: 'use', code: 'bad-answer' };
+    case 'unusable':
+      return { verdict: 'again', code: 'bad-answer' };
+    case 'status':
+      return judgeStatus(outcome.status, outcome.problem);
+    default:
+      return { verdict: withoutAnswer[outcome.kind], code: outcome.kind };
+  }
+}
+
+function judgeStatus(status: number, problem: boolean): Judgement {
+  const known = (problem ? undefined : withoutProblem[status]) ?? withOrWithoutProblem[status];
+  if (known !== undefined) return known;
+  return { verdict: 'fail', code: status >= 300 && status < 400 ? 'redirect' : 'unexpected-status' };
+}

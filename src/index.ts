@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import type { AstroIntegration } from 'astro';
+import { environmentPlugin } from './environment.ts';
+import { parseOptions, resolveSettings, type Settings, type SnippetsOptions } from './options.ts';
+
+export type { SnippetsOptions } from './options.ts';
+
+/**
+ * The integration: renders the snippets that pages embed while the site is built, and inlines them.
+ *
+ * The API key is not an option. It is read from SNIPPETS_API_KEY, in the environment or in a `.env` file, and
+ * stays in the build's own process.
+ *
+ * @throws AstroError for options that are wrong or unknown.
+ *
+ * @example
+ * // astro.config.mjs
+ * export default defineConfig({ integrations: [snippets()] });
+ */
+export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
+  const parsed = parseOptions(options);
+  let settings: Settings = resolveSettings(parsed, {});
+  return {
+    name: 'astro-snippets',
+    hooks: {
+      'astro:config:setup'({ updateConfig }) {
+        const plugin = environmentPlugin((environment) => {
+          settings = resolveSettings(parsed, environment);
+        });
+        updateConfig({ vite: { plugins: [plugin] } });
+      },
+      async 'astro:build:generated'({ dir, logger }) {
+        // Loaded here, so that starting Astro for anything else costs nothing.
+        const { inlineSite } = await import('./build/inline-site.ts');
+        await inlineSite(fileURLToPath(dir), settings, logger);
+      },
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { AstroError } from 'astro/errors';
+import { z } from 'zod';
+import { checkApiKey } from './client/api-key.ts';
+import { parseBaseUrl } from './client/base-url.ts';
+import { cleanText } from './client/clean-text.ts';
+import { SnippetError } from './client/snippet-error.ts';
+
+const pem = z.string().refine((text) => text.includes('-----BEGIN CERTIFICATE-----'), {
+  error:
+    'must be the text of a certificate (PEM), not the path of a file; a path goes into NODE_EXTRA_CA_CERTS',
+});
+
+const schema = z.strictObject({
+  renderBaseUrl: z.string().optional(),
+  retrieveBaseUrl: z.string().optional(),
+  ca: z.union([pem, z.array(pem)]).optional(),
+  concurrency: z.int().min(1).max(1000).default(20),
+});
+
+/** What a user may set in `astro.config`. The API key is not among it: it comes from the environment alone. */
+export interface SnippetsOptions {
+  /** Base address of variant B (render), with its path prefix. @default SNIPPETS_RENDER_BASE_URL */
+  renderBaseUrl?: string | undefined;
+  /** Base address of variant A (retrieve), with its path prefix. @default SNIPPETS_RETRIEVE_BASE_URL */
+  retrieveBaseUrl?: string | undefined;
+  /** Certificates (PEM) of authorities to trust beside those Node trusts. */
+  ca?: string | string[] | undefined;
+  /** Requests under way at once. @default 20 */
+  concurrency?: number | undefined;
+}
+
+/** The environment's part, by the names users know. */
+export const variables = {
+  apiKey: 'SNIPPETS_API_KEY',
+  renderBaseUrl: 'SNIPPETS_RENDER_BASE_URL',
+  retrieveBaseUrl: 'SNIPPETS_RETRIEVE_BASE_URL',
+} as const;
+
+/** Options and environment together, checked. What may still be missing is asked for when an embed is found. */
+export interface Settings {
+  apiKey: string | undefined;
+  renderBaseUrl: string | undefined;
+  retrieveBaseUrl: string | undefined;
+  ca: string | string[] | undefined;
+  concurrency: number;
+}
+
+export type ParsedOptions = z.output<typeof schema>;
+
+/** @throws AstroError that names every option that is wrong or unknown. */
+export function parseOptions(options: unknown): ParsedOptions {
+  const parsed = schema.safeParse(options);
+  if (parsed.success) return parsed.data;
+  const flaws = parsed.error.issues.map((issue) => `- ${describe(issue)}`).join('\n');
+  throw new AstroError(
+    `The options of snippets() in the Astro config cannot be used:\n${flaws}`,
+    `Options are ${Object.keys(schema.shape).join(', ')}. The API key is none of them: set ${variables.apiKey} in the environment.`,
+  );
+}
+
+/**
+ * Puts the environment beside the options, which win.
+ *
+ * @param environment variables by name; an empty one counts as not set, as CI systems leave a missing secret.
+ * @throws AstroError for a malformed key or address; the key is not shown.
+ */
+export function resolveSettings(
+  options: ParsedOptions,
+  environment: Record<string, string | undefined>,
+): Settings {
+  const given = (name: string) => environment[name] || undefined;
+  const apiKey = given(variables.apiKey);
+  return {
+    ...options,
+    ca: options.ca,
+    apiKey: apiKey === undefined ? undefined : checked(variables.apiKey, () => checkApiKey(apiKey)),
+    renderBaseUrl: address('renderBaseUrl', options.renderBaseUrl, given(variables.renderBaseUrl)),
+    retrieveBaseUrl: address('retrieveBaseUrl', options.retrieveBaseUrl, given(variables.retrieveBaseUrl)),
+  };
+}
+
+function address(
+  name: 'renderBaseUrl' | 'retrieveBaseUrl',
+  option: string | undefined,
+  variable: string | undefined,
+): string | undefined {
+  const value = option ?? variable;
+  if (value === undefined) return undefined;
+  const source = option === undefined ? variables[name] : `The option ${name}`;
+  return checked(source, () => parseBaseUrl(source, value).href);
+}
+
+function checked(source: string, check: () => string): string {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof SnippetError)) throw error;
+    throw new AstroError(error.message, `It was read from ${source}.`);
+  }
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `"${cleanText(key)}" is not an option`).join('; ');
+  }
+  return `${issue.path.length === 0 ? 'the options' : issue.path.join('.')}: ${issue.message}`;
+}
