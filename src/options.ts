@@ -1,9 +1,10 @@
-import { AstroError } from 'astro/errors';
 import { z } from 'zod';
 import { checkApiKey } from './client/api-key.ts';
 import { parseBaseUrl } from './client/base-url.ts';
 import { cleanText } from './client/clean-text.ts';
 import { SnippetError } from './client/snippet-error.ts';
+import { hints } from './report/hints.ts';
+import { userError } from './report/user-error.ts';
 
 const pem = z.string().refine((text) => text.includes('-----BEGIN CERTIFICATE-----'), {
   error:
@@ -52,7 +53,7 @@ export function parseOptions(options: unknown): ParsedOptions {
   const parsed = schema.safeParse(options);
   if (parsed.success) return parsed.data;
   const flaws = parsed.error.issues.map((issue) => `- ${describe(issue)}`).join('\n');
-  throw new AstroError(
+  throw userError(
     `The options of snippets() in the Astro config cannot be used:\n${flaws}`,
     `Options are ${Object.keys(schema.shape).join(', ')}. The API key is none of them: set ${variables.apiKey} in the environment.`,
   );
@@ -73,7 +74,7 @@ export function resolveSettings(
   return {
     ...options,
     ca: options.ca,
-    apiKey: apiKey === undefined ? undefined : checked(variables.apiKey, () => checkApiKey(apiKey)),
+    apiKey: apiKey === undefined ? undefined : checked(() => checkApiKey(apiKey, variables.apiKey)),
     renderBaseUrl: address('renderBaseUrl', options.renderBaseUrl, given(variables.renderBaseUrl)),
     retrieveBaseUrl: address('retrieveBaseUrl', options.retrieveBaseUrl, given(variables.retrieveBaseUrl)),
   };
@@ -87,15 +88,15 @@ function address(
   const value = option ?? variable;
   if (value === undefined) return undefined;
   const source = option === undefined ? variables[name] : `The option ${name}`;
-  return checked(source, () => parseBaseUrl(source, value).href);
+  return checked(() => parseBaseUrl(source, value).href);
 }
 
-function checked(source: string, check: () => string): string {
+function checked(check: () => string): string {
   try {
     return check();
   } catch (error) {
     if (!(error instanceof SnippetError)) throw error;
-    throw new AstroError(error.message, `It was read from ${source}.`);
+    throw userError(error.message, hints[error.code]);
   }
 }
 

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
-import { AstroError } from 'astro/errors';
 import type { Notice } from '../client/notice.ts';
 import { SnippetClient } from '../client/snippet-client.ts';
 import type { Settings } from '../options.ts';
 import { type Failures, writeFailureReport } from '../report/failure-report.ts';
+import { userError } from '../report/user-error.ts';
 import { consequenceOf } from './consequence.ts';
 import { type FetchedSnippets, fetchSnippets } from './fetch-snippets.ts';
 import { findEmbeds, type SiteEmbeds, type SitePage, type WantedSnippet } from './find-embeds.ts';
@@ -59,7 +59,10 @@ async function scanFetchInlineVerify(
     try {
       const fetched = await fetchWithProgress(client, site.snippets, logger, signal);
       const failures = failuresOf(site, fetched);
-      if (failures !== undefined) throw reportError(failures);
+      if (failures !== undefined) {
+        const { message, hint } = writeFailureReport(failures);
+        throw userError(message, hint);
+      }
       warnOfFallbacks(fetched, logger);
       await inlinePages(unfinished, fetched.contents, signal);
       logger.info(describeBuild(site, client.counts, performance.now() - start));
@@ -73,7 +76,10 @@ async function scanFetchInlineVerify(
   }
   if (withKey.length > 0) {
     await removeFiles(withKey);
-    throw keyError(withKey);
+    throw userError(
+      `The API key would have been published in ${withKey.map(({ name }) => name).join(', ')}. The build stops here, and what held it was removed.`,
+      'Find out how the key came there (a PUBLIC_ variable, a snippet that holds it, a value printed into a page), and replace the key.',
+    );
   }
 }
 
@@ -114,27 +120,6 @@ function warnOfFallbacks({ failed }: FetchedSnippets, logger: AstroIntegrationLo
   for (const { snippet, error } of failed) {
     logger.warn(`${error.message} Its embeds show their children instead, on ${snippet.pages.size} pages.`);
   }
-}
-
-function reportError(failures: Failures): AstroError {
-  const { message, hint } = writeFailureReport(failures);
-  return withoutStack(new AstroError(message, hint));
-}
-
-function keyError(files: readonly SiteFile[]): AstroError {
-  return withoutStack(
-    new AstroError(
-      `The API key would have been published in ${files.map(({ name }) => name).join(', ')}. The build stops here, and these files were removed.`,
-      'Find out how the key came there (a PUBLIC_ variable, a snippet that holds it, a value printed into a page), and replace the key.',
-    ),
-  );
-}
-
-/** Where in this package the error was made says nothing to the people who read it. */
-function withoutStack(error: AstroError): AstroError {
-  error.name = 'astro-snippets';
-  error.stack = '';
-  return error;
 }
 
 async function removeFiles(files: readonly SiteFile[]): Promise<void> {

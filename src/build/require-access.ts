@@ -1,5 +1,5 @@
-import { AstroError } from 'astro/errors';
 import { type Settings, variables } from '../options.ts';
+import { userError } from '../report/user-error.ts';
 import type { SiteEmbeds } from './find-embeds.ts';
 
 /**
@@ -14,13 +14,13 @@ export function requireAccess(
 ): { apiKey: string; renderBaseUrl: string | undefined; retrieveBaseUrl: string | undefined } {
   const needs = `${pages[0]?.name} holds an embed${pages.length > 1 ? ` (as do ${pages.length - 1} more pages)` : ''}`;
   if (apiKey === undefined) {
-    throw new AstroError(
+    throw userError(
       `${needs}, but ${variables.apiKey} is not set.`,
       `Set ${variables.apiKey} in the environment of the build, or in a .env file that is not committed.`,
     );
   }
   if (renderBaseUrl === undefined && retrieveBaseUrl === undefined) {
-    throw new AstroError(
+    throw userError(
       `${needs}, but no base address of the service is set.`,
       `Set ${variables.renderBaseUrl}, ${variables.retrieveBaseUrl} or both, in the environment or as the options renderBaseUrl and retrieveBaseUrl.`,
     );

@@ -7,12 +7,13 @@ const shortest = 8;
  * Checks a key before it comes near a header: an HTTP library quotes a header it refuses, so a malformed key
  * would be printed. The messages say what is wrong with the key and never show it.
  *
+ * @param name what the user knows the key by.
  * @throws SnippetError `invalid-options`
  */
-export function checkApiKey(key: unknown): string {
+export function checkApiKey(key: unknown, name = 'The API key'): string {
   const wrong = flawOf(key);
   if (wrong !== undefined) {
-    throw new SnippetError('invalid-options', `The API key ${wrong}. It is not shown here on purpose.`);
+    throw new SnippetError('invalid-options', `${name} ${wrong}. It is not shown here on purpose.`);
   }
   return key as string;
 }
