@@ -19,7 +19,8 @@ export interface SiteEmbed extends FoundEmbed {
 }
 
 /** A page that holds embeds. */
-export interface SitePage extends SiteFile {
+export interface SitePage {
+  source: SiteFile;
   embeds: SiteEmbed[];
 }
 
@@ -47,7 +48,7 @@ export async function findEmbeds(files: readonly SiteFile[], signal: AbortSignal
     signal.throwIfAborted();
     const bytes = await readFile(file.file);
     const found = scan(bytes);
-    const page: SitePage = { ...file, embeds: [] };
+    const page: SitePage = { source: file, embeds: [] };
     const fault = (start: number, flaw: string) =>
       faults.push({ page: file.name, line: lineAt(bytes, start), flaw });
     for (const embed of found.embeds) {

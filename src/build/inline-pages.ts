@@ -1,29 +1,31 @@
 import { open, readFile } from 'node:fs/promises';
 import { inline } from '../embed/index.ts';
-import type { SiteEmbed, SitePage, WantedSnippet } from './find-embeds.ts';
+import type { SitePage, WantedSnippet } from './find-embeds.ts';
 
 /**
  * Puts the contents in the place of the embeds, page by page. An embed whose snippet has no content gets its
- * fallback. Every page that is done is taken out of `pages`, so that after an interruption it holds just those
- * that still have embeds in them.
+ * fallback.
+ *
+ * @param onDone called with each page as soon as no embed is left in it.
  */
 export async function inlinePages(
-  pages: Set<SitePage>,
+  pages: readonly SitePage[],
   contents: ReadonlyMap<WantedSnippet, string>,
   signal: AbortSignal,
+  onDone: (page: SitePage) => void,
 ): Promise<void> {
   for (const page of pages) {
     signal.throwIfAborted();
-    const before = await readFile(page.file);
-    const after = inline(before, page.embeds, (embed) => contents.get((embed as SiteEmbed).snippet));
-    await overwrite(page.file, after, before.length);
-    pages.delete(page);
+    const before = await readFile(page.source.file);
+    const after = inline(before, page.embeds, ({ snippet }) => contents.get(snippet));
+    await overwrite(page.source.file, after, before.length);
+    onDone(page);
   }
 }
 
 /**
  * Writes a page in place: nobody reads it yet, and to write a new file and rename it costs many times more. An
- * interrupted write is no danger, because the page is removed with the others that were not done.
+ * interruption waits for the page that is being written.
  */
 async function overwrite(file: string, bytes: Buffer, lengthBefore: number): Promise<void> {
   const handle = await open(file, 'r+');

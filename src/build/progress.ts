@@ -4,8 +4,8 @@ import { styleText } from 'node:util';
 /** Shows how far something has come. */
 export interface Progress {
   show(done: number): void;
-  /** Takes away what was shown. */
-  end(): void;
+  /** Takes the bar away, until it is shown again. */
+  erase(): void;
 }
 
 interface Terminal extends NodeJS.WritableStream {
@@ -36,13 +36,13 @@ function bar(total: number, terminal: Terminal): Progress {
       if (done < total && now - drawnAt < 50) return;
       drawnAt = now;
       const filled = Math.round((done / total) * barWidth);
-      const text = ` ${done} of ${total} snippets`;
+      const drawn = styleText('green', '━'.repeat(filled)) + styleText('dim', '━'.repeat(barWidth - filled));
       erase();
-      terminal.write(
-        styleText('green', '━'.repeat(filled)) + styleText('dim', '━'.repeat(barWidth - filled)) + text,
-      );
+      terminal.write(`${drawn} ${done} of ${total} snippets`);
+      // Back to the start, so that what others write meanwhile goes over the bar and not behind it.
+      cursorTo(terminal, 0);
     },
-    end: erase,
+    erase,
   };
 }
 
@@ -55,6 +55,6 @@ function lines(total: number, log: (line: string) => void): Progress {
       shownAt = now;
       log(`${done} of ${total} snippets`);
     },
-    end() {},
+    erase() {},
   };
 }

@@ -12,7 +12,7 @@ export function requireAccess(
   { apiKey, renderBaseUrl, retrieveBaseUrl }: Settings,
   { pages }: Pick<SiteEmbeds, 'pages'>,
 ): { apiKey: string; renderBaseUrl: string | undefined; retrieveBaseUrl: string | undefined } {
-  const needs = `${pages[0]?.name} holds an embed${pages.length > 1 ? ` (as do ${pages.length - 1} more pages)` : ''}`;
+  const needs = `${pages[0]?.source.name} holds an embed${pages.length > 1 ? ` (as do ${pages.length - 1} more pages)` : ''}`;
   if (apiKey === undefined) {
     throw userError(
       `${needs}, but ${variables.apiKey} is not set.`,

@@ -28,7 +28,7 @@ export interface Connection {
   limits: Limits;
   /** Takes the key and everything unprintable out of a text from outside. */
   clean(text: string): string;
-  /** Called before each request that is made. */
+  /** Called before each request that is made; `again` when the same variant was asked before. */
   onRequest(again: boolean): void;
   /** Called when a snippet is taken from variant B to variant A. */
   onFallback(): void;
@@ -94,7 +94,7 @@ export async function ask<T>(
     const refused = await endpoint.gate.enter(deadline, signal);
     const place = { snippetId: question.id, variant: endpoint.variant };
     if (refused !== undefined) throw new FailedAttempt('refused', refusal(refused, { ...place, attempts }));
-    connection.onRequest(attempts > 0);
+    connection.onRequest(failuresHere > 0);
     attempts += 1;
     const result = await request(question, endpoint, connection, deadline, signal);
     const { verdict, code } = judge(result.outcome);

@@ -46,7 +46,7 @@ export interface Snippet extends RenderedSnippet {
 export interface Counts {
   /** Requests made, the repeated ones included. */
   requests: number;
-  /** Requests that were not the first for their snippet. */
+  /** Requests that repeated one to the same variant. */
   retries: number;
   /** Snippets that were taken from variant B to variant A. */
   fallbacks: number;

@@ -1,6 +1,6 @@
+import { AstroError } from 'astro/errors';
 import { canonicalParams, parseSnippetId, SnippetError } from '../client/snippet-input.ts';
 import type { EmbedAttributes } from '../embed/element.ts';
-import { userError } from '../report/user-error.ts';
 
 interface Place {
   isPrerendered: boolean;
@@ -21,13 +21,13 @@ export function embedAttributes(
   { isPrerendered, page, route }: Place,
 ): EmbedAttributes {
   if (!isPrerendered) {
-    throw userError(
+    throw new AstroError(
       `<Snippet id={${String(props.id)}}> stands on ${page} (route ${route}), which is rendered on demand. Snippets are put into pages while the site is built.`,
       'Prerender the page with `export const prerender = true`, or ask the service yourself with `SnippetClient` from `astro-snippets/client`.',
     );
   }
   if (props.as !== undefined && props.as !== 'html' && props.as !== 'text') {
-    throw userError(`<Snippet> on ${page}: as is "html" or "text", not ${JSON.stringify(props.as)}.`);
+    throw new AstroError(`<Snippet> on ${page}: as is "html" or "text", not ${JSON.stringify(props.as)}.`);
   }
   try {
     return {
@@ -37,6 +37,6 @@ export function embedAttributes(
     };
   } catch (error) {
     if (!(error instanceof SnippetError)) throw error;
-    throw userError(`<Snippet> on ${page}: ${error.message}`);
+    throw new AstroError(`<Snippet> on ${page}: ${error.message}`);
   }
 }

@@ -12,10 +12,10 @@ import type { FoundEmbed, Range } from './scan.ts';
  * @param embeds in the order of the page, as `scan` gives them.
  * @param contentOf the content for an embed; `undefined` for its fallback, which goes in as it stands.
  */
-export function inline(
+export function inline<Embed extends FoundEmbed>(
   page: Buffer,
-  embeds: readonly FoundEmbed[],
-  contentOf: (embed: FoundEmbed) => string | undefined,
+  embeds: readonly Embed[],
+  contentOf: (embed: Embed) => string | undefined,
 ): Buffer {
   const pieces: Buffer[] = [];
   let done = 0;

@@ -47,6 +47,11 @@ export function writeFailureReport({ snippets, embeds, notAsked }: Failures): Fa
   };
 }
 
+/** Says that the children of embeds were shown, because their snippet could not be had. */
+export function writeFallbackWarning({ pages, error }: ReportedSnippet): string {
+  return `${error.message} Its embeds show their children instead, on ${listPages(pages)}.`;
+}
+
 function headline(snippets: number, embeds: number): string {
   const parts = [
     ...(snippets > 0 ? [`${count(snippets, 'snippet')} could not be fetched`] : []),

@@ -1,0 +1,9 @@
+import mdx from '@astrojs/mdx';
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+
+// Everything else comes from the environment: SNIPPETS_API_KEY and the two base addresses.
+export default defineConfig({
+  site: 'https://northwind.example',
+  integrations: [mdx(), snippets()],
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite } from '../support/site.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ 1: '<b>one</b>' });
+});
+afterAll(() => service.close());
+
+test.for([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)(
+  '%s while snippets are fetched ends the build, without a page that holds an embed',
+  async ([signal, code]) => {
+    const site = await createSite({
+      'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+      'src/pages/plain.astro': '<p>Plain</p>',
+    });
+    service.hang();
+    const before = service.requests().length;
+    const build = site.start(['build'], service.environment);
+    await expect
+      .poll(() => service.pending() + service.requests().length - before, { timeout: 20_000 })
+      .toBeGreaterThan(0);
+    const interrupted = performance.now();
+    build.process.kill(signal);
+    const { exitCode } = await build.ended;
+    expect(exitCode).toBe(code);
+    expect(performance.now() - interrupted).toBeLessThan(2000);
+    expect((await site.list()).filter((name) => name.endsWith('.html'))).toEqual(['plain/index.html']);
+    service.mend();
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    await site.remove();
+  },
+);

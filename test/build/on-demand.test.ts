@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { createSite } from '../support/site.ts';
+
+const files = {
+  'astro.config.mjs': `
+    import node from '@astrojs/node';
+    import { defineConfig } from 'astro/config';
+    import snippets from 'astro-snippets';
+    export default defineConfig({ adapter: node({ mode: 'standalone' }), integrations: [snippets()] });`,
+  'src/pages/live.astro': `---
+import { Snippet } from 'astro-snippets/components';
+export const prerender = false;
+---
+<p><Snippet id={1} /></p>`,
+  'src/pages/still.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<p><Snippet id={1}>children</Snippet></p>`,
+  'src/pages/wrong.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<p><Snippet id={1} params={{ at: new Date(0) } as never} /></p>`,
+};
+
+test('astro dev: a Snippet on a page rendered on demand is an error with a hint; on a prerendered one it is not', async () => {
+  const site = await createSite(files);
+  const dev = site.start(['dev', '--port', '0']);
+  try {
+    await expect.poll(dev.output, { timeout: 20_000 }).toMatch(/http:\/\/localhost:\d+/);
+    const address = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
+    await fetch(`${address}/live`);
+    await expect.poll(dev.output).toContain('stands on /live (route /live), which is rendered on demand');
+    await expect.poll(dev.output).toContain('export const prerender = true');
+    const still = await fetch(`${address}/still`);
+    expect(await still.text()).toMatch(/<snippet-embed id="1"[^>]*>children<\/snippet-embed>/);
+    await fetch(`${address}/wrong`);
+    await expect.poll(dev.output).toContain('<Snippet> on /wrong: params.at is a Date');
+  } finally {
+    dev.process.kill('SIGTERM');
+    await dev.ended;
+    await site.remove();
+  }
+});

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import snippets from '../../src/index.ts';
+import { parseOptions, resolveSettings } from '../../src/options.ts';
+
+function refusal(run: () => unknown): { message: string; hint?: string } {
+  try {
+    run();
+  } catch (error) {
+    return error as Error & { hint?: string };
+  }
+  throw new Error('Nothing was refused.');
+}
+
+test('an unknown option is an error that names it, and says where the key goes', () => {
+  const { message, hint } = refusal(() => snippets({ apiKey: 'sk_0123456789', retries: 3 } as never));
+  expect(message).toContain('"apiKey" is not an option; "retries" is not an option');
+  expect(message).not.toContain('sk_0123456789');
+  expect(hint).toContain('set SNIPPETS_API_KEY in the environment');
+});
+
+test.for([
+  [{ concurrency: 0 }, 'concurrency'],
+  [{ concurrency: 1.5 }, 'concurrency'],
+  [{ ca: '/etc/ssl/ca.pem' }, 'must be the text of a certificate (PEM)'],
+  [{ renderBaseUrl: 7 }, 'renderBaseUrl'],
+  ['x', 'the options'],
+] as const)('%o is refused', ([options, message]) => {
+  expect(refusal(() => snippets(options as never)).message).toContain(message);
+});
+
+test('an option wins over its variable, and an empty variable is none', () => {
+  const options = parseOptions({ renderBaseUrl: 'https://option.test/a/' });
+  const settings = resolveSettings(options, {
+    SNIPPETS_API_KEY: '',
+    SNIPPETS_RENDER_BASE_URL: 'https://variable.test',
+    SNIPPETS_RETRIEVE_BASE_URL: 'https://variable.test/b',
+  });
+  expect(settings).toMatchObject({
+    apiKey: undefined,
+    renderBaseUrl: 'https://option.test/a',
+    retrieveBaseUrl: 'https://variable.test/b',
+    concurrency: 20,
+  });
+});
+
+test.for([
+  [{ SNIPPETS_RENDER_BASE_URL: 'http://plain.test' }, 'SNIPPETS_RENDER_BASE_URL must start with https:'],
+  [
+    { SNIPPETS_RETRIEVE_BASE_URL: 'https://user:secret@x.test' },
+    'SNIPPETS_RETRIEVE_BASE_URL must not hold a user name',
+  ],
+  [{ SNIPPETS_RETRIEVE_BASE_URL: 'x.test' }, 'SNIPPETS_RETRIEVE_BASE_URL is not an absolute address'],
+  [{ SNIPPETS_API_KEY: 'sk_secret_0123456789\n' }, 'SNIPPETS_API_KEY has white space or a line break'],
+] as const)('%o is refused at the start, and no secret is shown', ([environment, message]) => {
+  const error = refusal(() => resolveSettings(parseOptions({}), environment));
+  expect(error.message).toContain(message);
+  expect(JSON.stringify([error.message, error.hint])).not.toContain('secret');
+});

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+const astro = join(root, 'node_modules/astro/bin/astro.mjs');
+// Inside the repository, so that a site finds `astro` and `astro-snippets` as an installed site would.
+const sites = join(root, 'test/.sites');
+
+export interface BuildResult {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  /** What the build wrote to its standard output and standard error, as they came. */
+  output: string;
+}
+
+export interface Site {
+  directory: string;
+  write(files: Record<string, string>): Promise<void>;
+  /** Runs `astro build` as a user would, in a process of its own. */
+  build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
+  /** Runs `astro` with any command, and hands over the process while it runs. */
+  start(arguments_: string[], environment?: Record<string, string>): RunningAstro;
+  /** A file of the output, as text. */
+  read(name: string): Promise<string>;
+  /** The names of all files below a folder of the site, sorted. */
+  list(folder?: string): Promise<string[]>;
+  remove(): Promise<void>;
+}
+
+export interface RunningAstro {
+  process: ReturnType<typeof spawn>;
+  output(): string;
+  ended: Promise<BuildResult>;
+}
+
+const config = `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ integrations: [snippets()] });
+`;
+
+/** Makes an Astro site of the files given, with a configuration of `snippets()` alone unless one is given. */
+export async function createSite(files: Record<string, string>): Promise<Site> {
+  await mkdir(sites, { recursive: true });
+  const directory = await mkdtemp(join(sites, 'site-'));
+  const site: Site = {
+    directory,
+    async write(more) {
+      for (const [name, text] of Object.entries(more)) {
+        const file = join(directory, name);
+        await mkdir(dirname(file), { recursive: true });
+        await writeFile(file, text);
+      }
+    },
+    build: (environment, ...flags) => site.start(['build', ...flags], environment).ended,
+    start(arguments_, environment = {}) {
+      let output = '';
+      const child = spawn(process.execPath, [astro, ...arguments_], {
+        cwd: directory,
+        env: { ...cleanEnvironment(), ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          output += text;
+        });
+      }
+      const ended = new Promise<BuildResult>((resolve, reject) => {
+        child.once('error', reject);
+        child.once('close', (exitCode, signal) => resolve({ exitCode, signal, output }));
+      });
+      return { process: child, output: () => output, ended };
+    },
+    read: (name) => readFile(join(directory, 'dist', name), 'utf8'),
+    async list(folder = 'dist') {
+      const entries = await readdir(join(directory, folder), { recursive: true, withFileTypes: true }).catch(
+        () => [],
+      );
+      return entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(join(directory, folder), join(entry.parentPath, entry.name)))
+        .sort();
+    },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+  await site.write({ 'astro.config.mjs': config, ...files });
+  return site;
+}
+
+/** The environment without what could reach into a build: a developer's own key, vitest's mode, colours. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const environment: NodeJS.ProcessEnv = { ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1' };
+  for (const name of ['PATH', 'HOME', 'TMPDIR', 'SystemRoot']) {
+    if (process.env[name] !== undefined) environment[name] = process.env[name];
+  }
+  return environment;
+}
