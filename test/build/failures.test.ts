@@ -32,8 +32,8 @@ test('401: a key that the service does not know', async () => {
     SNIPPETS_API_KEY: 'sk_revoked_000000',
   });
   expect(exitCode).toBe(1);
-  expect(output).toContain(`: 401 ${service.problem(401).title}`);
-  expect(output).toContain(service.problem(401).detail);
+  expect(output).toContain(': 401 Unauthorized');
+  expect(output).toContain('The API key is not valid: it is unknown or was revoked.');
   expect(output).toContain('/problems/');
   expect(output).toContain('index.html');
   expect(output).toContain('Check SNIPPETS_API_KEY');
@@ -43,11 +43,11 @@ test('401: a key that the service does not know', async () => {
 });
 
 test('402: the subscription has ended', async () => {
-  service.expireSubscription();
+  service.store.organizations.setSubscription(service.organizationId, 'expired');
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain(`: 402 ${service.problem(402).title}`);
-  expect(output).toContain(service.problem(402).detail);
+  expect(output).toContain(': 402 Payment Required');
+  expect(output).toContain('The subscription of Test has expired.');
   expect(output).toContain('index.html');
   expect(output).toContain('trial or subscription has ended');
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
@@ -59,8 +59,8 @@ test('403: a public key may not render', async () => {
     SNIPPETS_API_KEY: service.publicKey,
   });
   expect(exitCode).toBe(1);
-  expect(output).toContain(`Snippet 1: 403 ${service.problem(403).title}`);
-  expect(output).toContain(service.problem(403).detail);
+  expect(output).toContain('Snippet 1: 403 Forbidden');
+  expect(output).toContain('A public API key may not render snippets.');
   expect(output).toContain('on index.html');
   expect(output).toContain('A public key has limited privileges');
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
@@ -74,7 +74,7 @@ test("404: no such snippet, and another organization's; children do not hide it"
   });
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain(`Snippet 999: 404 ${service.problem(404).title}`);
+  expect(output).toContain('Snippet 999: 404 Not Found');
   expect(output).toContain(`Snippet ${service.idOfAnotherOrganization}: 404`);
   expect(output).toContain('on index.html');
   expect(output).toContain('on theirs/index.html');
@@ -92,7 +92,7 @@ test('three different failures are reported together, with the faulty embeds', a
     'src/pages/e.astro': `<p><snippet-embed id="3" params='{"a":'></snippet-embed></p>`,
     'src/pages/fine.astro': home,
   });
-  service.failWith(500, [2]);
+  Object.assign(service.faults, { failing: 1, failingStatus: 500, only: [2] });
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);
   expect(output).toContain('2 snippets could not be fetched, and 3 embeds cannot be used.');
@@ -105,8 +105,8 @@ test('three different failures are reported together, with the faulty embeds', a
   await other.remove();
 });
 
-test('5xx: retried, then asked of A', async () => {
-  service.failWith(503, [1], 1);
+test('5xx: tried again', async () => {
+  service.faults.failingNext = 1;
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(output).toContain('3 requests, 1 retry, 0 fallbacks');
@@ -114,7 +114,7 @@ test('5xx: retried, then asked of A', async () => {
 });
 
 test('5xx for good: children take the place, with a warning; without children the build fails', async () => {
-  service.failWith(503, [2]);
+  Object.assign(service.faults, { failing: 1, only: [2] });
   const first = await site.build(service.environment);
   expect(first.exitCode).toBe(0);
   expect(first.output).toMatch(
@@ -123,7 +123,7 @@ test('5xx for good: children take the place, with a warning; without children th
   expect(first.output).toContain('show their children instead, on pricing/index.html.');
   expect(await site.read('pricing/index.html')).toContain('<p>Price ask us</p>');
 
-  service.failWith(503, [1, 2]);
+  service.faults.only = [1, 2];
   const second = await site.build(service.environment);
   expect(second.exitCode).toBe(1);
   expect(second.output).toContain('1 snippet could not be fetched.');
@@ -132,7 +132,7 @@ test('5xx for good: children take the place, with a warning; without children th
 });
 
 test('variant B absent: everything comes from A', async () => {
-  service.removeVariantB();
+  service.faults.renderAbsent = true;
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(output).toContain('4 requests, 0 retries, 2 fallbacks');

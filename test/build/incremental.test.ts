@@ -44,7 +44,7 @@ test("a page that Astro restores from its cache shows the snippet's new content"
 test('a failed build does not keep the next one from being restored', async () => {
   const site = await createSite({ 'astro.config.mjs': config('{}'), 'src/pages/[page].astro': page });
   service.put(1, '<b>first</b>');
-  service.failWith(503, [1]);
+  service.faults.failing = 1;
   expect((await site.build(service.environment)).exitCode).toBe(1);
   service.mend();
   const { exitCode, output } = await site.build(service.environment);

@@ -1,0 +1,175 @@
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { ApiEnvironment } from './api-environment.ts';
+import { authenticate, type Operation } from './authenticate.ts';
+import { type Faults, faultyAnswers } from './faults.ts';
+import { problemKinds, problemResponse, problemSchema } from './problems.ts';
+import { idSchema, paramsSchema, parseParams, renderedSchema, snippetSchema } from './schemas.ts';
+import type { Store } from './store/index.ts';
+import { renderTemplate, TemplateError } from './template.ts';
+
+/** Path prefixes of the two base addresses: two, so that whoever mixes them up finds out. */
+export const retrievePath = '/content/v1';
+export const renderPath = '/delivery';
+
+type ApiContext = Context<ApiEnvironment>;
+
+const request = {
+  params: z.object({ id: idSchema }),
+  query: z.object({ params: paramsSchema }),
+};
+
+const failures = Object.fromEntries(
+  ([400, 401, 402, 403, 404, 500, 502, 503, 504] as const).map((status) => [
+    status,
+    {
+      description: problemKinds[status].explanation,
+      content: { 'application/problem+json': { schema: problemSchema } },
+    },
+  ]),
+);
+
+const security = [{ apiKey: [] }];
+
+const retrieveRoute = createRoute({
+  method: 'get',
+  path: `${retrievePath}/snippets/{id}`,
+  summary: 'Retrieve a snippet (variant A)',
+  security,
+  request,
+  responses: {
+    200: { description: 'The snippet.', content: { 'application/json': { schema: snippetSchema } } },
+    ...failures,
+  },
+});
+
+const renderRoute = createRoute({
+  method: 'get',
+  path: `${renderPath}/snippets/{id}/render`,
+  summary: 'Render a snippet (variant B)',
+  security,
+  request,
+  responses: {
+    200: {
+      description: 'The rendered snippet.',
+      content: { 'application/json': { schema: renderedSchema } },
+    },
+    ...failures,
+  },
+});
+
+/**
+ * The interface of the service: both variants (specification, section 4) and the document that describes them.
+ *
+ * Both fill in the variables: section 4.1 too calls `params` "variables passed into the snippet".
+ */
+export function createApi(store: Store, faults: Faults, random: () => number): OpenAPIHono<ApiEnvironment> {
+  const api = new OpenAPIHono<ApiEnvironment>({
+    // The only thing a schema can refuse is the id.
+    defaultHook: (result, context) => (result.success ? undefined : notFound(context as ApiContext)),
+  });
+
+  api.use((context, next) => {
+    context.set('origin', new URL(context.req.url).origin);
+    return next();
+  });
+  for (const [operation, path] of [
+    ['retrieve', `${retrievePath}/snippets/:id`],
+    ['render', `${renderPath}/snippets/:id/render`],
+  ] as const) {
+    api.use(path, logged(store, operation), faultyAnswers(faults, random), guarded(store, operation));
+    api.on(['POST', 'PUT', 'PATCH', 'DELETE'], path, (context) =>
+      problemResponse(context.var.origin, 405, 'Snippets are only read through the API.', {
+        allow: 'GET, HEAD',
+      }),
+    );
+  }
+
+  api.openapi(retrieveRoute, async (context) => {
+    const { id } = context.req.valid('param');
+    const found = await contentOf(store, context, id, context.req.valid('query').params);
+    return found instanceof Response ? (found as never) : context.json({ id, ...found }, 200);
+  });
+
+  api.openapi(renderRoute, async (context) => {
+    const { id } = context.req.valid('param');
+    const found = await contentOf(store, context, id, context.req.valid('query').params);
+    return found instanceof Response ? (found as never) : context.json({ content: found.content }, 200);
+  });
+
+  api.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'http', scheme: 'bearer' });
+  api.doc31('/openapi.json', (context) => ({
+    openapi: '3.1.0',
+    info: { title: 'Snippet Delivery Service', version: '1' },
+    servers: [{ url: (context as unknown as ApiContext).var.origin }],
+  }));
+
+  for (const prefix of [retrievePath, renderPath]) {
+    api.all(`${prefix}/*`, (context) =>
+      problemResponse(context.var.origin, 404, `There is nothing at ${context.req.path}.`),
+    );
+  }
+  return api;
+}
+
+/** The filled-in content of a published snippet of the caller's organization, or the answer that says why not. */
+async function contentOf(
+  store: Store,
+  context: ApiContext,
+  id: number,
+  text: string | undefined,
+): Promise<{ name: string; content: string } | Response> {
+  const { origin, caller } = context.var;
+  const params = parseParams(text);
+  if (params === undefined) return problemResponse(origin, 400, 'params is not a JSON object.');
+  const snippet = caller && store.snippets.published(caller.organization.id, id);
+  if (snippet === undefined) return notFound(context);
+  try {
+    return { name: snippet.name, content: await renderTemplate(snippet.content, params) };
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return problemResponse(origin, 500, `Snippet ${id} has a mistake: ${error.message}`);
+  }
+}
+
+/** The same for a snippet that is not there, is not published, or is another organization's. */
+function notFound(context: ApiContext): Response {
+  const id = context.req.param('id');
+  return problemResponse(
+    context.var.origin,
+    404,
+    `There is no published snippet ${id} in this organization.`,
+  );
+}
+
+function guarded(store: Store, operation: Operation) {
+  return async (context: ApiContext, next: () => Promise<void>): Promise<Response | undefined> => {
+    const answer = authenticate(store, context.req.header('authorization'), operation);
+    const caller = 'status' in answer ? answer.caller : answer;
+    if (caller !== undefined) context.set('caller', caller);
+    if ('status' in answer) {
+      return problemResponse(context.var.origin, answer.status, answer.detail, answer.headers);
+    }
+    await next();
+    return undefined;
+  };
+}
+
+function logged(store: Store, operation: Operation) {
+  return async (context: ApiContext, next: () => Promise<void>): Promise<void> => {
+    const start = performance.now();
+    await next();
+    const { caller } = context.var;
+    store.requests.add({
+      at: new Date().toISOString(),
+      organizationId: caller?.organization.id ?? null,
+      keyId: caller?.key.id ?? null,
+      variant: operation,
+      snippetId: context.req.param('id') ?? '',
+      params: context.req.query('params') ?? null,
+      status: context.res.status,
+      milliseconds: performance.now() - start,
+      userAgent: (context.req.header('user-agent') ?? '').slice(0, 200),
+    });
+  };
+}

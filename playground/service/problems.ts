@@ -1,0 +1,110 @@
+import { z } from '@hono/zod-openapi';
+
+/** The error object (specification, section 2). */
+export const problemSchema = z
+  .object({
+    status: z.int().openapi({ description: 'The original HTTP status code.', example: 404 }),
+    title: z
+      .string()
+      .openapi({ description: 'Short title of the general error type.', example: 'Not Found' }),
+    detail: z.string().openapi({ description: 'Description of the specific error.' }),
+    type: z.url().openapi({ description: 'A URL pointing to more information about the error.' }),
+  })
+  .openapi('Problem');
+
+export type Problem = z.infer<typeof problemSchema>;
+
+export interface ProblemKind {
+  /** The page of the service's website that explains it: `/problems/{slug}`. */
+  slug: string;
+  title: string;
+  /** What that page says. */
+  explanation: string;
+  advice: string;
+}
+
+/**
+ * Every status the service fails with. The specification's section 7 lists 401 to 404 and the server errors; 400
+ * and 405 are ours, for requests that it says nothing of.
+ */
+export const problemKinds = {
+  400: {
+    slug: 'bad-request',
+    title: 'Bad Request',
+    explanation: 'The request has a part that cannot be read.',
+    advice: 'Send params as one URL-encoded JSON object.',
+  },
+  401: {
+    slug: 'unauthorized',
+    title: 'Unauthorized',
+    explanation: 'No valid API key was provided.',
+    advice:
+      'Send the key as "Authorization: Bearer <API_KEY>". If it was revoked, create another one on the keys page.',
+  },
+  402: {
+    slug: 'payment-required',
+    title: 'Payment Required',
+    explanation: 'The free trial or subscription of the organization has expired.',
+    advice: 'Renew the subscription on the account page. Nothing is lost until then.',
+  },
+  403: {
+    slug: 'forbidden',
+    title: 'Forbidden',
+    explanation: 'The API key has no permission for the request.',
+    advice: 'A public key may retrieve and not render. Use a secret key where it can be kept secret.',
+  },
+  404: {
+    slug: 'not-found',
+    title: 'Not Found',
+    explanation: 'The requested resource does not exist, or the key does not match it.',
+    advice:
+      'Check the id. A snippet that is not published yet, or that belongs to another organization, is not found either.',
+  },
+  405: {
+    slug: 'method-not-allowed',
+    title: 'Method Not Allowed',
+    explanation: 'Snippets are only read through the API.',
+    advice: 'Use GET. Snippets are changed on the website.',
+  },
+  500: {
+    slug: 'internal-server-error',
+    title: 'Internal Server Error',
+    explanation: 'The service failed, or the snippet has a mistake that keeps it from being rendered.',
+    advice: 'Try again later. If it stays, look at the snippet in the editor.',
+  },
+  502: {
+    slug: 'bad-gateway',
+    title: 'Bad Gateway',
+    explanation: 'A part of the service did not answer another one.',
+    advice: 'Try again later.',
+  },
+  503: {
+    slug: 'service-unavailable',
+    title: 'Service Unavailable',
+    explanation: 'The service cannot answer at the moment.',
+    advice: 'Try again, and not before the time in Retry-After where there is one.',
+  },
+  504: {
+    slug: 'gateway-timeout',
+    title: 'Gateway Timeout',
+    explanation: 'A part of the service took too long.',
+    advice: 'Try again later.',
+  },
+} as const satisfies Record<number, ProblemKind>;
+
+export type ProblemStatus = keyof typeof problemKinds;
+
+/** Makes the answer for a failure: always `application/problem+json` (specification, section 7). */
+export function problemResponse(
+  origin: string,
+  status: ProblemStatus,
+  detail: string,
+  headers: Record<string, string> = {},
+): Response {
+  const { title, slug } = problemKinds[status];
+  const problem: Problem = { status, title, detail, type: `${origin}/problems/${slug}` };
+  return new Response(JSON.stringify(problem), {
+    status,
+    headers: { 'content-type': 'application/problem+json', ...headers },
+  });
+}

@@ -1,0 +1,29 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from './database.ts';
+import { Keys } from './keys.ts';
+import { Organizations } from './organizations.ts';
+import { RequestLog } from './request-log.ts';
+import { Snippets } from './snippets.ts';
+
+/** Everything the service keeps, in one SQLite file. */
+export class Store {
+  readonly #database: DatabaseSync;
+  readonly organizations: Organizations;
+  readonly keys: Keys;
+  readonly snippets: Snippets;
+  readonly requests: RequestLog;
+
+  /** @param file a path, or `:memory:`. */
+  constructor(file: string) {
+    this.#database = openDatabase(file);
+    this.organizations = new Organizations(this.#database);
+    this.keys = new Keys(this.#database);
+    this.snippets = new Snippets(this.#database);
+    this.requests = new RequestLog(this.#database);
+  }
+
+  close(): void {
+    this.requests.write();
+    this.#database.close();
+  }
+}

@@ -1,0 +1,70 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+
+export type KeyKind = 'secret' | 'public';
+
+export interface ApiKey {
+  id: number;
+  organizationId: number;
+  kind: KeyKind;
+  name: string;
+  /** The last four characters, by which people tell keys apart. */
+  ending: string;
+  createdAt: string;
+  revokedAt: string | null;
+}
+
+const columns =
+  'id, organization_id AS organizationId, kind, name, ending, created_at AS createdAt, revoked_at AS revokedAt';
+
+/**
+ * The API keys of organizations (specification, section 5). A key is shown once, when it is made; only its hash
+ * is stored. A plain SHA-256 is enough: a key is 256 random bits, so there is nothing to guess faster.
+ */
+export class Keys {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  create(organizationId: number, kind: KeyKind, name: string): { key: ApiKey; secret: string } {
+    const secret = `${kind === 'secret' ? 'sk' : 'pk'}_${randomBytes(32).toString('base64url')}`;
+    const { lastInsertRowid } = this.#database
+      .prepare(
+        'INSERT INTO api_keys (organization_id, kind, name, hash, ending, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+      )
+      .run(organizationId, kind, name, hash(secret), secret.slice(-4), new Date().toISOString());
+    const key = this.#database.prepare(`SELECT ${columns} FROM api_keys WHERE id = ?`).get(lastInsertRowid);
+    return { key: key as unknown as ApiKey, secret };
+  }
+
+  /** The key that was presented, unless there is none such or it was revoked. */
+  find(secret: string): ApiKey | undefined {
+    const row = this.#database
+      .prepare(`SELECT ${columns} FROM api_keys WHERE hash = ? AND revoked_at IS NULL`)
+      .get(hash(secret));
+    return row as unknown as ApiKey | undefined;
+  }
+
+  list(organizationId: number): ApiKey[] {
+    const rows = this.#database
+      .prepare(`SELECT ${columns} FROM api_keys WHERE organization_id = ? ORDER BY id`)
+      .all(organizationId);
+    return rows as unknown as ApiKey[];
+  }
+
+  /** Returns whether there was a key of this organization to revoke. */
+  revoke(organizationId: number, id: number): boolean {
+    const { changes } = this.#database
+      .prepare(
+        'UPDATE api_keys SET revoked_at = ? WHERE organization_id = ? AND id = ? AND revoked_at IS NULL',
+      )
+      .run(new Date().toISOString(), organizationId, id);
+    return changes === 1;
+  }
+}
+
+function hash(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}

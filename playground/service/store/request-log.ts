@@ -1,0 +1,69 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { transaction } from './database.ts';
+
+export interface LoggedRequest {
+  at: string;
+  organizationId: number | null;
+  keyId: number | null;
+  variant: 'render' | 'retrieve';
+  /** As it stood in the path: it may be no number. */
+  snippetId: string;
+  params: string | null;
+  status: number;
+  milliseconds: number;
+  userAgent: string;
+}
+
+const kept = 10_000;
+const milliseconds = 100;
+
+/**
+ * Which build asked for what, and what it got. Only the last ten thousand requests are kept.
+ *
+ * Written a moment later, many in one transaction: an answer does not wait for the disk. A crash may lose the
+ * last moment of the log, and nothing else.
+ */
+export class RequestLog {
+  readonly #database: DatabaseSync;
+  #unwritten: LoggedRequest[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  add(request: LoggedRequest): void {
+    this.#unwritten.push(request);
+    this.#timer ??= setTimeout(() => this.write(), milliseconds).unref();
+  }
+
+  /** Writes what has been added. */
+  write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const requests = this.#unwritten;
+    this.#unwritten = [];
+    if (requests.length === 0) return;
+    transaction(this.#database, () => {
+      const insert = this.#database.prepare(
+        `INSERT INTO requests (at, organization_id, key_id, variant, snippet_id, params, status, milliseconds, user_agent)
+         VALUES (:at, :organizationId, :keyId, :variant, :snippetId, :params, :status, :milliseconds, :userAgent)`,
+      );
+      for (const request of requests) insert.run({ ...request });
+      this.#database.prepare('DELETE FROM requests WHERE id <= (SELECT MAX(id) FROM requests) - ?').run(kept);
+    });
+  }
+
+  /** The newest first. */
+  list(organizationId: number, limit = 100): LoggedRequest[] {
+    this.write();
+    const rows = this.#database
+      .prepare(
+        `SELECT at, organization_id AS organizationId, key_id AS keyId, variant, snippet_id AS snippetId, params,
+           status, milliseconds, user_agent AS userAgent
+         FROM requests WHERE organization_id = ? ORDER BY id DESC LIMIT ?`,
+      )
+      .all(organizationId, limit);
+    return rows as unknown as LoggedRequest[];
+  }
+}

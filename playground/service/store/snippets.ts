@@ -1,0 +1,130 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { transaction } from './database.ts';
+
+export interface Snippet {
+  id: number;
+  name: string;
+  /** What is being edited. Nobody but the website sees it. */
+  draft: string;
+  /** The number of the version that is served; `null` until it is published. */
+  published: number | null;
+  publishedAt: string | null;
+}
+
+export interface SnippetVersion {
+  number: number;
+  content: string;
+  publishedAt: string;
+}
+
+export interface PublishedSnippet {
+  id: number;
+  name: string;
+  content: string;
+}
+
+/**
+ * The snippets of organizations, and every version that was ever published. Each method takes the organization:
+ * there is no way to reach another one's.
+ */
+export class Snippets {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  create(organizationId: number, { id, name, draft }: { id?: number; name: string; draft: string }): Snippet {
+    const { lastInsertRowid } = this.#database
+      .prepare('INSERT INTO snippets (id, organization_id, name, draft) VALUES (?, ?, ?, ?)')
+      .run(id ?? null, organizationId, name, draft);
+    return { id: Number(lastInsertRowid), name, draft, published: null, publishedAt: null };
+  }
+
+  get(organizationId: number, id: number): Snippet | undefined {
+    const row = this.#database
+      .prepare(
+        `SELECT s.id, s.name, s.draft, s.published, v.published_at AS publishedAt
+         FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
+         WHERE s.organization_id = ? AND s.id = ?`,
+      )
+      .get(organizationId, id);
+    return row as unknown as Snippet | undefined;
+  }
+
+  /** @param search a part of the name, or the id. */
+  list(organizationId: number, search = ''): Snippet[] {
+    const rows = this.#database
+      .prepare(
+        `SELECT s.id, s.name, s.draft, s.published, v.published_at AS publishedAt
+         FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
+         WHERE s.organization_id = ? AND (instr(lower(s.name), lower(?)) > 0 OR CAST(s.id AS TEXT) = ?)
+         ORDER BY s.id`,
+      )
+      .all(organizationId, search, search);
+    return rows as unknown as Snippet[];
+  }
+
+  /** Returns whether there was such a snippet to change. */
+  save(organizationId: number, id: number, { name, draft }: { name: string; draft: string }): boolean {
+    const { changes } = this.#database
+      .prepare('UPDATE snippets SET name = ?, draft = ? WHERE organization_id = ? AND id = ?')
+      .run(name, draft, organizationId, id);
+    return changes === 1;
+  }
+
+  /** Makes a new version of the draft, and serves it from now on. When this returns, it will survive a crash. */
+  publish(organizationId: number, id: number): SnippetVersion | undefined {
+    return transaction(this.#database, () => {
+      const snippet = this.get(organizationId, id);
+      if (snippet === undefined) return undefined;
+      return this.#serve(id, snippet.draft);
+    });
+  }
+
+  /** Serves an old version's content again, as a new version: nothing that was published is ever changed. */
+  rollBack(organizationId: number, id: number, number: number): SnippetVersion | undefined {
+    return transaction(this.#database, () => {
+      const old = this.versions(organizationId, id).find((version) => version.number === number);
+      if (old === undefined) return undefined;
+      this.#database.prepare('UPDATE snippets SET draft = ? WHERE id = ?').run(old.content, id);
+      return this.#serve(id, old.content);
+    });
+  }
+
+  /** Every version that was published, the newest first. */
+  versions(organizationId: number, id: number): SnippetVersion[] {
+    const rows = this.#database
+      .prepare(
+        `SELECT v.number, v.content, v.published_at AS publishedAt
+         FROM snippet_versions v JOIN snippets s ON s.id = v.snippet_id
+         WHERE s.organization_id = ? AND s.id = ? ORDER BY v.number DESC`,
+      )
+      .all(organizationId, id);
+    return rows as unknown as SnippetVersion[];
+  }
+
+  /** What the API serves. A snippet that was never published is none. */
+  published(organizationId: number, id: number): PublishedSnippet | undefined {
+    const row = this.#database
+      .prepare(
+        `SELECT s.id, s.name, v.content
+         FROM snippets s JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
+         WHERE s.organization_id = ? AND s.id = ?`,
+      )
+      .get(organizationId, id);
+    return row as unknown as PublishedSnippet | undefined;
+  }
+
+  #serve(id: number, content: string): SnippetVersion {
+    const last = this.#database
+      .prepare('SELECT COALESCE(MAX(number), 0) AS number FROM snippet_versions WHERE snippet_id = ?')
+      .get(id) as { number: number };
+    const version = { number: last.number + 1, content, publishedAt: new Date().toISOString() };
+    this.#database
+      .prepare('INSERT INTO snippet_versions (snippet_id, number, content, published_at) VALUES (?, ?, ?, ?)')
+      .run(id, version.number, version.content, version.publishedAt);
+    this.#database.prepare('UPDATE snippets SET published = ? WHERE id = ?').run(version.number, id);
+    return version;
+  }
+}

@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Service, startService } from '../../playground/service/index.ts';
+import type { LoggedRequest } from '../../playground/service/store/request-log.ts';
+
+/** The playground's service with an organization that has just the snippets of one test. */
+export interface TestService extends Service {
+  /** What a build needs to reach it, as a user would set it. */
+  environment: Record<
+    'SNIPPETS_API_KEY' | 'SNIPPETS_RENDER_BASE_URL' | 'SNIPPETS_RETRIEVE_BASE_URL' | 'NODE_EXTRA_CA_CERTS',
+    string
+  >;
+  publicKey: string;
+  idOfAnotherOrganization: number;
+  organizationId: number;
+  /** The requests it has answered, the oldest first. */
+  requests(): LoggedRequest[];
+  /** Publishes a snippet. */
+  put(id: number, content: string): void;
+  /** Ends all faults. */
+  mend(): void;
+}
+
+export async function startTestService(contents: Record<number, string>): Promise<TestService> {
+  const service = await startService();
+  const { store, faults } = service;
+  const folder = await mkdtemp(join(tmpdir(), 'snippets-'));
+  const authority = join(folder, 'authority.pem');
+  await writeFile(authority, service.certificateAuthority);
+  const { id: organizationId } = store.organizations.create('Test');
+  const harmless = { ...faults };
+  const put = (id: number, content: string) => {
+    const known = store.snippets.save(organizationId, id, { name: `Snippet ${id}`, draft: content });
+    if (!known) store.snippets.create(organizationId, { id, name: `Snippet ${id}`, draft: content });
+    store.snippets.publish(organizationId, id);
+  };
+  for (const [id, content] of Object.entries(contents)) put(Number(id), content);
+  return {
+    ...service,
+    environment: {
+      SNIPPETS_API_KEY: store.keys.create(organizationId, 'secret', 'test').secret,
+      SNIPPETS_RENDER_BASE_URL: service.renderBaseUrl,
+      SNIPPETS_RETRIEVE_BASE_URL: service.retrieveBaseUrl,
+      NODE_EXTRA_CA_CERTS: authority,
+    },
+    publicKey: store.keys.create(organizationId, 'public', 'test').secret,
+    organizationId,
+    // One that the seeded organization has published.
+    idOfAnotherOrganization: 60,
+    requests: () => store.requests.list(organizationId, 10_000).reverse(),
+    put,
+    mend() {
+      Object.assign(faults, harmless);
+      store.organizations.setSubscription(organizationId, 'active');
+    },
+    async close() {
+      await service.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
