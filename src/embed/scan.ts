@@ -114,7 +114,9 @@ function scanMarkup(html: string, within: Range, inText: boolean, found: Scan): 
       },
       onclosetag(name, isImplied) {
         const start = within.start + parser.startIndex;
-        const end = within.start + parser.endIndex + 1;
+        // The parser says where the name ends; white space may follow it.
+        const bracket = html.indexOf('>', within.start + parser.endIndex);
+        const end = bracket === -1 ? within.end : bracket + 1;
         if (name === elementName && embed !== undefined) {
           if (!isImplied) return closeEmbed(embed, start, end);
           found.faults.push({ flaw: 'unclosed', start: embed.start });

@@ -1,0 +1,140 @@
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { disguisesOf } from '../../src/client/api-key.ts';
+import { parseBaseUrl, snippetUrl } from '../../src/client/base-url.ts';
+import { SnippetClient, SnippetError } from '../../src/client/index.ts';
+import { parseSnippetId } from '../../src/client/snippet-id.ts';
+
+const apiKey = 'sk_inputs_5b1e8f2c7d90a364';
+const renderBaseUrl = 'https://render.test';
+
+function refusal(run: () => unknown): SnippetError {
+  try {
+    run();
+  } catch (error) {
+    expect(error).toBeInstanceOf(SnippetError);
+    return error as SnippetError;
+  }
+  throw new Error('Nothing was refused.');
+}
+
+test.for([
+  [1, 1],
+  [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  ['42', 42],
+  ['9007199254740991', Number.MAX_SAFE_INTEGER],
+] as const)('%o is an id', ([value, id]) => {
+  expect(parseSnippetId(value)).toBe(id);
+});
+
+test.for([
+  ...[0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 1n, null, undefined, true, {}, [42]],
+  ...[
+    '',
+    '0',
+    '-1',
+    '042',
+    '4e2',
+    '4.0',
+    ' 42',
+    '42\n',
+    '..',
+    '../1',
+    '%2e%2e',
+    '１',
+    '0x2a',
+    '9007199254740992',
+  ],
+])('%o is none', (value) => {
+  expect(refusal(() => parseSnippetId(value)).code).toBe('invalid-id');
+});
+
+test.for([
+  ['https://x.test', 'https://x.test/snippets/42/render'],
+  ['https://x.test/', 'https://x.test/snippets/42/render'],
+  ['https://x.test/a/b', 'https://x.test/a/b/snippets/42/render'],
+  ['https://x.test/a/b//', 'https://x.test/a/b/snippets/42/render'],
+  ['https://x.test:8443/v1', 'https://x.test:8443/v1/snippets/42/render'],
+  ['HTTPS://X.test/V1', 'https://x.test/V1/snippets/42/render'],
+] as const)('the base address %s keeps its path prefix', ([base, url]) => {
+  expect(snippetUrl(parseBaseUrl('base', base), 'render', 42, undefined)).toBe(url);
+});
+
+test.for([
+  ['http://x.test', 'must start with https:'],
+  ['ftp://x.test', 'must start with https:'],
+  ['file:///etc/passwd', 'must start with https:'],
+  ['x.test', 'is not an absolute address'],
+  ['/v1', 'is not an absolute address'],
+  ['', 'is not an absolute address'],
+  ['https://', 'is not an absolute address'],
+  ['https://user@x.test', 'must not hold a user name or password'],
+  ['https://user:hunter2@x.test', 'must not hold a user name or password'],
+  ['http://user:hunter2@x.test', 'must not hold a user name or password'],
+  ['https://x.test/?a=1', 'must not hold a query'],
+  ['https://x.test/?', 'must not hold a query'],
+  ['https://x.test/#a', 'must not hold a query or a fragment'],
+  [42, 'is not a string'],
+] as const)('the base address %s is refused', ([base, message]) => {
+  const error = refusal(() => new SnippetClient({ apiKey, renderBaseUrl: base as string }));
+  expect(error.code).toBe('invalid-options');
+  expect(error.message).toContain(`renderBaseUrl ${message}`);
+  expect(error.message).not.toContain('hunter2');
+});
+
+test.for([
+  ['', 'is empty'],
+  ['short', 'has fewer than 8 characters'],
+  ['sk_secret_value\n', 'has white space or a line break'],
+  [' sk_secret_value', 'has white space or a line break'],
+  ['sk_secret value', 'holds a space'],
+  ['sk_secret\r\nx: y', 'holds a space, a control character'],
+  ['sk_secret_välue', 'a character outside ASCII'],
+  [undefined, 'is not a string'],
+] as const)('a malformed key is refused and not shown: %j', ([key, message]) => {
+  const error = refusal(() => new SnippetClient({ apiKey: key as string, renderBaseUrl }));
+  expect(error.code).toBe('invalid-options');
+  expect(error.message).toContain(message);
+  if (key) expect(inspect(error)).not.toContain(key.trim());
+});
+
+test.for([0, -1, 1.5, Number.NaN])('a concurrency of %d is refused', (concurrency) => {
+  expect(refusal(() => new SnippetClient({ apiKey, renderBaseUrl, concurrency })).code).toBe(
+    'invalid-options',
+  );
+});
+
+test('without a base address there is nobody to ask', () => {
+  expect(refusal(() => new SnippetClient({ apiKey })).message).toBe(
+    'Set renderBaseUrl, retrieveBaseUrl, or both.',
+  );
+});
+
+test('a variant whose address is not set cannot be asked', async () => {
+  const client = new SnippetClient({ apiKey, renderBaseUrl });
+  await expect(client.retrieve(1)).rejects.toMatchObject({
+    code: 'invalid-options',
+    message: 'retrieveBaseUrl is not set, so nothing can be asked there.',
+  });
+  await client.close();
+});
+
+test('a client that is printed does not show its key', async () => {
+  const client = new SnippetClient({ apiKey, renderBaseUrl });
+  const printed = inspect(client, { showHidden: true, depth: 10 }) + JSON.stringify(client);
+  for (const disguise of disguisesOf(apiKey)) expect(printed).not.toContain(disguise);
+  await client.close();
+});
+
+test('a key is known in base64 wherever in a longer text it stands', () => {
+  const disguises = disguisesOf(apiKey);
+  for (const before of ['', 'x', 'xy', 'xyz', 'Bearer ']) {
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const text = Buffer.from(`${before}${apiKey} and more`).toString(encoding);
+      expect(
+        disguises.some((disguise) => text.includes(disguise)),
+        `${before} ${encoding}`,
+      ).toBe(true);
+    }
+  }
+});

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { HttpResponse, http } from 'msw';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { SnippetError } from '../../src/client/index.ts';
+import { canonicalParams, parseParams } from '../../src/client/params.ts';
+import { client, network, renderBaseUrl } from '../support/network.ts';
+
+beforeAll(() => network.enable());
+afterEach(() => network.resetHandlers());
+afterAll(() => network.disable());
+
+/** Lets the service answer, and notes the query of each request as it was sent. */
+function record(): { queries: string[] } {
+  const queries: string[] = [];
+  network.use(
+    http.get(`${renderBaseUrl}/snippets/:id/render`, ({ request }) => {
+      queries.push(new URL(request.url).search);
+      return HttpResponse.json({ content: '' });
+    }),
+  );
+  return { queries };
+}
+
+test('the order of keys does not matter, at any depth', () => {
+  const one = canonicalParams({ b: { d: [{ z: 1, a: 2 }], c: null }, a: true });
+  const other = canonicalParams({ a: true, b: { c: null, d: [{ a: 2, z: 1 }] } });
+  expect(one).toBe('{"a":true,"b":{"c":null,"d":[{"a":2,"z":1}]}}');
+  expect(other).toBe(one);
+});
+
+test('no params, and none in the object, are the same: the address has no query', async () => {
+  const { queries } = record();
+  const service = client();
+  await service.render(1);
+  await service.render(1, {});
+  await service.render(1, Object.create(null));
+  expect(queries).toEqual(['', '', '']);
+  await service.close();
+});
+
+test('whatever JSON object is passed arrives at the service', async () => {
+  const { queries } = record();
+  const service = client();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 }), {
+        minKeys: 1,
+      }),
+      async (params) => {
+        await service.render(1, params as never);
+        const sent = new URLSearchParams(queries.at(-1)).get('params');
+        expect(JSON.parse(sent ?? '')).toEqual(JSON.parse(JSON.stringify(params)));
+      },
+    ),
+    { numRuns: 200 },
+  );
+  await service.close();
+});
+
+test('a key named __proto__ is a key like any other', () => {
+  const params: unknown = JSON.parse('{"__proto__":{"x":1},"a":2}');
+  expect(canonicalParams(params)).toBe('{"__proto__":{"x":1},"a":2}');
+});
+
+const cycle: Record<string, unknown> = { name: 'cycle' };
+cycle['self'] = { cycle };
+const shared = { x: 1 };
+let deep: unknown = 1;
+for (let depth = 0; depth < 100; depth++) deep = [deep];
+class Plan {}
+const throws = {
+  get plan() {
+    throw new Error('secret reason');
+  },
+};
+
+describe('what JSON would drop, change or refuse is refused, with its path', () => {
+  test.for([
+    ['params.a.b is NaN', { a: { b: Number.NaN } }],
+    ['params.a[1] is Infinity', { a: [1, Number.POSITIVE_INFINITY] }],
+    ['params.a is a bigint', { a: 1n }],
+    ['params.a is undefined', { a: undefined }],
+    // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
+    ['params.a[1] is undefined', { a: [1, , 3] }],
+    ['params.a is a function', { a: () => 1 }],
+    ['params.a is a symbol', { a: Symbol('x') }],
+    ['params.a is a Map', { a: new Map() }],
+    ['params.a is a Date', { a: new Date(0) }],
+    ['params.a is a Plan', { a: new Plan() }],
+    ['params["two words"] is a Set', { 'two words': new Set() }],
+    ['params.a is an object with a symbol for a key', { a: { [Symbol('x')]: 1 } }],
+    ['params.a holds half of a surrogate pair', { a: 'x\ud800' }],
+    ['params.a has a key that holds half of a surrogate pair', { a: { 'x\udc00': 1 } }],
+    ['params.self.cycle refers back', cycle],
+    ['is nested more than 64 levels deep', { a: deep }],
+    ['params.plan cannot be read: its getter throws', throws],
+    ['params must be a plain object, not an array', [1]],
+    ['params must be a plain object, not a string', 'x'],
+    ['params must be a plain object, not null', null],
+    ['params must be a plain object, not a Map', new Map()],
+  ] as const)('%s', ([message, params]) => {
+    expect(() => canonicalParams(params)).toThrow(
+      expect.objectContaining({ code: 'invalid-params', message: expect.stringContaining(message) }),
+    );
+  });
+
+  test('and no request is made', async () => {
+    const { queries } = record();
+    const service = client();
+    await expect(service.get(1, { a: Number.NaN })).rejects.toBeInstanceOf(SnippetError);
+    expect(queries).toEqual([]);
+    await service.close();
+  });
+});
+
+test('the same object twice is no cycle', () => {
+  expect(canonicalParams({ a: shared, b: [shared] })).toBe('{"a":{"x":1},"b":[{"x":1}]}');
+});
+
+test.for([
+  ['{"b":1,"a":2}', '{"a":2,"b":1}'],
+  ['{}', undefined],
+  [' {"a" : "\\u00e9"} ', '{"a":"é"}'],
+] as const)('params of an attribute: %s', ([text, canonical]) => {
+  expect(parseParams(text)).toBe(canonical);
+});
+
+test.for(['', '{', '[]', 'null', '"x"', "{'a':1}", '{"a":"\\ud800"}'])(
+  'params of an attribute that cannot be used: %s',
+  (text) => {
+    expect(() => parseParams(text)).toThrow(expect.objectContaining({ code: 'invalid-params' }));
+  },
+);
+
+test('params that make the address too long are refused, with both lengths', async () => {
+  const service = client();
+  await expect(service.get(1, { text: 'x'.repeat(8000) })).rejects.toMatchObject({
+    code: 'invalid-params',
+    message: expect.stringMatching(/address of 80\d\d characters; at most 8000/),
+  });
+  await service.close();
+});

@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { inline, scan } from '../../src/embed/index.ts';
+
+function put(
+  html: string | Buffer,
+  content: string | undefined | ((id: string) => string | undefined),
+): Buffer {
+  const page = Buffer.from(html as string);
+  return inline(page, scan(page).embeds, ({ attributes }) =>
+    typeof content === 'function' ? content(attributes.id ?? '') : content,
+  );
+}
+
+const embed = '<snippet-embed id="1"></snippet-embed>';
+
+describe('content goes in byte for byte', () => {
+  test.for([
+    '',
+    "$& $1 $` $' $$",
+    '</script><!-- <title> "',
+    'a\0b',
+    'a\r\nb\rc\n',
+    'Zoë 💡 日本語 \u2028',
+    '<snippet-embed id="2"></snippet-embed>',
+    embed,
+    '&amp; &lt; &nbsp;',
+    '\ufeffwith a byte order mark',
+  ])('%j', (content) => {
+    expect(put(`<i>ü${embed}ö</i>`, content).toString()).toBe(`<i>ü${content}ö</i>`);
+  });
+});
+
+describe('where a page can hold only text, content is escaped', () => {
+  test.for([
+    [`<title>a ${embed}</title>`, '<title>a &lt;b&gt; &amp;amp; "c"</title>'],
+    [`<textarea>${embed}</textarea>`, '<textarea>&lt;b&gt; &amp;amp; "c"</textarea>'],
+    ['<i><snippet-embed as="text" id="1"/></i>', '<i>&lt;b&gt; &amp;amp; "c"</i>'],
+    ['<i><snippet-embed as="html" id="1"/></i>', '<i><b> &amp; "c"</i>'],
+    [`<svg><title>${embed}</title></svg>`, '<svg><title><b> &amp; "c"</title></svg>'],
+  ] as const)('%s', ([html, expected]) => {
+    expect(put(html, '<b> &amp; "c"').toString()).toBe(expected);
+  });
+});
+
+describe('a paragraph gives way to what it cannot hold', () => {
+  test.for([
+    ['<div>x</div>', '<div>x</div>'],
+    ['text, then <TABLE></TABLE>', 'text, then <TABLE></TABLE>'],
+    ['<!-- c --><section>x</section>', '<!-- c --><section>x</section>'],
+    ['<p>one</p><p>two</p>', '<p>one</p><p>two</p>'],
+    ['<hr>', '<hr>'],
+    ['<b>bold</b> text', '<p><b>bold</b> text</p>'],
+    ['plain', '<p>plain</p>'],
+    ['', '<p></p>'],
+    ['<!-- <div> -->', '<p><!-- <div> --></p>'],
+    ['<a title="<div>">x</a>', '<p><a title="<div>">x</a></p>'],
+  ] as const)('%s', ([content, expected]) => {
+    expect(put(`a<p>${embed}</p>b`, content).toString()).toBe(`a${expected}b`);
+  });
+
+  test('but not one that holds something else too, nor for text', () => {
+    expect(put(`<p>x ${embed}</p>`, '<div></div>').toString()).toBe('<p>x <div></div></p>');
+    expect(put('<p><snippet-embed id="1" as="text"/></p>', '<hr>').toString()).toBe('<p>&lt;hr&gt;</p>');
+  });
+});
+
+describe('without content the children stay, as they stand', () => {
+  test.for([
+    ['<i><snippet-embed id="1">a <b>c</b> &amp; ü</snippet-embed></i>', '<i>a <b>c</b> &amp; ü</i>'],
+    ['<title><snippet-embed id="1">a &amp; b</snippet-embed></title>', '<title>a &amp; b</title>'],
+    ['<p><snippet-embed id="1"><div>x</div></snippet-embed></p>', '<div>x</div>'],
+    [`<i>${embed}</i>`, '<i></i>'],
+  ] as const)('%s', ([html, expected]) => {
+    expect(put(html, undefined).toString()).toBe(expected);
+  });
+});
+
+test('several embeds, each with its own content', () => {
+  const html =
+    '<title><snippet-embed id=1 /></title><p><snippet-embed id=2 /></p><snippet-embed id=3>c</snippet-embed>';
+  const content = (id: string) => ({ 1: 'A&B', 2: '<hr>' })[id];
+  expect(put(html, content).toString()).toBe('<title>A&amp;B</title><hr>c');
+});
+
+test('bytes outside an embed stay, even where they are no UTF-8', () => {
+  const bytes = Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x80]);
+  const page = Buffer.concat([bytes, Buffer.from(embed), bytes]);
+  expect(put(page, 'ü')).toEqual(Buffer.concat([bytes, Buffer.from('ü'), bytes]));
+});
+
+test('a page without an embed comes out as it went in', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
+      expect(put(Buffer.from(bytes), 'x')).toEqual(Buffer.from(bytes));
+    }),
+  );
+});
+
+test('any content, among anything that opens no other context, is what it was', () => {
+  const around = fc.stringMatching(/^[^<&]*$/);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(around, fc.string({ unit: 'grapheme' }))), around, (pairs, end) => {
+      const html = pairs
+        .map(([before], index) => `${before}<snippet-embed id="${index}">x</snippet-embed>`)
+        .join('');
+      const expected = pairs.map(([before, content]) => before + content).join('');
+      expect(put(html + end, (id) => pairs[Number(id)]?.[1]).toString()).toBe(
+        Buffer.from(expected + end).toString(),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});

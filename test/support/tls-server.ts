@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type TLSSocket } from 'node:tls';
+import selfsigned from 'selfsigned';
+
+export interface TlsServer {
+  /** `https://localhost:…` */
+  origin: string;
+  port: number;
+  /** Connections that completed their handshake. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+export interface TestCertificate {
+  key: string;
+  cert: string;
+  /** What to trust, so that it verifies. */
+  ca: string;
+}
+
+export async function makeCertificate({
+  name = 'localhost',
+  notBeforeDate,
+  notAfterDate,
+}: {
+  name?: string;
+  notBeforeDate?: Date;
+  notAfterDate?: Date;
+} = {}): Promise<TestCertificate> {
+  const made = await selfsigned.generate([{ name: 'commonName', value: name }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }],
+    ...(notBeforeDate === undefined ? {} : { notBeforeDate }),
+    ...(notAfterDate === undefined ? {} : { notAfterDate }),
+  });
+  return { key: made.private, cert: made.cert, ca: made.cert };
+}
+
+/** One certificate for a whole test file: making one takes longer than most tests. */
+export const certificate = await makeCertificate();
+
+type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+
+/** A server that speaks HTTP/2 and HTTP/1.1, or HTTP/1.1 alone. */
+export function httpServer(answer: Answer, { http2 = true, using = certificate } = {}): Promise<TlsServer> {
+  const { key, cert } = using;
+  return listen(
+    http2
+      ? createSecureServer({ key, cert, allowHTTP1: true }, answer)
+      : createHttpsServer({ key, cert }, answer as never),
+  );
+}
+
+/**
+ * A server that writes bytes as it likes: for answers that no HTTP server would send. `respond` is called for
+ * each request, once its headers are there.
+ */
+export function rawServer(
+  respond: (socket: TLSSocket) => void,
+  { using = certificate } = {},
+): Promise<TlsServer> {
+  const { key, cert } = using;
+  return listen(
+    createServer({ key, cert, ALPNProtocols: ['http/1.1'] }, (socket) => {
+      let received = '';
+      socket.on('error', () => {});
+      socket.on('data', (bytes) => {
+        received += bytes.toString('latin1');
+        if (!received.includes('\r\n\r\n')) return;
+        received = '';
+        respond(socket);
+      });
+    }),
+  );
+}
+
+async function listen(server: ReturnType<typeof createServer>): Promise<TlsServer> {
+  const sockets = new Set<Socket>();
+  let secured = 0;
+  server.on('secureConnection', () => {
+    secured += 1;
+  });
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `https://localhost:${port}`,
+    port,
+    connections: () => secured,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
