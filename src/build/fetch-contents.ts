@@ -39,6 +39,7 @@ export async function fetchContents(
     },
   });
   try {
+    progress.show(0);
     const fetched = await fetchSnippets(client, site.snippets, signal, progress.show);
     progress.erase();
     const failures = failuresOf(site, fetched);

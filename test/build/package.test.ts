@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { startTestService } from '../support/service.ts';
+import { createSite } from '../support/site.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+test('the package as it would be published works from node_modules, and holds nothing else', async () => {
+  const service = await startTestService({ 1: '<b>one</b>' });
+  const site = await createSite({
+    'src/pages/index.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<p><Snippet id={1} /></p>`,
+  });
+  const { stdout } = await run(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', site.directory],
+    {
+      cwd: root,
+    },
+  );
+  const packed: unknown = JSON.parse(stdout);
+  const [{ filename, files }] = Object.values(packed as object) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  const names = files.map(({ path }) => path);
+  expect(names).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']));
+  expect(
+    names.filter((name) => !/^(dist\/.+\.(js|d\.ts|astro)|[A-Z]+(\.md)?|package\.json)$/.test(name)),
+  ).toEqual([]);
+
+  const installed = join(site.directory, 'node_modules/astro-snippets');
+  await mkdir(installed, { recursive: true });
+  await run('tar', ['-xzf', join(site.directory, filename), '-C', installed, '--strip-components=1']);
+  const { exitCode } = await site.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(await site.read('index.html')).toContain('<p><b>one</b></p>');
+  await site.remove();
+  await service.close();
+});
