@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
 import { environmentPlugin } from './environment.ts';
+import { keepsOldPages, oldPagesWarning } from './old-pages.ts';
 import { parseOptions, resolveSettings, type Settings, type SnippetsOptions } from './options.ts';
 
 export type { SnippetsOptions } from './options.ts';
@@ -28,6 +29,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           settings = resolveSettings(parsed, environment);
         });
         updateConfig({ vite: { plugins: [plugin] } });
+      },
+      'astro:config:done'({ config, logger }) {
+        if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },
       async 'astro:build:generated'({ dir, logger }) {
         // Loaded here, so that starting Astro for anything else costs nothing.

@@ -53,3 +53,19 @@ test('a failed build does not keep the next one from being restored', async () =
   expect(await site.read('a/index.html')).toContain('<p>Page a: <b>first</b></p>');
   await site.remove();
 });
+
+test('where old pages stay in the output, as they were inlined, the build warns', async () => {
+  const site = await createSite({
+    'astro.config.mjs': config('{ build: { emptyOutDir: false } }'),
+    'src/pages/[page].astro': page,
+  });
+  service.put(1, '<b>old</b>');
+  const first = await site.build(service.environment);
+  service.put(1, '<b>new</b>');
+  const second = await site.build(service.environment);
+  // What the warning says is true: should Astro change this, the warning can go.
+  expect(await site.read('a/index.html')).toContain('<b>old</b>');
+  for (const { output } of [first, second])
+    expect(output).toContain('[WARN] [astro-snippets] With experimental.incrementalBuild');
+  await site.remove();
+});
