@@ -1,52 +1,122 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runAstro } from './run-astro.ts';
-import { startService } from './service/index.ts';
+import { preview } from 'astro';
+import { site } from './run-astro.ts';
+import { type Service, startService } from './service/index.ts';
+import { createSitePublisher } from './site-publisher.ts';
 
-/**
- * `npm run playground`: starts the service, builds the site against it just as a user's own build would run, and
- * serves the result until Ctrl-C. With `--once`, it ends after the build.
- */
+const usage = `npm run playground -- [flags]
+
+  Starts the Snippet Delivery Service on this machine, builds a site against it, and serves the result.
+
+  --once               end after the build
+  --fresh              begin with a new database
+  --site-port N        where the site is served (4321)
+  --website-port N     where the service's website is (4400)
+  --api-port N         where its API is (4443)
+
+  Faults, which can be changed on the website later:
+  --failing PERCENT    requests that fail with 503
+  --retry-after TEXT   the Retry-After of those
+  --latency MS         before each answer
+  --cut PERCENT        answers that are cut off
+  --no-render          variant B is not there
+  --expired            the subscription has expired
+`;
+
 const { values: flags } = parseArgs({
   options: {
     once: { type: 'boolean', default: false },
-    port: { type: 'string', default: '4321' },
+    fresh: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+    'site-port': { type: 'string', default: '4321' },
+    'website-port': { type: 'string', default: '4400' },
+    'api-port': { type: 'string', default: '4443' },
+    failing: { type: 'string', default: '0' },
+    'retry-after': { type: 'string', default: '' },
+    latency: { type: 'string', default: '0' },
+    cut: { type: 'string', default: '0' },
+    'no-render': { type: 'boolean', default: false },
+    expired: { type: 'boolean', default: false },
   },
 });
 
-const service = await startService();
+if (flags.help) {
+  console.log(usage);
+  process.exit();
+}
+
+const data = join(import.meta.dirname, '.data');
+if (flags.fresh) await rm(data, { recursive: true, force: true });
+await mkdir(data, { recursive: true });
 const folder = await mkdtemp(join(tmpdir(), 'snippet-playground-'));
 const authority = join(folder, 'authority.pem');
-await writeFile(authority, service.certificateAuthority);
 
-const environment = {
-  SNIPPETS_API_KEY: service.keys?.secretKey ?? '',
+let environment: Record<string, string> = {};
+const publisher = createSitePublisher(`http://localhost:${flags['site-port']}`, () => environment);
+const service = await startService({
+  // A run that ends by itself needs no port that anybody knows.
+  port: flags.once ? 0 : Number(flags['api-port']),
+  websitePort: flags.once ? 0 : Number(flags['website-port']),
+  database: join(data, 'service.sqlite'),
+  publisher,
+  faults: {
+    failing: Number(flags.failing) / 100,
+    retryAfter: flags['retry-after'],
+    latency: Number(flags.latency),
+    cut: Number(flags.cut) / 100,
+    renderAbsent: flags['no-render'],
+  },
+}).catch((error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EADDRINUSE') throw error;
+  console.error(`${error.message}. Is another playground running? Other ports can be chosen: see --help.`);
+  process.exit(1);
+});
+const organization =
+  service.store.organizations.list()[0] ?? service.store.organizations.create('Playground');
+service.store.organizations.setSubscription(organization.id, flags.expired ? 'expired' : 'active');
+await writeFile(authority, service.certificateAuthority);
+environment = {
+  SNIPPETS_API_KEY: newKey(service),
   SNIPPETS_RENDER_BASE_URL: service.renderBaseUrl,
   SNIPPETS_RETRIEVE_BASE_URL: service.retrieveBaseUrl,
   NODE_EXTRA_CA_CERTS: authority,
+  PLAYGROUND_WEBSITE_URL: service.websiteUrl,
 };
+
+publisher.publish();
+const built = await publisher.settled();
+if (flags.once) await end(built?.state === 'done' ? 0 : 1);
+
+const served = await preview({ root: site, server: { port: Number(flags['site-port']) }, logLevel: 'warn' });
+console.log(`
+  The site      http://localhost:${served.port}/
+  The website   ${service.loginLink(organization.id)}
+                signs in once; edit a snippet there, publish it, and see it on the site
+  The API       ${service.openApiUrl}
+
+  Ctrl-C ends all of it. What you change stays, in playground/.data.
+`);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    await served.stop();
+    await end(0);
+  });
+}
+
+/** A key for this run alone: that of the run before is revoked, and only its hash was kept. */
+function newKey({ store: { keys } }: Service): string {
+  const name = 'Playground build';
+  for (const key of keys.list(organization.id)) {
+    if (key.name === name) keys.revoke(organization.id, key.id);
+  }
+  return keys.create(organization.id, 'secret', name).secret;
+}
 
 async function end(exitCode: number): Promise<never> {
   await service.close();
   await rm(folder, { recursive: true, force: true });
   process.exit(exitCode);
 }
-
-const build = await runAstro(['build'], environment).ended;
-if (build !== 0 || flags.once) await end(build);
-
-const preview = runAstro(['preview', '--port', flags.port], environment);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    preview.stop();
-  });
-}
-console.log(`
-  The service   ${service.origin}   (stops with this command; nothing is kept)
-  The site      below, as it was built just now
-
-  Ctrl-C ends both.
-`);
-await end(await preview.ended);

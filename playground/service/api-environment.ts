@@ -5,8 +5,8 @@ import type { Caller } from './authenticate.ts';
 export interface ApiEnvironment {
   Bindings: HttpBindings | Http2Bindings;
   Variables: {
-    /** Where the service was reached; a problem's `type` leads back there. */
-    origin: string;
+    /** Where a problem's `type` leads. */
+    websiteUrl: string;
     caller?: Caller;
   };
 }

@@ -58,19 +58,27 @@ const renderRoute = createRoute({
   },
 });
 
+export interface ApiParts {
+  store: Store;
+  faults: Faults;
+  random: () => number;
+  /** Where the pages are that explain the problems. */
+  websiteUrl: string;
+}
+
 /**
  * The interface of the service: both variants (specification, section 4) and the document that describes them.
  *
  * Both fill in the variables: section 4.1 too calls `params` "variables passed into the snippet".
  */
-export function createApi(store: Store, faults: Faults, random: () => number): OpenAPIHono<ApiEnvironment> {
+export function createApi({ store, faults, random, websiteUrl }: ApiParts): OpenAPIHono<ApiEnvironment> {
   const api = new OpenAPIHono<ApiEnvironment>({
     // The only thing a schema can refuse is the id.
     defaultHook: (result, context) => (result.success ? undefined : notFound(context as ApiContext)),
   });
 
   api.use((context, next) => {
-    context.set('origin', new URL(context.req.url).origin);
+    context.set('websiteUrl', websiteUrl);
     return next();
   });
   for (const [operation, path] of [
@@ -79,7 +87,7 @@ export function createApi(store: Store, faults: Faults, random: () => number): O
   ] as const) {
     api.use(path, logged(store, operation), faultyAnswers(faults, random), guarded(store, operation));
     api.on(['POST', 'PUT', 'PATCH', 'DELETE'], path, (context) =>
-      problemResponse(context.var.origin, 405, 'Snippets are only read through the API.', {
+      problemResponse(context.var.websiteUrl, 405, 'Snippets are only read through the API.', {
         allow: 'GET, HEAD',
       }),
     );
@@ -101,12 +109,12 @@ export function createApi(store: Store, faults: Faults, random: () => number): O
   api.doc31('/openapi.json', (context) => ({
     openapi: '3.1.0',
     info: { title: 'Snippet Delivery Service', version: '1' },
-    servers: [{ url: (context as unknown as ApiContext).var.origin }],
+    servers: [{ url: new URL(context.req.url).origin }],
   }));
 
   for (const prefix of [retrievePath, renderPath]) {
     api.all(`${prefix}/*`, (context) =>
-      problemResponse(context.var.origin, 404, `There is nothing at ${context.req.path}.`),
+      problemResponse(context.var.websiteUrl, 404, `There is nothing at ${context.req.path}.`),
     );
   }
   return api;
@@ -119,16 +127,16 @@ async function contentOf(
   id: number,
   text: string | undefined,
 ): Promise<{ name: string; content: string } | Response> {
-  const { origin, caller } = context.var;
+  const { websiteUrl, caller } = context.var;
   const params = parseParams(text);
-  if (params === undefined) return problemResponse(origin, 400, 'params is not a JSON object.');
+  if (params === undefined) return problemResponse(websiteUrl, 400, 'params is not a JSON object.');
   const snippet = caller && store.snippets.published(caller.organization.id, id);
   if (snippet === undefined) return notFound(context);
   try {
     return { name: snippet.name, content: await renderTemplate(snippet.content, params) };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return problemResponse(origin, 500, `Snippet ${id} has a mistake: ${error.message}`);
+    return problemResponse(websiteUrl, 500, `Snippet ${id} has a mistake: ${error.message}`);
   }
 }
 
@@ -136,7 +144,7 @@ async function contentOf(
 function notFound(context: ApiContext): Response {
   const id = context.req.param('id');
   return problemResponse(
-    context.var.origin,
+    context.var.websiteUrl,
     404,
     `There is no published snippet ${id} in this organization.`,
   );
@@ -148,7 +156,7 @@ function guarded(store: Store, operation: Operation) {
     const caller = 'status' in answer ? answer.caller : answer;
     if (caller !== undefined) context.set('caller', caller);
     if ('status' in answer) {
-      return problemResponse(context.var.origin, answer.status, answer.detail, answer.headers);
+      return problemResponse(context.var.websiteUrl, answer.status, answer.detail, answer.headers);
     }
     await next();
     return undefined;

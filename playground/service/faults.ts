@@ -47,7 +47,7 @@ export function faultyAnswers(faults: Faults, random: () => number): MiddlewareH
       const headers: Record<string, string> =
         faults.retryAfter === '' ? {} : { 'retry-after': faults.retryAfter };
       return problemResponse(
-        context.var.origin,
+        context.var.websiteUrl,
         faults.failingStatus,
         'This is a fault on demand: it was switched on for the playground.',
         headers,

@@ -1,60 +1,77 @@
 import { createApi, renderPath, retrievePath } from './api.ts';
-import { type Certificate, createCertificate } from './certificate.ts';
+import { createCertificate } from './certificate.ts';
 import { type Faults, noFaults } from './faults.ts';
-import { problemPages } from './problem-pages.ts';
-import { type SeededKeys, seed } from './seed.ts';
-import { listen } from './server.ts';
+import type { Publisher } from './publisher.ts';
+import { seed } from './seed.ts';
+import { listenPlainly, listenSecurely } from './server.ts';
 import { Store } from './store/index.ts';
+import { createWebsite } from './website/index.ts';
+import { Sessions } from './website/sessions.ts';
 
 export interface ServiceOptions {
-  /** @default 0, any free one */
+  /** Where the API listens. @default 0, any free port */
   port?: number;
+  /** Where the website listens. @default 0, any free port */
+  websitePort?: number;
   /** The path of the database. @default ':memory:', gone when the service ends */
   database?: string;
   faults?: Partial<Faults>;
   /** Chance, for the faults. @default Math.random */
   random?: () => number;
+  /** The site to bring up to date when a snippet is published. */
+  publisher?: Publisher;
 }
 
 export interface Service {
-  /** Where it listens: `https://localhost:…`. */
-  origin: string;
   /** Base address of variant B. */
   renderBaseUrl: string;
   /** Base address of variant A. */
   retrieveBaseUrl: string;
-  /** The authority (PEM) that a client has to trust. */
+  /** Where the document that describes the API is. */
+  openApiUrl: string;
+  /** The website: snippets, keys, requests, faults, account. */
+  websiteUrl: string;
+  /** The authority (PEM) that a client of the API has to trust. */
   certificateAuthority: string;
   store: Store;
   /** Changed in place, it takes effect with the next request. */
   faults: Faults;
-  /** The keys of the seeded organization; only known on the start that made the database. */
-  keys: SeededKeys | undefined;
+  /** Makes a link that signs in to the website, once. */
+  loginLink(organizationId: number): string;
   close(): Promise<void>;
 }
 
 /**
- * Starts the Snippet Delivery Service on this machine: HTTPS only, HTTP/1.1 and HTTP/2, on the loopback
- * interface. A new database is filled with a small organization.
+ * Starts the Snippet Delivery Service on this machine, on the loopback interface: the API over HTTPS, by HTTP/1.1
+ * and HTTP/2, and the website. A new database is filled with a small organization.
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const certificate: Certificate = await createCertificate();
+  const certificate = await createCertificate();
   const store = new Store(options.database ?? ':memory:');
-  const keys = seed(store);
+  seed(store);
   const faults: Faults = { ...noFaults, ...options.faults };
-  const api = createApi(store, faults, options.random ?? Math.random);
-  api.route('/', problemPages());
-  const server = await listen(api, certificate, options.port ?? 0);
+  const sessions = new Sessions();
+  const website = await listenPlainly(
+    createWebsite({ store, faults, publisher: options.publisher }, sessions).fetch,
+    options.websitePort ?? 0,
+  );
+  const api = await listenSecurely(
+    createApi({ store, faults, random: options.random ?? Math.random, websiteUrl: website.origin })
+      .fetch as never,
+    certificate,
+    options.port ?? 0,
+  );
   return {
-    origin: server.origin,
-    renderBaseUrl: server.origin + renderPath,
-    retrieveBaseUrl: server.origin + retrievePath,
+    renderBaseUrl: api.origin + renderPath,
+    retrieveBaseUrl: api.origin + retrievePath,
+    openApiUrl: `${api.origin}/openapi.json`,
+    websiteUrl: website.origin,
     certificateAuthority: certificate.authority,
     store,
     faults,
-    keys,
+    loginLink: (organizationId) => `${website.origin}/login/${sessions.invite(organizationId)}`,
     async close() {
-      await server.close();
+      await Promise.all([api.close(), website.close()]);
       store.close();
     },
   };

@@ -96,13 +96,13 @@ export type ProblemStatus = keyof typeof problemKinds;
 
 /** Makes the answer for a failure: always `application/problem+json` (specification, section 7). */
 export function problemResponse(
-  origin: string,
+  websiteUrl: string,
   status: ProblemStatus,
   detail: string,
   headers: Record<string, string> = {},
 ): Response {
   const { title, slug } = problemKinds[status];
-  const problem: Problem = { status, title, detail, type: `${origin}/problems/${slug}` };
+  const problem: Problem = { status, title, detail, type: `${websiteUrl}/problems/${slug}` };
   return new Response(JSON.stringify(problem), {
     status,
     headers: { 'content-type': 'application/problem+json', ...headers },

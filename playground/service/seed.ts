@@ -1,12 +1,6 @@
 import type { Store } from './store/index.ts';
 
-/** The plain keys of the seeded organization. They are stored nowhere. */
-export interface SeededKeys {
-  secretKey: string;
-  publicKey: string;
-}
-
-const coffee: readonly { id: number; name: string; content: string }[] = [
+const coffee: readonly { id: number; name: string; content: string; sample?: string }[] = [
   {
     id: 41,
     name: 'Announcement banner',
@@ -18,6 +12,7 @@ const coffee: readonly { id: number; name: string; content: string }[] = [
   {
     id: 43,
     name: 'Price card',
+    sample: '{ "plan": "pro", "currency": "EUR" }',
     content: `{%- case plan -%}
 {%- when 'free' -%}{%- assign title = 'Tasting' -%}{%- assign price = '0' -%}
 {%- when 'team' -%}{%- assign title = 'Office' -%}{%- assign price = '89' -%}
@@ -76,11 +71,11 @@ const coffee: readonly { id: number; name: string; content: string }[] = [
  * Fills a new database with a small organization that has something to show, and a second one whose snippets the
  * first must never see. A database that has organizations is left alone.
  */
-export function seed(store: Store): SeededKeys | undefined {
-  if (store.organizations.list().length > 0) return undefined;
+export function seed(store: Store): void {
+  if (store.organizations.list().length > 0) return;
   const northwind = store.organizations.create('Northwind Coffee');
-  for (const { id, name, content } of coffee) {
-    store.snippets.create(northwind.id, { id, name, draft: content });
+  for (const { content, ...snippet } of coffee) {
+    const { id } = store.snippets.create(northwind.id, { ...snippet, draft: content });
     store.snippets.publish(northwind.id, id);
   }
   store.snippets.create(northwind.id, { id: 49, name: 'Spring sale', draft: '<p>Not before March.</p>' });
@@ -88,9 +83,4 @@ export function seed(store: Store): SeededKeys | undefined {
   const books = store.organizations.create('Blue Harbor Books');
   store.snippets.create(books.id, { id: 60, name: 'Reading of the month', draft: '<p>A quiet one.</p>' });
   store.snippets.publish(books.id, 60);
-
-  return {
-    secretKey: store.keys.create(northwind.id, 'secret', 'Website build').secret,
-    publicKey: store.keys.create(northwind.id, 'public', 'Mobile app').secret,
-  };
 }

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { createSecureServer, type Http2SecureServer } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import type { Hono } from 'hono';
-import type { ApiEnvironment } from './api-environment.ts';
 import type { Certificate } from './certificate.ts';
 
 export interface RunningServer {
@@ -11,30 +10,44 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
+
 /**
- * Serves over HTTPS alone (specification, sections 1 and 5): whoever speaks plain HTTP to this port gets no
- * answer. Bound to the loopback interface, because a playground has no business on a network.
+ * Serves the API, over HTTPS alone (specification, sections 1 and 5): whoever speaks plain HTTP to its port gets
+ * no answer.
  */
-export async function listen(
-  app: Hono<ApiEnvironment>,
+export async function listenSecurely(
+  fetch: Fetch,
   { key, cert }: Certificate,
   port: number,
 ): Promise<RunningServer> {
   const server = createAdaptorServer({
-    fetch: app.fetch,
+    fetch,
     createServer: createSecureServer,
     serverOptions: { key, cert, allowHTTP1: true },
-  }) as Http2SecureServer;
+  });
+  return listen(server, 'https', port);
+}
+
+/**
+ * Serves the website, over plain HTTP: on the loopback interface nobody listens in, and a browser would greet a
+ * newcomer with a warning of a certificate that nobody but this machine knows.
+ */
+export async function listenPlainly(fetch: Fetch, port: number): Promise<RunningServer> {
+  return listen(createAdaptorServer({ fetch, createServer }), 'http', port);
+}
+
+/** Bound to the loopback interface: a playground has no business on a network. */
+async function listen(server: Server, scheme: 'http' | 'https', port: number): Promise<RunningServer> {
   const sockets = new Set<Socket>();
-  server.on('secureConnection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const origin = `https://localhost:${(server.address() as AddressInfo).port}`;
   return {
-    origin,
+    origin: `${scheme}://localhost:${(server.address() as AddressInfo).port}`,
     async close() {
       const closed = once(server, 'close');
       server.close();

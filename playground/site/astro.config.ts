@@ -1,9 +1,10 @@
 import mdx from '@astrojs/mdx';
+import preact from '@astrojs/preact';
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
 
 // Everything else comes from the environment: SNIPPETS_API_KEY and the two base addresses.
 export default defineConfig({
   site: 'https://northwind.example',
-  integrations: [mdx(), snippets()],
+  integrations: [mdx(), preact(), snippets()],
 });

@@ -53,6 +53,21 @@ test('402: the subscription has ended', async () => {
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
 });
 
+test('402 ends the run: what would be answered alike is not asked for', async () => {
+  const ids = Array.from({ length: 100 }, (_, index) => index + 1001);
+  const other = await createSite({
+    'src/pages/index.astro': ids.map((id) => `<p><snippet-embed id="${id}"></snippet-embed></p>`).join('\n'),
+  });
+  service.store.organizations.setSubscription(service.organizationId, 'expired');
+  const before = service.requests().length;
+  const { exitCode, output } = await other.build(service.environment);
+  expect(exitCode).toBe(1);
+  expect(output).toContain('99 more snippets not asked for: the answer would have been the same.');
+  // As many as may be under way at once, and not a hundred.
+  expect(service.requests().length - before).toBeLessThanOrEqual(20);
+  await other.remove();
+});
+
 test('403: a public key may not render', async () => {
   const { exitCode, output } = await site.build({
     ...service.environment,

@@ -31,7 +31,11 @@ export async function startTestService(contents: Record<number, string>): Promis
   const { id: organizationId } = store.organizations.create('Test');
   const harmless = { ...faults };
   const put = (id: number, content: string) => {
-    const known = store.snippets.save(organizationId, id, { name: `Snippet ${id}`, draft: content });
+    const known = store.snippets.save(organizationId, id, {
+      name: `Snippet ${id}`,
+      draft: content,
+      sample: '{}',
+    });
     if (!known) store.snippets.create(organizationId, { id, name: `Snippet ${id}`, draft: content });
     store.snippets.publish(organizationId, id);
   };

@@ -52,4 +52,7 @@ export const migrations: readonly string[] = [
 
   CREATE INDEX requests_of_organization ON requests (organization_id, id);
   `,
+  `
+  ALTER TABLE snippets ADD COLUMN sample TEXT NOT NULL DEFAULT '{}';
+  `,
 ];

@@ -6,9 +6,19 @@ export interface Snippet {
   name: string;
   /** What is being edited. Nobody but the website sees it. */
   draft: string;
+  /** Params to preview it with, as JSON. */
+  sample: string;
   /** The number of the version that is served; `null` until it is published. */
   published: number | null;
   publishedAt: string | null;
+}
+
+export interface NewSnippet {
+  /** @default the next free one */
+  id?: number;
+  name: string;
+  draft?: string;
+  sample?: string;
 }
 
 export interface SnippetVersion {
@@ -34,17 +44,17 @@ export class Snippets {
     this.#database = database;
   }
 
-  create(organizationId: number, { id, name, draft }: { id?: number; name: string; draft: string }): Snippet {
+  create(organizationId: number, { id, name, draft = '', sample = '{}' }: NewSnippet): Snippet {
     const { lastInsertRowid } = this.#database
-      .prepare('INSERT INTO snippets (id, organization_id, name, draft) VALUES (?, ?, ?, ?)')
-      .run(id ?? null, organizationId, name, draft);
-    return { id: Number(lastInsertRowid), name, draft, published: null, publishedAt: null };
+      .prepare('INSERT INTO snippets (id, organization_id, name, draft, sample) VALUES (?, ?, ?, ?, ?)')
+      .run(id ?? null, organizationId, name, draft, sample);
+    return { id: Number(lastInsertRowid), name, draft, sample, published: null, publishedAt: null };
   }
 
   get(organizationId: number, id: number): Snippet | undefined {
     const row = this.#database
       .prepare(
-        `SELECT s.id, s.name, s.draft, s.published, v.published_at AS publishedAt
+        `SELECT s.id, s.name, s.draft, s.sample, s.published, v.published_at AS publishedAt
          FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
          WHERE s.organization_id = ? AND s.id = ?`,
       )
@@ -56,7 +66,7 @@ export class Snippets {
   list(organizationId: number, search = ''): Snippet[] {
     const rows = this.#database
       .prepare(
-        `SELECT s.id, s.name, s.draft, s.published, v.published_at AS publishedAt
+        `SELECT s.id, s.name, s.draft, s.sample, s.published, v.published_at AS publishedAt
          FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
          WHERE s.organization_id = ? AND (instr(lower(s.name), lower(?)) > 0 OR CAST(s.id AS TEXT) = ?)
          ORDER BY s.id`,
@@ -66,10 +76,14 @@ export class Snippets {
   }
 
   /** Returns whether there was such a snippet to change. */
-  save(organizationId: number, id: number, { name, draft }: { name: string; draft: string }): boolean {
+  save(
+    organizationId: number,
+    id: number,
+    { name, draft, sample }: Pick<Snippet, 'name' | 'draft' | 'sample'>,
+  ): boolean {
     const { changes } = this.#database
-      .prepare('UPDATE snippets SET name = ?, draft = ? WHERE organization_id = ? AND id = ?')
-      .run(name, draft, organizationId, id);
+      .prepare('UPDATE snippets SET name = ?, draft = ?, sample = ? WHERE organization_id = ? AND id = ?')
+      .run(name, draft, sample, organizationId, id);
     return changes === 1;
   }
 

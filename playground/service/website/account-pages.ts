@@ -1,0 +1,62 @@
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import { layout } from './layout.ts';
+import { publicationNotice } from './publication.ts';
+
+/** The organization: its subscription, and its site. */
+export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
+  const pages = new Hono<WebsiteEnvironment>();
+
+  pages.get('/account', (context) => {
+    const { organization } = context.var;
+    const expired = organization.subscription === 'expired';
+    const latest = context.req.query('published') === undefined ? undefined : publisher?.latest();
+    const body = html`<h1>Account</h1>
+      ${latest && publisher ? publicationNotice(latest, publisher.siteUrl, '/') : ''}
+      <section class="card" aria-labelledby="subscription">
+        <h2 id="subscription">Subscription</h2>
+        <p>The subscription of ${organization.name} is <strong>${organization.subscription}</strong>.
+          ${expired ? 'Every request is answered with 402.' : ''}</p>
+        <form method="post" action="/account/subscription">
+          <button class="${expired ? '' : 'danger'}" name="subscription" value="${expired ? 'active' : 'expired'}">
+            ${expired ? 'Renew it' : 'Let it expire'}
+          </button>
+        </form>
+      </section>
+      ${
+        publisher === undefined
+          ? ''
+          : html`<section class="card" aria-labelledby="site">
+        <h2 id="site">Site</h2>
+        <p><a href="${publisher.siteUrl}">${publisher.siteUrl}</a></p>
+        <form method="post" action="/account/site"><button>Bring the site up to date</button></form>
+      </section>`
+      }`;
+    return context.html(
+      layout({
+        title: 'Account',
+        section: '/account',
+        organization,
+        body,
+        ...(latest?.state === 'running' ? { reloadAfter: 1 } : {}),
+      }),
+    );
+  });
+
+  pages.post('/account/subscription', async (context) => {
+    const { subscription } = await context.req.parseBody();
+    store.organizations.setSubscription(
+      context.var.organization.id,
+      subscription === 'expired' ? 'expired' : 'active',
+    );
+    return context.redirect('/account', 303);
+  });
+
+  pages.post('/account/site', (context) => {
+    publisher?.publish();
+    return context.redirect('/account?published', 303);
+  });
+
+  return pages;
+}

@@ -1,0 +1,17 @@
+import type { Faults } from '../faults.ts';
+import type { Publisher } from '../publisher.ts';
+import type { Store } from '../store/index.ts';
+import type { Organization } from '../store/organizations.ts';
+import type { Session } from './sessions.ts';
+
+/** What the website stands on. */
+export interface WebsiteParts {
+  store: Store;
+  faults: Faults;
+  publisher: Publisher | undefined;
+}
+
+/** What a request of a page carries on its way. */
+export interface WebsiteEnvironment {
+  Variables: { session: Session; organization: Organization };
+}

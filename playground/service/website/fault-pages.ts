@@ -1,0 +1,99 @@
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { noFaults } from '../faults.ts';
+import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import { type Html, layout } from './layout.ts';
+
+const percent = z.coerce.number().min(0).max(100);
+
+const formSchema = z.object({
+  failing: percent.transform((share) => share / 100),
+  failingStatus: z.coerce.number().pipe(z.literal([500, 502, 503, 504])),
+  retryAfter: z.string().trim().max(100),
+  latency: z.coerce.number().int().min(0).max(600_000),
+  cut: percent.transform((share) => share / 100),
+  renderAbsent: z
+    .literal('on')
+    .optional()
+    .transform((value) => value === 'on'),
+});
+
+/** Makes the service ail, so that a developer sees what a build does about it. */
+export function faultPages({ faults }: WebsiteParts): Hono<WebsiteEnvironment> {
+  const pages = new Hono<WebsiteEnvironment>();
+  const show = (organization: WebsiteEnvironment['Variables']['organization'], notice: Html | string) =>
+    layout({
+      title: 'Faults',
+      section: '/faults',
+      organization,
+      body: html`<h1>Faults on demand</h1>
+      <p>What is wrong with the API until it is changed here again. The website is not affected.</p>
+      ${notice}
+      <form class="card fields" method="post">
+        ${number('failing', 'Requests that fail, in percent', Math.round(faults.failing * 100), 100)}
+        <div>
+          <label for="failingStatus">They fail with</label>
+          <select id="failingStatus" name="failingStatus">
+            ${[500, 502, 503, 504].map(
+              (status) =>
+                html`<option${status === faults.failingStatus ? html` selected` : ''}>${status}</option>`,
+            )}
+          </select>
+        </div>
+        <div>
+          <label for="retryAfter">Retry-After of those</label>
+          <p class="hint" id="retryAfter-hint">Seconds, or a date, or nonsense; empty for none.</p>
+          <input id="retryAfter" name="retryAfter" value="${faults.retryAfter}" aria-describedby="retryAfter-hint">
+        </div>
+        ${number('latency', 'Latency of each answer, in milliseconds', faults.latency, 600_000)}
+        ${number('cut', 'Answers cut off in the middle, in percent', Math.round(faults.cut * 100), 100)}
+        <div class="check">
+          <input type="checkbox" id="renderAbsent" name="renderAbsent"${faults.renderAbsent ? html` checked` : ''}>
+          <label for="renderAbsent">Variant B (render) is not there</label>
+        </div>
+        <div class="row">
+          <button>Apply</button>
+          <button class="quiet" formaction="/faults/none" formnovalidate>No faults</button>
+        </div>
+      </form>
+      <p class="hint">An expired subscription is on the <a href="/account">account page</a>.</p>`,
+    });
+
+  pages.get('/faults', (context) => context.html(show(context.var.organization, '')));
+
+  pages.post('/faults', async (context) => {
+    const form = formSchema.safeParse(await context.req.parseBody());
+    if (!form.success) {
+      const fields = form.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+      return context.html(
+        show(
+          context.var.organization,
+          html`<p class="card notice bad" role="alert">Nothing was changed. ${fields}</p>`,
+        ),
+        422,
+      );
+    }
+    Object.assign(faults, form.data);
+    return context.html(
+      show(
+        context.var.organization,
+        html`<p class="card notice good" role="status">In effect with the next request.</p>`,
+      ),
+    );
+  });
+
+  pages.post('/faults/none', (context) => {
+    Object.assign(faults, noFaults);
+    return context.redirect('/faults', 303);
+  });
+
+  return pages;
+}
+
+function number(name: string, label: string, value: number, max: number): Html {
+  return html`<div>
+          <label for="${name}">${label}</label>
+          <input type="number" id="${name}" name="${name}" min="0" max="${max}" value="${value}" required>
+        </div>`;
+}

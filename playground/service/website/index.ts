@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { html } from 'hono/html';
+import { accountPages } from './account-pages.ts';
+import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import { faultPages } from './fault-pages.ts';
+import { headers, ownPagesOnly } from './guard.ts';
+import { keyPages } from './key-pages.ts';
+import { layout } from './layout.ts';
+import { problemPages } from './problem-pages.ts';
+import { requestPages } from './request-pages.ts';
+import type { Sessions } from './sessions.ts';
+import { snippetPages } from './snippet-pages.ts';
+
+const cookie = 'snippets-session';
+const assets = {
+  'website.css': 'text/css; charset=utf-8',
+  'preview.js': 'text/javascript; charset=utf-8',
+} as const;
+
+/**
+ * The website on which snippets are managed (specification, section 1). Rendered on the server; behind a session
+ * that a login link opens; each session sees one organization and nothing of the others.
+ */
+export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<WebsiteEnvironment> {
+  const website = new Hono<WebsiteEnvironment>();
+  const { publisher, store } = parts;
+  website.use(ownPagesOnly(), headers(publisher && new URL(publisher.siteUrl).origin));
+
+  for (const [name, type] of Object.entries(assets)) {
+    const text = readFileSync(join(import.meta.dirname, name), 'utf8');
+    website.get(`/assets/${name}`, (context) => context.body(text, 200, { 'content-type': type }));
+  }
+  website.route('/', problemPages());
+
+  website.get('/login/:token', (context) => {
+    const opened = sessions.open(context.req.param('token'));
+    if (opened === undefined) return context.html(signInPage('This link has been used, or is too old.'), 401);
+    setCookie(context, cookie, opened.token, { httpOnly: true, sameSite: 'Lax', path: '/' });
+    return context.redirect('/snippets', 303);
+  });
+
+  website.use(async (context, next) => {
+    const session = sessions.get(getCookie(context, cookie) ?? '');
+    const organization = session && store.organizations.get(session.organizationId);
+    if (session === undefined || organization === undefined) {
+      return context.html(signInPage('You are not signed in.'), 401);
+    }
+    context.set('session', session);
+    context.set('organization', organization);
+    context.header('cache-control', 'no-store');
+    return next();
+  });
+
+  website.get('/', (context) => context.redirect('/snippets', 303));
+  website.post('/sign-out', (context) => {
+    sessions.end(getCookie(context, cookie) ?? '');
+    deleteCookie(context, cookie, { path: '/' });
+    return context.html(signInPage('You are signed out.'));
+  });
+  for (const pages of [snippetPages, keyPages, requestPages, faultPages, accountPages]) {
+    website.route('/', pages(parts));
+  }
+  website.notFound((context) =>
+    context.html(
+      layout({
+        title: 'Not found',
+        organization: context.var.organization,
+        body: html`<h1>Not found</h1><p>There is no such page, or it is not this organization's.</p>`,
+      }),
+      404,
+    ),
+  );
+  return website;
+}
+
+function signInPage(notice: string) {
+  return layout({
+    title: 'Sign in',
+    body: html`<h1>Sign in</h1>
+      <p class="card notice">${notice}</p>
+      <p>The service writes a login link to the terminal it was started in. It works once.</p>`,
+  });
+}

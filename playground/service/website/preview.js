@@ -1,0 +1,21 @@
+// Shows what is typed a moment later, without the click on "Preview".
+const form = document.querySelector('form[data-preview]');
+const frame = document.querySelector('iframe[data-preview]');
+const flaw = document.querySelector('[data-preview-flaw]');
+let timer;
+let latest = 0;
+
+async function preview() {
+  const number = ++latest;
+  const response = await fetch(form.dataset.preview, { method: 'POST', body: new FormData(form) });
+  const { content, error } = await response.json();
+  // An answer that comes after a later one was asked for shows what is no longer there.
+  if (number !== latest) return;
+  flaw.textContent = error ?? '';
+  if (error === undefined) frame.srcdoc = content;
+}
+
+form?.addEventListener('input', () => {
+  clearTimeout(timer);
+  timer = setTimeout(preview, 200);
+});
