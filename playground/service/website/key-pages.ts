@@ -44,7 +44,7 @@ function keysPage(keys: readonly ApiKey[], secret?: string): Html {
         <input id="new-key" readonly value="${secret}">
       </div>`
       }
-      <div class="scroll card"><table>
+      <div class="scroll card" tabindex="0" role="region" aria-label="API keys"><table>
         <thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">May</th><th scope="col">Ends in</th><th scope="col">Created</th><th scope="col">Change</th></tr></thead>
         <tbody>
           ${keys.map(

@@ -17,7 +17,7 @@ export function requestPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
       ${
         requests.length === 0
           ? html`<p class="card">Nothing was asked for yet. <a href="/account">Bring the site up to date</a> to see its requests here.</p>`
-          : html`<div class="scroll card"><table>
+          : html`<div class="scroll card" tabindex="0" role="region" aria-label="Requests"><table>
         <thead><tr><th scope="col">Time</th><th scope="col">Snippet</th><th scope="col">Operation</th><th scope="col">Params</th><th scope="col">Answer</th><th scope="col">Took</th><th scope="col">Key</th><th scope="col">By</th></tr></thead>
         <tbody>
           ${requests.map(

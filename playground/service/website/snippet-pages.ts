@@ -149,7 +149,7 @@ function listPage(snippets: readonly Snippet[], search: string): Html {
       ${
         snippets.length === 0
           ? html`<p class="card">${search === '' ? 'There is no snippet yet.' : 'No snippet matches.'}</p>`
-          : html`<div class="scroll card"><table>
+          : html`<div class="scroll card" tabindex="0" role="region" aria-label="Snippets"><table>
         <caption class="hint">${snippets.length} ${snippets.length === 1 ? 'snippet' : 'snippets'}</caption>
         <thead><tr><th scope="col">Id</th><th scope="col">Name</th><th scope="col">Published</th></tr></thead>
         <tbody>
@@ -217,7 +217,7 @@ function versionsPart(
   if (versions.length === 0)
     return html`<p class="card">It was never published: no page can show it yet.</p>`;
   return html`<h2>Versions</h2>
-      <div class="scroll card"><table>
+      <div class="scroll card" tabindex="0" role="region" aria-label="Versions"><table>
         <thead><tr><th scope="col">Version</th><th scope="col">Published</th><th scope="col">Content</th><th scope="col">Change</th></tr></thead>
         <tbody>
           ${versions.map(

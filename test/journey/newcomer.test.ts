@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startBrowser } from './browser.ts';
+
+const phone = { width: 390, height: 844 };
+let playground: ChildProcess;
+let output = '';
+let browser: Browser;
+let page: Page;
+let siteUrl: string;
+let websiteUrl: string;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+beforeAll(async () => {
+  const [site, website, api] = [await freePort(), await freePort(), await freePort()];
+  playground = spawn(
+    process.execPath,
+    [
+      join(import.meta.dirname, '../../playground/start.ts'),
+      ...['--fresh', `--site-port=${site}`, `--website-port=${website}`, `--api-port=${api}`],
+    ],
+    { env: { ...process.env, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  for (const stream of [playground.stdout, playground.stderr]) stream?.on('data', (text) => (output += text));
+  browser = await startBrowser();
+  page = await browser.newPage();
+  await vi.waitFor(() => expect(output).toContain('Ctrl-C ends all of it'), { timeout: 60_000 });
+  siteUrl = `http://localhost:${site}`;
+  websiteUrl = `http://localhost:${website}`;
+}, 400_000);
+
+afterAll(async () => {
+  await browser?.close();
+  const ended = once(playground, 'exit');
+  playground.kill('SIGINT');
+  expect(await ended).toEqual([0, null]);
+});
+
+/** What a checker finds that keeps people out, on the page as it is. */
+async function barriers(): Promise<string> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`).join('\n');
+}
+
+/** Whether the page is wider than the screen, so that one would have to scroll sideways to read it. */
+function overflows(): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+}
+
+test('the link of the terminal opens the website', async () => {
+  const link = /http:\/\/localhost:\d+\/login\/\S+/.exec(output)?.[0] ?? '';
+  expect(link).toContain(websiteUrl);
+  await page.goto(link);
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Snippets');
+});
+
+test('a snippet is edited from the page that shows it, previewed, published, and seen there', async () => {
+  await page.goto(`${siteUrl}/pricing/`);
+  expect(await page.getByText('The winter roast is here.').count()).toBe(1);
+  await page.getByRole('link', { name: '41' }).click();
+  const words = `Words of ${Date.now()}`;
+  await page.getByLabel('Content').fill(`<aside aria-label="Announcement"><p>${words}</p></aside>`);
+  // Without a click: the preview follows what is typed.
+  await page.frameLocator('iframe[data-preview]').getByText(words).waitFor();
+  await page.getByRole('button', { name: 'Publish' }).click();
+  const notice = page.getByText(/on the site \d+\.\d s after the click/);
+  await notice.waitFor({ timeout: 30_000 });
+  await page.frameLocator('iframe.page').getByText(words).waitFor();
+  await page.getByRole('link', { name: 'open the page' }).click();
+  expect(page.url()).toBe(`${siteUrl}/pricing/`);
+  expect(await page.getByText(words).count()).toBe(1);
+});
+
+test('an island is alive, and its children hold the snippet', async () => {
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.goto(`${siteUrl}/brew/`);
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.getByText(/seconds left/).waitFor();
+  expect(await page.locator('section.card').textContent()).toContain('Shipping is free from 40 €.');
+  expect(problems).toEqual([]);
+});
+
+test('the subscription expires: the build fails with the detail of the 402, and the site stays as it was', async () => {
+  await page.goto(`${websiteUrl}/account`);
+  await page.getByRole('button', { name: 'Let it expire' }).click();
+  await page.getByRole('button', { name: 'Bring the site up to date' }).click();
+  await page.getByText('the site could not be brought up to date').waitFor({ timeout: 30_000 });
+  const said = (await page.locator('pre').textContent()) ?? '';
+  expect(said).toContain('402 Payment Required');
+  expect(said).toContain('The subscription of Northwind Coffee has expired.');
+  expect(said).toContain('trial or subscription has ended');
+  expect((await fetch(`${siteUrl}/pricing/`)).status).toBe(200);
+  await page.goto(`${websiteUrl}/account`);
+  await page.getByRole('button', { name: 'Renew it' }).click();
+  await page.getByRole('button', { name: 'Bring the site up to date' }).click();
+  await page.getByText(/on the site \d+\.\d s after the click/).waitFor({ timeout: 30_000 });
+});
+
+test('the requests of the build are listed', async () => {
+  await page.goto(`${websiteUrl}/requests`);
+  expect(await page.getByRole('row').filter({ hasText: 'render' }).count()).toBeGreaterThan(9);
+});
+
+const websitePages = [
+  '/snippets',
+  '/snippets/43',
+  '/keys',
+  '/requests',
+  '/faults',
+  '/account',
+  '/problems/not-found',
+];
+const sitePages = ['/', '/pricing/', '/blog/', '/blog/grinding-at-home/', '/visit/', '/brew/', '/legal/'];
+
+test.for([
+  ['a desktop', { width: 1280, height: 900 }],
+  ['a phone', phone],
+] as const)('on %s, no page keeps anybody out, and none is wider than the screen', async ([, viewport]) => {
+  await page.setViewportSize(viewport);
+  for (const address of [
+    ...websitePages.map((path) => websiteUrl + path),
+    ...sitePages.map((path) => siteUrl + path),
+  ]) {
+    await page.goto(address);
+    expect(await barriers(), address).toBe('');
+    expect(await overflows(), address).toBe(false);
+  }
+});
+
+test('by keyboard alone: the first key leads to the content, and a snippet can be searched and opened', async () => {
+  await page.goto(`${websiteUrl}/snippets`);
+  await page.keyboard.press('Tab');
+  expect(await page.locator(':focus').textContent()).toBe('Skip to the content');
+  await page.getByLabel('Search by name or id').focus();
+  await page.keyboard.type('legal');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 snippet', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Legal notice' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Legal notice' }).waitFor();
+});

@@ -1,0 +1,235 @@
+import { connect as connectHttp2 } from 'node:http2';
+import { request as secureRequest } from 'node:https';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { SnippetClient, SnippetError } from '../../src/client/index.ts';
+import { instantClock } from '../support/clock.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({
+    1: 'Hello {{ name }}!{{ nobody }}',
+    2: '{% if broken %}',
+    3: '{{ html | raw }}',
+    4: "{% include 'secret' %}",
+    5: '{% for a in (1..1000000) %}{% for b in (1..1000000) %}x{% endfor %}{% endfor %}',
+  });
+  service.store.snippets.create(service.organizationId, { id: 6, name: 'draft', draft: 'not yet' });
+});
+beforeEach(() => service.mend());
+afterAll(() => service.close());
+
+interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  text: string;
+}
+
+function ask(
+  path: string,
+  { key = service.environment.SNIPPETS_API_KEY, method = 'GET' }: { key?: string; method?: string } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = secureRequest(
+      new URL(path, new URL(service.renderBaseUrl).origin),
+      {
+        method,
+        ca: service.certificateAuthority,
+        headers: key === '' ? {} : { authorization: `Bearer ${key}` },
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (part) => (text += part));
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+        );
+      },
+    );
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const render = (id: number | string, params?: unknown) =>
+  `/delivery/snippets/${id}/render${params === undefined ? '' : `?params=${encodeURIComponent(typeof params === 'string' ? params : JSON.stringify(params))}`}`;
+const retrieve = (id: number | string) => `/content/v1/snippets/${id}`;
+
+describe('variables', () => {
+  test('are filled in and escaped; one without a value is empty, a value without a variable ignored', async () => {
+    const { text } = await ask(render(1, { name: '<b>"Zoë" & Co', other: 1 }));
+    expect(JSON.parse(text)).toEqual({ content: 'Hello &lt;b&gt;&#34;Zoë&#34; &amp; Co!' });
+  });
+  test('go in as they are where the template says so', async () => {
+    expect(JSON.parse((await ask(render(3, { html: '<b>' }))).text)).toEqual({ content: '<b>' });
+  });
+  test.for(['[]', '"x"', '{', '1', 'null', ''])(
+    'params that are no JSON object are a 400: %s',
+    async (params) => {
+      const { status, text } = await ask(render(1, params));
+      expect(status).toBe(400);
+      expect(JSON.parse(text)).toMatchObject({ status: 400, title: 'Bad Request' });
+    },
+  );
+});
+
+describe('a template', () => {
+  test.for([
+    ['with a mistake', 2],
+    ['that reads files', 4],
+    ['that never ends', 5],
+  ] as const)('%s is a 500 that says so', async ([, id]) => {
+    const { status, text } = await ask(render(id));
+    expect(status).toBe(500);
+    expect(JSON.parse(text).detail).toContain(`Snippet ${id} has a mistake`);
+  });
+});
+
+describe('what a key may do', () => {
+  test('none, and one that was revoked: 401 with a challenge', async () => {
+    const { key, secret } = service.store.keys.create(service.organizationId, 'secret', 'short-lived');
+    expect((await ask(render(1), { key: secret })).status).toBe(200);
+    service.store.keys.revoke(service.organizationId, key.id);
+    const revoked = await ask(render(1), { key: secret });
+    expect(revoked.status).toBe(401);
+    expect(revoked.headers['www-authenticate']).toMatch(/^Bearer/);
+    expect(revoked.text).not.toContain(secret);
+    expect((await ask(render(1), { key: '' })).headers['www-authenticate']).toBe('Bearer');
+  });
+  test('a public key may retrieve, and not render', async () => {
+    expect((await ask(retrieve(1), { key: service.publicKey })).status).toBe(200);
+    expect((await ask(render(1), { key: service.publicKey })).status).toBe(403);
+  });
+  test('an expired subscription: 402, before anything is said of snippets or scopes', async () => {
+    service.store.organizations.setSubscription(service.organizationId, 'expired');
+    for (const path of [render(1), render(999), retrieve(1)]) expect((await ask(path)).status).toBe(402);
+    expect((await ask(render(1), { key: service.publicKey })).status).toBe(402);
+    expect((await ask(render(1), { key: 'unknown' })).status).toBe(401);
+  });
+});
+
+describe('not found', () => {
+  test("a draft, another organization's and none at all are answered alike", async () => {
+    const answers = await Promise.all(
+      [6, service.idOfAnotherOrganization, 999_999].map((id) => ask(render(id))),
+    );
+    const texts = answers.map(
+      ({ status, text }) => `${status} ${text.replaceAll(/snippet \d+/g, 'snippet N')}`,
+    );
+    expect(new Set(texts).size).toBe(1);
+    expect(texts[0]).toMatch(/^404 /);
+  });
+  test.for(['0', '-1', '1.5', 'abc', '01', '1e2', '%2e%2e', '99999999999999999999'])(
+    'the id %s',
+    async (id) => {
+      const { status, headers } = await ask(render(id));
+      expect(status).toBe(404);
+      expect(headers['content-type']).toBe('application/problem+json');
+    },
+  );
+  test('any other path below a base address', async () => {
+    const { status, text } = await ask('/delivery/other');
+    expect(status).toBe(404);
+    expect(JSON.parse(text).title).toBe('Not Found');
+  });
+});
+
+test.for(['POST', 'PUT', 'DELETE'])('%s changes nothing: 405', async (method) => {
+  const { status, headers } = await ask(render(1), { method });
+  expect(status).toBe(405);
+  expect(headers['allow']).toBe('GET, HEAD');
+});
+
+test('HTTP/2 is spoken too', async () => {
+  const session = connectHttp2(new URL(service.renderBaseUrl).origin, { ca: service.certificateAuthority });
+  const stream = session.request({
+    ':path': render(1, { name: 'h2' }),
+    authorization: `Bearer ${service.environment.SNIPPETS_API_KEY}`,
+  });
+  let text = '';
+  for await (const part of stream.setEncoding('utf8')) text += part;
+  session.close();
+  expect(JSON.parse(text)).toEqual({ content: 'Hello h2!' });
+});
+
+test('the type of each problem is a page that explains it', async () => {
+  for (const [path, status] of [
+    [render(999), 404],
+    [render(1, '[]'), 400],
+  ] as const) {
+    const problem = JSON.parse((await ask(path)).text);
+    const page = await fetch(problem.type);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain(`<h1>${status} ${problem.title}</h1>`);
+  }
+});
+
+test('the OpenAPI document describes what is answered', async () => {
+  const document = JSON.parse((await ask('/openapi.json')).text);
+  expect(document.openapi).toBe('3.1.0');
+  expect(Object.keys(document.paths)).toEqual([
+    '/content/v1/snippets/{id}',
+    '/delivery/snippets/{id}/render',
+  ]);
+  const { get } = document.paths['/delivery/snippets/{id}/render'];
+  expect(Object.keys(get.responses)).toEqual([
+    '200',
+    '400',
+    '401',
+    '402',
+    '403',
+    '404',
+    '500',
+    '502',
+    '503',
+    '504',
+  ]);
+  expect(
+    get.parameters.map(({ name, in: place }: { name: string; in: string }) => `${place} ${name}`),
+  ).toEqual(['path id', 'query params']);
+  const { Problem, RenderedSnippet, Snippet } = document.components.schemas;
+  const keys = async (path: string) => Object.keys(JSON.parse((await ask(path)).text));
+  expect(await keys(render(1))).toEqual(RenderedSnippet.required);
+  expect(await keys(retrieve(1))).toEqual(Snippet.required);
+  expect(await keys(render(999))).toEqual(Problem.required);
+});
+
+test('the request log says who asked for what, and what they got', async () => {
+  await ask(render(1, { name: 'log' }));
+  await ask(retrieve(999));
+  const [last, before] = service.store.requests.list(service.organizationId, 2);
+  expect(before).toMatchObject({ variant: 'render', snippetId: '1', params: '{"name":"log"}', status: 200 });
+  expect(last).toMatchObject({ variant: 'retrieve', snippetId: '999', params: null, status: 404 });
+});
+
+describe('faults on demand', () => {
+  test('a share of requests fails, with Retry-After', async () => {
+    Object.assign(service.faults, { failing: 1, failingStatus: 502, retryAfter: '7' });
+    const { status, headers, text } = await ask(render(1));
+    expect(status).toBe(502);
+    expect(headers['retry-after']).toBe('7');
+    expect(JSON.parse(text)).toMatchObject({ status: 502, title: 'Bad Gateway' });
+  });
+  test('only for the snippets that are named', async () => {
+    Object.assign(service.faults, { failing: 1, only: [3] });
+    expect((await ask(render(1))).status).toBe(200);
+    expect((await ask(render(3))).status).toBe(503);
+  });
+  test('variant B is not there, as a server without that route would say it', async () => {
+    service.faults.renderAbsent = true;
+    const { status, headers } = await ask(render(1));
+    expect(status).toBe(404);
+    expect(headers['content-type']).not.toContain('problem');
+    expect((await ask(retrieve(1))).status).toBe(200);
+  });
+  test.for([true, false])('answers are cut off in the middle (HTTP/2: %s)', async (http2) => {
+    service.faults.cut = 1;
+    if (!http2) return expect(ask(render(1))).rejects.toThrow(/aborted|hang up/);
+    const { SNIPPETS_API_KEY: apiKey } = service.environment;
+    const { renderBaseUrl, certificateAuthority: ca } = service;
+    const client = new SnippetClient({ apiKey, renderBaseUrl, ca, limits: { attempts: 1 } }, instantClock());
+    const error = await client.get(1).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(SnippetError);
+    await client.close();
+  });
+});

@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Store } from '../../playground/service/store/index.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'snippet-store-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('an old database is brought to the newest schema, once, and keeps what it holds', () => {
+  const file = join(folder, 'migrated.sqlite');
+  const first = new Store(file);
+  const { id } = first.organizations.create('Kept');
+  first.close();
+  const second = new Store(file);
+  expect(second.organizations.get(id)).toEqual({ id, name: 'Kept', subscription: 'active' });
+  second.close();
+});
+
+test('a version that was published is never changed: rolling back makes a new one', () => {
+  const store = new Store(':memory:');
+  const { id: organization } = store.organizations.create('Test');
+  const { id } = store.snippets.create(organization, { name: 'x', draft: 'one' });
+  expect(store.snippets.published(organization, id)).toBeUndefined();
+  store.snippets.publish(organization, id);
+  store.snippets.save(organization, id, { name: 'x', draft: 'two', sample: '{}' });
+  expect(store.snippets.published(organization, id)?.content).toBe('one');
+  store.snippets.publish(organization, id);
+  store.snippets.rollBack(organization, id, 1);
+  expect(store.snippets.versions(organization, id).map(({ number, content }) => [number, content])).toEqual([
+    [3, 'one'],
+    [2, 'two'],
+    [1, 'one'],
+  ]);
+  expect(store.snippets.published(organization, id)?.content).toBe('one');
+  store.close();
+});
+
+test("no method reaches another organization's snippets or keys", () => {
+  const store = new Store(':memory:');
+  const mine = store.organizations.create('Mine').id;
+  const theirs = store.organizations.create('Theirs').id;
+  const { id } = store.snippets.create(theirs, { name: 'secret plans', draft: 'theirs' });
+  store.snippets.publish(theirs, id);
+  const { key, secret } = store.keys.create(theirs, 'secret', 'their key');
+
+  expect(store.snippets.get(mine, id)).toBeUndefined();
+  expect(store.snippets.list(mine)).toEqual([]);
+  expect(store.snippets.list(mine, 'secret')).toEqual([]);
+  expect(store.snippets.versions(mine, id)).toEqual([]);
+  expect(store.snippets.published(mine, id)).toBeUndefined();
+  expect(store.snippets.save(mine, id, { name: 'mine', draft: 'mine', sample: '{}' })).toBe(false);
+  expect(store.snippets.publish(mine, id)).toBeUndefined();
+  expect(store.snippets.rollBack(mine, id, 1)).toBeUndefined();
+  expect(store.keys.list(mine)).toEqual([]);
+  expect(store.keys.revoke(mine, key.id)).toBe(false);
+
+  expect(store.snippets.get(theirs, id)).toMatchObject({
+    name: 'secret plans',
+    draft: 'theirs',
+    published: 1,
+  });
+  expect(store.keys.find(secret)?.organizationId).toBe(theirs);
+  store.close();
+});
+
+test('keys cannot be recovered from the database', async () => {
+  const file = join(folder, 'keys.sqlite');
+  const store = new Store(file);
+  const { id } = store.organizations.create('Test');
+  const secrets = [store.keys.create(id, 'secret', 'a').secret, store.keys.create(id, 'public', 'b').secret];
+  store.close();
+  const bytes = (await readFile(file)).toString('latin1');
+  for (const secret of secrets) {
+    // Not whole, and no part of it but the last four characters.
+    for (let start = 3; start + 8 <= secret.length - 4; start++) {
+      expect(bytes).not.toContain(secret.slice(start, start + 8));
+    }
+  }
+});
+
+test('kill -9 during 200 publishes in a row: every acknowledged one is there, and none half done', async () => {
+  const file = join(folder, 'killed.sqlite');
+  const store = new Store(file);
+  const { id: organization } = store.organizations.create('Test');
+  const { id } = store.snippets.create(organization, { name: 'x', draft: '' });
+  store.close();
+  const script = join(folder, 'publish.mts');
+  await writeFile(
+    script,
+    `import { writeSync } from 'node:fs';
+     import { Store } from ${JSON.stringify(join(import.meta.dirname, '../../playground/service/store/index.ts'))};
+     const store = new Store(${JSON.stringify(file)});
+     for (let n = 0; n < 200; n++) {
+       store.snippets.save(${organization}, ${id}, { name: 'x', draft: 'content ' + n + ' ' + 'x'.repeat(5000), sample: '{}' });
+       const { number } = store.snippets.publish(${organization}, ${id});
+       writeSync(1, number + '\\n');
+     }`,
+  );
+  let acknowledged = 0;
+  for (let kill = 0; kill < 8; kill++) {
+    const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const killAfter = Math.floor(Math.random() * 150) + 1;
+    let seen = 0;
+    let rest = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) acknowledged = Math.max(acknowledged, Number(line));
+      seen += lines.length;
+      if (seen >= killAfter) child.kill('SIGKILL');
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+
+    const database = new DatabaseSync(file);
+    expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+    expect(database.prepare('PRAGMA foreign_key_check').all()).toEqual([]);
+    database.close();
+    const reopened = new Store(file);
+    const versions = reopened.snippets.versions(organization, id);
+    const newest = versions[0]?.number ?? 0;
+    // What was published a moment before the kill may not have been acknowledged any more.
+    expect([acknowledged, acknowledged + 1]).toContain(newest);
+    expect(versions.map(({ number }) => number)).toEqual(
+      Array.from({ length: newest }, (_, index) => newest - index),
+    );
+    for (const { content } of versions) expect(content).toMatch(/^content \d+ x{5000}$/);
+    expect(reopened.snippets.get(organization, id)?.published).toBe(newest);
+    acknowledged = newest;
+    reopened.close();
+  }
+  expect(acknowledged).toBeGreaterThan(8);
+});
