@@ -93,6 +93,8 @@ test('an island is alive, and its children hold the snippet', async () => {
   });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`${siteUrl}/brew/`);
+  // Astro takes this attribute away when the island has been hydrated.
+  await page.locator('astro-island:not([ssr])').waitFor();
   await page.getByRole('button', { name: 'Start' }).click();
   await page.getByText(/seconds left/).waitFor();
   expect(await page.locator('section.card').textContent()).toContain('Shipping is free from 40 €.');
