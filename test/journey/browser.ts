@@ -36,9 +36,12 @@ async function findChromium(): Promise<string> {
   const attempts: [command: string, ...arguments_: string[]][] = [
     [process.execPath, cli, 'install', 'chromium'],
   ];
-  if (process.getuid?.() === 0)
-    {
-    attempts.unshift(['sh', '-c', 'apt-get update && apt-get install --yes --no-install-recommends chromium']);
+  if (process.getuid?.() === 0) {
+    attempts.unshift([
+      'sh',
+      '-c',
+      'apt-get update && apt-get install --yes --no-install-recommends chromium',
+    ]);
   }
   for (const [command, ...arguments_] of attempts) {
     try {
