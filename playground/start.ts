@@ -62,6 +62,7 @@ const service = await startService({
   websitePort: flags.once ? 0 : Number(flags['website-port']),
   database: join(data, 'service.sqlite'),
   publisher,
+  onSignIn: (organizationId) => console.log(`  The next login link: ${service.loginLink(organizationId)}`),
   faults: {
     failing: Number(flags.failing) / 100,
     retryAfter: flags['retry-after'],

@@ -20,6 +20,8 @@ export interface ServiceOptions {
   random?: () => number;
   /** The site to bring up to date when a snippet is published. */
   publisher?: Publisher;
+  /** Called when a login link was used: it is spent, and another one may be wanted. */
+  onSignIn?: (organizationId: number) => void;
 }
 
 export interface Service {
@@ -52,7 +54,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const faults: Faults = { ...noFaults, ...options.faults };
   const sessions = new Sessions();
   const website = await listenPlainly(
-    createWebsite({ store, faults, publisher: options.publisher }, sessions).fetch,
+    createWebsite(
+      { store, faults, publisher: options.publisher, onSignIn: options.onSignIn ?? (() => {}) },
+      sessions,
+    ).fetch,
     options.websitePort ?? 0,
   );
   const api = await listenSecurely(

@@ -9,6 +9,8 @@ export interface WebsiteParts {
   store: Store;
   faults: Faults;
   publisher: Publisher | undefined;
+  /** Called when a login link was used: it is spent, and another one may be wanted. */
+  onSignIn: (organizationId: number) => void;
 }
 
 /** What a request of a page carries on its way. */

@@ -38,6 +38,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   website.get('/login/:token', (context) => {
     const opened = sessions.open(context.req.param('token'));
     if (opened === undefined) return context.html(signInPage('This link has been used, or is too old.'), 401);
+    parts.onSignIn(opened.session.organizationId);
     setCookie(context, cookie, opened.token, { httpOnly: true, sameSite: 'Lax', path: '/' });
     return context.redirect('/snippets', 303);
   });
