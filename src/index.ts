@@ -33,6 +33,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro:config:done'({ config, logger }) {
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },
+      async 'astro:server:setup'({ server, logger }) {
+        const { serveSnippets } = await import('./dev/serve-snippets.ts');
+        serveSnippets(server, () => settings, logger);
+      },
       async 'astro:build:generated'({ dir, logger }) {
         // Loaded here, so that starting Astro for anything else costs nothing.
         const { inlineSite } = await import('./build/inline-site.ts');

@@ -1,13 +1,14 @@
 import type { AstroIntegrationLogger } from 'astro';
+import { requireAccess } from '../access.ts';
 import { type Counts, SnippetClient } from '../client/snippet-client.ts';
 import type { Settings } from '../options.ts';
+import { consequenceOf } from '../page/consequence.ts';
+import type { WantedSnippet } from '../page/page-embeds.ts';
 import { type Failures, writeFailureReport, writeFallbackWarning } from '../report/failure-report.ts';
 import { userError } from '../report/user-error.ts';
-import { consequenceOf } from './consequence.ts';
 import { type FailedSnippet, type FetchedSnippets, fetchSnippets } from './fetch-snippets.ts';
-import type { SiteEmbeds, WantedSnippet } from './find-embeds.ts';
+import type { SiteEmbeds } from './find-embeds.ts';
 import { showProgress } from './progress.ts';
-import { requireAccess } from './require-access.ts';
 import { describeNotice } from './summary.ts';
 
 export interface Contents {
@@ -30,7 +31,7 @@ export async function fetchContents(
 ): Promise<Contents> {
   const progress = showProgress(site.snippets.length, process.stdout, (line) => logger.info(line));
   const client = new SnippetClient({
-    ...requireAccess(settings, site),
+    ...requireAccess(settings, whoNeedsIt(site)),
     ca: settings.ca,
     concurrency: settings.concurrency,
     onNotice(notice) {
@@ -71,4 +72,8 @@ function failuresOf({ faults }: SiteEmbeds, { failed, notAsked }: FetchedSnippet
     .filter(({ pages }) => pages.length > 0);
   if (snippets.length + faults.length === 0) return undefined;
   return { snippets, embeds: faults, notAsked: notAsked.length + alike.length };
+}
+
+function whoNeedsIt({ pages: [first, ...others] }: SiteEmbeds): string {
+  return `${first?.source.name} holds an embed${others.length > 0 ? ` (as do ${others.length} more pages)` : ''}`;
 }

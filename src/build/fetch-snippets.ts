@@ -1,7 +1,7 @@
 import type { SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import { consequenceOf } from './consequence.ts';
-import type { WantedSnippet } from './find-embeds.ts';
+import { consequenceOf } from '../page/consequence.ts';
+import type { WantedSnippet } from '../page/page-embeds.ts';
 
 export interface FailedSnippet {
   snippet: WantedSnippet;

@@ -1,6 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import { inline } from '../embed/index.ts';
-import type { SitePage, WantedSnippet } from './find-embeds.ts';
+import type { WantedSnippet } from '../page/page-embeds.ts';
+import type { SitePage } from './find-embeds.ts';
 
 /**
  * Puts the contents in the place of the embeds, page by page. An embed whose snippet has no content gets its

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startBrowser } from './browser.ts';
+import { startBrowser } from '../support/browser.ts';
 
 const phone = { width: 390, height: 844 };
 let playground: ChildProcess;

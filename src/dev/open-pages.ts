@@ -1,0 +1,23 @@
+/**
+ * Which snippets the pages show that are open in a browser. A browser does not say what it shows, but it has one
+ * connection for each page: so they are the pages that were served last, as many as there are connections.
+ */
+export class OpenPages {
+  readonly #served = new Map<string, readonly string[]>();
+
+  /** @param keys the snippets that were put into it. */
+  serve(page: string, keys: readonly string[]): void {
+    this.#served.delete(page);
+    this.#served.set(page, keys);
+  }
+
+  keys(connections: number): Set<string> {
+    const pages = [...this.#served.keys()].reverse();
+    for (const old of pages.slice(Math.max(connections, 100))) this.#served.delete(old);
+    return new Set(pages.slice(0, connections).flatMap((page) => this.#served.get(page) ?? []));
+  }
+
+  of(page: string): readonly string[] {
+    return this.#served.get(page) ?? [];
+  }
+}

@@ -1,0 +1,115 @@
+import type { AstroIntegrationLogger } from 'astro';
+import type { ViteDevServer } from 'vite';
+import { requireAccess } from '../access.ts';
+import { SnippetClient } from '../client/snippet-client.ts';
+import { inline } from '../embed/index.ts';
+import type { Settings } from '../options.ts';
+import { consequenceOf } from '../page/consequence.ts';
+import { type PageEmbeds, readPageEmbeds, type WantedSnippets } from '../page/page-embeds.ts';
+import { writeFailureReport } from '../report/failure-report.ts';
+import { errorPage } from './error-page.ts';
+import { type HtmlAnswer, transformHtml } from './html-responses.ts';
+import { OpenPages } from './open-pages.ts';
+import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
+
+/** Somebody waits for the page: fewer attempts than a build makes, and a service that is back is soon found. */
+const limits = {
+  attempts: 3,
+  fallbacksInARow: Number.POSITIVE_INFINITY,
+  deadline: 20_000,
+  breakerProbe: 2_000,
+  breakerPatience: 5_000,
+};
+
+const secondsBetweenQuestions = 2;
+
+/**
+ * Puts snippets into the pages of `astro dev` as they are served: the same scan, fetch and inline as in a build.
+ * While a page is open its snippets are asked for again now and then, and when one has changed the page reloads.
+ *
+ * @param settings asked for with each page: the environment is read again when a `.env` file changes.
+ */
+export function serveSnippets(
+  server: ViteDevServer,
+  settings: () => Settings,
+  logger: AstroIntegrationLogger,
+): void {
+  const pages = new OpenPages();
+  const { hot } = server.environments.client;
+  let memory: SnippetMemory | undefined;
+  let client: SnippetClient | undefined;
+
+  const remember = (page: string) => {
+    const { ca, concurrency, ...current } = settings();
+    client ??= new SnippetClient({
+      ...requireAccess({ ...current, ca, concurrency }, `${page} holds an embed`),
+      ca,
+      concurrency,
+      limits,
+    });
+    memory ??= new SnippetMemory(client, {
+      onChange: () => hot.send({ type: 'full-reload' }),
+      onOld: ({ id, error }) =>
+        logger.warn(`${error?.message} Snippet ${id} is shown as it was last fetched.`),
+    });
+    return memory;
+  };
+
+  server.middlewares.use(
+    transformHtml(async (answer, request) => {
+      const page = new URL(request.originalUrl ?? '/', 'http://localhost').pathname;
+      try {
+        return await inlineInto(answer, page, remember, pages);
+      } catch (error) {
+        const { message, hint = '' } = error as Error & { hint?: string };
+        logger.error(message);
+        return { status: 500, html: Buffer.from(errorPage(server.config.base, { message, hint })) };
+      }
+    }),
+  );
+
+  const timer = setInterval(() => {
+    for (const key of pages.keys(server.ws.clients.size)) void memory?.ask(key);
+  }, secondsBetweenQuestions * 1000).unref();
+  server.httpServer?.once('close', () => {
+    clearInterval(timer);
+    void client?.close();
+  });
+}
+
+async function inlineInto(
+  answer: HtmlAnswer,
+  page: string,
+  remember: (page: string) => SnippetMemory,
+  pages: OpenPages,
+): Promise<HtmlAnswer> {
+  const wanted: WantedSnippets = new Map();
+  const found = readPageEmbeds(page, answer.html, wanted);
+  if (found.embeds.length + found.faults.length === 0) return answer;
+  const memory = remember(page);
+  const snippets = new Map<string, RememberedSnippet>();
+  await Promise.all([...wanted.values()].map(async (one) => snippets.set(one.key, await memory.get(one))));
+  pages.serve(page, [...wanted.keys()]);
+  failFor(found, wanted, snippets);
+  return {
+    status: answer.status,
+    html: inline(answer.html, found.embeds, ({ snippet }) => snippets.get(snippet.key)?.content),
+  };
+}
+
+/** @throws Error with the report of a build, when there is something that a build would fail for. */
+function failFor(
+  { faults }: PageEmbeds,
+  wanted: WantedSnippets,
+  snippets: Map<string, RememberedSnippet>,
+): void {
+  const failed = [...wanted.values()].flatMap((snippet) => {
+    const { error, content } = snippets.get(snippet.key) ?? {};
+    if (error === undefined || content !== undefined) return [];
+    const pages = consequenceOf(error.code) === 'fallback' ? snippet.pagesWithoutFallback : snippet.pages;
+    return pages.size === 0 ? [] : [{ ...snippet, pages: [...pages], error }];
+  });
+  if (failed.length + faults.length === 0) return;
+  const { message, hint } = writeFailureReport({ snippets: failed, embeds: faults, notAsked: 0 });
+  throw Object.assign(new Error(message), { hint });
+}

@@ -1,0 +1,101 @@
+import type { SnippetClient } from '../client/snippet-client.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import type { Variant } from '../client/variant.ts';
+import { consequenceOf } from '../page/consequence.ts';
+import type { WantedSnippet } from '../page/page-embeds.ts';
+
+/** What is known of a snippet. It has a content, an error, or, while the service is down, both. */
+export interface RememberedSnippet {
+  key: string;
+  id: number;
+  params: string | undefined;
+  content?: string;
+  variant?: Variant;
+  /** Why there is no content, or why it may be an old one. */
+  error?: SnippetError;
+  /** When the content was last known to be the service's, in milliseconds since the epoch. */
+  checkedAt?: number;
+  /** How long the last answer took. */
+  milliseconds?: number;
+}
+
+export interface MemoryEvents {
+  /** A page that shows this snippet would now be another one. */
+  onChange(snippet: RememberedSnippet): void;
+  /** The service is down: what is shown is the last content. Said once, until it is back. */
+  onOld(snippet: RememberedSnippet): void;
+}
+
+const freshFor = 1_000;
+
+/**
+ * The snippets of a dev server. The first one who asks for a snippet waits for the service; later ones get what
+ * is remembered, at once, and the service is asked again behind their backs.
+ */
+export class SnippetMemory {
+  readonly #client: SnippetClient;
+  readonly #events: MemoryEvents;
+  readonly #snippets = new Map<string, RememberedSnippet>();
+  readonly #asking = new Map<string, Promise<void>>();
+
+  constructor(client: SnippetClient, events: MemoryEvents) {
+    this.#client = client;
+    this.#events = events;
+  }
+
+  async get(wanted: Pick<WantedSnippet, 'key' | 'id' | 'params'>): Promise<RememberedSnippet> {
+    const known = this.#snippets.get(wanted.key);
+    if (known !== undefined && (known.content !== undefined || known.error !== undefined)) {
+      if (Date.now() - (known.checkedAt ?? 0) > freshFor) void this.ask(wanted.key);
+      return known;
+    }
+    const { key, id, params } = wanted;
+    const snippet = known ?? { key, id, params };
+    this.#snippets.set(key, snippet);
+    await this.ask(key);
+    return snippet;
+  }
+
+  peek(key: string): RememberedSnippet | undefined {
+    return this.#snippets.get(key);
+  }
+
+  /** Asks the service for a snippet again; once, however many want to know. */
+  ask(key: string): Promise<void> {
+    const snippet = this.#snippets.get(key);
+    if (snippet === undefined) return Promise.resolve();
+    const asking = this.#asking.get(key) ?? this.#update(snippet).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asking);
+    return asking;
+  }
+
+  async #update(snippet: RememberedSnippet): Promise<void> {
+    const before = { content: snippet.content, error: snippet.error?.message };
+    const wasKnown = before.content !== undefined || before.error !== undefined;
+    const start = performance.now();
+    try {
+      const params = snippet.params === undefined ? undefined : JSON.parse(snippet.params);
+      const { content, variant } = await this.#client.get(snippet.id, params);
+      Object.assign(snippet, { content, variant, checkedAt: Date.now() });
+      delete snippet.error;
+    } catch (error) {
+      if (!(error instanceof SnippetError)) throw error;
+      // A client that is closed says nothing of the service: the dev server is on its way out.
+      if (error.code === 'closed') return;
+      const isDown = consequenceOf(error.code) === 'fallback';
+      if (isDown && snippet.content !== undefined) {
+        if (snippet.error === undefined) this.#events.onOld({ ...snippet, error });
+        snippet.error = error;
+        return;
+      }
+      delete snippet.content;
+      snippet.error = error;
+    } finally {
+      snippet.milliseconds = performance.now() - start;
+    }
+    const isSame =
+      before.content === snippet.content &&
+      (snippet.content !== undefined || before.error === snippet.error?.message);
+    if (wasKnown && !isSame) this.#events.onChange(snippet);
+  }
+}
