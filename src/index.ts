@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
+import type {} from './content/fetch-hook.ts';
 import { environmentPlugin } from './environment.ts';
 import { keepsOldPages, oldPagesWarning } from './old-pages.ts';
 import { parseOptions, resolveSettings, type Settings, type SnippetsOptions } from './options.ts';
@@ -30,8 +31,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         });
         updateConfig({ vite: { plugins: [plugin] } });
       },
-      'astro:config:done'({ config, logger }) {
+      'astro:config:done'({ config, injectTypes, logger }) {
+        injectTypes({ filename: 'element.d.ts', content: "import 'astro-snippets/element';\n" });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
+      },
+      async 'astro-snippets:fetch'({ who, snippets }) {
+        const { fetchEntries } = await import('./content/fetch-entries.ts');
+        return fetchEntries(settings, who, snippets);
       },
       async 'astro:server:setup'({ server, logger }) {
         const { serveSnippets } = await import('./dev/serve-snippets.ts');

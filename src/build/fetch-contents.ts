@@ -1,19 +1,19 @@
 import type { AstroIntegrationLogger } from 'astro';
-import { requireAccess } from '../access.ts';
-import { type Counts, SnippetClient } from '../client/snippet-client.ts';
+import type { Counts, Snippet } from '../client/snippet-client.ts';
+import { createClient } from '../create-client.ts';
 import type { Settings } from '../options.ts';
-import { consequenceOf } from '../page/consequence.ts';
-import type { WantedSnippet } from '../page/page-embeds.ts';
-import { type Failures, writeFailureReport, writeFallbackWarning } from '../report/failure-report.ts';
+import { writeFailureReport, writeFallbackWarning } from '../report/failure-report.ts';
 import { userError } from '../report/user-error.ts';
-import { type FailedSnippet, type FetchedSnippets, fetchSnippets } from './fetch-snippets.ts';
+import { failuresOf } from '../wanted/failures.ts';
+import { fetchSnippets } from '../wanted/fetch-snippets.ts';
+import type { WantedSnippet } from '../wanted/page-embeds.ts';
 import type { SiteEmbeds } from './find-embeds.ts';
 import { showProgress } from './progress.ts';
 import { describeNotice } from './summary.ts';
 
 export interface Contents {
   /** What to inline. A snippet that is not in it was not to be had: its embeds show their children. */
-  contents: ReadonlyMap<WantedSnippet, string>;
+  contents: ReadonlyMap<WantedSnippet, Snippet>;
   counts: Readonly<Counts>;
 }
 
@@ -30,10 +30,7 @@ export async function fetchContents(
   signal: AbortSignal,
 ): Promise<Contents> {
   const progress = showProgress(site.snippets.length, process.stdout, (line) => logger.info(line));
-  const client = new SnippetClient({
-    ...requireAccess(settings, whoNeedsIt(site)),
-    ca: settings.ca,
-    concurrency: settings.concurrency,
+  const client = createClient(settings, whoNeedsIt(site), {
     onNotice(notice) {
       progress.erase();
       logger.warn(describeNotice(notice));
@@ -43,7 +40,7 @@ export async function fetchContents(
     progress.show(0);
     const fetched = await fetchSnippets(client, site.snippets, signal, progress.show);
     progress.erase();
-    const failures = failuresOf(site, fetched);
+    const failures = failuresOf(fetched, site.faults);
     if (failures !== undefined) {
       const { message, hint } = writeFailureReport(failures);
       throw userError(message, hint);
@@ -56,22 +53,6 @@ export async function fetchContents(
     progress.erase();
     await client.close();
   }
-}
-
-/** What the build must fail for; nothing where there is nothing, or children take the place of what failed. */
-function failuresOf({ faults }: SiteEmbeds, { failed, notAsked }: FetchedSnippets): Failures | undefined {
-  const ends = ({ error }: FailedSnippet) => consequenceOf(error.code) === 'end';
-  // Several may have received the answer that ends the run before it ended: the first speaks for all of them.
-  const [first, ...alike] = failed.filter(ends);
-  const snippets = failed
-    .filter((failure) => !ends(failure) || failure === first)
-    .map(({ snippet, error }) => {
-      const pages = consequenceOf(error.code) === 'fallback' ? snippet.pagesWithoutFallback : snippet.pages;
-      return { id: snippet.id, params: snippet.params, pages: [...pages], error };
-    })
-    .filter(({ pages }) => pages.length > 0);
-  if (snippets.length + faults.length === 0) return undefined;
-  return { snippets, embeds: faults, notAsked: notAsked.length + alike.length };
 }
 
 function whoNeedsIt({ pages: [first, ...others] }: SiteEmbeds): string {

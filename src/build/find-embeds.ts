@@ -5,7 +5,7 @@ import {
   readPageEmbeds,
   type WantedSnippet,
   type WantedSnippets,
-} from '../page/page-embeds.ts';
+} from '../wanted/page-embeds.ts';
 import type { SiteFile } from './site-files.ts';
 
 /** A page that holds embeds. */

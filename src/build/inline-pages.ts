@@ -1,6 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
+import type { Snippet } from '../client/snippet-client.ts';
 import { inline } from '../embed/index.ts';
-import type { WantedSnippet } from '../page/page-embeds.ts';
+import type { WantedSnippet } from '../wanted/page-embeds.ts';
 import type { SitePage } from './find-embeds.ts';
 
 /**
@@ -11,14 +12,14 @@ import type { SitePage } from './find-embeds.ts';
  */
 export async function inlinePages(
   pages: readonly SitePage[],
-  contents: ReadonlyMap<WantedSnippet, string>,
+  contents: ReadonlyMap<WantedSnippet, Snippet>,
   signal: AbortSignal,
   onDone: (page: SitePage) => void,
 ): Promise<void> {
   for (const page of pages) {
     signal.throwIfAborted();
     const before = await readFile(page.source.file);
-    const after = inline(before, page.embeds, ({ snippet }) => contents.get(snippet));
+    const after = inline(before, page.embeds, ({ snippet }) => contents.get(snippet)?.content);
     await overwrite(page.source.file, after, before.length);
     onDone(page);
   }

@@ -1,4 +1,5 @@
 export type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
+export { defineSnippet, type ParamsOf, type ParamsSchema, type SnippetDefinition } from './define-snippet.ts';
 export type { Limits } from './limits.ts';
 export type { Notice } from './notice.ts';
 export type { Json, Params } from './params.ts';

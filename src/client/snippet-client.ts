@@ -40,6 +40,8 @@ export interface RequestOptions {
 /** What `get` gives: the content, and which variant it came from. */
 export interface Snippet extends RenderedSnippet {
   variant: Variant;
+  /** Only variant A sends one. */
+  name?: string | undefined;
 }
 
 /** What a client has done so far. */
@@ -160,7 +162,8 @@ export class SnippetClient {
         { snippetId: id, variant, attempts, status: 200 },
       );
     }
-    return { content: value.content, variant };
+    const name = 'name' in value ? value.name : undefined;
+    return { content: value.content, variant, ...(name === undefined ? {} : { name }) };
   }
 
   /** Ends every request under way (each rejects with `closed`) and closes the connections. */

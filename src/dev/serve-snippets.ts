@@ -1,12 +1,12 @@
 import type { AstroIntegrationLogger } from 'astro';
 import type { ViteDevServer } from 'vite';
-import { requireAccess } from '../access.ts';
-import { SnippetClient } from '../client/snippet-client.ts';
+import type { SnippetClient } from '../client/snippet-client.ts';
+import { createClient } from '../create-client.ts';
 import { inline } from '../embed/index.ts';
 import type { Settings } from '../options.ts';
-import { consequenceOf } from '../page/consequence.ts';
-import { type PageEmbeds, readPageEmbeds, type WantedSnippets } from '../page/page-embeds.ts';
 import { writeFailureReport } from '../report/failure-report.ts';
+import { failuresOf } from '../wanted/failures.ts';
+import { type PageEmbeds, readPageEmbeds, type WantedSnippets } from '../wanted/page-embeds.ts';
 import { errorPage } from './error-page.ts';
 import { type HtmlAnswer, transformHtml } from './html-responses.ts';
 import { OpenPages } from './open-pages.ts';
@@ -40,13 +40,7 @@ export function serveSnippets(
   let client: SnippetClient | undefined;
 
   const remember = (page: string) => {
-    const { ca, concurrency, ...current } = settings();
-    client ??= new SnippetClient({
-      ...requireAccess({ ...current, ca, concurrency }, `${page} holds an embed`),
-      ca,
-      concurrency,
-      limits,
-    });
+    client ??= createClient(settings(), `${page} holds an embed`, { limits });
     memory ??= new SnippetMemory(client, {
       onChange: () => hot.send({ type: 'full-reload' }),
       onOld: ({ id, error }) =>
@@ -105,11 +99,10 @@ function failFor(
 ): void {
   const failed = [...wanted.values()].flatMap((snippet) => {
     const { error, content } = snippets.get(snippet.key) ?? {};
-    if (error === undefined || content !== undefined) return [];
-    const pages = consequenceOf(error.code) === 'fallback' ? snippet.pagesWithoutFallback : snippet.pages;
-    return pages.size === 0 ? [] : [{ ...snippet, pages: [...pages], error }];
+    return error === undefined || content !== undefined ? [] : [{ snippet, error }];
   });
-  if (failed.length + faults.length === 0) return;
-  const { message, hint } = writeFailureReport({ snippets: failed, embeds: faults, notAsked: 0 });
+  const failures = failuresOf({ failed, notAsked: [] }, faults);
+  if (failures === undefined) return;
+  const { message, hint } = writeFailureReport(failures);
   throw Object.assign(new Error(message), { hint });
 }

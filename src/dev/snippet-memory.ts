@@ -1,8 +1,8 @@
 import type { SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { Variant } from '../client/variant.ts';
-import { consequenceOf } from '../page/consequence.ts';
-import type { WantedSnippet } from '../page/page-embeds.ts';
+import { consequenceOf } from '../wanted/consequence.ts';
+import type { WantedSnippet } from '../wanted/page-embeds.ts';
 
 /** What is known of a snippet. It has a content, an error, or, while the service is down, both. */
 export interface RememberedSnippet {

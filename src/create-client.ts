@@ -1,20 +1,19 @@
+import { SnippetClient, type SnippetClientOptions } from './client/snippet-client.ts';
 import { type Settings, variables } from './options.ts';
 import { userError } from './report/user-error.ts';
 
-/** The part of the settings that a client cannot do without. */
-export interface Access {
-  apiKey: string;
-  renderBaseUrl: string | undefined;
-  retrieveBaseUrl: string | undefined;
-}
-
 /**
- * Asked for only when something needs a snippet: a site without embeds builds anywhere, without a key.
+ * Makes the client of a build, a dev server or a collection. The key and an address are asked for only here, when
+ * something needs a snippet: a site without embeds builds anywhere, without a key.
  *
  * @param who says what needs it, as the beginning of a sentence: "index.html holds an embed".
- * @throws AstroError that names the variable.
+ * @throws AstroError that names the variable that is not set.
  */
-export function requireAccess({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings, who: string): Access {
+export function createClient(
+  { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency }: Settings,
+  who: string,
+  more: Pick<SnippetClientOptions, 'limits' | 'onNotice'> = {},
+): SnippetClient {
   if (apiKey === undefined) {
     throw userError(
       `${who}, but ${variables.apiKey} is not set.`,
@@ -27,5 +26,5 @@ export function requireAccess({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settin
       `Set ${variables.renderBaseUrl}, ${variables.retrieveBaseUrl} or both, in the environment or as the options renderBaseUrl and retrieveBaseUrl.`,
     );
   }
-  return { apiKey, renderBaseUrl, retrieveBaseUrl };
+  return new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, ...more });
 }

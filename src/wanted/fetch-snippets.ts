@@ -1,7 +1,7 @@
-import type { SnippetClient } from '../client/snippet-client.ts';
+import type { Snippet, SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import { consequenceOf } from '../page/consequence.ts';
-import type { WantedSnippet } from '../page/page-embeds.ts';
+import { consequenceOf } from './consequence.ts';
+import type { WantedSnippet } from './page-embeds.ts';
 
 export interface FailedSnippet {
   snippet: WantedSnippet;
@@ -9,14 +9,14 @@ export interface FailedSnippet {
 }
 
 export interface FetchedSnippets {
-  contents: Map<WantedSnippet, string>;
+  contents: Map<WantedSnippet, Snippet>;
   failed: FailedSnippet[];
   /** Snippets that were not asked for, because an earlier answer stands for all of them. */
   notAsked: WantedSnippet[];
 }
 
 /**
- * Asks for every snippet of the site, each once, as many at a time as the client allows. One that fails does
+ * Asks for every snippet that is wanted, each once, as many at a time as the client allows. One that fails does
  * not keep the others from being asked for, so that all failures are known at once; except where the answer
  * would be the same for each (a key that is not valid).
  *
@@ -36,8 +36,7 @@ export async function fetchSnippets(
     snippets.map(async (snippet) => {
       try {
         const params = snippet.params === undefined ? undefined : JSON.parse(snippet.params);
-        const { content } = await client.get(snippet.id, params, { signal: either });
-        return { snippet, content };
+        return { snippet, got: await client.get(snippet.id, params, { signal: either }) };
       } catch (error) {
         if (!(error instanceof SnippetError)) throw error;
         if (consequenceOf(error.code) === 'end') ended.abort();
@@ -49,8 +48,8 @@ export async function fetchSnippets(
     }),
   );
   signal.throwIfAborted();
-  for (const { snippet, content, error } of outcomes) {
-    if (content !== undefined) fetched.contents.set(snippet, content);
+  for (const { snippet, got, error } of outcomes) {
+    if (got !== undefined) fetched.contents.set(snippet, got);
     else if (error !== undefined && error.code !== 'aborted') fetched.failed.push({ snippet, error });
     else fetched.notAsked.push(snippet);
   }

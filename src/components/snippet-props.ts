@@ -1,0 +1,32 @@
+import type { Params, ParamsOf, ParamsSchema, SnippetDefinition } from '../client/snippet-input.ts';
+import type { EmbedAs } from '../embed/element.ts';
+
+interface CommonProps {
+  /** `text` escapes the content. Inside `<title>` and `<textarea>` it always is. @default 'html' */
+  as?: EmbedAs | undefined;
+}
+
+/** A snippet by its id, with whatever params it takes. */
+export interface SnippetById extends CommonProps {
+  /** The snippet's id. */
+  id: number | `${number}`;
+  of?: never;
+  /** Variables for the snippet: one plain JSON object. */
+  params?: Params | undefined;
+}
+
+/** A snippet that `defineSnippet` has given a name, with the params it is defined to take. */
+export type SnippetByName<Schema extends ParamsSchema | undefined> = CommonProps & {
+  /** The snippet, as `defineSnippet` returned it. */
+  of: SnippetDefinition<Schema>;
+  id?: never;
+} & (undefined extends ParamsOf<Schema>
+    ? { params?: ParamsOf<Schema> }
+    : {
+        /** Variables for the snippet, as it is defined to take them. */
+        params: ParamsOf<Schema>;
+      });
+
+export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> =
+  | SnippetById
+  | SnippetByName<Schema>;

@@ -1,0 +1,22 @@
+import type { Snippet } from '../client/snippet-client.ts';
+import type { WantedSnippet } from '../wanted/page-embeds.ts';
+
+/**
+ * A hook of the integration, through which a loader has snippets fetched. Astro loads a loader together with the
+ * site's code; the key, and the client that holds it, stay on the integration's side.
+ *
+ * @param options `who` says what needs the snippets, as the beginning of a sentence.
+ * @throws AstroError with the report of every snippet that cannot be had.
+ */
+export type FetchHook = (options: {
+  who: string;
+  snippets: readonly WantedSnippet[];
+}) => Promise<ReadonlyMap<WantedSnippet, Snippet>>;
+
+declare global {
+  namespace Astro {
+    interface IntegrationHooks {
+      'astro-snippets:fetch'?: FetchHook;
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export { type SnippetEntry, snippetLoader } from './loader.ts';

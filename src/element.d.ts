@@ -1,0 +1,19 @@
+/** What `<snippet-embed>` takes where Astro's JSX is checked: `.astro` files. The integration adds it to a project. */
+declare global {
+  namespace astroHTML.JSX {
+    interface DefinedIntrinsicElements {
+      'snippet-embed': {
+        /** The snippet's id. */
+        id: string | number;
+        /** Variables for the snippet: one JSON object, as text. */
+        params?: string | undefined | null;
+        /** `text` escapes the content. @default 'html' */
+        as?: 'html' | 'text' | undefined | null;
+        children?: unknown;
+        slot?: string | undefined | null;
+      };
+    }
+  }
+}
+
+export {};

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+let service: TestService;
+let site: Site;
+beforeAll(async () => {
+  service = await startTestService({ 1: '<b>banner</b> & more', 2: 'plan {{ plan }}' });
+  site = await createSite({
+    'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { z } from 'astro/zod';
+      import { defineSnippet } from 'astro-snippets/client';
+      import { snippetLoader } from 'astro-snippets/loader';
+      const price = defineSnippet({ id: 2, params: z.object({ plan: z.string().default('free') }) });
+      const snippets = defineCollection({
+        loader: snippetLoader({
+          banner: { id: 1 },
+          price: { id: 2, params: { plan: 'pro' } },
+          standard: { of: price, params: {} },
+        }),
+      });
+      export const collections = { snippets };`,
+    'src/pages/index.astro': `---
+import { getEntry, render } from 'astro:content';
+const banner = await getEntry('snippets', 'banner');
+const { Content } = await render(banner);
+---
+<html><head><meta name="description" content={banner.data.content}></head><body><p><Content /></p></body></html>`,
+    'src/pages/feed.json.ts': `
+      import { getCollection } from 'astro:content';
+      export const GET = async () =>
+        Response.json((await getCollection('snippets')).map(({ id, data, digest }) => ({ id, ...data, digest: digest.length > 4 })));`,
+  });
+});
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+});
+
+test('a page renders an entry, an endpoint reads it, and a frontmatter has its content', async () => {
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(output).toContain('[astro-snippets] 3 snippets in the collection snippets');
+  expect(await site.read('index.html')).toBe(
+    '<!DOCTYPE html><html><head><meta name="description" content="<b>banner</b> &amp; more"></head><body><p><b>banner</b> & more</p></body></html>',
+  );
+  expect(JSON.parse(await site.read('feed.json'))).toEqual([
+    { id: 'banner', content: '<b>banner</b> & more', variant: 'render', digest: true },
+    { id: 'price', content: 'plan pro', variant: 'render', digest: true },
+    { id: 'standard', content: 'plan free', variant: 'render', digest: true },
+  ]);
+});
+
+test('a changed snippet is another entry, one that is gone from the list is none', async () => {
+  service.put(1, '<b>new</b>');
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  expect(await site.read('index.html')).toContain('<p><b>new</b></p>');
+});
+
+test('the name comes with variant A', async () => {
+  service.faults.renderAbsent = true;
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  service.mend();
+  expect(JSON.parse(await site.read('feed.json'))[0]).toMatchObject({
+    name: 'Snippet 1',
+    variant: 'retrieve',
+  });
+});
+
+test('one entry that fails fails the build, with the same report', async () => {
+  const other = await createSite({
+    'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { snippetLoader } from 'astro-snippets/loader';
+      export const collections = {
+        texts: defineCollection({ loader: snippetLoader({ fine: { id: 1 }, wrong: { id: 999 }, also: { id: 998 } }) }),
+      };`,
+    'src/pages/index.astro': '<p>x</p>',
+  });
+  const { exitCode, output } = await other.build(service.environment);
+  expect(exitCode).toBe(1);
+  expect(output).toContain('2 snippets could not be fetched.');
+  expect(output).toContain('Snippet 999: 404 Not Found');
+  expect(output).toContain('on texts (collection), entry "wrong"');
+  expect(output).toContain('Check the id');
+  await other.remove();
+});
+
+test('without the integration, or without a key, the error says what to do', async () => {
+  const withoutKey = await site.build();
+  expect(withoutKey.exitCode).toBe(1);
+  expect(withoutKey.output).toContain(
+    'The collection snippets has a snippet, but SNIPPETS_API_KEY is not set.',
+  );
+  await site.write({ 'astro.config.mjs': 'export default {};' });
+  const without = await site.build(service.environment);
+  expect(without.exitCode).toBe(1);
+  expect(without.output).toContain('Add snippets() to the integrations of the Astro config.');
+});
