@@ -16,6 +16,8 @@ export interface FoundEmbed extends Range {
   fallback: Range;
   /** Whether it stands where a page can hold no elements: in `<title>` or `<textarea>`. */
   inText: boolean;
+  /** Whether it is in an island's own markup, which the island makes anew in the browser. */
+  inIsland: boolean;
   /** The paragraph that holds this embed and nothing else, as Markdown writes it. */
   paragraph?: Range;
 }
@@ -68,6 +70,14 @@ export function lineAt(page: Buffer, offset: number): number {
 // an embed. (Raw text, as in <script> and <style>, is left alone altogether.)
 const textElements = new Set(['title', 'textarea']);
 
+// Astro marks an island that will be hydrated, and in it what was passed to it: that is left as it is.
+const islandElements = new Map([
+  ['astro-island', true],
+  ['astro-slot', false],
+  ['astro-static-slot', false],
+  ['template', false],
+]);
+
 interface OpenParagraph {
   start: number;
   holds: 'nothing' | 'mixed' | FoundEmbed;
@@ -77,6 +87,8 @@ function scanMarkup(html: string, within: Range, inText: boolean, found: Scan): 
   let embed: { start: number; contentStart: number; attributes: EmbedAttributes } | undefined;
   let paragraph: OpenParagraph | undefined;
   let textElement: { name: string; contentStart: number } | undefined;
+  // The innermost last: whether it is an island's own markup, or was passed to one.
+  const islands: boolean[] = [];
 
   const closeEmbed = (open: NonNullable<typeof embed>, contentEnd: number, end: number) => {
     embed = undefined;
@@ -86,6 +98,7 @@ function scanMarkup(html: string, within: Range, inText: boolean, found: Scan): 
       attributes: open.attributes,
       fallback: { start: open.contentStart, end: contentEnd },
       inText,
+      inIsland: islands.at(-1) ?? false,
     };
     found.embeds.push(closed);
     if (paragraph !== undefined) paragraph.holds = paragraph.holds === 'nothing' ? closed : 'mixed';
@@ -107,6 +120,8 @@ function scanMarkup(html: string, within: Range, inText: boolean, found: Scan): 
           return;
         }
         if (embed !== undefined) return;
+        const island = islandElements.get(name);
+        if (island !== undefined) islands.push(island);
         // In SVG, <title> may hold elements. One that does was no text, and has been scanned already.
         textElement = textElements.has(name) ? { name, contentStart: end } : undefined;
         if (name === 'p') paragraph = { start, holds: 'nothing' };
@@ -123,6 +138,7 @@ function scanMarkup(html: string, within: Range, inText: boolean, found: Scan): 
           embed = undefined;
         }
         if (embed !== undefined) return;
+        if (islandElements.has(name)) islands.pop();
         if (name === textElement?.name) {
           const content = { start: textElement.contentStart, end: isImplied ? within.end : start };
           if (html.slice(content.start, content.end).includes(opening)) {

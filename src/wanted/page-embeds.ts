@@ -58,11 +58,21 @@ export function readPageEmbeds(name: string, page: Buffer, wanted: WantedSnippet
   };
 }
 
-function want(wanted: WantedSnippets, { attributes, fallback }: FoundEmbed, page: string): WantedSnippet {
+function want(
+  wanted: WantedSnippets,
+  { attributes, fallback, inIsland }: FoundEmbed,
+  page: string,
+): WantedSnippet {
   const id = parseSnippetId(attributes.id);
   const params = attributes.params === undefined ? undefined : parseParams(attributes.params);
   if (attributes.as !== undefined && attributes.as !== 'html' && attributes.as !== 'text') {
     throw new SnippetError('invalid-params', `The attribute as of an embed is "html" or "text".`);
+  }
+  if (inIsland) {
+    throw new SnippetError(
+      'invalid-params',
+      `The embed of snippet ${id} is in an island's own markup, and would vanish when the island hydrates: pass it to the island as children.`,
+    );
   }
   const key = params === undefined ? `${id}` : `${id} ${params}`;
   const snippet = wanted.get(key) ?? { key, id, params, pages: new Set(), pagesWithoutFallback: new Set() };

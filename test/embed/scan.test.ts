@@ -150,6 +150,19 @@ describe('the paragraph that holds an embed and nothing else', () => {
   });
 });
 
+test.for([
+  [`<astro-island client="load"><div>${embed}</div></astro-island>`, true],
+  [`<astro-island client="load"><div><astro-slot>${embed}</astro-slot></div></astro-island>`, false],
+  [`<astro-island><astro-slot></astro-slot>${embed}</astro-island>`, true],
+  [`<astro-island><template data-astro-template>${embed}</template></astro-island>`, false],
+  [`<astro-island><astro-slot><astro-island>${embed}</astro-island></astro-slot></astro-island>`, true],
+  [`<astro-island></astro-island>${embed}`, false],
+  [`<template>${embed}</template>`, false],
+  [embed, false],
+] as const)('in the own markup of an island: %s: %s', ([html, inIsland]) => {
+  expect(found(html).embeds).toEqual([expect.objectContaining({ inIsland })]);
+});
+
 const pieces = fc.constantFrom(
   ...[
     '<p>',

@@ -1,0 +1,6 @@
+export {
+  type SnippetAnswer,
+  type SnippetFault,
+  type SnippetHandlersOptions,
+  snippetHandlers,
+} from './snippet-handlers.ts';

@@ -1,0 +1,99 @@
+import { type HttpHandler, HttpResponse, http } from 'msw';
+
+/** A snippet that fails, for as many requests as `times` says; after that it has its content. */
+export interface SnippetFault {
+  /** What the service answers, with a problem object; or `network-error`, and no answer at all. */
+  status: 400 | 401 | 402 | 403 | 404 | 429 | 500 | 502 | 503 | 504 | 'network-error';
+  /** The problem's detail. */
+  detail?: string;
+  /** Sent as the header of that name. */
+  retryAfter?: string;
+  /** How many requests fail before `content` is answered. @default every one */
+  times?: number;
+  /** The content after that. @default '' */
+  content?: string;
+}
+
+/** What a snippet is answered with: a content, a function of its params, or a fault. */
+export type SnippetAnswer = string | ((params: Record<string, unknown>) => string) | SnippetFault;
+
+export interface SnippetHandlersOptions {
+  /** @default any address that ends as variant B's do */
+  renderBaseUrl?: string;
+  /** @default any address that ends as variant A's do */
+  retrieveBaseUrl?: string;
+  /** The only key that is valid. @default any */
+  apiKey?: string;
+}
+
+const titles: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  403: 'Forbidden',
+  404: 'Not Found',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};
+
+/**
+ * Handlers for msw that answer like the Snippet Delivery Service: both variants (specification, section 4), bearer
+ * credentials (section 5), and problem objects for what is not there (section 7).
+ *
+ * @param snippets by id; any other id is a 404.
+ *
+ * @example
+ * network.use(...snippetHandlers({ 42: '<p>hi</p>', 43: { status: 503, times: 1, content: 'back' } }));
+ */
+export function snippetHandlers(
+  snippets: Record<number, SnippetAnswer>,
+  { renderBaseUrl = '*', retrieveBaseUrl = '*', apiKey }: SnippetHandlersOptions = {},
+): HttpHandler[] {
+  const failed = new Map<number, number>();
+
+  const answer = (request: Request, id: number): Response | { content: string } => {
+    const authorization = request.headers.get('authorization') ?? '';
+    const isValid =
+      apiKey === undefined ? /^Bearer \S+$/.test(authorization) : authorization === `Bearer ${apiKey}`;
+    if (!isValid) return problem(401, 'No valid API key was provided.');
+    const found = snippets[id];
+    if (found === undefined) return problem(404, `There is no snippet ${id}.`);
+    if (typeof found === 'string') return { content: found };
+    if (typeof found === 'function') return { content: found(paramsOf(request)) };
+    const times = failed.get(id) ?? 0;
+    if (times >= (found.times ?? Number.POSITIVE_INFINITY)) return { content: found.content ?? '' };
+    failed.set(id, times + 1);
+    if (found.status === 'network-error') return HttpResponse.error();
+    const headers: Record<string, string> =
+      found.retryAfter === undefined ? {} : { 'retry-after': found.retryAfter };
+    return problem(found.status, found.detail ?? `Snippet ${id} is set to fail.`, headers);
+  };
+
+  return [
+    http.get(`${renderBaseUrl}/snippets/:id/render`, ({ request, params }) => {
+      const given = answer(request, Number(params['id']));
+      return given instanceof Response ? given : HttpResponse.json(given);
+    }),
+    http.get(`${retrieveBaseUrl}/snippets/:id`, ({ request, params }) => {
+      const id = Number(params['id']);
+      const given = answer(request, id);
+      return given instanceof Response ? given : HttpResponse.json({ id, name: `Snippet ${id}`, ...given });
+    }),
+  ];
+}
+
+function paramsOf(request: Request): Record<string, unknown> {
+  const text = new URL(request.url).searchParams.get('params');
+  return text === null ? {} : JSON.parse(text);
+}
+
+function problem(status: number, detail: string, headers: Record<string, string> = {}): Response {
+  const type = `https://snippets.test/problems/${status}`;
+  return new HttpResponse(JSON.stringify({ status, title: titles[status], detail, type }), {
+    status,
+    headers: { 'content-type': 'application/problem+json', ...headers },
+  });
+}

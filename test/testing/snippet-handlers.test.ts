@@ -1,0 +1,45 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { snippetHandlers } from '../../src/testing/index.ts';
+import { client, network, renderBaseUrl, retrieveBaseUrl } from '../support/network.ts';
+
+beforeAll(() => network.enable());
+afterEach(() => network.resetHandlers());
+afterAll(() => network.disable());
+
+test('a content, and one made of the params', async () => {
+  network.use(...snippetHandlers({ 42: '<p>hi</p>', 43: ({ plan }) => `plan ${plan}` }));
+  const service = client();
+  expect(await service.get(42)).toEqual({ content: '<p>hi</p>', variant: 'render' });
+  expect(await service.get(43, { plan: 'pro' })).toMatchObject({ content: 'plan pro' });
+  expect(await service.retrieve(42)).toEqual({ id: 42, name: 'Snippet 42', content: '<p>hi</p>' });
+  await service.close();
+});
+
+test('what is not there is a 404, and a wrong key a 401, each with its problem', async () => {
+  network.use(
+    ...snippetHandlers({ 42: 'x' }, { apiKey: 'sk_another_key_0000', renderBaseUrl, retrieveBaseUrl }),
+  );
+  const service = client();
+  expect(await service.get(42).catch(({ code }) => code)).toBe('unauthorized');
+  const right = client({ apiKey: 'sk_another_key_0000' });
+  await expect(right.get(7)).rejects.toMatchObject({ code: 'not-found', detail: 'There is no snippet 7.' });
+  await service.close();
+  await right.close();
+});
+
+test('faults by id: for good, or for a while', async () => {
+  network.use(
+    ...snippetHandlers({
+      1: { status: 403, detail: 'Not with this key.' },
+      2: { status: 503, times: 1, content: 'back' },
+      3: { status: 'network-error' },
+      4: { status: 429, retryAfter: '3600' },
+    }),
+  );
+  const service = client();
+  await expect(service.get(1)).rejects.toMatchObject({ code: 'forbidden', detail: 'Not with this key.' });
+  expect(await service.get(2)).toEqual({ content: 'back', variant: 'render' });
+  await expect(service.get(3)).rejects.toMatchObject({ code: 'network', attempts: 5 });
+  await expect(service.get(4)).rejects.toMatchObject({ code: 'rate-limited', attempts: 1 });
+  await service.close();
+});
