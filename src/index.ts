@@ -25,11 +25,17 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   return {
     name: 'astro-snippets',
     hooks: {
-      'astro:config:setup'({ updateConfig }) {
+      'astro:config:setup'({ addDevToolbarApp, updateConfig }) {
         const plugin = environmentPlugin((environment) => {
           settings = resolveSettings(parsed, environment);
         });
         updateConfig({ vite: { plugins: [plugin] } });
+        addDevToolbarApp({
+          id: 'astro-snippets',
+          name: 'Snippets',
+          icon: 'file-search',
+          entrypoint: new URL('./dev/toolbar/app.js', import.meta.url),
+        });
       },
       'astro:config:done'({ config, injectTypes, logger }) {
         injectTypes({ filename: 'element.d.ts', content: "import 'astro-snippets/element';\n" });
@@ -39,9 +45,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const { fetchEntries } = await import('./content/fetch-entries.ts');
         return fetchEntries(settings, who, snippets);
       },
-      async 'astro:server:setup'({ server, logger }) {
+      async 'astro:server:setup'(dev) {
         const { serveSnippets } = await import('./dev/serve-snippets.ts');
-        serveSnippets(server, () => settings, logger);
+        serveSnippets(dev, () => settings);
       },
       async 'astro:build:generated'({ dir, logger }) {
         // Loaded here, so that starting Astro for anything else costs nothing.

@@ -16,6 +16,9 @@ const schema = z.strictObject({
   retrieveBaseUrl: z.string().optional(),
   ca: z.union([pem, z.array(pem)]).optional(),
   concurrency: z.int().min(1).max(1000).default(20),
+  editUrl: z
+    .custom<(id: string) => string>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
 });
 
 /** What a user may set in `astro.config`. The API key is not among it: it comes from the environment alone. */
@@ -28,6 +31,8 @@ export interface SnippetsOptions {
   ca?: string | string[] | undefined;
   /** Requests under way at once. @default 20 */
   concurrency?: number | undefined;
+  /** Where a snippet is edited: the dev toolbar leads there. */
+  editUrl?: ((id: string) => string) | undefined;
 }
 
 /** The environment's part, by the names users know. */
@@ -44,6 +49,7 @@ export interface Settings {
   retrieveBaseUrl: string | undefined;
   ca: string | string[] | undefined;
   concurrency: number;
+  editUrl: ((id: string) => string) | undefined;
 }
 
 export type ParsedOptions = z.output<typeof schema>;
@@ -74,6 +80,7 @@ export function resolveSettings(
   return {
     ...options,
     ca: options.ca,
+    editUrl: options.editUrl,
     apiKey: apiKey === undefined ? undefined : checked(() => checkApiKey(apiKey, variables.apiKey)),
     renderBaseUrl: address('renderBaseUrl', options.renderBaseUrl, given(variables.renderBaseUrl)),
     retrieveBaseUrl: address('retrieveBaseUrl', options.retrieveBaseUrl, given(variables.retrieveBaseUrl)),

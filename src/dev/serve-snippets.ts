@@ -1,5 +1,4 @@
-import type { AstroIntegrationLogger } from 'astro';
-import type { ViteDevServer } from 'vite';
+import type { AstroIntegration } from 'astro';
 import type { SnippetClient } from '../client/snippet-client.ts';
 import { createClient } from '../create-client.ts';
 import { inline } from '../embed/index.ts';
@@ -11,6 +10,14 @@ import { errorPage } from './error-page.ts';
 import { type HtmlAnswer, transformHtml } from './html-responses.ts';
 import { OpenPages } from './open-pages.ts';
 import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
+import {
+  events,
+  markers,
+  type PageQuestion,
+  type PageSnippets,
+  type RefreshQuestion,
+  type ShownSnippet,
+} from './toolbar/messages.ts';
 
 /** Somebody waits for the page: fewer attempts than a build makes, and a service that is back is soon found. */
 const limits = {
@@ -23,6 +30,8 @@ const limits = {
 
 const secondsBetweenQuestions = 2;
 
+type DevServer = Parameters<NonNullable<AstroIntegration['hooks']['astro:server:setup']>>[0];
+
 /**
  * Puts snippets into the pages of `astro dev` as they are served: the same scan, fetch and inline as in a build.
  * While a page is open its snippets are asked for again now and then, and when one has changed the page reloads.
@@ -30,9 +39,8 @@ const secondsBetweenQuestions = 2;
  * @param settings asked for with each page: the environment is read again when a `.env` file changes.
  */
 export function serveSnippets(
-  server: ViteDevServer,
+  { server, toolbar, logger, refreshContent }: DevServer,
   settings: () => Settings,
-  logger: AstroIntegrationLogger,
 ): void {
   const pages = new OpenPages();
   const { hot } = server.environments.client;
@@ -62,6 +70,19 @@ export function serveSnippets(
     }),
   );
 
+  const tell = (page: string) => {
+    const shown = pages.of(page).flatMap((key) => memory?.peek(key) ?? []);
+    toolbar.send<PageSnippets>(events.snippets, {
+      page,
+      snippets: shown.map((one) => describe(one, settings().editUrl)),
+    });
+  };
+  toolbar.on<PageQuestion>(events.ask, ({ page }) => tell(page));
+  toolbar.on<RefreshQuestion>(events.refresh, async ({ page, key }) => {
+    await Promise.all([memory?.ask(key), refreshContent?.({ loaders: ['astro-snippets'] })]);
+    tell(page);
+  });
+
   const timer = setInterval(() => {
     for (const key of pages.keys(server.ws.clients.size)) void memory?.ask(key);
   }, secondsBetweenQuestions * 1000).unref();
@@ -87,7 +108,30 @@ async function inlineInto(
   failFor(found, wanted, snippets);
   return {
     status: answer.status,
-    html: inline(answer.html, found.embeds, ({ snippet }) => snippets.get(snippet.key)?.content),
+    html: inline(answer.html, found.embeds, ({ snippet, inText, attributes }) => {
+      const content = snippets.get(snippet.key)?.content;
+      // A comment is no comment where there is only text.
+      if (content === undefined || inText || attributes.as === 'text') return content;
+      return `<!--${markers.start(snippet.key)}-->${content}<!--${markers.end(snippet.key)}-->`;
+    }),
+  };
+}
+
+function describe(
+  { key, id, params, name, variant, milliseconds, content, checkedAt, error }: RememberedSnippet,
+  editUrl: Settings['editUrl'],
+): ShownSnippet {
+  return {
+    key,
+    id,
+    ...(name === undefined ? {} : { name }),
+    ...(params === undefined ? {} : { params }),
+    ...(variant === undefined ? {} : { variant }),
+    ...(milliseconds === undefined ? {} : { milliseconds }),
+    ...(content === undefined ? {} : { bytes: Buffer.byteLength(content) }),
+    ...(checkedAt === undefined ? {} : { checkedAt }),
+    ...(error === undefined ? {} : { error: error.message }),
+    ...(editUrl === undefined ? {} : { editUrl: editUrl(String(id)) }),
   };
 }
 

@@ -10,6 +10,7 @@ export interface RememberedSnippet {
   id: number;
   params: string | undefined;
   content?: string;
+  name?: string;
   variant?: Variant;
   /** Why there is no content, or why it may be an old one. */
   error?: SnippetError;
@@ -75,8 +76,7 @@ export class SnippetMemory {
     const start = performance.now();
     try {
       const params = snippet.params === undefined ? undefined : JSON.parse(snippet.params);
-      const { content, variant } = await this.#client.get(snippet.id, params);
-      Object.assign(snippet, { content, variant, checkedAt: Date.now() });
+      Object.assign(snippet, await this.#client.get(snippet.id, params), { checkedAt: Date.now() });
       delete snippet.error;
     } catch (error) {
       if (!(error instanceof SnippetError)) throw error;

@@ -17,7 +17,7 @@ beforeAll(async () => {
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
       import snippets from 'astro-snippets';
-      export default defineConfig({ base: '/docs', integrations: [snippets()] });`,
+      export default defineConfig({ base: '/docs', integrations: [snippets({ editUrl: (id) => 'about:blank#edit-' + id })] });`,
     'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
 ---
@@ -58,14 +58,18 @@ describe('a page is served with its snippets in it', () => {
   test('.astro, in text and in markup', async () => {
     const text = await html('/');
     expect(text).toContain('<title>a &amp; b</title>');
-    expect(text).toMatch(/<p id="one"[^>]*><b>first words<\/b><\/p>/);
+    expect(text).toMatch(/<p id="one"[^>]*><!--snippet 1--><b>first words<\/b><!--\/snippet 1--><\/p>/);
     expect(text).not.toContain('snippet-embed');
   });
   test('Markdown', async () => {
-    expect(await html('/post')).toMatch(/<\/h1>\s*<section>block<\/section>/);
+    expect(await html('/post')).toMatch(
+      /<\/h1>\s*<!--snippet 2--><section>block<\/section><!--\/snippet 2-->/,
+    );
   });
   test('a page that streams', async () => {
-    expect(await html('/slow')).toMatch(/<p>now<\/p>\s*<p id="later"><b>first words<\/b> later<\/p>/);
+    expect(await html('/slow')).toMatch(
+      /<p>now<\/p>\s*<p id="later"><!--snippet 1--><b>first words<\/b><!--\/snippet 1--> later<\/p>/,
+    );
   });
   test('what is no HTML passes as it is', async () => {
     expect(await html('/data.json')).toBe('{"html":"<snippet-embed id=\\"1\\"></snippet-embed>"}');
@@ -127,6 +131,43 @@ describe('the error overlay', () => {
   test('names the line of an embed that cannot be used', async () => {
     await page.goto(`${address}/faulty`);
     expect(await overlayText()).toMatch(/\/docs\/faulty:\d+.*not "x"/);
+  });
+});
+
+describe('the toolbar app', () => {
+  const panel = () => page.locator('astro-dev-toolbar-window', { hasText: 'Snippets of this page' });
+
+  test('lists the snippets of the page, outlines them, asks for one again, and works by keyboard', async () => {
+    await page.goto(`${address}/`);
+    const toggle = page.getByRole('button', { name: 'Snippets' });
+    await toggle.focus();
+    await page.keyboard.press('Enter');
+    const rows = panel().getByRole('listitem');
+    await vi.waitFor(async () => expect(await rows.count()).toBe(2));
+    const row = rows.filter({ hasText: 'Snippet 1' });
+    expect(await row.innerText()).toMatch(/Snippet 1\s+render · \d+ ms · 18 bytes · \d+ s old/);
+
+    await row.hover();
+    const frame = page.locator('astro-dev-toolbar-highlight:visible');
+    await frame.first().waitFor();
+    const place = await page.locator('#one b').boundingBox();
+    const drawn = await frame.first().boundingBox();
+    expect(Math.abs((drawn?.x ?? 0) + 8 - (place?.x ?? 0))).toBeLessThan(2);
+
+    service.put(1, '<b>asked words</b>');
+    await row.getByRole('button', { name: 'Ask again' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('#one', { hasText: 'asked words' }).waitFor({ timeout: 5_000 });
+    service.put(1, '<b>first words</b>');
+    await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 5_000 });
+  });
+
+  test('leads to where a snippet is edited', async () => {
+    await page.goto(`${address}/`);
+    await page.getByRole('button', { name: 'Snippets' }).click();
+    const opened = page.waitForEvent('popup');
+    await panel().getByRole('button', { name: 'Edit' }).first().click();
+    expect((await opened).url()).toBe('about:blank#edit-3');
   });
 });
 

@@ -1,0 +1,114 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import { defineToolbarApp } from 'astro/toolbar';
+import {
+  events,
+  type PageQuestion,
+  type PageSnippets,
+  type RefreshQuestion,
+  type ShownSnippet,
+} from './messages.ts';
+import { outline, placesOf, showPlace } from './places.ts';
+
+const style = `
+  ul { list-style: none; margin: 0; padding: 0; overflow-y: auto; }
+  li { padding: 12px 0; border-top: 1px solid #343841; }
+  h2 { font-size: 16px; margin: 0 0 4px; color: #fff; }
+  p { margin: 0 0 8px; font-size: 14px; line-height: 1.5; overflow-wrap: anywhere; }
+  .buttons { display: flex; flex-wrap: wrap; gap: 8px; }
+  .error { color: #ff9d9d; }
+`;
+
+/** The dev toolbar app: the snippets of this page, where they are, how they came, and what is wrong with them. */
+export default defineToolbarApp({
+  init(canvas, app, server) {
+    const page = location.pathname;
+    const panel = document.createElement('astro-dev-toolbar-window');
+    const list = document.createElement('ul');
+    const sheet = document.createElement('style');
+    sheet.textContent = style;
+    panel.append(sheet, heading(), list);
+    panel.hidden = true;
+    canvas.append(panel);
+
+    const ask = () => server.send<PageQuestion>(events.ask, { page });
+    app.onToggled(({ state }) => {
+      panel.hidden = !state;
+      if (state) ask();
+    });
+    server.on<PageSnippets>(events.snippets, (told) => {
+      if (told.page !== page) return;
+      list.replaceChildren(...told.snippets.map(row));
+      if (told.snippets.length === 0) list.append(text('p', 'This page embeds no snippet.'));
+      app.toggleNotification(
+        told.snippets.some(({ error }) => error !== undefined)
+          ? { state: true, level: 'error' }
+          : { state: false },
+      );
+    });
+    ask();
+
+    function row(snippet: ShownSnippet): HTMLElement {
+      const { key, id, name, params, error, editUrl } = snippet;
+      const item = document.createElement('li');
+      const buttons = document.createElement('div');
+      buttons.className = 'buttons';
+      buttons.append(
+        button('Show', () => showPlace(placesOf(key))),
+        button('Ask again', () => server.send<RefreshQuestion>(events.refresh, { page, key })),
+        button('Copy the embed', () => navigator.clipboard.writeText(embedOf(snippet))),
+      );
+      if (editUrl !== undefined) buttons.append(button('Edit', () => open(editUrl, '_blank', 'noopener')));
+      item.append(text('h2', `Snippet ${id}${name === undefined ? '' : ` · ${name}`}`));
+      if (params !== undefined) item.append(text('p', params));
+      item.append(text('p', facts(snippet)));
+      if (error !== undefined) item.append(text('p', error, 'error'));
+      item.append(buttons);
+      let erase = () => {};
+      const draw = () => {
+        erase();
+        erase = outline(placesOf(key), canvas);
+      };
+      for (const event of ['mouseenter', 'focusin']) item.addEventListener(event, draw);
+      for (const event of ['mouseleave', 'focusout']) item.addEventListener(event, () => erase());
+      return item;
+    }
+  },
+});
+
+function heading(): HTMLElement {
+  const header = document.createElement('header');
+  header.append(text('h1', 'Snippets of this page'));
+  return header;
+}
+
+function facts({ variant, milliseconds, bytes, checkedAt }: ShownSnippet): string {
+  return [
+    variant,
+    milliseconds === undefined ? undefined : `${Math.round(milliseconds)} ms`,
+    bytes === undefined ? undefined : `${bytes} bytes`,
+    checkedAt === undefined ? undefined : `${Math.max(0, Math.round((Date.now() - checkedAt) / 1000))} s old`,
+  ]
+    .filter((fact) => fact !== undefined)
+    .join(' · ');
+}
+
+function embedOf({ id, params }: ShownSnippet): string {
+  const escaped = params?.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
+  return `<snippet-embed id="${id}"${escaped === undefined ? '' : ` params='${escaped}'`}></snippet-embed>`;
+}
+
+function button(label: string, onClick: () => void): HTMLElement {
+  const made = document.createElement('astro-dev-toolbar-button');
+  made.textContent = label;
+  made.addEventListener('click', onClick);
+  return made;
+}
+
+/** Always as text: names, params and errors come from elsewhere. */
+function text(element: string, content: string, className = ''): HTMLElement {
+  const made = document.createElement(element);
+  made.textContent = content;
+  made.className = className;
+  return made;
+}
