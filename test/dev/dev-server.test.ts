@@ -85,10 +85,23 @@ describe('a page is served with its snippets in it', () => {
   });
 });
 
+/** Publishes as an editor does: on the website. */
+async function publishOnWebsite(id: number, draft: string): Promise<void> {
+  const signedIn = await fetch(service.loginLink(service.organizationId), { redirect: 'manual' });
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const published = await fetch(`${service.websiteUrl}/snippets/${id}`, {
+    method: 'POST',
+    headers: { cookie, origin: service.websiteUrl },
+    body: new URLSearchParams({ name: 'x', draft, sample: '{}', action: 'publish' }),
+    redirect: 'manual',
+  });
+  expect(published.status).toBe(303);
+}
+
 test('an open page shows a change by itself', async () => {
   await page.goto(`${address}/`);
   expect(await page.locator('#one').textContent()).toBe('first words');
-  service.put(1, '<b>second words</b>');
+  await publishOnWebsite(1, '<b>second words</b>');
   await page.locator('#one', { hasText: 'second words' }).waitFor({ timeout: 5_000 });
   service.put(1, '<b>first words</b>');
   await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 5_000 });
@@ -185,6 +198,10 @@ test('the service is stopped: pages show the last content, children where there 
   });
   await page.reload();
   expect(await page.locator('#one').textContent()).toBe('first words');
+  await page.locator('[data-app-id="astro-snippets"] .notification[data-active]').waitFor({ timeout: 5_000 });
+  await page.getByRole('button', { name: 'Snippets' }).click();
+  const row = page.locator('astro-dev-toolbar-window li', { hasText: 'Snippet 1' });
+  expect(await row.locator('.error').textContent()).toMatch(/^Snippet 1 could not be retrieved: /);
   await page.goto(`${address}/children`);
   expect(await page.locator('#kids').textContent()).toBe('children');
   expect(dev.output().match(/Snippet 1 is shown as it was last fetched/g)).toHaveLength(1);

@@ -11,6 +11,7 @@ import {
 import { outline, placesOf, showPlace } from './places.ts';
 
 const style = `
+  h1 { font-size: 22px; margin: 0 0 16px; color: #fff; }
   ul { list-style: none; margin: 0; padding: 0; overflow-y: auto; }
   li { padding: 12px 0; border-top: 1px solid #343841; }
   h2 { font-size: 16px; margin: 0 0 4px; color: #fff; }
