@@ -35,7 +35,7 @@ test('astro dev: a Snippet on a page rendered on demand is an error with a hint;
     // It gets as far as asking for the key, which is not set.
     expect(await still.text()).toContain('/still holds an embed, but SNIPPETS_API_KEY is not set.');
     await fetch(`${address}/wrong`);
-    await expect.poll(dev.output).toContain('<Snippet> on /wrong: params.at is a Date');
+    await expect.poll(dev.output).toContain('<Snippet> of snippet 1 on /wrong: params.at is a Date');
   } finally {
     dev.process.kill('SIGTERM');
     await dev.ended;

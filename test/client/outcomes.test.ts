@@ -7,7 +7,7 @@ afterEach(() => network.resetHandlers());
 afterAll(() => network.disable());
 
 const content = json({ content: 'rendered' });
-const retrieved = json({ id: 42, name: 'A name', content: 'retrieved' });
+const retrieved = json({ id: 42, content: 'retrieved' });
 
 // Each row of the rule from variant B to variant A, through the public client: what B answers, what comes of it
 // while A would answer, and the requests made on the way.
@@ -128,6 +128,12 @@ test.for(fromA)('A, where B is absent: $a', async (row) => {
     expect(outcome).toMatchObject({ name: 'SnippetError', code: row.fails, variant: 'retrieve' });
   else expect(outcome).toEqual({ content: row.gives, variant: 'retrieve' });
   expect(count(asked)).toEqual({ render: 1, retrieve: row.retrieve });
+});
+
+test('the name that only A sends is passed on', async () => {
+  answer({ render: [text('', 404)], retrieve: [json({ id: 42, name: 'A name', content: 'x' })] });
+  await using service = disposable();
+  expect(await service.get(42)).toEqual({ content: 'x', variant: 'retrieve', name: 'A name' });
 });
 
 test('both variants share five attempts: two of B, three of A', async () => {
