@@ -59,7 +59,7 @@ export function serveSnippets(
 
   server.middlewares.use(
     transformHtml(async (answer, request) => {
-      const page = new URL(request.originalUrl ?? '/', 'http://localhost').pathname;
+      const [page = '/'] = (request.originalUrl ?? '/').split('?');
       try {
         return await inlineInto(answer, page, remember, pages);
       } catch (error) {
