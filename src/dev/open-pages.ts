@@ -17,6 +17,11 @@ export class OpenPages {
     return new Set(pages.slice(0, connections).flatMap((page) => this.#served.get(page) ?? []));
   }
 
+  /** The pages that show a snippet. */
+  showing(key: string): string[] {
+    return [...this.#served].filter(([, keys]) => keys.includes(key)).map(([page]) => page);
+  }
+
   of(page: string): readonly string[] {
     return this.#served.get(page) ?? [];
   }

@@ -47,12 +47,24 @@ export function serveSnippets(
   let memory: SnippetMemory | undefined;
   let client: SnippetClient | undefined;
 
+  const tell = (page: string) => {
+    const shown = pages.of(page).flatMap((key) => memory?.peek(key) ?? []);
+    toolbar.send<PageSnippets>(events.snippets, {
+      page,
+      snippets: shown.map((one) => describe(one, settings().editUrl)),
+    });
+  };
   const remember = (page: string) => {
     client ??= createClient(settings(), `${page} holds an embed`, { limits });
     memory ??= new SnippetMemory(client, {
       onChange: () => hot.send({ type: 'full-reload' }),
-      onOld: ({ id, error }) =>
-        logger.warn(`${error?.message} Snippet ${id} is shown as it was last fetched.`),
+      onOld({ key, id, error }) {
+        logger.warn(`${error?.message} Snippet ${id} is shown as it was last fetched.`);
+        for (const shown of pages.showing(key)) tell(shown);
+      },
+      onBack({ key }) {
+        for (const shown of pages.showing(key)) tell(shown);
+      },
     });
     return memory;
   };
@@ -70,13 +82,6 @@ export function serveSnippets(
     }),
   );
 
-  const tell = (page: string) => {
-    const shown = pages.of(page).flatMap((key) => memory?.peek(key) ?? []);
-    toolbar.send<PageSnippets>(events.snippets, {
-      page,
-      snippets: shown.map((one) => describe(one, settings().editUrl)),
-    });
-  };
   toolbar.on<PageQuestion>(events.ask, ({ page }) => tell(page));
   toolbar.on<RefreshQuestion>(events.refresh, async ({ page, key }) => {
     await Promise.all([memory?.ask(key), refreshContent?.({ loaders: ['astro-snippets'] })]);

@@ -25,6 +25,8 @@ export interface MemoryEvents {
   onChange(snippet: RememberedSnippet): void;
   /** The service is down: what is shown is the last content. Said once, until it is back. */
   onOld(snippet: RememberedSnippet): void;
+  /** It is back: what is shown is the service's again. */
+  onBack(snippet: RememberedSnippet): void;
 }
 
 const freshFor = 1_000;
@@ -84,8 +86,9 @@ export class SnippetMemory {
       if (error.code === 'closed') return;
       const isDown = consequenceOf(error.code) === 'fallback';
       if (isDown && snippet.content !== undefined) {
-        if (snippet.error === undefined) this.#events.onOld({ ...snippet, error });
+        const isNews = snippet.error === undefined;
         snippet.error = error;
+        if (isNews) this.#events.onOld(snippet);
         return;
       }
       delete snippet.content;
@@ -97,5 +100,6 @@ export class SnippetMemory {
       before.content === snippet.content &&
       (snippet.content !== undefined || before.error === snippet.error?.message);
     if (wasKnown && !isSame) this.#events.onChange(snippet);
+    else if (before.error !== undefined && snippet.error === undefined) this.#events.onBack(snippet);
   }
 }

@@ -193,7 +193,7 @@ test('the key is in no page and in no line of the log', async () => {
 test('the service is stopped: pages show the last content, children where there is none, and it is said once', async () => {
   await page.goto(`${address}/`);
   await service.close();
-  await vi.waitFor(() => expect(dev.output()).toContain('is shown as it was last fetched'), {
+  await vi.waitFor(() => expect(dev.output()).toContain('Snippet 1 is shown as it was last fetched'), {
     timeout: 20_000,
   });
   await page.reload();
