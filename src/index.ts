@@ -22,6 +22,7 @@ export type { SnippetsOptions } from './options.ts';
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
   const parsed = parseOptions(options);
   let settings: Settings = resolveSettings(parsed, {});
+  let cacheDirectory = '';
   return {
     name: 'astro-snippets',
     hooks: {
@@ -39,6 +40,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       },
       'astro:config:done'({ config, injectTypes, logger }) {
         injectTypes({ filename: 'element.d.ts', content: "import 'astro-snippets/element';\n" });
+        cacheDirectory = fileURLToPath(config.cacheDir);
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },
       async 'astro-snippets:fetch'({ who, snippets }) {
@@ -52,7 +54,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       async 'astro:build:generated'({ dir, logger }) {
         // Loaded here, so that starting Astro for anything else costs nothing.
         const { inlineSite } = await import('./build/inline-site.ts');
-        await inlineSite(fileURLToPath(dir), settings, logger);
+        const { manifestFile } = await import('./publish/manifest.ts');
+        const site = { directory: fileURLToPath(dir), manifest: manifestFile(cacheDirectory) };
+        await inlineSite(site, settings, logger);
       },
     },
   };

@@ -1,27 +1,27 @@
 import { open, readFile } from 'node:fs/promises';
 import type { Snippet } from '../client/snippet-client.ts';
-import { inline } from '../embed/index.ts';
-import type { WantedSnippet } from '../wanted/page-embeds.ts';
+import { type Inlined, inline } from '../embed/index.ts';
+import type { PageEmbed, WantedSnippet } from '../wanted/page-embeds.ts';
 import type { SitePage } from './find-embeds.ts';
 
 /**
  * Puts the contents in the place of the embeds, page by page. An embed whose snippet has no content gets its
  * fallback.
  *
- * @param onDone called with each page as soon as no embed is left in it.
+ * @param onDone called with each page, and what was put into it, as soon as no embed is left in it.
  */
 export async function inlinePages(
   pages: readonly SitePage[],
   contents: ReadonlyMap<WantedSnippet, Snippet>,
   signal: AbortSignal,
-  onDone: (page: SitePage) => void,
+  onDone: (page: SitePage, inlined: Inlined<PageEmbed>) => void,
 ): Promise<void> {
   for (const page of pages) {
     signal.throwIfAborted();
     const before = await readFile(page.source.file);
-    const after = inline(before, page.embeds, ({ snippet }) => contents.get(snippet)?.content);
-    await overwrite(page.source.file, after, before.length);
-    onDone(page);
+    const inlined = inline(before, page.embeds, ({ snippet }) => contents.get(snippet)?.content);
+    await overwrite(page.source.file, inlined.page, before.length);
+    onDone(page, inlined);
   }
 }
 

@@ -2,14 +2,23 @@ import { readFile, rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
 import { mayHoldEmbeds } from '../embed/index.ts';
 import type { Settings } from '../options.ts';
+import { removeManifest } from '../publish/manifest.ts';
 import { userError } from '../report/user-error.ts';
 import { fetchContents } from './fetch-contents.ts';
 import { findEmbeds } from './find-embeds.ts';
 import { inlinePages } from './inline-pages.ts';
 import { interruptible } from './interruption.ts';
+import { BuildRecord } from './record-build.ts';
 import { listSiteFiles, type SiteFile, type SiteFiles } from './site-files.ts';
 import { describeBuild } from './summary.ts';
 import { verifyOutput } from './verify-output.ts';
+
+export interface Site {
+  /** Where the pages are. */
+  directory: string;
+  /** Where to write down what was embedded. */
+  manifest: string;
+}
 
 /**
  * What happens after the pages are generated: scan, fetch, inline, verify. Ends with every embed replaced, or
@@ -18,20 +27,23 @@ import { verifyOutput } from './verify-output.ts';
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function inlineSite(
-  directory: string,
+  { directory, manifest }: Site,
   settings: Settings,
   logger: AstroIntegrationLogger,
 ): Promise<void> {
   const files = await listSiteFiles(directory);
   await interruptible(async (signal) => {
     const finished = new Set<SiteFile>();
+    await removeManifest(manifest);
+    let record: BuildRecord | undefined;
     try {
-      await inlineSnippets(files.pages, finished, settings, logger, signal);
+      record = await inlineSnippets(files.pages, finished, settings, logger, signal);
     } catch (error) {
       await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
       throw error;
     }
     await verify(files, settings.apiKey, logger, signal);
+    await record?.write(manifest, directory, settings);
   });
 }
 
@@ -41,13 +53,18 @@ async function inlineSnippets(
   settings: Settings,
   logger: AstroIntegrationLogger,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<BuildRecord | undefined> {
   const start = performance.now();
   const site = await findEmbeds(pages, signal);
-  if (site.pages.length === 0) return;
+  if (site.pages.length === 0) return undefined;
   const { contents, counts } = await fetchContents(site, settings, logger, signal);
-  await inlinePages(site.pages, contents, signal, (page) => finished.add(page.source));
+  const record = new BuildRecord(site.snippets, contents);
+  await inlinePages(site.pages, contents, signal, (page, inlined) => {
+    finished.add(page.source);
+    record.add(page, inlined);
+  });
   logger.info(describeBuild(site, counts, performance.now() - start));
+  return record;
 }
 
 async function verify(

@@ -118,7 +118,7 @@ async function inlineInto(
       // A comment is no comment where there is only text.
       if (content === undefined || inText || attributes.as === 'text') return content;
       return `<!--${markers.start(snippet.key)}-->${content}<!--${markers.end(snippet.key)}-->`;
-    }),
+    }).page,
   };
 }
 

@@ -1,5 +1,5 @@
 export { type EmbedAs, type EmbedAttributes, elementName } from './element.ts';
-export { inline } from './inline.ts';
+export { compose, type Form, type Inlined, inline, type Placed } from './inline.ts';
 export {
   type EmbedFault,
   type FoundEmbed,

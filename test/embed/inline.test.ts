@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inline, scan } from '../../src/embed/index.ts';
+import { compose, inline, scan } from '../../src/embed/index.ts';
 
 function put(
   html: string | Buffer,
@@ -9,7 +9,7 @@ function put(
   const page = Buffer.from(html as string);
   return inline(page, scan(page).embeds, ({ attributes }) =>
     typeof content === 'function' ? content(attributes.id ?? '') : content,
-  );
+  ).page;
 }
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
@@ -111,4 +111,24 @@ test('any content, among anything that opens no other context, is what it was', 
     }),
     { numRuns: 500 },
   );
+});
+
+test('what was placed is known by its bytes in the new page, and another content can take its place', () => {
+  const page = Buffer.from(`ü<p>${embed}</p><title>${embed}</title><i>${embed}</i>`);
+  const first = inline(page, scan(page).embeds, () => 'a & b');
+  expect(first.page.toString()).toBe('ü<p>a & b</p><title>a &amp; b</title><i>a & b</i>');
+  expect(first.placed.map(({ start, end }) => first.page.subarray(start, end).toString())).toEqual([
+    '<p>a & b</p>',
+    'a &amp; b',
+    'a & b',
+  ]);
+  const again = inline(page, scan(page).embeds, () => '<hr>').page;
+  const spliced = [...first.placed]
+    .reverse()
+    .reduce(
+      (bytes, { start, end, form }) =>
+        Buffer.concat([bytes.subarray(0, start), compose('<hr>', form), bytes.subarray(end)]),
+      first.page,
+    );
+  expect(spliced).toEqual(again);
 });
