@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Snippet } from '../client/snippet-client.ts';
 import { compose } from '../embed/index.ts';
@@ -22,13 +22,14 @@ export interface Refreshed {
 
 /**
  * Finds out which state each page is in, where a refresh was ended in the middle: the one before it, or the one
- * after. Every page is whole in either.
+ * after. Every page is whole in either; what was half written beside it is removed.
  */
 export async function settle(file: string, manifest: Manifest): Promise<Manifest> {
   const output = outputOf(file, manifest);
   const pages = await Promise.all(
     manifest.pages.map(async ({ next, ...page }): Promise<ManifestPage> => {
       if (next === undefined) return page;
+      await rm(temporaryOf(join(output, page.name)), { force: true });
       const bytes = await readFile(join(output, page.name)).catch(() => undefined);
       return bytes !== undefined && hashOf(bytes) === next.hash ? { ...page, ...next } : page;
     }),
@@ -67,12 +68,20 @@ export async function refresh(
   const nexts = new Map(work.map(({ page, next }) => [page, next]));
   const pages = manifest.pages.map((page) => ({ ...page, next: nexts.get(page) }));
   await writeManifest(file, { ...manifest, pages });
-  for (const { page, bytes } of work) await writeAtomically(join(output, page.name), bytes);
+  for (const { page, bytes } of work) {
+    const target = join(output, page.name);
+    await writeAtomically(target, bytes, temporaryOf(target));
+  }
   await writeManifest(file, {
     ...manifest,
     pages: manifest.pages.map((page) => ({ ...page, ...nexts.get(page) })),
   });
   return { written, modified };
+}
+
+/** Known beforehand, so that one which a kill left behind is found and removed. */
+function temporaryOf(page: string): string {
+  return `${page}.refresh.tmp`;
 }
 
 /** The page with the new contents in it, and what the manifest says of it then. */

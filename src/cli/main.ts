@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { check } from './check.ts';
+import { exitCodes } from './exit-codes.ts';
+import { list } from './list.ts';
+import { refresh } from './refresh.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+const program = new Command('astro-snippets')
+  .description(
+    'Which snippets a built site shows, which of them have changed, and the site brought up to date.',
+  )
+  .version(version)
+  .option('--manifest <file>', "the record of the last build, where it is not in Astro's default cacheDir")
+  .showHelpAfterError()
+  .showSuggestionAfterError();
+
+const manifest = (): string | undefined => program.opts()['manifest'];
+
+program
+  .command('list')
+  .description('says which snippets are on which pages; asks nobody')
+  .option('--json', 'as JSON')
+  .action((options) => list(manifest(), options));
+
+program
+  .command('check')
+  .description(
+    `asks the service which snippets have changed since the build. Exit status: 0 none, ${exitCodes.changed} some, 1 failed`,
+  )
+  .option('--json', 'as JSON')
+  .action((options) => check(manifest(), options));
+
+program
+  .command('refresh')
+  .description(
+    `puts changed snippets into just the pages that show them, without a build. Exit status: 0 up to date, ${exitCodes.needsBuild} a full build is needed, 1 failed`,
+  )
+  .option('--dry-run', 'say what would be written')
+  .option('--skip-modified', 'leave out pages that were changed after the build')
+  .action((options) => refresh(manifest(), options));
+
+try {
+  process.exitCode = await program.parseAsync().then(() => process.exitCode ?? exitCodes.ok);
+} catch (error) {
+  const { message, hint } = error as Error & { hint?: string };
+  process.stderr.write(`${message}\n${hint === undefined ? '' : `\n${hint}\n`}`);
+  process.exitCode = exitCodes.failed;
+}

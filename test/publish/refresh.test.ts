@@ -1,0 +1,209 @@
+import { spawn } from 'node:child_process';
+import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+const command = join(import.meta.dirname, '../../dist/cli/main.js');
+const count = 60;
+let service: TestService;
+let site: Site;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: '<b>everywhere</b>', 2: 'somewhere', 3: 'a & b' });
+  site = await createSite({
+    'src/pages/[page].astro': `---
+import { Snippet } from 'astro-snippets/components';
+export function getStaticPaths() {
+  return Array.from({ length: ${count} }, (_, page) => ({ params: { page: String(page) } }));
+}
+const isTenth = Number(Astro.params.page) % 10 === 0;
+---
+<html><head><title><Snippet id={3} /></title></head><body><p><Snippet id={1} /></p>{isTenth && <p><Snippet id={2} /></p>}<i>{Astro.params.page}</i></body></html>`,
+    'src/pages/plain.astro': '<p>plain</p>',
+  });
+});
+beforeEach(async () => {
+  service.mend();
+  service.put(1, '<b>everywhere</b>');
+  service.put(2, 'somewhere');
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+});
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+});
+
+interface Outcome {
+  exitCode: number | null;
+  output: string;
+}
+
+function run(
+  arguments_: string[],
+  { environment = service.environment, killAfter = 0 } = {},
+): Promise<Outcome> {
+  const child = spawn(process.execPath, [command, ...arguments_], {
+    cwd: site.directory,
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+  if (killAfter > 0) setTimeout(() => child.kill('SIGKILL'), killAfter);
+  return new Promise((resolve) => child.once('close', (exitCode) => resolve({ exitCode, output })));
+}
+
+/** The whole output, by name. */
+async function contents(folder = 'dist'): Promise<Record<string, string>> {
+  const names = await site.list(folder);
+  return Object.fromEntries(
+    await Promise.all(
+      names.map(async (name) => [name, await readFile(join(site.directory, folder, name), 'utf8')] as const),
+    ),
+  );
+}
+
+/** What a full build makes of the site as it is now. */
+async function fullBuild(): Promise<Record<string, string>> {
+  await cp(join(site.directory, 'dist'), join(site.directory, 'kept'), { recursive: true });
+  const manifest = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
+  const record = await readFile(manifest);
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  const built = await contents();
+  await rm(join(site.directory, 'dist'), { recursive: true });
+  await cp(join(site.directory, 'kept'), join(site.directory, 'dist'), { recursive: true });
+  await rm(join(site.directory, 'kept'), { recursive: true });
+  await writeFile(manifest, record);
+  return built;
+}
+
+describe('check', () => {
+  test('says nothing has changed, with 0', async () => {
+    expect(await run(['check'])).toEqual({
+      exitCode: 0,
+      output: 'Nothing has changed: 3 snippets are as built.\n',
+    });
+  });
+  test('names what has changed and where, with 10', async () => {
+    service.put(2, 'elsewhere');
+    const { exitCode, output } = await run(['check']);
+    expect(exitCode).toBe(10);
+    expect(output).toContain('Snippet 2 has changed\n    0/index.html\n    10/index.html\n');
+    const { changed } = JSON.parse((await run(['check', '--json'])).output);
+    expect(changed).toEqual([{ id: 2, pages: [0, 10, 20, 30, 40, 50].map((page) => `${page}/index.html`) }]);
+  });
+  test('fails with 1 when the service is down or refuses, and says why', async () => {
+    service.store.organizations.setSubscription(service.organizationId, 'expired');
+    const expired = await run(['check']);
+    expect(expired.exitCode).toBe(1);
+    expect(expired.output).toContain('402 Payment Required');
+    const down = await run(['check'], {
+      environment: {
+        ...service.environment,
+        SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9',
+        SNIPPETS_RETRIEVE_BASE_URL: '',
+      },
+    });
+    expect(down).toMatchObject({ exitCode: 1, output: expect.stringContaining('ECONNREFUSED') });
+    const without = await run(['check'], { environment: { ...service.environment, SNIPPETS_API_KEY: '' } });
+    expect(without).toMatchObject({
+      exitCode: 1,
+      output: expect.stringContaining('SNIPPETS_API_KEY is not set'),
+    });
+  });
+});
+
+test('list says what is where, without asking anybody', async () => {
+  const before = service.requests().length;
+  const { exitCode, output } = await run(['list']);
+  expect(exitCode).toBe(0);
+  expect(output).toContain('Snippet 2\n    0/index.html\n    10/index.html\n');
+  expect(service.requests()).toHaveLength(before);
+});
+
+describe('refresh', () => {
+  test('rewrites just the pages of a changed snippet, to what a full build would make of them', async () => {
+    service.put(2, '<section>elsewhere &amp; longer $&</section>');
+    const untouched = await stat(join(site.directory, 'dist/1/index.html'));
+    const { exitCode, output } = await run(['refresh']);
+    expect(exitCode).toBe(0);
+    expect(output.trim().split('\n')).toEqual(
+      [0, 10, 20, 30, 40, 50].map((page) => `${page}/index.html is up to date`),
+    );
+    expect((await stat(join(site.directory, 'dist/1/index.html'))).mtimeMs).toBe(untouched.mtimeMs);
+    expect(await contents()).toEqual(await fullBuild());
+    expect(await run(['refresh'])).toEqual({ exitCode: 0, output: 'Nothing has changed.\n' });
+
+    // And back again: a paragraph that gave way stands again.
+    service.put(2, 'somewhere');
+    expect((await run(['refresh'])).exitCode).toBe(0);
+    expect(await contents()).toEqual(await fullBuild());
+  });
+
+  test('a snippet that fails leaves every page as it was', async () => {
+    service.put(1, 'new');
+    Object.assign(service.faults, { failing: 1, failingStatus: 500, only: [3] });
+    const before = await contents();
+    const { exitCode, output } = await run(['refresh']);
+    expect(exitCode).toBe(1);
+    expect(output).toContain('Snippet 3: 500');
+    expect(await contents()).toEqual(before);
+  });
+
+  test('a page that was changed after the build is named, and nothing is written but with --skip-modified', async () => {
+    service.put(2, 'elsewhere');
+    await writeFile(join(site.directory, 'dist/10/index.html'), 'minified');
+    const before = await contents();
+    const refused = await run(['refresh']);
+    expect(refused.exitCode).toBe(3);
+    expect(refused.output).toContain('10/index.html was changed after the build\nNothing was written.');
+    expect(await contents()).toEqual(before);
+    const skipped = await run(['refresh', '--skip-modified']);
+    expect(skipped.exitCode).toBe(3);
+    const after = await contents();
+    expect(after['10/index.html']).toBe('minified');
+    expect(after['20/index.html']).toContain('elsewhere');
+  });
+
+  test('a dry run writes nothing', async () => {
+    service.put(2, 'elsewhere');
+    const before = await contents();
+    expect((await run(['refresh', '--dry-run'])).output).toContain('20/index.html would be written');
+    expect(await contents()).toEqual(before);
+  });
+
+  test('killed at random moments, every page is whole, and the next refresh mends the rest', async () => {
+    const old = await contents();
+    service.put(1, '<b>everywhere else, and longer</b>');
+    const fresh = await fullBuild();
+    let kills = 0;
+    for (let turn = 0; turn < 12; turn++) {
+      const { exitCode } = await run(['refresh'], { killAfter: 120 + Math.floor(Math.random() * 250) });
+      if (exitCode === null) kills += 1;
+      for (const [name, text] of Object.entries(await contents())) {
+        if (!name.endsWith('.tmp')) expect([old[name], fresh[name]], name).toContain(text);
+      }
+    }
+    expect(kills).toBeGreaterThan(0);
+    expect((await run(['refresh'])).exitCode).toBe(0);
+    expect(await contents()).toEqual(fresh);
+  });
+});
+
+test('a manifest that was cut is none, and the command says to build', async () => {
+  const file = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
+  await writeFile(file, (await readFile(file, 'utf8')).slice(0, 200));
+  const { exitCode, output } = await run(['list']);
+  expect(exitCode).toBe(1);
+  expect(output).toContain('Build the site first');
+});
+
+test('an unknown command gets a suggestion, and --help and --version their answer', async () => {
+  const wrong = await run(['chekc']);
+  expect(wrong.exitCode).toBe(1);
+  expect(wrong.output).toContain('Did you mean check?');
+  expect((await run(['--help'])).output).toMatch(/Commands:\s+list .*\s[\s\S]*check [\s\S]*refresh /);
+  expect((await run(['--version'])).output).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
