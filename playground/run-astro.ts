@@ -5,21 +5,30 @@ import { stripVTControlCharacters } from 'node:util';
 
 const astro = join(dirname(createRequire(import.meta.url).resolve('astro/package.json')), 'bin/astro.mjs');
 
+const command = join(import.meta.dirname, '../dist/cli/main.js');
+
 /** Where the playground's site is. */
 export const site = join(import.meta.dirname, 'site');
 
-export interface AstroResult {
+export interface RunResult {
   exitCode: number;
   /** What it wrote, without colours. */
   output: string;
 }
 
-/**
- * Runs `astro build` on the playground's site as a user's own build would run: in a process of its own, with the
- * key in its environment. What it writes goes on to our own terminal too.
- */
-export function buildSite(folder: string, environment: Record<string, string>): Promise<AstroResult> {
-  const child = spawn(process.execPath, [astro, 'build', '--outDir', folder], {
+/** Runs `astro build` on the playground's site as a user's own build would run. */
+export function buildSite(folder: string, environment: Record<string, string>): Promise<RunResult> {
+  return run([astro, 'build', '--outDir', folder], environment);
+}
+
+/** Runs `astro-snippets refresh` on a built site. */
+export function refreshSite(folder: string, environment: Record<string, string>): Promise<RunResult> {
+  return run([command, 'refresh', '--output', folder], environment);
+}
+
+/** In a process of its own, with the key in its environment; what it writes goes on to our own terminal too. */
+function run(arguments_: string[], environment: Record<string, string>): Promise<RunResult> {
+  const child = spawn(process.execPath, arguments_, {
     cwd: site,
     env: { ASTRO_TELEMETRY_DISABLED: '1', ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

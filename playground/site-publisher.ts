@@ -1,10 +1,12 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildSite, site } from './run-astro.ts';
+import { buildSite, refreshSite, site } from './run-astro.ts';
 import type { Publication, Publisher } from './service/publisher.ts';
 
 const served = join(site, 'dist');
 const next = join(site, 'dist-next');
+// The exit status of a refresh that cannot do it.
+const needsBuild = 3;
 
 export interface SitePublisher extends Publisher {
   /** Resolves when nothing is under way any more. */
@@ -12,8 +14,9 @@ export interface SitePublisher extends Publisher {
 }
 
 /**
- * Brings the playground's site up to date by building it anew, beside the one that is served, and putting it in
- * its place when it is good. One build at a time: what is published meanwhile is in the one after.
+ * Brings the playground's site up to date: by a refresh of the pages that changed, and where that cannot be, by
+ * building it anew, beside the one that is served, and putting it in its place when it is good. One at a time: what
+ * is published meanwhile is in the one after.
  */
 export function createSitePublisher(
   siteUrl: string,
@@ -21,24 +24,39 @@ export function createSitePublisher(
 ): SitePublisher {
   let latest: Publication | undefined;
   let again = false;
+  let isBuilt = false;
+  let buildMilliseconds: number | undefined;
   let work: Promise<void> | undefined;
 
-  async function build(publication: Publication): Promise<void> {
-    const { exitCode, output } = await buildSite(next, environment());
+  async function update(publication: Publication): Promise<void> {
+    const { exitCode, output } = isBuilt
+      ? await refreshSite(served, environment())
+      : { exitCode: needsBuild, output: '' };
     publication.output = output;
-    if (exitCode === 0) {
-      await rm(served, { recursive: true, force: true });
-      await rename(next, served);
-    }
-    publication.finishedAt = Date.now();
+    if (exitCode === needsBuild) return build(publication);
     publication.state = exitCode === 0 ? 'done' : 'failed';
   }
 
-  async function buildUntilCurrent(): Promise<void> {
+  async function build(publication: Publication): Promise<void> {
+    publication.how = 'build';
+    const start = performance.now();
+    const { exitCode, output } = await buildSite(next, environment());
+    publication.output += output;
+    isBuilt = exitCode === 0;
+    if (isBuilt) {
+      await rm(served, { recursive: true, force: true });
+      await rename(next, served);
+      buildMilliseconds = performance.now() - start;
+    }
+    publication.state = isBuilt ? 'done' : 'failed';
+  }
+
+  async function updateUntilCurrent(): Promise<void> {
     do {
       again = false;
-      latest = { state: 'running', startedAt: Date.now(), output: '' };
-      await build(latest);
+      latest = { state: 'running', how: 'refresh', startedAt: Date.now(), output: '', buildMilliseconds };
+      await update(latest);
+      latest.finishedAt = Date.now();
     } while (again);
     work = undefined;
   }
@@ -48,7 +66,7 @@ export function createSitePublisher(
     latest: () => latest,
     publish() {
       again = true;
-      work ??= buildUntilCurrent();
+      work ??= updateUntilCurrent();
     },
     async settled() {
       await work;

@@ -4,13 +4,17 @@ export interface Publication {
   /** Milliseconds since the epoch. */
   startedAt: number;
   finishedAt?: number;
+  /** How it was done: by just the pages that changed, or by all of them. */
+  how: 'refresh' | 'build';
+  /** How long the last build of the whole site took, for comparison. */
+  buildMilliseconds?: number | undefined;
   /** What was written to the terminal meanwhile, without colours. */
   output: string;
 }
 
 /**
  * The site that shows the snippets, as the service's website sees it: something that can be brought up to date.
- * How that is done is not the website's concern: today the site is built anew.
+ * How that is done is not the website's concern.
  */
 export interface Publisher {
   /** Where the site can be looked at. */

@@ -1,11 +1,11 @@
 import { findChanges } from '../publish/changes.ts';
 import { exitCodes } from './exit-codes.ts';
 import { nameOf, print } from './print.ts';
-import { openProject } from './project.ts';
+import { openProject, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets check`: which snippets have changed since the build, and where they are. */
-export async function check(file: string | undefined, { json = false }): Promise<void> {
-  const { manifest, connect } = await openProject(file);
+export async function check(project: ProjectOptions, { json = false }): Promise<void> {
+  const { manifest, connect } = await openProject(project);
   const client = connect();
   try {
     const { changed } = await findChanges(manifest, client);

@@ -1,11 +1,11 @@
 import { nameOf, print } from './print.ts';
-import { openProject } from './project.ts';
+import { openProject, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets list`: which snippets are on which pages. */
-export async function list(manifest: string | undefined, { json = false }): Promise<void> {
+export async function list(project: ProjectOptions, { json = false }): Promise<void> {
   const {
     manifest: { builtAt, pages, snippets },
-  } = await openProject(manifest);
+  } = await openProject(project);
   const listed = snippets.map((snippet, index) => ({
     ...snippet,
     pages: pages

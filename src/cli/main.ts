@@ -14,16 +14,15 @@ const program = new Command('astro-snippets')
   )
   .version(version)
   .option('--manifest <file>', "the record of the last build, where it is not in Astro's default cacheDir")
+  .option('--output <folder>', 'the built site, where it was moved since')
   .showHelpAfterError()
   .showSuggestionAfterError();
-
-const manifest = (): string | undefined => program.opts()['manifest'];
 
 program
   .command('list')
   .description('says which snippets are on which pages; asks nobody')
   .option('--json', 'as JSON')
-  .action((options) => list(manifest(), options));
+  .action((options) => list(program.opts(), options));
 
 program
   .command('check')
@@ -31,7 +30,7 @@ program
     `asks the service which snippets have changed since the build. Exit status: 0 none, ${exitCodes.changed} some, 1 failed`,
   )
   .option('--json', 'as JSON')
-  .action((options) => check(manifest(), options));
+  .action((options) => check(program.opts(), options));
 
 program
   .command('refresh')
@@ -40,7 +39,7 @@ program
   )
   .option('--dry-run', 'say what would be written')
   .option('--skip-modified', 'leave out pages that were changed after the build')
-  .action((options) => refresh(manifest(), options));
+  .action((options) => refresh(program.opts(), options));
 
 try {
   process.exitCode = await program.parseAsync().then(() => process.exitCode ?? exitCodes.ok);

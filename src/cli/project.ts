@@ -3,7 +3,7 @@ import { loadEnv } from 'vite';
 import type { SnippetClient } from '../client/snippet-client.ts';
 import { createClient } from '../create-client.ts';
 import { parseOptions, resolveSettings, variables } from '../options.ts';
-import { type Manifest, manifestFile, readManifest } from '../publish/manifest.ts';
+import { type Manifest, manifestFile, outputFrom, readManifest } from '../publish/manifest.ts';
 import { settle } from '../publish/refresh.ts';
 import { userError } from '../report/user-error.ts';
 
@@ -14,13 +14,19 @@ export interface Project {
   connect(): SnippetClient;
 }
 
+export interface ProjectOptions {
+  /** The path of the manifest, where it is not in Astro's default cache directory. */
+  manifest?: string;
+  /** The built site, where it was moved since. */
+  output?: string;
+}
+
 /**
  * Opens the project in the current folder.
  *
- * @param given the path of the manifest, where it is not in Astro's default cache directory.
  * @throws AstroError when the site was not built yet, or by another version.
  */
-export async function openProject(given: string | undefined): Promise<Project> {
+export async function openProject({ manifest: given, output }: ProjectOptions): Promise<Project> {
   const root = process.cwd();
   const file = given === undefined ? manifestFile(join(root, 'node_modules/.astro')) : resolve(given);
   const found = await readManifest(file);
@@ -30,7 +36,8 @@ export async function openProject(given: string | undefined): Promise<Project> {
       'Build the site first, in this folder and with this version of astro-snippets. Where Astro has another cacheDir, pass --manifest.',
     );
   }
-  const manifest = await settle(file, found);
+  const moved = output === undefined ? found : { ...found, output: outputFrom(file, resolve(output)) };
+  const manifest = await settle(file, moved);
   return {
     file,
     manifest,

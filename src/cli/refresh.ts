@@ -2,14 +2,14 @@ import { findChanges } from '../publish/changes.ts';
 import { refresh as refreshPages } from '../publish/refresh.ts';
 import { exitCodes } from './exit-codes.ts';
 import { print } from './print.ts';
-import { openProject } from './project.ts';
+import { openProject, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets refresh`: brings the built site up to date without building it again. */
 export async function refresh(
-  given: string | undefined,
+  project: ProjectOptions,
   options: { dryRun?: boolean; skipModified?: boolean },
 ): Promise<void> {
-  const { file, manifest, connect } = await openProject(given);
+  const { file, manifest, connect } = await openProject(project);
   const client = connect();
   try {
     const { contents } = await findChanges(manifest, client);

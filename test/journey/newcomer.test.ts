@@ -80,6 +80,7 @@ test('a snippet is edited from the page that shows it, previewed, published, and
   await page.getByRole('button', { name: 'Publish' }).click();
   const notice = page.getByText(/on the site \d+\.\d s after the click/);
   await notice.waitFor({ timeout: 30_000 });
+  expect(await notice.textContent()).toMatch(/by a refresh \(the last full build took \d+\.\d s\)/);
   await page.frameLocator('iframe.page').getByText(words).waitFor();
   await page.getByRole('link', { name: 'open the page' }).click();
   expect(page.url()).toBe(`${siteUrl}/pricing/`);

@@ -10,7 +10,8 @@ let cookie: string;
 const published: Publication[] = [];
 const publisher: Publisher = {
   siteUrl: 'http://localhost:1',
-  publish: () => void published.push({ state: 'failed', startedAt: 0, output: 'what the build <said>' }),
+  publish: () =>
+    void published.push({ state: 'failed', how: 'build', startedAt: 0, output: 'what the build <said>' }),
   latest: () => published.at(-1),
 };
 
@@ -160,7 +161,7 @@ describe('snippets', () => {
   test.for(['//evil.test', '/\\evil.test', 'https://evil.test', 'javascript:alert(1)'])(
     'a page to lead back to is a path of the site: not %s',
     async (page) => {
-      published.push({ state: 'done', startedAt: 0, finishedAt: 1, output: '' });
+      published.push({ state: 'done', how: 'build', startedAt: 0, finishedAt: 1, output: '' });
       const shown = await (await open(`/snippets/42?published&page=${encodeURIComponent(page)}`)).text();
       expect(shown).toContain('href="http://localhost:1/"');
       expect(shown).not.toContain('evil.test');
