@@ -68,6 +68,38 @@ test('the name comes with variant A', async () => {
   });
 });
 
+test('an entry that has not changed is not written again, so a page that depends on it is not rendered again', async () => {
+  const other = await createSite({
+    'astro.config.mjs': `
+      import { defineConfig } from 'astro/config';
+      import snippets from 'astro-snippets';
+      export default defineConfig({ experimental: { incrementalBuild: true }, integrations: [snippets()] });`,
+    'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { snippetLoader } from 'astro-snippets/loader';
+      export const collections = {
+        texts: defineCollection({ loader: snippetLoader({ one: { id: 1 }, two: { id: 2, params: { plan: 'x' } } }) }),
+      };`,
+    'src/pages/[id].astro': `---
+import { getCollection } from 'astro:content';
+export async function getStaticPaths() {
+  const entries = await getCollection('texts');
+  return entries.map((entry) => ({ params: { id: entry.id }, props: { entry }, cacheKey: entry.digest }));
+}
+---
+<p set:html={Astro.props.entry.data.content} />`,
+  });
+  service.put(1, 'before');
+  expect((await other.build(service.environment)).exitCode).toBe(0);
+  service.put(1, 'after');
+  const { exitCode, output } = await other.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(output).toMatch(/two\/index\.html \(restored\)/);
+  expect(output).not.toMatch(/one\/index\.html \(restored\)/);
+  expect(await other.read('one/index.html')).toContain('<p>after</p>');
+  await other.remove();
+});
+
 test('one entry that fails fails the build, with the same report', async () => {
   const other = await createSite({
     'src/content.config.ts': `

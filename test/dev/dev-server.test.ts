@@ -12,7 +12,12 @@ let page: Page;
 let address: string;
 
 beforeAll(async () => {
-  service = await startTestService({ 1: '<b>first words</b>', 2: '<section>block</section>', 3: 'a & b' });
+  service = await startTestService({
+    1: '<b>first words</b>',
+    2: '<section>block</section>',
+    3: 'a & b',
+    8: 'collected',
+  });
   site = await createSite({
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
@@ -34,6 +39,15 @@ const later = new Promise((resolve) => setTimeout(() => resolve('<snippet-embed 
       '<html><body><p id="kids"><snippet-embed id="7">children</snippet-embed></p></body></html>',
     'src/pages/data.json.ts': `export const GET = () => Response.json({ html: '<snippet-embed id="1"></snippet-embed>' });`,
     'src/pages/plain.astro': '<html><body>plain</body></html>',
+    'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { snippetLoader } from 'astro-snippets/loader';
+      export const collections = { texts: defineCollection({ loader: snippetLoader({ banner: { id: 8 } }) }) };`,
+    'src/pages/collected.astro': `---
+import { getEntry } from 'astro:content';
+const { data } = await getEntry('texts', 'banner');
+---
+<html><body><p id="collected">{data.content}</p><snippet-embed id="1"></snippet-embed></body></html>`,
   });
   dev = site.start(['dev', '--port', '0'], service.environment);
   await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
@@ -173,6 +187,17 @@ describe('the toolbar app', () => {
     await page.locator('#one', { hasText: 'asked words' }).waitFor({ timeout: 5_000 });
     service.put(1, '<b>first words</b>');
     await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 5_000 });
+  });
+
+  test('asking again refreshes collections too', async () => {
+    await page.goto(`${address}/collected`);
+    expect(await page.locator('#collected').textContent()).toBe('collected');
+    service.put(8, 'collected anew');
+    await page.getByRole('button', { name: 'Snippets' }).click();
+    await panel().getByRole('button', { name: 'Ask again' }).first().click();
+    await vi.waitFor(async () => expect(await html('/collected')).toContain('collected anew'), {
+      timeout: 10_000,
+    });
   });
 
   test('leads to where a snippet is edited', async () => {

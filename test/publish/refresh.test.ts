@@ -175,18 +175,22 @@ describe('refresh', () => {
   });
 
   test('killed at random moments, every page is whole, and the next refresh mends the rest', async () => {
+    const [first, second] = ['<b>everywhere</b>', '<b>everywhere else, and longer</b>'] as const;
     const old = await contents();
-    service.put(1, '<b>everywhere else, and longer</b>');
+    service.put(1, second);
     const fresh = await fullBuild();
     let kills = 0;
-    for (let turn = 0; turn < 12; turn++) {
-      const { exitCode } = await run(['refresh'], { killAfter: 120 + Math.floor(Math.random() * 250) });
+    for (let turn = 0; turn < 50; turn++) {
+      // To and fro, so that each turn has all pages to write.
+      service.put(1, turn % 2 === 0 ? second : first);
+      const { exitCode } = await run(['refresh'], { killAfter: 150 + Math.floor(Math.random() * 200) });
       if (exitCode === null) kills += 1;
       for (const [name, text] of Object.entries(await contents())) {
-        if (!name.endsWith('.tmp')) expect([old[name], fresh[name]], name).toContain(text);
+        if (!name.endsWith('.refresh.tmp')) expect([old[name], fresh[name]], name).toContain(text);
       }
     }
-    expect(kills).toBeGreaterThan(0);
+    expect(kills).toBeGreaterThan(10);
+    service.put(1, second);
     expect((await run(['refresh'])).exitCode).toBe(0);
     expect(await contents()).toEqual(fresh);
   });
