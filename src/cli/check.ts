@@ -1,12 +1,12 @@
 import { findChanges } from '../publish/changes.ts';
 import { exitCodes } from './exit-codes.ts';
 import { nameOf, print } from './print.ts';
-import { openProject, type ProjectOptions } from './project.ts';
+import { connect, openProject, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets check`: which snippets have changed since the build, and where they are. */
 export async function check(project: ProjectOptions, { json = false }): Promise<void> {
-  const { manifest, connect } = await openProject(project);
-  const client = connect();
+  const { manifest } = await openProject(project);
+  const client = await connect(project);
   try {
     const { changed } = await findChanges(manifest, client);
     if (json) print(JSON.stringify({ changed }, null, 2));

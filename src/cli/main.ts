@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { SnippetError } from '../client/snippet-error.ts';
+import { hints } from '../report/hints.ts';
 import { check } from './check.ts';
 import { exitCodes } from './exit-codes.ts';
+import { get } from './get.ts';
 import { list } from './list.ts';
 import { refresh } from './refresh.ts';
 
@@ -41,10 +44,18 @@ program
   .option('--skip-modified', 'leave out pages that were changed after the build')
   .action((options) => refresh(program.opts(), options));
 
+program
+  .command('get')
+  .description('one snippet, as a build would get it')
+  .argument('<id>', "the snippet's id")
+  .option('--params <json>', 'variables for the snippet: one JSON object')
+  .action((id, options) => get(program.opts(), id, options));
+
 try {
   process.exitCode = await program.parseAsync().then(() => process.exitCode ?? exitCodes.ok);
 } catch (error) {
-  const { message, hint } = error as Error & { hint?: string };
+  const { message } = error as Error;
+  const hint = error instanceof SnippetError ? hints[error.code] : (error as { hint?: string }).hint;
   process.stderr.write(`${message}\n${hint === undefined ? '' : `\n${hint}\n`}`);
   process.exitCode = exitCodes.failed;
 }

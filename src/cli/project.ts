@@ -7,18 +7,17 @@ import { type Manifest, manifestFile, outputFrom, readManifest } from '../publis
 import { settle } from '../publish/refresh.ts';
 import { userError } from '../report/user-error.ts';
 
-/** The site that a command works on: what its last build wrote down, and how the service is reached. */
-export interface Project {
-  file: string;
-  manifest: Manifest;
-  connect(): SnippetClient;
-}
-
 export interface ProjectOptions {
   /** The path of the manifest, where it is not in Astro's default cache directory. */
   manifest?: string;
   /** The built site, where it was moved since. */
   output?: string;
+}
+
+/** What the last build of the site wrote down, and where. */
+export interface Project {
+  file: string;
+  manifest: Manifest;
 }
 
 /**
@@ -27,8 +26,7 @@ export interface ProjectOptions {
  * @throws AstroError when the site was not built yet, or by another version.
  */
 export async function openProject({ manifest: given, output }: ProjectOptions): Promise<Project> {
-  const root = process.cwd();
-  const file = given === undefined ? manifestFile(join(root, 'node_modules/.astro')) : resolve(given);
+  const file = fileOf(given);
   const found = await readManifest(file);
   if (found === undefined) {
     throw userError(
@@ -37,20 +35,27 @@ export async function openProject({ manifest: given, output }: ProjectOptions): 
     );
   }
   const moved = output === undefined ? found : { ...found, output: outputFrom(file, resolve(output)) };
-  const manifest = await settle(file, moved);
-  return {
-    file,
-    manifest,
-    connect() {
-      // The Astro config is not read here: what it says of the service is in the manifest. The environment wins,
-      // so that a service that has moved can be reached without a build; and only it has the key.
-      const { renderBaseUrl, retrieveBaseUrl, ...options } = manifest.settings;
-      const settings = resolveSettings(parseOptions(options), {
-        [variables.renderBaseUrl]: renderBaseUrl,
-        [variables.retrieveBaseUrl]: retrieveBaseUrl,
-        ...loadEnv('production', root, 'SNIPPETS_'),
-      });
-      return createClient(settings, 'The site has snippets');
-    },
-  };
+  return { file, manifest: await settle(file, moved) };
+}
+
+/**
+ * Makes a client, as a build of the project in the current folder would. The Astro config is not read: what it says
+ * of the service is in the manifest, where there is one. The environment wins, so that a service that has moved can
+ * be reached without a build; and only it has the key.
+ *
+ * @throws AstroError when the key or the addresses are not set.
+ */
+export async function connect(options: ProjectOptions): Promise<SnippetClient> {
+  const manifest = await readManifest(fileOf(options.manifest));
+  const { renderBaseUrl, retrieveBaseUrl, ...more } = manifest?.settings ?? {};
+  const settings = resolveSettings(parseOptions(more), {
+    [variables.renderBaseUrl]: renderBaseUrl,
+    [variables.retrieveBaseUrl]: retrieveBaseUrl,
+    ...loadEnv('production', process.cwd(), 'SNIPPETS_'),
+  });
+  return createClient(settings, 'The service is to be asked');
+}
+
+function fileOf(given: string | undefined): string {
+  return given === undefined ? manifestFile(join(process.cwd(), 'node_modules/.astro')) : resolve(given);
 }

@@ -2,15 +2,15 @@ import { findChanges } from '../publish/changes.ts';
 import { refresh as refreshPages } from '../publish/refresh.ts';
 import { exitCodes } from './exit-codes.ts';
 import { print } from './print.ts';
-import { openProject, type ProjectOptions } from './project.ts';
+import { connect, openProject, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets refresh`: brings the built site up to date without building it again. */
 export async function refresh(
   project: ProjectOptions,
   options: { dryRun?: boolean; skipModified?: boolean },
 ): Promise<void> {
-  const { file, manifest, connect } = await openProject(project);
-  const client = connect();
+  const { file, manifest } = await openProject(project);
+  const client = await connect(project);
   try {
     const { contents } = await findChanges(manifest, client);
     const { written, modified } = await refreshPages(file, manifest, contents, options);

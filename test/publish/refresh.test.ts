@@ -123,6 +123,25 @@ test('list says what is where, without asking anybody', async () => {
   expect(service.requests()).toHaveLength(before);
 });
 
+test('get shows one snippet as a build would get it, and what the service says when it cannot be had', async () => {
+  service.put(4, 'plan {{ plan }}');
+  const { exitCode, output } = await run(['get', '4', '--params', '{"plan":"pro"}']);
+  expect(exitCode).toBe(0);
+  expect(output).toMatch(/^render · \d+ ms · 8 bytes · 1 request\nplan pro$/);
+  expect(await run(['get', '999'])).toMatchObject({
+    exitCode: 1,
+    output: expect.stringContaining('404 Not Found: There is no'),
+  });
+  expect(await run(['get', '..'])).toMatchObject({
+    exitCode: 1,
+    output: expect.stringContaining('positive whole number'),
+  });
+  expect(await run(['get', '4', '--params', '[]'])).toMatchObject({
+    exitCode: 1,
+    output: expect.stringContaining('plain object'),
+  });
+});
+
 describe('refresh', () => {
   test('rewrites just the pages of a changed snippet, to what a full build would make of them', async () => {
     service.put(2, '<section>elsewhere &amp; longer $&</section>');
