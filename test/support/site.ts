@@ -17,7 +17,10 @@ export interface BuildResult {
 export interface Site {
   directory: string;
   write(files: Record<string, string>): Promise<void>;
-  /** Runs `astro build` as a user would, in a process of its own. */
+  /**
+   * Runs `astro build` as a user would, in a process of its own. Fails where a script that a browser loads holds any
+   * of this package, or of what it is made of.
+   */
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
   /** Runs `astro` with any command, and hands over the process while it runs. */
   start(arguments_: string[], environment?: Record<string, string>): RunningAstro;
@@ -53,7 +56,11 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
         await writeFile(file, text);
       }
     },
-    build: (environment, ...flags) => site.start(['build', ...flags], environment).ended,
+    async build(environment, ...flags) {
+      const result = await site.start(['build', ...flags], environment).ended;
+      if (result.exitCode === 0) await checkBundles(site);
+      return result;
+    },
     start(arguments_, environment = {}) {
       let output = '';
       const child = spawn(process.execPath, [astro, ...arguments_], {
@@ -86,6 +93,16 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
   };
   await site.write({ 'astro.config.mjs': config, ...files });
   return site;
+}
+
+async function checkBundles(site: Site): Promise<void> {
+  for (const name of await site.list()) {
+    if (!/\.(js|mjs|map)$/.test(name) || name.startsWith('server/')) continue;
+    const text = await site.read(name);
+    for (const word of ['astro-snippets', 'undici', 'SnippetError', 'ZodError', 'SNIPPETS_']) {
+      if (text.includes(word)) throw new Error(`${name}, which a browser loads, holds ${word}.`);
+    }
+  }
 }
 
 /** The environment without what could reach into a build: a developer's own key, vitest's mode, colours. */
