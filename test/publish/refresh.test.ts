@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { watch } from 'node:fs';
 import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -42,7 +43,7 @@ interface Outcome {
 
 function run(
   arguments_: string[],
-  { environment = service.environment, killAfter = 0 } = {},
+  { environment = service.environment, killAfter = 0, killOnWrite = false } = {},
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [command, ...arguments_], {
     cwd: site.directory,
@@ -52,7 +53,15 @@ function run(
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
   if (killAfter > 0) setTimeout(() => child.kill('SIGKILL'), killAfter);
-  return new Promise((resolve) => child.once('close', (exitCode) => resolve({ exitCode, output })));
+  const watcher = killOnWrite
+    ? watch(join(site.directory, 'dist'), { recursive: true }, () => child.kill('SIGKILL'))
+    : undefined;
+  return new Promise((resolve) => {
+    child.once('close', (exitCode) => {
+      watcher?.close();
+      resolve({ exitCode, output });
+    });
+  });
 }
 
 /** The whole output, by name. */
@@ -202,7 +211,12 @@ describe('refresh', () => {
     for (let turn = 0; turn < 50; turn++) {
       // To and fro, so that each turn has all pages to write.
       service.put(1, turn % 2 === 0 ? second : first);
-      const { exitCode } = await run(['refresh'], { killAfter: 150 + Math.floor(Math.random() * 200) });
+      // At any moment, and in every other turn just after the first page was written.
+      const moment =
+        turn % 4 < 2 ? { killOnWrite: true } : { killAfter: 150 + Math.floor(Math.random() * 200) };
+      const { exitCode } = await run(['refresh'], moment);
+      // One that got to its end had nothing in its way: what an earlier one left behind was mended.
+      expect([null, 0]).toContain(exitCode);
       if (exitCode === null) kills += 1;
       for (const [name, text] of Object.entries(await contents())) {
         if (!name.endsWith('.refresh.tmp')) expect([old[name], fresh[name]], name).toContain(text);
