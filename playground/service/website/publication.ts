@@ -9,11 +9,11 @@ export function publicationNotice(publication: Publication, siteUrl: string, pag
   switch (state) {
     case 'running':
       return html`<div class="card notice" role="status">
-        <p>Published. The site is being brought up to date: ${seconds} s so far. This page loads itself again.</p>
+        <p>The site is being brought up to date: ${seconds} s so far. This page loads itself again.</p>
       </div>`;
     case 'failed':
       return html`<div class="card notice bad" role="status">
-        <p>Published, but <strong>the site could not be brought up to date</strong>. It still shows what it showed before.</p>
+        <p><strong>The site could not be brought up to date.</strong> It still shows what it showed before.</p>
         <details open>
           <summary>What was said</summary>
           <pre tabindex="0">${output}</pre>
@@ -21,7 +21,7 @@ export function publicationNotice(publication: Publication, siteUrl: string, pag
       </div>`;
     case 'done':
       return html`<div class="card notice good" role="status">
-        <p>Published, and on the site <strong>${seconds} s</strong> after the click${how === 'refresh' && buildMilliseconds !== undefined ? html`, by a refresh (the last full build took ${(buildMilliseconds / 1000).toFixed(1)} s)` : html`, by a full build`}: <a href="${siteUrl}${page}">open the page</a>.</p>
+        <p>It is on the site <strong>${seconds} s</strong> after the click${how === 'refresh' && buildMilliseconds !== undefined ? html`, by a refresh (the last full build took ${(buildMilliseconds / 1000).toFixed(1)} s)` : html`, by a full build`}: <a href="${siteUrl}${page}">open the page</a>.</p>
         <iframe class="page" src="${siteUrl}${page}" title="The page of the site"></iframe>
       </div>`;
   }
