@@ -48,6 +48,8 @@ export interface Reply<T> {
   variant: Variant;
   value: T;
   attempts: number;
+  /** From the first request to the last byte, waits included. */
+  milliseconds: number;
 }
 
 /** An attempt that did not give the content; p-retry decides by it whether there is another. */
@@ -73,7 +75,8 @@ export async function ask<T>(
   signal: AbortSignal,
 ): Promise<Reply<T>> {
   const { clock, limits } = connection;
-  const deadline = clock.now() + limits.deadline;
+  const start = clock.now();
+  const deadline = start + limits.deadline;
   let endpoint = question.endpoint;
   let fallback = question.fallback;
   let attempts = 0;
@@ -100,7 +103,10 @@ export async function ask<T>(
     const { verdict, code } = judge(result.outcome);
     endpoint.gate.record(verdict !== 'again');
     if (verdict === 'again' && result.retryAfter !== undefined) endpoint.gate.hold(result.retryAfter);
-    if (result.value !== undefined) return { variant: endpoint.variant, value: result.value, attempts };
+    if (result.value !== undefined) {
+      const milliseconds = clock.now() - start;
+      return { variant: endpoint.variant, value: result.value, attempts, milliseconds };
+    }
     throw new FailedAttempt(verdict, failure(code, { ...place, attempts, ...result }));
   };
 

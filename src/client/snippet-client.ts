@@ -13,6 +13,7 @@ import { OriginGate } from './origin-gate.ts';
 import { canonicalParams, type Params } from './params.ts';
 import { SnippetError } from './snippet-error.ts';
 import { parseSnippetId } from './snippet-id.ts';
+import { unlessAborted } from './unless-aborted.ts';
 import type { Variant } from './variant.ts';
 
 export interface SnippetClientOptions {
@@ -42,6 +43,8 @@ export interface Snippet extends RenderedSnippet {
   variant: Variant;
   /** Only variant A sends one. */
   name?: string | undefined;
+  /** How long it took, from the first request to the last byte; waits are included. */
+  milliseconds: number;
 }
 
 /** What a client has done so far. */
@@ -151,7 +154,7 @@ export class SnippetClient {
     const first =
       this.#endpoints.render === undefined || (both && this.#renderGivenUp) ? 'retrieve' : 'render';
     const second = first === 'render' && both ? 'retrieve' : undefined;
-    const { variant, value, attempts } = await this.#ask(first, second, id, params, options, (from, body) =>
+    const { variant, value, attempts, milliseconds } = await this.#ask(first, second, id, params, options, (from, body) =>
       from === 'render' ? readRendered(body) : readRetrieved(body, id),
     );
     if (variant === 'render') this.#fallbacksInARow = 0;
@@ -163,7 +166,7 @@ export class SnippetClient {
       );
     }
     const name = 'name' in value ? value.name : undefined;
-    return { content: value.content, variant, ...(name === undefined ? {} : { name }) };
+    return { content: value.content, variant, milliseconds, ...(name === undefined ? {} : { name }) };
   }
 
   /** Ends every request under way (each rejects with `closed`) and closes the connections. */
@@ -211,10 +214,14 @@ export class SnippetClient {
     const ends =
       signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     try {
-      return await this.#queue(() => {
-        ends.throwIfAborted();
-        return ask(question, this.#connection, ends);
-      });
+      // Raced, because a question that still waits for its turn hears no signal.
+      return await unlessAborted(
+        ends,
+        this.#queue(() => {
+          ends.throwIfAborted();
+          return ask(question, this.#connection, ends);
+        }),
+      );
     } catch (error) {
       if (error instanceof SnippetError) throw error;
       if (!signal?.aborted) throw error;

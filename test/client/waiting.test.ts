@@ -126,7 +126,7 @@ describe('Retry-After', () => {
     });
     const clock = instantClock();
     const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl }, clock);
-    expect(await client.get(1)).toEqual({ content: 'retrieved', variant: 'retrieve' });
+    expect(await client.get(1)).toMatchObject({ content: 'retrieved', variant: 'retrieve' });
     expect(asked.map((request) => request.split(' ')[0])).toEqual(['render', 'render', 'retrieve']);
     await client.close();
   });

@@ -90,7 +90,11 @@ describe('a request', () => {
       ),
     );
     const client = clientOf(server);
-    expect(await client.get(1)).toEqual({ content: 'Grüße, <b>& more</b>', variant: 'render' });
+    expect(await client.get(1)).toEqual({
+      content: 'Grüße, <b>& more</b>',
+      variant: 'render',
+      milliseconds: expect.any(Number),
+    });
     await Promise.all([2, 3, 4, 5].map((id) => client.get(id)));
     expect([...versions]).toEqual([version]);
   });
@@ -282,6 +286,17 @@ describe('ending', () => {
     expect(await failureOf(client.get(43, undefined, { signal: controller.signal }))).toMatchObject({
       code: 'aborted',
     });
+  });
+
+  test('the signal of the caller ends one that still waits for its turn', async () => {
+    const server = await serve(rawServer(() => {}));
+    const client = clientOf(server, { concurrency: 1 });
+    const first = failureOf(client.get(1));
+    const queued = client.get(2, undefined, { signal: AbortSignal.timeout(50) });
+    const winner = await Promise.race([first, failureOf(queued)]);
+    expect(winner).toMatchObject({ code: 'aborted', snippetId: 2 });
+    await client.close();
+    expect(await first).toMatchObject({ code: 'closed' });
   });
 
   test('close ends what is under way, and what comes after', async () => {
