@@ -3,17 +3,30 @@ import { type Settings, variables } from './options.ts';
 import { userError } from './report/user-error.ts';
 
 /**
- * Makes the client of a build, a dev server or a collection. The key and an address are asked for only here, when
+ * Makes a client. The key and an address are asked for only here, when
  * something needs a snippet: a site without embeds builds anywhere, without a key.
  *
  * @param who says what needs it, as the beginning of a sentence: "index.html holds an embed".
  * @throws AstroError that names the variable that is not set.
  */
 export function createClient(
-  { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency }: Settings,
+  settings: Settings,
   who: string,
   more: Pick<SnippetClientOptions, 'limits' | 'onNotice'> = {},
 ): SnippetClient {
+  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency } = settings;
+  return new SnippetClient({
+    apiKey: requireKey(settings, who),
+    renderBaseUrl,
+    retrieveBaseUrl,
+    ca,
+    concurrency,
+    ...more,
+  });
+}
+
+/** @throws AstroError that names the variable that is not set. */
+export function requireKey({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings, who: string): string {
   if (apiKey === undefined) {
     throw userError(
       `${who}, but ${variables.apiKey} is not set.`,
@@ -26,5 +39,5 @@ export function createClient(
       `Set ${variables.renderBaseUrl}, ${variables.retrieveBaseUrl} or both, in the environment or as the options renderBaseUrl and retrieveBaseUrl.`,
     );
   }
-  return new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, ...more });
+  return apiKey;
 }

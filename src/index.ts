@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
+import type { BuildBeginning } from './build/begin-build.ts';
 import type {} from './content/fetch-hook.ts';
 import { environmentPlugin } from './environment.ts';
 import { keepsOldPages, oldPagesWarning } from './old-pages.ts';
 import { parseOptions, resolveSettings, type Settings, type SnippetsOptions } from './options.ts';
+import { manifestFile } from './publish/manifest-file.ts';
 
 export type { SnippetsOptions } from './options.ts';
 
@@ -23,12 +26,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   const parsed = parseOptions(options);
   let settings: Settings = resolveSettings(parsed, {});
   let cacheDirectory = '';
+  let beginning: BuildBeginning | undefined;
   return {
     name: 'astro-snippets',
     hooks: {
       'astro:config:setup'({ addDevToolbarApp, updateConfig }) {
         const plugin = environmentPlugin((environment) => {
-          settings = resolveSettings(parsed, environment);
+          settings = resolveSettings(parsed, environment, cacheDirectory);
         });
         updateConfig({ vite: { plugins: [plugin] } });
         addDevToolbarApp({
@@ -43,20 +47,30 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         cacheDirectory = fileURLToPath(config.cacheDir);
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },
-      async 'astro-snippets:fetch'({ who, snippets }) {
+      async 'astro-snippets:fetch'({ who, snippets, warn }) {
         const { fetchEntries } = await import('./content/fetch-entries.ts');
-        return fetchEntries(settings, who, snippets);
+        return fetchEntries(settings, who, warn, snippets);
       },
       async 'astro:server:setup'(dev) {
         const { serveSnippets } = await import('./dev/serve-snippets.ts');
         serveSnippets(dev, () => settings);
       },
+      async 'astro:build:start'({ logger }) {
+        const manifest = manifestFile(cacheDirectory);
+        // Whatever is heavy is loaded where there is something to do: here, what the last build showed.
+        if (!existsSync(manifest)) return;
+        const { beginBuild } = await import('./build/begin-build.ts');
+        beginning = await beginBuild(manifest, settings, logger);
+      },
       async 'astro:build:generated'({ dir, logger }) {
-        // Loaded here, so that starting Astro for anything else costs nothing.
+        const { beginBuild } = await import('./build/begin-build.ts');
         const { inlineSite } = await import('./build/inline-site.ts');
-        const { manifestFile } = await import('./publish/manifest.ts');
         const site = { directory: fileURLToPath(dir), manifest: manifestFile(cacheDirectory) };
-        await inlineSite(site, settings, logger);
+        beginning ??= await beginBuild(site.manifest, settings, logger);
+        await inlineSite(site, beginning, settings, logger);
+      },
+      async 'astro:build:done'() {
+        await beginning?.end();
       },
     },
   };

@@ -1,8 +1,11 @@
+import type { Driver } from 'unstorage';
 import { z } from 'zod';
+import { isDriverName } from './cache/driver-name.ts';
 import { checkApiKey } from './client/api-key.ts';
 import { parseBaseUrl } from './client/base-url.ts';
 import { cleanText } from './client/clean-text.ts';
 import { SnippetError } from './client/snippet-error.ts';
+import { parseDuration } from './duration.ts';
 import { hints } from './report/hints.ts';
 import { userError } from './report/user-error.ts';
 
@@ -11,7 +14,31 @@ const pem = z.string().refine((text) => text.includes('-----BEGIN CERTIFICATE---
     'must be the text of a certificate (PEM), not the path of a file; a path goes into NODE_EXTRA_CA_CERTS',
 });
 
-const schema = z.strictObject({
+const duration = z.string().transform((text, context) => {
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== undefined) return milliseconds;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be a length of time with its unit, such as "30s" or "7d"',
+  });
+  return z.NEVER;
+});
+
+const driver = z.union([
+  z.string().refine(isDriverName, 'must be the name of a driver of unstorage, such as "redis"'),
+  z.custom<Driver>((value) => typeof (value as Partial<Driver> | null)?.getItem === 'function'),
+]);
+
+const cache = z.union([
+  z.literal(false),
+  z.strictObject({
+    driver: driver.optional(),
+    options: z.record(z.string(), z.unknown()).optional(),
+    maxAge: duration.default(0),
+  }),
+]);
+
+const fields = z.strictObject({
   renderBaseUrl: z.string().optional(),
   retrieveBaseUrl: z.string().optional(),
   ca: z.union([pem, z.array(pem)]).optional(),
@@ -19,7 +46,17 @@ const schema = z.strictObject({
   editUrl: z
     .custom<(id: string) => string>((value) => typeof value === 'function', 'must be a function')
     .optional(),
+  cache: cache.default({ maxAge: 0 }),
+  staleIfError: duration.default(0),
+  offline: z.boolean().default(false),
 });
+
+const schema = fields.refine(
+  ({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline),
+  {
+    error: 'staleIfError and offline need the cache, which is false',
+  },
+);
 
 /** What a user may set in `astro.config`. The API key is not among it: it comes from the environment alone. */
 export interface SnippetsOptions {
@@ -33,6 +70,30 @@ export interface SnippetsOptions {
   concurrency?: number | undefined;
   /** Where a snippet is edited: the dev toolbar leads there. */
   editUrl?: ((id: string) => string) | undefined;
+  /**
+   * Where answers are kept; `false` keeps none. Never a reason for a build to fail.
+   * @default files in Astro's cache directory
+   */
+  cache?: false | CacheOptions | undefined;
+  /**
+   * For how long the last good content may take the place of a snippet that cannot be had because the service is in
+   * trouble, with a warning: `'7d'`. Never for what the service refuses (401 to 404). @default never
+   */
+  staleIfError?: string | undefined;
+  /** Builds from the cache alone and asks nobody. @default false */
+  offline?: boolean | undefined;
+}
+
+export interface CacheOptions {
+  /** A driver of unstorage, by its name or made already: `'redis'`. @default files in Astro's cache directory */
+  driver?: string | Driver | undefined;
+  /** What the driver of that name is told: `{ url: process.env.REDIS_URL }`. */
+  options?: Record<string, unknown> | undefined;
+  /**
+   * How old an answer may be and be used without asking the service again: `'10m'`. In `astro dev` and on the command
+   * line the service is always asked. @default always ask
+   */
+  maxAge?: string | undefined;
 }
 
 /** The environment's part, by the names users know. */
@@ -50,6 +111,12 @@ export interface Settings {
   ca: string | string[] | undefined;
   concurrency: number;
   editUrl: ((id: string) => string) | undefined;
+  cache: ParsedOptions['cache'];
+  /** In milliseconds. */
+  staleIfError: number;
+  offline: boolean;
+  /** Astro's; where there is none, nothing is kept in files. */
+  cacheDirectory: string | undefined;
 }
 
 export type ParsedOptions = z.output<typeof schema>;
@@ -61,7 +128,7 @@ export function parseOptions(options: unknown): ParsedOptions {
   const flaws = parsed.error.issues.map((issue) => `- ${describe(issue)}`).join('\n');
   throw userError(
     `The options of snippets() in the Astro config cannot be used:\n${flaws}`,
-    `Options are ${Object.keys(schema.shape).join(', ')}. The API key is none of them: set ${variables.apiKey} in the environment.`,
+    `Options are ${Object.keys(fields.shape).join(', ')}. The API key is none of them: set ${variables.apiKey} in the environment.`,
   );
 }
 
@@ -74,6 +141,7 @@ export function parseOptions(options: unknown): ParsedOptions {
 export function resolveSettings(
   options: ParsedOptions,
   environment: Record<string, string | undefined>,
+  cacheDirectory?: string,
 ): Settings {
   const given = (name: string) => environment[name] || undefined;
   const apiKey = given(variables.apiKey);
@@ -81,6 +149,7 @@ export function resolveSettings(
     ...options,
     ca: options.ca,
     editUrl: options.editUrl,
+    cacheDirectory,
     apiKey: apiKey === undefined ? undefined : checked(() => checkApiKey(apiKey, variables.apiKey)),
     renderBaseUrl: address('renderBaseUrl', options.renderBaseUrl, given(variables.renderBaseUrl)),
     retrieveBaseUrl: address('retrieveBaseUrl', options.retrieveBaseUrl, given(variables.retrieveBaseUrl)),

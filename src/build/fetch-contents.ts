@@ -1,20 +1,19 @@
 import type { AstroIntegrationLogger } from 'astro';
-import type { Counts, Snippet } from '../client/snippet-client.ts';
-import { createClient } from '../create-client.ts';
-import type { Settings } from '../options.ts';
 import { writeFailureReport, writeFallbackWarning } from '../report/failure-report.ts';
 import { userError } from '../report/user-error.ts';
+import type { SnippetSource, SourcedSnippet } from '../snippet-source.ts';
 import { failuresOf } from '../wanted/failures.ts';
 import { fetchSnippets } from '../wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
+import { warnOfStale } from '../wanted/warn-of-stale.ts';
+import type { BuildBeginning } from './begin-build.ts';
 import type { SiteEmbeds } from './find-embeds.ts';
 import { showProgress } from './progress.ts';
-import { describeNotice } from './summary.ts';
 
 export interface Contents {
   /** What to inline. A snippet that is not in it was not to be had: its embeds show their children. */
-  contents: ReadonlyMap<WantedSnippet, Snippet>;
-  counts: Readonly<Counts>;
+  contents: ReadonlyMap<WantedSnippet, SourcedSnippet>;
+  counts: SnippetSource['counts'];
 }
 
 /**
@@ -25,20 +24,16 @@ export interface Contents {
  */
 export async function fetchContents(
   site: SiteEmbeds,
-  settings: Settings,
+  beginning: BuildBeginning,
   logger: AstroIntegrationLogger,
   signal: AbortSignal,
 ): Promise<Contents> {
+  const source = beginning.source(whoNeedsIt(site));
   const progress = showProgress(site.snippets.length, process.stdout, (line) => logger.info(line));
-  const client = createClient(settings, whoNeedsIt(site), {
-    onNotice(notice) {
-      progress.erase();
-      logger.warn(describeNotice(notice));
-    },
-  });
+  beginning.beforeWarning(progress.erase);
   try {
     progress.show(0);
-    const fetched = await fetchSnippets(client, site.snippets, signal, progress.show);
+    const fetched = await fetchSnippets(source, site.snippets, signal, progress.show);
     progress.erase();
     const failures = failuresOf(fetched, site.faults);
     if (failures !== undefined) {
@@ -48,10 +43,11 @@ export async function fetchContents(
     for (const { snippet, error } of fetched.failed) {
       logger.warn(writeFallbackWarning({ ...snippet, pages: [...snippet.pages], error }));
     }
-    return { contents: fetched.contents, counts: client.counts };
+    warnOfStale(fetched.contents, (line) => logger.warn(line));
+    return { contents: fetched.contents, counts: source.counts };
   } finally {
     progress.erase();
-    await client.close();
+    await source.close();
   }
 }
 

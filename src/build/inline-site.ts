@@ -4,6 +4,7 @@ import { mayHoldEmbeds } from '../embed/index.ts';
 import type { Settings } from '../options.ts';
 import { removeManifest } from '../publish/manifest.ts';
 import { userError } from '../report/user-error.ts';
+import type { BuildBeginning } from './begin-build.ts';
 import { fetchContents } from './fetch-contents.ts';
 import { findEmbeds } from './find-embeds.ts';
 import { inlinePages } from './inline-pages.ts';
@@ -28,6 +29,7 @@ export interface Site {
  */
 export async function inlineSite(
   { directory, manifest }: Site,
+  beginning: BuildBeginning,
   settings: Settings,
   logger: AstroIntegrationLogger,
 ): Promise<void> {
@@ -37,27 +39,27 @@ export async function inlineSite(
     await removeManifest(manifest);
     let record: BuildRecord | undefined;
     try {
-      record = await inlineSnippets(files.pages, finished, settings, logger, signal);
+      record = await inlineSnippets(files.pages, finished, beginning, logger, signal);
     } catch (error) {
       await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
       throw error;
     }
     await verify(files, settings.apiKey, logger, signal);
-    await record?.write(manifest, directory, settings);
+    await record?.write(manifest, directory, settings, beginning.before);
   });
 }
 
 async function inlineSnippets(
   pages: readonly SiteFile[],
   finished: Set<SiteFile>,
-  settings: Settings,
+  beginning: BuildBeginning,
   logger: AstroIntegrationLogger,
   signal: AbortSignal,
 ): Promise<BuildRecord | undefined> {
   const start = performance.now();
   const site = await findEmbeds(pages, signal);
   if (site.pages.length === 0) return undefined;
-  const { contents, counts } = await fetchContents(site, settings, logger, signal);
+  const { contents, counts } = await fetchContents(site, beginning, logger, signal);
   const record = new BuildRecord(site.snippets, contents);
   await inlinePages(site.pages, contents, signal, (page, inlined) => {
     finished.add(page.source);

@@ -1,21 +1,29 @@
-import type { Snippet } from '../client/snippet-client.ts';
 import type { Inlined } from '../embed/index.ts';
 import type { Settings } from '../options.ts';
-import { hashOf, type Manifest, type ManifestPage, outputFrom, writeManifest } from '../publish/manifest.ts';
+import {
+  asBefore,
+  contentOf,
+  hashOf,
+  type Manifest,
+  type ManifestContent,
+  type ManifestPage,
+  outputFrom,
+  writeManifest,
+} from '../publish/manifest.ts';
+import type { SourcedSnippet } from '../snippet-source.ts';
 import type { PageEmbed, WantedSnippet } from '../wanted/page-embeds.ts';
 import type { SitePage } from './find-embeds.ts';
 
 /** Gathers, page by page, what a build embeds, and writes it down as the manifest. */
 export class BuildRecord {
   readonly #snippets: readonly WantedSnippet[];
-  readonly #contents: ReadonlyMap<WantedSnippet, Snippet>;
+  readonly #contents: ReadonlyMap<WantedSnippet, ManifestContent>;
   readonly #places: ReadonlyMap<WantedSnippet, number>;
-  readonly #hashes = new Map<WantedSnippet, string>();
   readonly #pages: ManifestPage[] = [];
 
-  constructor(snippets: readonly WantedSnippet[], contents: ReadonlyMap<WantedSnippet, Snippet>) {
+  constructor(snippets: readonly WantedSnippet[], contents: ReadonlyMap<WantedSnippet, SourcedSnippet>) {
     this.#snippets = snippets;
-    this.#contents = contents;
+    this.#contents = new Map([...contents].map(([snippet, content]) => [snippet, contentOf(content)]));
     this.#places = new Map(snippets.map((snippet, index) => [snippet, index]));
   }
 
@@ -28,30 +36,30 @@ export class BuildRecord {
         start,
         end,
         ...form,
-        ...(this.#contents.has(snippet) ? { content: this.#hashOf(snippet) } : {}),
+        content: this.#contents.get(snippet)?.hash,
       })),
     });
   }
 
+  /** @param before the record of the build before, where there was one. */
   async write(
     file: string,
     directory: string,
     { renderBaseUrl, retrieveBaseUrl, ca, concurrency }: Settings,
+    before: Manifest | undefined,
   ): Promise<void> {
-    const manifest: Manifest = {
-      version: 1,
+    await writeManifest(file, {
+      version: 2,
       builtAt: new Date().toISOString(),
       output: outputFrom(file, directory),
       settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency },
-      snippets: this.#snippets.map(({ id, params }) => ({ id, params })),
+      snippets: this.#snippets.map((snippet) => ({
+        id: snippet.id,
+        params: snippet.params,
+        content: this.#contents.get(snippet),
+      })),
+      before: before && asBefore(before),
       pages: this.#pages,
-    };
-    await writeManifest(file, manifest);
-  }
-
-  #hashOf(snippet: WantedSnippet): string {
-    const known = this.#hashes.get(snippet) ?? hashOf(this.#contents.get(snippet)?.content ?? '');
-    this.#hashes.set(snippet, known);
-    return known;
+    });
   }
 }

@@ -1,11 +1,11 @@
 import type { Notice } from '../client/notice.ts';
-import type { Counts } from '../client/snippet-client.ts';
+import type { SnippetSource } from '../snippet-source.ts';
 import type { SiteEmbeds } from './find-embeds.ts';
 
 /** The one line that says what was done. */
 export function describeBuild(
   { pages, snippets }: SiteEmbeds,
-  { requests, retries, fallbacks }: Counts,
+  { requests, retries, fallbacks, cached = 0 }: SnippetSource['counts'],
   milliseconds: number,
 ): string {
   const embeds = pages.reduce((sum, page) => sum + page.embeds.length, 0);
@@ -14,6 +14,7 @@ export function describeBuild(
   return [
     `${count(snippets.length, 'snippet')} in ${count(embeds, 'embed')} on ${count(pages.length, 'page')}`,
     `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${count(fallbacks, 'fallback')}`,
+    ...(cached > 0 ? [`${cached} from the cache`] : []),
     time,
   ].join(' · ');
 }

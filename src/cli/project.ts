@@ -3,7 +3,8 @@ import { loadEnv } from 'vite';
 import type { SnippetClient } from '../client/snippet-client.ts';
 import { createClient } from '../create-client.ts';
 import { parseOptions, resolveSettings, variables } from '../options.ts';
-import { type Manifest, manifestFile, outputFrom, readManifest } from '../publish/manifest.ts';
+import { type Manifest, outputFrom, readManifest } from '../publish/manifest.ts';
+import { manifestFile } from '../publish/manifest-file.ts';
 import { settle } from '../publish/refresh.ts';
 import { userError } from '../report/user-error.ts';
 

@@ -154,8 +154,13 @@ export class SnippetClient {
     const first =
       this.#endpoints.render === undefined || (both && this.#renderGivenUp) ? 'retrieve' : 'render';
     const second = first === 'render' && both ? 'retrieve' : undefined;
-    const { variant, value, attempts, milliseconds } = await this.#ask(first, second, id, params, options, (from, body) =>
-      from === 'render' ? readRendered(body) : readRetrieved(body, id),
+    const { variant, value, attempts, milliseconds } = await this.#ask(
+      first,
+      second,
+      id,
+      params,
+      options,
+      (from, body) => (from === 'render' ? readRendered(body) : readRetrieved(body, id)),
     );
     if (variant === 'render') this.#fallbacksInARow = 0;
     if (value.content === undefined) {

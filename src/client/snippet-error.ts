@@ -24,6 +24,7 @@ import type { Variant } from './variant.ts';
  *
  * The service was not asked:
  * - `invalid-id`, `invalid-params`, `invalid-options`: what was passed cannot be used.
+ * - `not-cached`: it was to be taken from a cache, and is not in it.
  * - `aborted`: the caller's signal was aborted. `closed`: the client was closed.
  */
 export type SnippetErrorCode =
@@ -46,6 +47,7 @@ export type SnippetErrorCode =
   | 'invalid-id'
   | 'invalid-params'
   | 'invalid-options'
+  | 'not-cached'
   | 'aborted'
   | 'closed';
 

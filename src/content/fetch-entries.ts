@@ -1,26 +1,31 @@
-import type { Snippet } from '../client/snippet-client.ts';
-import { createClient } from '../create-client.ts';
+import { createSource } from '../create-source.ts';
 import type { Settings } from '../options.ts';
 import { writeFailureReport } from '../report/failure-report.ts';
 import { userError } from '../report/user-error.ts';
+import type { SourcedSnippet } from '../snippet-source.ts';
 import { failuresOf } from '../wanted/failures.ts';
 import { fetchSnippets } from '../wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
+import { warnOfStale } from '../wanted/warn-of-stale.ts';
 
 /** What the hook for loaders does: see {@link import('./fetch-hook.ts').FetchHook}. */
 export async function fetchEntries(
   settings: Settings,
   who: string,
+  warn: (line: string) => void,
   snippets: readonly WantedSnippet[],
-): Promise<ReadonlyMap<WantedSnippet, Snippet>> {
-  const client = createClient(settings, who);
+): Promise<ReadonlyMap<WantedSnippet, SourcedSnippet>> {
+  const source = createSource(settings, who, { warn });
   try {
-    const fetched = await fetchSnippets(client, snippets, new AbortController().signal, () => {});
+    const fetched = await fetchSnippets(source, snippets, new AbortController().signal, () => {});
     const failures = failuresOf(fetched, []);
-    if (failures === undefined) return fetched.contents;
-    const { message, hint } = writeFailureReport(failures);
-    throw userError(message, hint);
+    if (failures !== undefined) {
+      const { message, hint } = writeFailureReport(failures);
+      throw userError(message, hint);
+    }
+    warnOfStale(fetched.contents, warn);
+    return fetched.contents;
   } finally {
-    await client.close();
+    await source.close();
   }
 }

@@ -1,4 +1,4 @@
-import type { Snippet } from '../client/snippet-client.ts';
+import type { SourcedSnippet } from '../snippet-source.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
 
 /**
@@ -11,7 +11,8 @@ import type { WantedSnippet } from '../wanted/page-embeds.ts';
 export type FetchHook = (options: {
   who: string;
   snippets: readonly WantedSnippet[];
-}) => Promise<ReadonlyMap<WantedSnippet, Snippet>>;
+  warn(line: string): void;
+}) => Promise<ReadonlyMap<WantedSnippet, SourcedSnippet>>;
 
 declare global {
   namespace Astro {

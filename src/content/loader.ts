@@ -56,13 +56,18 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader {
       )({
         who: `The collection ${collection} has a snippet`,
         snippets: wanted.map(([, snippet]) => snippet),
+        warn: (line) => logger.warn(line),
       });
       for (const [id, snippet] of wanted) {
         const got = contents.get(snippet);
         if (got === undefined) continue;
-        const data = await parseData({ id, data: { ...got } });
+        const { content, variant, name } = got;
+        const data = await parseData({
+          id,
+          data: { content, variant, ...(name === undefined ? {} : { name }) },
+        });
         // An entry whose digest is the same is not written again, so nothing that depends on it is rebuilt.
-        store.set({ id, data, digest: generateDigest(data), rendered: { html: got.content } });
+        store.set({ id, data, digest: generateDigest(data), rendered: { html: content } });
       }
       const known = new Set(Object.keys(entries));
       for (const id of store.keys()) if (!known.has(id)) store.delete(id);

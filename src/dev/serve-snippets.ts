@@ -1,9 +1,9 @@
 import type { AstroIntegration } from 'astro';
-import type { SnippetClient } from '../client/snippet-client.ts';
-import { createClient } from '../create-client.ts';
+import { createSource } from '../create-source.ts';
 import { inline } from '../embed/index.ts';
 import type { Settings } from '../options.ts';
 import { writeFailureReport } from '../report/failure-report.ts';
+import type { SnippetSource } from '../snippet-source.ts';
 import { failuresOf } from '../wanted/failures.ts';
 import { type PageEmbeds, readPageEmbeds, type WantedSnippets } from '../wanted/page-embeds.ts';
 import { errorPage } from './error-page.ts';
@@ -45,7 +45,7 @@ export function serveSnippets(
   const pages = new OpenPages();
   const { hot } = server.environments.client;
   let memory: SnippetMemory | undefined;
-  let client: SnippetClient | undefined;
+  let source: SnippetSource | undefined;
 
   const tell = (page: string) => {
     const shown = pages.of(page).flatMap((key) => memory?.peek(key) ?? []);
@@ -55,8 +55,12 @@ export function serveSnippets(
     });
   };
   const remember = (page: string) => {
-    client ??= createClient(settings(), `${page} holds an embed`, { limits });
-    memory ??= new SnippetMemory(client, {
+    source ??= createSource(settings(), `${page} holds an embed`, {
+      limits,
+      warn: (line) => logger.warn(line),
+      alwaysAsk: true,
+    });
+    memory ??= new SnippetMemory(source, {
       onChange: () => hot.send({ type: 'full-reload' }),
       onOld({ key, id, error }) {
         logger.warn(`${error?.message} Snippet ${id} is shown as it was last fetched.`);
@@ -93,7 +97,7 @@ export function serveSnippets(
   }, secondsBetweenQuestions * 1000).unref();
   server.httpServer?.once('close', () => {
     clearInterval(timer);
-    void client?.close();
+    void source?.close();
   });
 }
 

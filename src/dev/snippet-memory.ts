@@ -1,6 +1,6 @@
-import type { SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { Variant } from '../client/variant.ts';
+import type { SnippetSource } from '../snippet-source.ts';
 import { consequenceOf } from '../wanted/consequence.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
 
@@ -36,13 +36,13 @@ const freshFor = 1_000;
  * is remembered, at once, and the service is asked again behind their backs.
  */
 export class SnippetMemory {
-  readonly #client: SnippetClient;
+  readonly #source: SnippetSource;
   readonly #events: MemoryEvents;
   readonly #snippets = new Map<string, RememberedSnippet>();
   readonly #asking = new Map<string, Promise<void>>();
 
-  constructor(client: SnippetClient, events: MemoryEvents) {
-    this.#client = client;
+  constructor(source: SnippetSource, events: MemoryEvents) {
+    this.#source = source;
     this.#events = events;
   }
 
@@ -78,8 +78,12 @@ export class SnippetMemory {
     const start = performance.now();
     try {
       const params = snippet.params === undefined ? undefined : JSON.parse(snippet.params);
-      Object.assign(snippet, await this.#client.get(snippet.id, params), { checkedAt: Date.now() });
-      delete snippet.error;
+      const { error, fetchedAt, ...got } = await this.#source.get(snippet.id, params);
+      Object.assign(snippet, got, { checkedAt: fetchedAt ?? Date.now() });
+      const isNews = error !== undefined && snippet.error === undefined;
+      if (error === undefined) delete snippet.error;
+      else snippet.error = error;
+      if (isNews) this.#events.onOld(snippet);
     } catch (error) {
       if (!(error instanceof SnippetError)) throw error;
       // A client that is closed says nothing of the service: the dev server is on its way out.

@@ -1,6 +1,6 @@
-import type { Snippet, SnippetClient } from '../client/snippet-client.ts';
 import { writeFailureReport } from '../report/failure-report.ts';
 import { userError } from '../report/user-error.ts';
+import type { SnippetSource, SourcedSnippet } from '../snippet-source.ts';
 import { failuresOf } from '../wanted/failures.ts';
 import { fetchSnippets } from '../wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
@@ -15,7 +15,7 @@ export interface ChangedSnippet {
 
 export interface Changes {
   /** The contents of all snippets of the manifest, in its order. */
-  contents: Snippet[];
+  contents: SourcedSnippet[];
   changed: ChangedSnippet[];
 }
 
@@ -24,7 +24,7 @@ export interface Changes {
  *
  * @throws AstroError with the report of a build, when there is a snippet that cannot be had.
  */
-export async function findChanges(manifest: Manifest, client: SnippetClient): Promise<Changes> {
+export async function findChanges(manifest: Manifest, client: SnippetSource): Promise<Changes> {
   const wanted = manifest.snippets.map(({ id, params }, index): WantedSnippet => {
     const pages = new Set(
       manifest.pages
@@ -39,7 +39,7 @@ export async function findChanges(manifest: Manifest, client: SnippetClient): Pr
     const { message, hint } = writeFailureReport(failures);
     throw userError(message, hint);
   }
-  const contents = wanted.map((snippet) => fetched.contents.get(snippet) as Snippet);
+  const contents = wanted.map((snippet) => fetched.contents.get(snippet) as SourcedSnippet);
   const hashes = contents.map(({ content }) => hashOf(content));
   const changed = wanted.flatMap(({ id, params }, index) => {
     const pages = manifest.pages

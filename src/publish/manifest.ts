@@ -1,7 +1,9 @@
-import { hash, randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { hash } from 'node:crypto';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
+import type { SourcedSnippet } from '../snippet-source.ts';
+import { writeAtomically } from '../write-atomically.ts';
 
 const embedSchema = z.object({
   /** The place of the snippet in `snippets`. */
@@ -27,9 +29,22 @@ const pageSchema = stateSchema.extend({
   next: stateSchema.optional(),
 });
 
+const contentSchema = z.object({
+  hash: z.string(),
+  variant: z.enum(['render', 'retrieve']),
+  /** When the service gave it, in milliseconds since the epoch. */
+  fetchedAt: z.number(),
+  /** Of its UTF-8. */
+  bytes: z.int(),
+  /** How long the service took to give it. */
+  milliseconds: z.number(),
+});
+
 const schema = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   builtAt: z.iso.datetime(),
+  /** When a refresh last changed the site; nothing where none did since the build. */
+  refreshedAt: z.iso.datetime().optional(),
   /** The output, as a path from the manifest's own folder. */
   output: z.string(),
   /** How the service was reached; the key is not among it. */
@@ -39,22 +54,44 @@ const schema = z.object({
     ca: z.union([z.string(), z.array(z.string())]).optional(),
     concurrency: z.int(),
   }),
-  snippets: z.array(z.object({ id: z.int(), params: z.string().optional() })),
+  /** What the site shows; without a content where the snippet could not be had. */
+  snippets: z.array(
+    z.object({ id: z.int(), params: z.string().optional(), content: contentSchema.optional() }),
+  ),
+  /** What it showed before the build or the refresh that made it so. */
+  before: z
+    .object({
+      at: z.iso.datetime(),
+      snippets: z.array(
+        z.object({ id: z.int(), params: z.string().optional(), hash: z.string().optional() }),
+      ),
+    })
+    .optional(),
   pages: z.array(pageSchema),
 });
 
 /** The record of the last build: which snippets are on which pages, and at which bytes. */
 export type Manifest = z.infer<typeof schema>;
+export type ManifestContent = z.infer<typeof contentSchema>;
 export type ManifestPage = z.infer<typeof pageSchema>;
 export type ManifestEmbed = z.infer<typeof embedSchema>;
 export type PageState = z.infer<typeof stateSchema>;
 
-/** Where a project keeps it: in Astro's cache directory, which is never published. */
-export function manifestFile(cacheDirectory: string): string {
-  return join(cacheDirectory, 'astro-snippets', 'manifest.json');
+export const hashOf = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url');
+
+/** How a content is written down. */
+export function contentOf(snippet: SourcedSnippet): ManifestContent {
+  const { content, variant, milliseconds, fetchedAt = Date.now() } = snippet;
+  return { hash: hashOf(content), variant, fetchedAt, bytes: Buffer.byteLength(content), milliseconds };
 }
 
-export const hashOf = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url');
+/** What a manifest says to the one after it. */
+export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest['before'] {
+  return {
+    at: refreshedAt ?? builtAt,
+    snippets: snippets.map(({ id, params, content }) => ({ id, params, hash: content?.hash })),
+  };
+}
 
 /** The folder that a manifest speaks of. */
 export function outputOf(file: string, { output }: Manifest): string {
@@ -84,23 +121,4 @@ export async function writeManifest(file: string, manifest: Manifest): Promise<v
 /** Forgets what was built before, because it is about to be overwritten. */
 export async function removeManifest(file: string): Promise<void> {
   await rm(file, { force: true });
-}
-
-/**
- * Whoever reads the file reads all of the old bytes or all of the new ones, whenever this is killed.
- *
- * @param temporary what is written first. Where it could stay behind in the output, its name has to be known.
- */
-export async function writeAtomically(
-  file: string,
-  bytes: Buffer | string,
-  temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`,
-): Promise<void> {
-  try {
-    await writeFile(temporary, bytes);
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
 }

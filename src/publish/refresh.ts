@@ -1,15 +1,17 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Snippet } from '../client/snippet-client.ts';
 import { compose } from '../embed/index.ts';
+import type { SourcedSnippet } from '../snippet-source.ts';
+import { writeAtomically } from '../write-atomically.ts';
 import {
+  asBefore,
+  contentOf,
   hashOf,
   type Manifest,
   type ManifestEmbed,
   type ManifestPage,
   outputOf,
   type PageState,
-  writeAtomically,
   writeManifest,
 } from './manifest.ts';
 
@@ -48,7 +50,7 @@ export async function settle(file: string, manifest: Manifest): Promise<Manifest
 export async function refresh(
   file: string,
   manifest: Manifest,
-  contents: readonly Snippet[],
+  contents: readonly SourcedSnippet[],
   { skipModified = false, dryRun = false } = {},
 ): Promise<Refreshed> {
   const output = outputOf(file, manifest);
@@ -74,6 +76,12 @@ export async function refresh(
   }
   await writeManifest(file, {
     ...manifest,
+    refreshedAt: new Date().toISOString(),
+    snippets: manifest.snippets.map((snippet, index) => {
+      const content = contents[index];
+      return content === undefined ? snippet : { ...snippet, content: contentOf(content) };
+    }),
+    before: asBefore(manifest),
     pages: manifest.pages.map((page) => ({ ...page, ...nexts.get(page) })),
   });
   return { written, modified };
@@ -88,7 +96,7 @@ function temporaryOf(page: string): string {
 function splice(
   before: Buffer,
   embeds: readonly ManifestEmbed[],
-  contents: readonly Snippet[],
+  contents: readonly SourcedSnippet[],
   hashes: readonly string[],
 ): { next: PageState; bytes: Buffer } {
   const pieces: Buffer[] = [];

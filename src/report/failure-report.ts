@@ -1,3 +1,4 @@
+import ms from 'ms';
 import { cleanText } from '../client/clean-text.ts';
 import type { SnippetError } from '../client/snippet-error.ts';
 import { embedHint, hints } from './hints.ts';
@@ -50,6 +51,12 @@ export function writeFailureReport({ snippets, embeds, notAsked }: Failures): Fa
 /** Says that the children of embeds were shown, because their snippet could not be had. */
 export function writeFallbackWarning({ pages, error }: ReportedSnippet): string {
   return `${error.message} Its embeds show their children instead, on ${listPages(pages)}.`;
+}
+
+/** Says that the last good content was shown, because the snippet could not be had now. */
+export function writeStaleWarning({ pages, error }: ReportedSnippet, milliseconds: number): string {
+  const age = ms(Math.max(0, milliseconds), { long: true });
+  return `${error.message} Its last good content, of ${age} ago, is shown instead, on ${listPages(pages)}.`;
 }
 
 function headline(snippets: number, embeds: number): string {

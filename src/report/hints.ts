@@ -28,6 +28,8 @@ export const hints: Readonly<Record<SnippetErrorCode, string>> = {
   'invalid-id': 'Write the id as a positive whole number: <Snippet id={42} /> or <snippet-embed id="42">.',
   'invalid-params': 'Write params as one plain JSON object, such as {"plan":"pro"}.',
   'invalid-options': 'Correct what is set in the Astro config or in the environment.',
+  'not-cached':
+    'Build once without `offline`, with the same key and addresses, so that the answers are kept.',
   aborted: 'The build was interrupted.',
   closed: 'The build was interrupted.',
 };

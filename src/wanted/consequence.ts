@@ -31,6 +31,7 @@ const consequences: Readonly<Record<SnippetErrorCode, Consequence>> = {
   network: 'fallback',
   timeout: 'fallback',
   unavailable: 'fallback',
+  'not-cached': 'fallback',
 };
 
 export function consequenceOf(code: SnippetErrorCode): Consequence {

@@ -1,5 +1,5 @@
-import type { Snippet, SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError } from '../client/snippet-error.ts';
+import type { SnippetSource, SourcedSnippet } from '../snippet-source.ts';
 import { consequenceOf } from './consequence.ts';
 import type { WantedSnippet } from './page-embeds.ts';
 
@@ -9,21 +9,21 @@ export interface FailedSnippet {
 }
 
 export interface FetchedSnippets {
-  contents: Map<WantedSnippet, Snippet>;
+  contents: Map<WantedSnippet, SourcedSnippet>;
   failed: FailedSnippet[];
   /** Snippets that were not asked for, because an earlier answer stands for all of them. */
   notAsked: WantedSnippet[];
 }
 
 /**
- * Asks for every snippet that is wanted, each once, as many at a time as the client allows. One that fails does
+ * Asks for every snippet that is wanted, each once, as many at a time as the source allows. One that fails does
  * not keep the others from being asked for, so that all failures are known at once; except where the answer
  * would be the same for each (a key that is not valid).
  *
  * @param onSettled called after each snippet with how many are settled.
  */
 export async function fetchSnippets(
-  client: SnippetClient,
+  source: Pick<SnippetSource, 'get'>,
   snippets: readonly WantedSnippet[],
   signal: AbortSignal,
   onSettled: (settled: number) => void,
@@ -36,7 +36,7 @@ export async function fetchSnippets(
     snippets.map(async (snippet) => {
       try {
         const params = snippet.params === undefined ? undefined : JSON.parse(snippet.params);
-        return { snippet, got: await client.get(snippet.id, params, { signal: either }) };
+        return { snippet, got: await source.get(snippet.id, params, { signal: either }) };
       } catch (error) {
         if (!(error instanceof SnippetError)) throw error;
         if (consequenceOf(error.code) === 'end') ended.abort();

@@ -1,5 +1,6 @@
 import { parseParams, parseSnippetId, SnippetError } from '../client/snippet-input.ts';
 import { type EmbedFault, type FoundEmbed, lineAt, scan } from '../embed/index.ts';
+import { snippetKey } from './snippet-key.ts';
 
 /** A snippet that pages need: asked for once, however many embeds show it. */
 export interface WantedSnippet {
@@ -74,7 +75,7 @@ function want(
       `The embed of snippet ${id} is in an island's own markup, and would vanish when the island hydrates: pass it to the island as children.`,
     );
   }
-  const key = params === undefined ? `${id}` : `${id} ${params}`;
+  const key = snippetKey(id, params);
   const snippet = wanted.get(key) ?? { key, id, params, pages: new Set(), pagesWithoutFallback: new Set() };
   wanted.set(key, snippet);
   snippet.pages.add(page);

@@ -92,7 +92,8 @@ test.for(fromB)('B: $b', async (row) => {
   await using service = disposable();
   const outcome = await service.get(42).catch((error: unknown) => error);
   if ('fails' in row) expect(outcome).toMatchObject({ name: 'SnippetError', code: row.fails, snippetId: 42 });
-  else expect(outcome).toMatchObject({ content: row.gives, variant: row.retrieve > 0 ? 'retrieve' : 'render' });
+  else
+    expect(outcome).toMatchObject({ content: row.gives, variant: row.retrieve > 0 ? 'retrieve' : 'render' });
   expect(count(asked)).toEqual({ render: row.render, retrieve: row.retrieve });
 });
 

@@ -1,0 +1,93 @@
+import type { AstroIntegrationLogger } from 'astro';
+import type { CacheEntry } from '../cache/cache-entry.ts';
+import { createSource } from '../create-source.ts';
+import type { Settings } from '../options.ts';
+import { hashOf, type Manifest, readManifest } from '../publish/manifest.ts';
+import type { SnippetSource } from '../snippet-source.ts';
+import { fetchSnippets } from '../wanted/fetch-snippets.ts';
+import { snippetKey } from '../wanted/snippet-key.ts';
+import { AskOnce } from './ask-once.ts';
+import { describeNotice } from './summary.ts';
+
+export interface BuildBeginning {
+  /** The record of the build before, where there is one. */
+  before: Manifest | undefined;
+  /**
+   * What the build asks: the source that has been asked early, or one that is made now.
+   *
+   * @throws AstroError when the key or the addresses are not set.
+   */
+  source(who: string): SnippetSource;
+  /** Calls `erase` before a warning is written, so that it does not end in the middle of a progress bar. */
+  beforeWarning(erase: () => void): void;
+  end(): Promise<void>;
+}
+
+/**
+ * Reads what the last build showed, and begins to ask for it, while Astro still bundles. A snippet that is not
+ * embedded any more costs a request and nothing else; one that fails here is asked for again when a page needs it.
+ */
+export async function beginBuild(
+  manifest: string,
+  settings: Settings,
+  logger: AstroIntegrationLogger,
+): Promise<BuildBeginning> {
+  const before = await readManifest(manifest);
+  let erase = () => {};
+  let source: SnippetSource | undefined;
+  const warn = (line: string) => {
+    erase();
+    logger.warn(line);
+  };
+  const beginning: BuildBeginning = {
+    before,
+    source(who) {
+      source ??= new AskOnce(
+        createSource(settings, who, {
+          warn,
+          onNotice: (notice) => warn(describeNotice(notice)),
+          isSuperseded: supersededBy(before),
+        }),
+      );
+      return source;
+    },
+    beforeWarning(call) {
+      erase = call;
+    },
+    async end() {
+      await source?.close();
+    },
+  };
+  if (before !== undefined && canAsk(settings)) askEarly(before, beginning.source('The last build'));
+  return beginning;
+}
+
+function canAsk({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean {
+  return apiKey !== undefined && (renderBaseUrl !== undefined || retrieveBaseUrl !== undefined);
+}
+
+function askEarly({ snippets }: Manifest, source: SnippetSource): void {
+  const none = new Set<string>();
+  const wanted = snippets.map(({ id, params }) => ({
+    key: snippetKey(id, params),
+    id,
+    params,
+    pages: none,
+    pagesWithoutFallback: none,
+  }));
+  // What becomes of it is seen by whoever wants one of them.
+  fetchSnippets(source, wanted, new AbortController().signal, () => {}).catch(() => {});
+}
+
+/** An answer is too old when the site has shown another one since: a refresh asks the service itself. */
+function supersededBy(
+  before: Manifest | undefined,
+): (id: number, params: string | undefined, entry: CacheEntry) => boolean {
+  const shown = new Map(
+    before?.snippets.map(({ id, params, content }) => [snippetKey(id, params), content] as const),
+  );
+  return (id, params, { content, fetchedAt }) => {
+    const known = shown.get(snippetKey(id, params));
+    return known !== undefined && fetchedAt < known.fetchedAt && hashOf(content) !== known.hash;
+  };
+}

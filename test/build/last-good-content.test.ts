@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+let service: TestService;
+let site: Site;
+
+const config = (options: string) => `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ integrations: [snippets(${options})] });`;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: 'one', 2: 'two' });
+  site = await createSite({
+    'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+    'src/pages/about.html': '<p><snippet-embed id="2"></snippet-embed></p>',
+  });
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+});
+beforeEach(() => service.mend());
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+});
+
+test('staleIfError: the last good content is shown when the service is down, with a warning for each snippet', async () => {
+  await site.write({ 'astro.config.mjs': config(`{ staleIfError: '7d' }`) });
+  Object.assign(service.faults, { failing: 1, failingStatus: 503 });
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(output).toMatch(
+    /Snippet 1 could not be .*503.* Its last good content, of \d+ seconds? ago, is shown instead, on index\.html\./,
+  );
+  expect(output).toMatch(/Snippet 2 could not be .*503.* is shown instead, on about\/index\.html\./);
+  expect(await site.read('index.html')).toContain('<p>one</p>');
+});
+
+test('staleIfError: a refusal still fails the build', async () => {
+  await site.write({ 'astro.config.mjs': config(`{ staleIfError: '7d' }`) });
+  service.store.organizations.setSubscription(service.organizationId, 'expired');
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(1);
+  expect(output).toContain('402 Payment Required');
+});
+
+test('without the option, a service that is down fails the build', async () => {
+  await site.write({ 'astro.config.mjs': config('') });
+  Object.assign(service.faults, { failing: 1, failingStatus: 503 });
+  expect((await site.build(service.environment)).exitCode).toBe(1);
+});
+
+test('offline builds from what is kept, asks nobody, and names what is not there', async () => {
+  await site.write({ 'astro.config.mjs': config('{ offline: true }') });
+  const before = service.requests().length;
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(output).toContain('0 requests, 0 retries, 0 fallbacks · 2 from the cache');
+  expect(await site.read('about/index.html')).toContain('<p>two</p>');
+
+  await site.write({ 'src/pages/new.html': '<p><snippet-embed id="3"></snippet-embed></p>' });
+  const missing = await site.build(service.environment);
+  expect(missing.exitCode).toBe(1);
+  expect(missing.output).toContain('Snippet 3 is not in the cache');
+  expect(missing.output).toContain('Build once without `offline`');
+  expect(service.requests()).toHaveLength(before);
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+let service: TestService;
+let site: Site;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: 'one', 2: 'two', 3: 'three' });
+  site = await createSite({
+    'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+const clock = {
+  name: 'clock',
+  hooks: {
+    'astro:build:setup': () => console.log('BUNDLING ' + Date.now()),
+    'astro:build:generated': () => console.log('GENERATED ' + Date.now()),
+  },
+};
+export default defineConfig({ integrations: [clock, snippets()] });`,
+    'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+    'src/pages/about.html': '<p><snippet-embed id="2"></snippet-embed></p>',
+  });
+});
+beforeEach(async () => {
+  service.mend();
+  await site.write({ 'src/pages/about.html': '<p><snippet-embed id="2"></snippet-embed></p>' });
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+});
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+});
+
+test('what the last build showed is asked for while Astro bundles, and once', async () => {
+  const before = service.requests().length;
+  const { output } = await site.build(service.environment);
+  const asked = service.requests().slice(before);
+  expect(asked.map(({ snippetId }) => snippetId).sort()).toEqual(['1', '2']);
+  const generatedAt = Number(/GENERATED (\d+)/.exec(output)?.[1]);
+  for (const { at } of asked) expect(Date.parse(at)).toBeLessThan(generatedAt);
+  expect(output).toContain('2 requests, 0 retries, 0 fallbacks');
+});
+
+test('a snippet that is no longer embedded costs a request and never an error', async () => {
+  await site.write({ 'src/pages/about.html': '<p>nothing</p>' });
+  Object.assign(service.faults, { failing: 1, failingStatus: 404, only: [2] });
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(output).not.toMatch(/warn|404/i);
+});
+
+test('one that is new is asked for when it is found', async () => {
+  await site.write({ 'src/pages/about.html': '<p><snippet-embed id="3"></snippet-embed></p>' });
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  expect(await site.read('about/index.html')).toContain('three');
+});
+
+test('a key that is refused early fails the build as it would later, once a page holds an embed', async () => {
+  const wrong = { ...service.environment, SNIPPETS_API_KEY: 'sk_of_nobody_at_all' };
+  const { exitCode, output } = await site.build(wrong);
+  expect(exitCode).toBe(1);
+  expect(output.match(/401 Unauthorized/g)).toHaveLength(1);
+});
+
+test('what failed early is asked for again when a page needs it', async () => {
+  // The first two requests are the early ones.
+  Object.assign(service.faults, { failingNext: 2, failingStatus: 404 });
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(output).toContain('4 requests, 0 retries');
+});

@@ -1,0 +1,299 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readCacheEntry } from '../../src/cache/cache-entry.ts';
+import { cacheKeysOf } from '../../src/cache/cache-key.ts';
+import {
+  type CachePolicy,
+  CachingClient,
+  type CachingClientOptions,
+} from '../../src/cache/caching-client.ts';
+import type { StorageOptions } from '../../src/cache/open-storage.ts';
+import { SnippetCache } from '../../src/cache/snippet-cache.ts';
+import { SnippetError, type SnippetErrorCode } from '../../src/client/index.ts';
+import type { SnippetSource } from '../../src/snippet-source.ts';
+
+const apiKey = 'sk_test_3f1c9a6b52d84e07';
+const baseUrl = 'https://render.test';
+let folder: string;
+let warnings: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'snippets-cache-'));
+  warnings = [];
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A service that gives each content in turn, and then the last one again. */
+function service(...answers: (string | SnippetErrorCode)[]): SnippetSource & { asked: number } {
+  const codes = new Set<string>([
+    'server-error',
+    'unauthorized',
+    'payment-required',
+    'forbidden',
+    'not-found',
+    'network',
+    'timeout',
+  ]);
+  const source = {
+    asked: 0,
+    counts: { requests: 0, retries: 0, fallbacks: 0 },
+    async get(id: number) {
+      const answer = answers[Math.min(source.asked, answers.length - 1)] ?? '';
+      source.asked += 1;
+      if (codes.has(answer)) throw new SnippetError(answer as SnippetErrorCode, `Snippet ${id}: ${answer}`);
+      return { content: answer, variant: 'render' as const, milliseconds: 5 };
+    },
+    async close() {},
+  };
+  return source;
+}
+
+/** One run of a build: everything that is written is there when it has been closed. */
+async function run<T>(
+  source: SnippetSource,
+  policy: Partial<CachePolicy>,
+  work: (client: CachingClient) => Promise<T>,
+  {
+    storage = {},
+    ...more
+  }: { storage?: Partial<StorageOptions> } & Partial<
+    Pick<CachingClientOptions, 'endpoints' | 'isSuperseded' | 'keyOf'>
+  > = {},
+): Promise<T> {
+  const client = new CachingClient(source, {
+    cache: new SnippetCache({ driver: undefined, options: undefined, folder, ...storage }, 1000, (line) =>
+      warnings.push(line),
+    ),
+    policy: { maxAge: 0, staleIfError: 0, offline: false, ...policy },
+    keyOf: cacheKeysOf(apiKey),
+    endpoints: [{ baseUrl, variant: 'render' }],
+    isSuperseded: () => false,
+    ...more,
+  });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+describe('maxAge', () => {
+  test('a young answer is given without asking, an old one is not', async () => {
+    const source = service('first', 'second');
+    await run(source, {}, (client) => client.get(1));
+    const young = await run(source, { maxAge: 60_000 }, async (client) => [
+      await client.get(1),
+      client.counts,
+    ]);
+    expect(young).toMatchObject([
+      { content: 'first', variant: 'render', fetchedAt: expect.any(Number) },
+      { cached: 1 },
+    ]);
+    expect(source.asked).toBe(1);
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
+    expect(await run(source, { maxAge: 60_000 }, (client) => client.get(1))).toMatchObject({
+      content: 'second',
+    });
+    expect(source.asked).toBe(2);
+  });
+
+  test('an answer from the future is not young', async () => {
+    const source = service('first', 'second');
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockReturnValue(now + 3_600_000);
+    await run(source, {}, (client) => client.get(1));
+    vi.spyOn(Date, 'now').mockReturnValue(now);
+    expect(await run(source, { maxAge: 60_000 }, (client) => client.get(1))).toMatchObject({
+      content: 'second',
+    });
+  });
+
+  test('a young answer is not given where the site has shown a newer one', async () => {
+    const source = service('first', 'second');
+    await run(source, {}, (client) => client.get(1));
+    const got = await run(source, { maxAge: 60_000 }, (client) => client.get(1), {
+      isSuperseded: () => true,
+    });
+    expect(got).toMatchObject({ content: 'second' });
+  });
+
+  test.each<[what: string, ...more: Parameters<typeof run>[3][]]>([
+    ['another key', { keyOf: cacheKeysOf('sk_test_of_someone_else') }],
+    ['another base address', { endpoints: [{ baseUrl: 'https://elsewhere.test', variant: 'render' }] }],
+    ['the other variant alone', { endpoints: [{ baseUrl, variant: 'retrieve' }] }],
+  ])('is not shared with %s', async (_what, more) => {
+    await run(service('ours'), {}, (client) => client.get(1));
+    expect(await run(service('theirs'), { maxAge: 60_000 }, (client) => client.get(1), more)).toMatchObject({
+      content: 'theirs',
+    });
+  });
+
+  test('is not shared with other params, but with the same in another order', async () => {
+    await run(service('pro'), {}, (client) => client.get(1, { plan: 'pro', seats: 2 }));
+    const source = service('other');
+    const get = (params?: { plan: string; seats?: number }) =>
+      run(source, { maxAge: 60_000 }, (client) => client.get(1, params));
+    expect(await get({ seats: 2, plan: 'pro' } as never)).toMatchObject({ content: 'pro' });
+    expect(await get({ plan: 'pro' })).toMatchObject({ content: 'other' });
+    expect(await get()).toMatchObject({ content: 'other' });
+  });
+});
+
+describe('staleIfError', () => {
+  const rows: [SnippetErrorCode, boolean][] = [
+    ['server-error', true],
+    ['network', true],
+    ['timeout', true],
+    ['unauthorized', false],
+    ['payment-required', false],
+    ['forbidden', false],
+    ['not-found', false],
+  ];
+  test.each(rows)('%s: the last good content stands in: %s', async (code, standsIn) => {
+    await run(service('good'), {}, (client) => client.get(1));
+    const got = run(service(code), { staleIfError: 60_000 }, (client) => client.get(1));
+    if (standsIn) expect(await got).toMatchObject({ content: 'good', error: { code } });
+    else await expect(got).rejects.toMatchObject({ code });
+  });
+
+  test('not without the option, and not when it is too old', async () => {
+    await run(service('good'), {}, (client) => client.get(1));
+    await expect(run(service('server-error'), {}, (client) => client.get(1))).rejects.toMatchObject({
+      code: 'server-error',
+    });
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
+    await expect(
+      run(service('server-error'), { staleIfError: 60_000 }, (client) => client.get(1)),
+    ).rejects.toMatchObject({
+      code: 'server-error',
+    });
+  });
+});
+
+test('offline gives what is kept, of any age, and asks nobody', async () => {
+  await run(service('good'), {}, (client) => client.get(1));
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 1e12);
+  const source = service('new');
+  await run(source, { offline: true }, async (client) => {
+    expect(await client.get(1)).toMatchObject({ content: 'good' });
+    await expect(client.get(2)).rejects.toMatchObject({ code: 'not-cached', snippetId: 2 });
+  });
+  expect(source.asked).toBe(0);
+});
+
+describe('never a reason to fail', () => {
+  test('no byte of the key is kept, and no content under a name that tells of it', async () => {
+    await run(service('good'), {}, (client) => client.get(1));
+    const [name = ''] = await readdir(folder);
+    expect(name).toMatch(/^[0-9a-f]{64}$/);
+    expect(await readFile(join(folder, name), 'utf8')).not.toContain(apiKey);
+  });
+
+  test('a file that was cut at any byte, or holds anything else, is not there', async () => {
+    await run(service('good'), {}, (client) => client.get(1));
+    const [name = ''] = await readdir(folder);
+    const whole = await readFile(join(folder, name));
+    for (let length = 0; length < whole.length; length++) {
+      await writeFile(join(folder, name), whole.subarray(0, length));
+      const got = await run(service('fresh'), { maxAge: 60_000 }, (client) => client.get(1));
+      expect(got.content, `${length} bytes`).toBe('fresh');
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  test('whatever a storage gives is an entry or nothing', () => {
+    fc.assert(
+      fc.property(fc.anything(), (stored) => {
+        const entry = readCacheEntry(stored);
+        if (entry !== undefined) expect(typeof entry.content).toBe('string');
+      }),
+    );
+  });
+
+  test('random bytes in its file are nothing', async () => {
+    await run(service('good'), {}, (client) => client.get(1));
+    const [name = ''] = await readdir(folder);
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
+        await writeFile(join(folder, name), bytes);
+        const got = await run(service('fresh'), { maxAge: 60_000 }, (client) => client.get(1));
+        expect(got.content).toBe('fresh');
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('a folder that cannot be made is said once', async () => {
+    const file = join(folder, 'a-file');
+    await writeFile(file, '');
+    await run(
+      service('good'),
+      { maxAge: 60_000 },
+      (client) => Promise.all([1, 2, 3].map((id) => client.get(id))),
+      { storage: { folder: join(file, 'answers') } },
+    );
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The cache of snippets cannot be used, .*(ENOTDIR|EEXIST)/),
+    ]);
+  });
+
+  test('a disk that is full is said once, and what is on it is still read', async () => {
+    await run(service('kept'), {}, (client) => client.get(1));
+    const full = {
+      ...(await import('unstorage/drivers/fs-lite')).default({ base: folder }),
+      async setItem() {
+        throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+      },
+    };
+    await run(
+      service('new', 'new', 'server-error'),
+      { staleIfError: 60_000 },
+      async (client) => {
+        await client.get(2);
+        await client.get(3);
+        expect(await client.get(1)).toMatchObject({ content: 'kept' });
+      },
+      { storage: { driver: full } },
+    );
+    expect(warnings).toEqual([expect.stringContaining('ENOSPC')]);
+  });
+
+  test('a storage that hangs is left alone after two seconds', async () => {
+    const hanging = {
+      getItem: () => new Promise<never>(() => {}),
+      setItem: () => new Promise<never>(() => {}),
+      hasItem: () => false,
+      getKeys: () => [],
+    };
+    const start = performance.now();
+    const contents = await run(
+      service('good'),
+      { maxAge: 60_000 },
+      (client) => Promise.all(Array.from({ length: 200 }, (_, id) => client.get(id + 1))),
+      { storage: { driver: hanging } },
+    );
+    expect(contents).toHaveLength(200);
+    expect(performance.now() - start).toBeLessThan(6_000);
+    expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
+  });
+
+  test('two at once leave whole entries', async () => {
+    const contents = ['a'.repeat(100_000), 'b'.repeat(100_000)] as const;
+    await Promise.all(
+      contents.map((content) =>
+        run(service(content), {}, (client) => Promise.all([1, 2, 3, 4].map((id) => client.get(id)))),
+      ),
+    );
+    for (const id of [1, 2, 3, 4]) {
+      const { content } = await run(service('neither'), { offline: true }, (client) => client.get(id));
+      expect(contents).toContain(content);
+    }
+    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface Redis {
+  url: string;
+  /** Ends the server at once, as a machine that goes away would. */
+  kill(): Promise<void>;
+}
+
+/** Starts a Redis of its own on a free port, with nothing in it. Fails, and says why, where there is none to start. */
+export async function startRedis(): Promise<Redis> {
+  await install();
+  const folder = await mkdtemp(join(tmpdir(), 'snippets-redis-'));
+  const port = await freePort();
+  const server = spawn(
+    'redis-server',
+    ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--dir', folder],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const ended = once(server, 'close');
+  await new Promise<void>((resolve, reject) => {
+    let output = '';
+    server.stdout.on('data', (text) => {
+      output += text;
+      if (output.includes('Ready to accept connections')) resolve();
+    });
+    server.once('close', () => reject(new Error(`redis-server did not start:\n${output}`)));
+  });
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    async kill() {
+      server.kill('SIGKILL');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function install(): Promise<void> {
+  const isThere = () =>
+    run('redis-server', ['--version']).then(
+      () => true,
+      () => false,
+    );
+  if (await isThere()) return;
+  const failure = await run(
+    'sh',
+    ['-c', 'apt-get update && apt-get install --yes --no-install-recommends redis-server'],
+    {
+      timeout: 300_000,
+    },
+  ).catch((error: Error) => error);
+  if (await isThere()) return;
+  throw new Error(
+    `There is no redis-server to test with. Install it (Debian: apt-get install redis-server).\n${failure instanceof Error ? failure.message : ''}`,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
