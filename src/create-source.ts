@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { cacheKeysOf } from './cache/cache-key.ts';
 import { CachingClient, type CachingClientOptions } from './cache/caching-client.ts';
 import { SnippetCache } from './cache/snippet-cache.ts';
+import { keyDetector } from './client/api-key.ts';
 import type { SnippetClientOptions } from './client/snippet-client.ts';
 import { createClient, requireKey } from './create-client.ts';
 import type { Settings } from './options.ts';
@@ -28,11 +29,14 @@ export function createSource(
   const { cache, cacheDirectory, staleIfError, offline, renderBaseUrl, retrieveBaseUrl } = settings;
   if (cache === false || cacheDirectory === undefined) return client;
   const { driver, options, maxAge } = cache;
+  const apiKey = requireKey(settings, who);
+  const holdsKey = keyDetector(apiKey);
   const folder = join(cacheDirectory, 'astro-snippets/answers');
   return new CachingClient(client, {
     cache: new SnippetCache({ driver, options, folder }, Math.max(keepFor, maxAge, staleIfError), warn),
     policy: { maxAge: alwaysAsk ? 0 : maxAge, staleIfError, offline },
-    keyOf: cacheKeysOf(requireKey(settings, who)),
+    keyOf: cacheKeysOf(apiKey),
+    mayKeep: ({ content, name = '' }) => !holdsKey(content) && !holdsKey(name),
     endpoints: [
       ...(renderBaseUrl === undefined ? [] : [{ baseUrl: renderBaseUrl, variant: 'render' as const }]),
       ...(retrieveBaseUrl === undefined ? [] : [{ baseUrl: retrieveBaseUrl, variant: 'retrieve' as const }]),

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { disguisesOf } from '../client/api-key.ts';
+import { keyDetector } from '../client/api-key.ts';
 import { elementName } from '../embed/element.ts';
 import type { SiteFile, SiteFiles } from './site-files.ts';
 
@@ -24,9 +24,8 @@ export async function verifyOutput(
   signal: AbortSignal,
 ): Promise<Findings> {
   const findings: Findings = { withKey: [], withEmbed: [] };
-  const disguises = apiKey === undefined ? [] : disguisesOf(apiKey).map((text) => Buffer.from(text));
-  const holdsKey = (bytes: Buffer) => disguises.some((disguise) => bytes.includes(disguise));
-  for (const file of disguises.length > 0 ? pages : []) {
+  const holdsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
+  for (const file of apiKey === undefined ? [] : pages) {
     signal.throwIfAborted();
     if (holdsKey(await readFile(file.file))) findings.withKey.push(file);
   }

@@ -22,6 +22,8 @@ export interface CachingClientOptions {
   keyOf(question: CacheQuestion): string;
   /** The base addresses that are set, by their variants. */
   endpoints: readonly Pick<CacheQuestion, 'baseUrl' | 'variant'>[];
+  /** Whether an answer may be written down: one that holds the key may not. */
+  mayKeep(entry: CacheEntry): boolean;
   /** Whether the site is known to have shown something newer already: a refresh asks the service itself. */
   isSuperseded(id: number, params: string | undefined, entry: CacheEntry): boolean;
 }
@@ -96,10 +98,10 @@ export class CachingClient implements SnippetSource {
   }
 
   #write(id: number, params: string | undefined, { content, variant, name }: Snippet): void {
-    const { cache, endpoints, keyOf } = this.#options;
+    const { cache, endpoints, keyOf, mayKeep } = this.#options;
     const endpoint = endpoints.find((one) => one.variant === variant);
     if (endpoint === undefined) return;
     const entry = { content, variant, fetchedAt: Date.now(), ...(name === undefined ? {} : { name }) };
-    cache.write(keyOf({ ...endpoint, id, params }), entry);
+    if (mayKeep(entry)) cache.write(keyOf({ ...endpoint, id, params }), entry);
   }
 }

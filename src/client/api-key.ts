@@ -44,6 +44,15 @@ export function disguisesOf(key: string): string[] {
   return [...new Set([key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1), ...encoded])];
 }
 
+/** Returns a function that says whether a text holds the key, whatever its form. */
+export function keyDetector(key: string): (text: Buffer | string) => boolean {
+  const disguises = disguisesOf(key).map((disguise) => Buffer.from(disguise));
+  return (text) => {
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+    return disguises.some((disguise) => bytes.includes(disguise));
+  };
+}
+
 /** Returns a function that takes the key out of a text, whatever its form. */
 export function redactorOf(key: string): (text: string) => string {
   const disguises = disguisesOf(key);

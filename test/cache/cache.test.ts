@@ -73,6 +73,7 @@ async function run<T>(
     policy: { maxAge: 0, staleIfError: 0, offline: false, ...policy },
     keyOf: cacheKeysOf(apiKey),
     endpoints: [{ baseUrl, variant: 'render' }],
+    mayKeep: ({ content }) => !content.includes(apiKey),
     isSuperseded: () => false,
     ...more,
   });
