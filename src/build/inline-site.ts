@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
 import { mayHoldEmbeds } from '../embed/index.ts';
+import { interruptible } from '../interruption.ts';
 import type { Settings } from '../options.ts';
 import { removeManifest } from '../publish/manifest.ts';
 import { userError } from '../report/user-error.ts';
@@ -8,7 +9,6 @@ import type { BuildBeginning } from './begin-build.ts';
 import { fetchContents } from './fetch-contents.ts';
 import { findEmbeds } from './find-embeds.ts';
 import { inlinePages } from './inline-pages.ts';
-import { interruptible } from './interruption.ts';
 import { BuildRecord } from './record-build.ts';
 import { listSiteFiles, type SiteFile, type SiteFiles } from './site-files.ts';
 import { describeBuild } from './summary.ts';

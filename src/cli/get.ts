@@ -1,8 +1,6 @@
 import { parseParams, parseSnippetId } from '../client/snippet-input.ts';
+import { cleanLines } from './print.ts';
 import { connect, type ProjectOptions } from './project.ts';
-
-// All controls but tab and line feed: a snippet's text must not act on the terminal that shows it.
-const controls = /[\p{Cc}\p{Cf}]/gu;
 
 /**
  * `astro-snippets get ID`: one snippet as a build would get it. The content goes to standard output, and what there
@@ -30,11 +28,7 @@ export async function get(
     ];
     process.stderr.write(`${facts.join(' · ')}\n`);
     const { isTTY } = process.stdout;
-    process.stdout.write(
-      isTTY
-        ? `${content.replace(controls, (control) => (/[\t\n]/.test(control) ? control : ''))}\n`
-        : content,
-    );
+    process.stdout.write(isTTY ? `${cleanLines(content)}\n` : content);
   } finally {
     await client.close();
   }

@@ -1,13 +1,17 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { SnippetError } from '../client/snippet-error.ts';
+import { parseDuration } from '../duration.ts';
 import { hints } from '../report/hints.ts';
 import { check } from './check.ts';
+import { doctor } from './doctor.ts';
 import { exitCodes } from './exit-codes.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
 import { refresh } from './refresh.ts';
+import { report } from './report.ts';
+import { watch } from './watch.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -40,9 +44,33 @@ program
   .description(
     `puts changed snippets into just the pages that show them, without a build. Exit status: 0 up to date, ${exitCodes.needsBuild} a full build is needed, 1 failed`,
   )
-  .option('--dry-run', 'say what would be written')
+  .option('--dry-run', 'show what would change, and write nothing')
   .option('--skip-modified', 'leave out pages that were changed after the build')
   .action((options) => refresh(program.opts(), options));
+
+program
+  .command('watch')
+  .description('asks now and then, refreshes when something was published, and runs a command')
+  .addOption(
+    new Option('--every <time>', 'how often to ask; a little more or less each time')
+      .default(30_000, '30s')
+      .argParser(durationFrom),
+  )
+  .option('--exec <command>', 'what brings the pages to their readers; run once for each change')
+  .option('--skip-modified', 'leave out pages that were changed after the build')
+  .action((options) => watch(program.opts(), options));
+
+program
+  .command('report')
+  .description('writes a page that says what is embedded, how large, how slow, and what changed; asks nobody')
+  .option('--to <file>', 'where to', 'snippets-report.html')
+  .action((options) => report(program.opts(), options));
+
+program
+  .command('doctor')
+  .description('says what works and what does not: environment, addresses, certificate, key, each variant')
+  .argument('[id]', 'a snippet to ask for; otherwise one of the last build')
+  .action((id) => doctor(program.opts(), id));
 
 program
   .command('get')
@@ -50,6 +78,14 @@ program
   .argument('<id>', "the snippet's id")
   .option('--params <json>', 'variables for the snippet: one JSON object')
   .action((id, options) => get(program.opts(), id, options));
+
+function durationFrom(text: string): number {
+  const milliseconds = parseDuration(text);
+  if (milliseconds === undefined || milliseconds < 1_000) {
+    throw new InvalidArgumentError('It is a time of a second or more, with its unit: 30s, 5m.');
+  }
+  return milliseconds;
+}
 
 try {
   process.exitCode = await program.parseAsync().then(() => process.exitCode ?? exitCodes.ok);

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { loadEnv } from 'vite';
 import type { SnippetClient } from '../client/snippet-client.ts';
 import { createClient } from '../create-client.ts';
-import { parseOptions, resolveSettings, variables } from '../options.ts';
+import { parseOptions, resolveSettings, type Settings, variables } from '../options.ts';
 import { type Manifest, outputFrom, readManifest } from '../publish/manifest.ts';
 import { manifestFile } from '../publish/manifest-file.ts';
 import { settle } from '../publish/refresh.ts';
@@ -40,23 +40,28 @@ export async function openProject({ manifest: given, output }: ProjectOptions): 
 }
 
 /**
- * Makes a client, as a build of the project in the current folder would. The Astro config is not read: what it says
- * of the service is in the manifest, where there is one. The environment wins, so that a service that has moved can
- * be reached without a build; and only it has the key.
+ * What a build of the project in the current folder would go by. The Astro config is not read: what it says of the
+ * service is in the manifest, where there is one. The environment wins, so that a service that has moved can be
+ * reached without a build; and only it has the key.
  *
- * @throws AstroError when the key or the addresses are not set.
+ * @throws AstroError for a malformed key or address.
  */
-export async function connect(options: ProjectOptions): Promise<SnippetClient> {
+export async function readSettings(options: ProjectOptions): Promise<Settings> {
   const manifest = await readManifest(fileOf(options.manifest));
   const { renderBaseUrl, retrieveBaseUrl, ...more } = manifest?.settings ?? {};
-  const settings = resolveSettings(parseOptions(more), {
+  return resolveSettings(parseOptions(more), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
     ...loadEnv('production', process.cwd(), 'SNIPPETS_'),
   });
-  return createClient(settings, 'The service is to be asked');
 }
 
-function fileOf(given: string | undefined): string {
+/** Makes a client. @throws AstroError when the key or the addresses are malformed or not set. */
+export async function connect(options: ProjectOptions): Promise<SnippetClient> {
+  return createClient(await readSettings(options), 'The service is to be asked');
+}
+
+/** The manifest's file, whether there is one or not. */
+export function fileOf(given: string | undefined): string {
   return given === undefined ? manifestFile(join(process.cwd(), 'node_modules/.astro')) : resolve(given);
 }

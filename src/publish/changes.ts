@@ -24,7 +24,11 @@ export interface Changes {
  *
  * @throws AstroError with the report of a build, when there is a snippet that cannot be had.
  */
-export async function findChanges(manifest: Manifest, client: SnippetSource): Promise<Changes> {
+export async function findChanges(
+  manifest: Manifest,
+  client: SnippetSource,
+  signal = new AbortController().signal,
+): Promise<Changes> {
   const wanted = manifest.snippets.map(({ id, params }, index): WantedSnippet => {
     const pages = new Set(
       manifest.pages
@@ -33,7 +37,7 @@ export async function findChanges(manifest: Manifest, client: SnippetSource): Pr
     );
     return { key: String(index), id, params, pages, pagesWithoutFallback: pages };
   });
-  const fetched = await fetchSnippets(client, wanted, new AbortController().signal, () => {});
+  const fetched = await fetchSnippets(client, wanted, signal, () => {});
   const failures = failuresOf(fetched, []);
   if (failures !== undefined) {
     const { message, hint } = writeFailureReport(failures);

@@ -15,9 +15,16 @@ import {
   writeManifest,
 } from './manifest.ts';
 
-export interface Refreshed {
-  /** Pages that were brought up to date. */
-  written: string[];
+/** A page that holds a changed snippet, as it is and as it is to be. */
+export interface RefreshedPage {
+  page: ManifestPage;
+  before: Buffer;
+  after: Buffer;
+  next: PageState;
+}
+
+export interface Refresh {
+  pages: RefreshedPage[];
   /** Pages that hold a changed snippet, but are not as the build left them: a minifier ran, say, or they are gone. */
   modified: string[];
 }
@@ -40,39 +47,44 @@ export async function settle(file: string, manifest: Manifest): Promise<Manifest
 }
 
 /**
- * Puts the contents into just the pages whose snippets have changed. Each page is replaced as a whole, and the
- * manifest says beforehand what is going to be, so that it can be ended at any moment.
+ * Makes of each page whose snippets have changed what a build would, and writes nothing.
  *
  * @param contents of the manifest's snippets, in its order.
- * @param skipModified goes on with the other pages where some are not as the build left them; otherwise nothing
- * is written then.
  */
-export async function refresh(
+export async function planRefresh(
   file: string,
   manifest: Manifest,
   contents: readonly SourcedSnippet[],
-  { skipModified = false, dryRun = false } = {},
-): Promise<Refreshed> {
+): Promise<Refresh> {
   const output = outputOf(file, manifest);
   const hashes = contents.map(({ content }) => hashOf(content));
   const isOld = ({ embeds }: PageState) => embeds.some(({ snippet, content }) => content !== hashes[snippet]);
-  const modified: string[] = [];
-  const work: { page: ManifestPage; next: PageState; bytes: Buffer }[] = [];
+  const refresh: Refresh = { pages: [], modified: [] };
   for (const page of manifest.pages.filter(isOld)) {
     const before = await readFile(join(output, page.name)).catch(() => undefined);
-    if (before === undefined || hashOf(before) !== page.hash) modified.push(page.name);
-    else work.push({ page, ...splice(before, page.embeds, contents, hashes) });
+    if (before === undefined || hashOf(before) !== page.hash) refresh.modified.push(page.name);
+    else refresh.pages.push({ page, before, ...splice(before, page.embeds, contents, hashes) });
   }
-  const written = work.map(({ page }) => page.name);
-  if (dryRun || written.length === 0 || (modified.length > 0 && !skipModified)) {
-    return { written: dryRun ? written : [], modified };
-  }
-  const nexts = new Map(work.map(({ page, next }) => [page, next]));
+  return refresh;
+}
+
+/**
+ * Puts the pages in place of the old ones. Each is replaced as a whole, and the manifest says beforehand what is
+ * going to be, so that it can be ended at any moment.
+ */
+export async function writeRefresh(
+  file: string,
+  manifest: Manifest,
+  contents: readonly SourcedSnippet[],
+  { pages: refreshed }: Refresh,
+): Promise<void> {
+  const output = outputOf(file, manifest);
+  const nexts = new Map(refreshed.map(({ page, next }) => [page, next]));
   const pages = manifest.pages.map((page) => ({ ...page, next: nexts.get(page) }));
   await writeManifest(file, { ...manifest, pages });
-  for (const { page, bytes } of work) {
+  for (const { page, after } of refreshed) {
     const target = join(output, page.name);
-    await writeAtomically(target, bytes, temporaryOf(target));
+    await writeAtomically(target, after, temporaryOf(target));
   }
   await writeManifest(file, {
     ...manifest,
@@ -84,7 +96,6 @@ export async function refresh(
     before: asBefore(manifest),
     pages: manifest.pages.map((page) => ({ ...page, ...nexts.get(page) })),
   });
-  return { written, modified };
 }
 
 /** Known beforehand, so that one which a kill left behind is found and removed. */
@@ -98,9 +109,9 @@ function splice(
   embeds: readonly ManifestEmbed[],
   contents: readonly SourcedSnippet[],
   hashes: readonly string[],
-): { next: PageState; bytes: Buffer } {
+): { next: PageState; after: Buffer } {
   const pieces: Buffer[] = [];
-  const after: ManifestEmbed[] = [];
+  const embedsAfter: ManifestEmbed[] = [];
   let read = 0;
   let written = 0;
   for (const embed of embeds) {
@@ -111,9 +122,9 @@ function splice(
     const start = written + embed.start - read;
     written = start + bytes.length;
     read = embed.end;
-    after.push({ ...embed, start, end: written, content: hashes[embed.snippet] });
+    embedsAfter.push({ ...embed, start, end: written, content: hashes[embed.snippet] });
   }
   pieces.push(before.subarray(read));
-  const bytes = Buffer.concat(pieces);
-  return { bytes, next: { hash: hashOf(bytes), embeds: after } };
+  const after = Buffer.concat(pieces);
+  return { after, next: { hash: hashOf(after), embeds: embedsAfter } };
 }

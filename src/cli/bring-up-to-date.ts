@@ -1,0 +1,34 @@
+import { findChanges } from '../publish/changes.ts';
+import { planRefresh, writeRefresh } from '../publish/refresh.ts';
+import { connect, openProject, type ProjectOptions } from './project.ts';
+
+export interface BroughtUpToDate {
+  /** Pages that were written. */
+  written: string[];
+  /** Pages that only a build can bring up to date. Unless they are to be skipped, nothing was written then. */
+  modified: string[];
+}
+
+/**
+ * Puts what was published since into the built site of the project in the current folder.
+ *
+ * @throws AstroError with the report of a build, when there is a snippet that cannot be had. Nothing was written then.
+ */
+export async function bringUpToDate(
+  project: ProjectOptions,
+  { skipModified = false }: { skipModified?: boolean },
+  signal?: AbortSignal,
+): Promise<BroughtUpToDate> {
+  const { file, manifest } = await openProject(project);
+  const client = await connect(project);
+  try {
+    const { contents } = await findChanges(manifest, client, signal);
+    const refresh = await planRefresh(file, manifest, contents);
+    const { pages, modified } = refresh;
+    if (pages.length === 0 || (modified.length > 0 && !skipModified)) return { written: [], modified };
+    await writeRefresh(file, manifest, contents, refresh);
+    return { written: pages.map(({ page }) => page.name), modified };
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,202 @@
+import { spawn } from 'node:child_process';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { jittered, poll } from '../../src/publish/poll.ts';
+import { WatchedSite } from '../../src/publish/watched-site.ts';
+import { userError } from '../../src/report/user-error.ts';
+import { instantClock } from '../support/clock.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+test.for([
+  [0, 27_000],
+  [0.5, 30_000],
+  [1, 33_000],
+] as const)('chance %d makes 30 s a wait of %d ms', ([random, expected]) => {
+  expect(jittered(30_000, random)).toBeCloseTo(expected, 5);
+});
+
+test('turns never overlap, and end with the signal', async () => {
+  const controller = new AbortController();
+  const clock = instantClock();
+  let atOnce = 0;
+  let turns = 0;
+  await poll(
+    30_000,
+    async () => {
+      atOnce += 1;
+      expect(atOnce).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      atOnce -= 1;
+      turns += 1;
+      if (turns === 5) controller.abort();
+    },
+    clock,
+    controller.signal,
+  );
+  expect(turns).toBe(5);
+  expect(clock.waits).toEqual([30_000, 30_000, 30_000, 30_000]);
+});
+
+describe('a watched site', () => {
+  const nothing = { written: [], modified: [] };
+  const some = { written: ['a.html'], modified: [] };
+  const down = (attempts: number) =>
+    userError(`Snippet 1: refused after ${attempts} attempts`, 'Check the network.');
+
+  async function turns(
+    outcomes: (typeof nothing | Error)[],
+    deployments: boolean[] = [],
+  ): Promise<{ said: string[]; deployed: number }> {
+    const said: string[] = [];
+    let deployed = 0;
+    const site = new WatchedSite({
+      async refresh() {
+        const outcome = outcomes.shift() ?? nothing;
+        if (outcome instanceof Error) throw outcome;
+        return outcome;
+      },
+      async deploy() {
+        deployed += 1;
+        return deployments.shift() ?? true;
+      },
+      say: (line) => said.push(line),
+    });
+    for (const _ of [...outcomes]) await site.turn();
+    return { said, deployed };
+  }
+
+  test.for([
+    ['nothing changed', [nothing, nothing], [], [], 0],
+    ['a change is deployed once', [nothing, some, nothing, nothing], [], ['a.html is up to date'], 1],
+    ['two changes, twice', [some, some], [], ['a.html is up to date', 'a.html is up to date'], 2],
+    [
+      'a deployment that failed is done again, until it works',
+      [some, nothing, nothing, nothing],
+      [false, false, true],
+      ['a.html is up to date'],
+      3,
+    ],
+    [
+      'trouble is said once, and that it is over',
+      [down(2), down(5), nothing, nothing],
+      [],
+      [expect.stringContaining('Snippet 1: refused after 2 attempts\nCheck the network.'), 'It works again.'],
+      0,
+    ],
+    [
+      'other trouble is news',
+      [down(2), userError('402', 'Renew the subscription.')],
+      [],
+      [expect.stringContaining('Check the network'), expect.stringContaining('Renew')],
+      0,
+    ],
+    [
+      'what needs a build is said once',
+      [
+        { written: [], modified: ['b.html'] },
+        { written: [], modified: ['b.html'] },
+        { written: [], modified: ['b.html', 'c.html'] },
+      ],
+      [],
+      [expect.stringContaining('b.html'), expect.stringContaining('b.html, c.html')],
+      0,
+    ],
+  ] as const)('%s', async ([, outcomes, deployments, said, deployed]) => {
+    expect(await turns([...outcomes] as (typeof nothing | Error)[], [...deployments])).toEqual({
+      said: [...said],
+      deployed,
+    });
+  });
+});
+
+describe('the command', () => {
+  const command = join(import.meta.dirname, '../../dist/cli/main.js');
+  let service: TestService;
+  let site: Site;
+  let output = '';
+  let child: ReturnType<typeof spawn> | undefined;
+
+  beforeAll(async () => {
+    service = await startTestService({ 1: 'first' });
+    site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>' });
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    // Never two at once: each says when it begins and when it has ended.
+    await site.write({ 'deploy.sh': 'echo begin >> deployed\nsleep 1.5\necho end >> deployed\n' });
+  });
+  afterEach(() => child?.kill('SIGKILL'));
+  afterAll(async () => {
+    await site.remove();
+    await service.close();
+  });
+
+  function start(...arguments_: string[]) {
+    output = '';
+    child = spawn(process.execPath, [command, 'watch', '--every', '1s', ...arguments_], {
+      cwd: site.directory,
+      env: { PATH: process.env['PATH'], ...service.environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
+    return child;
+  }
+  const deployed = () => readFile(join(site.directory, 'deployed'), 'utf8').catch(() => '');
+
+  test('keeps a site up to date through an outage, runs the command once per change, and ends on SIGTERM', async () => {
+    await rm(join(site.directory, 'deployed'), { force: true });
+    const watching = start('--exec', 'sh deploy.sh');
+    await vi.waitFor(() => expect(output).toContain('Asking every 1 s'), { timeout: 10_000 });
+
+    service.put(1, 'second');
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 20_000 });
+    expect(await site.read('index.html')).toContain('<p>second</p>');
+
+    Object.assign(service.faults, { failing: 1, failingStatus: 402 });
+    await vi.waitFor(() => expect(output).toContain('402'), { timeout: 20_000 });
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(output.match(/402/g)).toHaveLength(1);
+    service.mend();
+    await vi.waitFor(() => expect(output).toContain('It works again.'), { timeout: 20_000 });
+    expect(await deployed()).toBe('begin\nend\n');
+
+    // Two changes while the command runs are one change set after it.
+    service.put(1, 'third');
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\nbegin\n'), { timeout: 20_000 });
+    service.put(1, 'fourth');
+    service.put(1, 'fifth');
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'.repeat(3)), {
+      timeout: 20_000,
+    });
+    expect(await site.read('index.html')).toContain('<p>fifth</p>');
+
+    const ended = new Promise((resolve) => watching.once('exit', resolve));
+    const start_ = performance.now();
+    watching.kill('SIGTERM');
+    expect(await ended).toBe(143);
+    expect(performance.now() - start_).toBeLessThan(2_000);
+  });
+
+  test('a page that is not as it was built is named once, and the command is not run', async () => {
+    await rm(join(site.directory, 'deployed'), { force: true });
+    await appendFile(join(site.directory, 'dist/index.html'), '<!-- minified -->');
+    service.put(1, 'sixth');
+    start('--exec', 'sh deploy.sh');
+    await vi.waitFor(() => expect(output).toContain('it takes a build'), { timeout: 20_000 });
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(output.match(/it takes a build/g)).toHaveLength(1);
+    expect(await deployed()).toBe('');
+  });
+
+  test('a time without a unit, or too short, is refused', async () => {
+    for (const time of ['30', '10ms', 'often']) {
+      const refused = start('--every', time);
+      expect(await new Promise((resolve) => refused.once('close', resolve))).toBe(1);
+      expect(output).toContain('with its unit');
+    }
+    await writeFile(join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json'), '{}');
+    const refused = start();
+    expect(await new Promise((resolve) => refused.once('close', resolve))).toBe(1);
+    expect(output).toContain('Build the site first');
+  });
+});
