@@ -125,7 +125,10 @@ export type ParsedOptions = z.output<typeof schema>;
 export function parseOptions(options: unknown): ParsedOptions {
   const parsed = schema.safeParse(options);
   if (parsed.success) return parsed.data;
-  const flaws = parsed.error.issues.map((issue) => `- ${describe(issue)}`).join('\n');
+  const flaws = parsed.error.issues
+    .flatMap(alternative)
+    .map((issue) => `- ${describe(issue)}`)
+    .join('\n');
   throw userError(
     `The options of snippets() in the Astro config cannot be used:\n${flaws}`,
     `Options are ${Object.keys(fields.shape).join(', ')}. The API key is none of them: set ${variables.apiKey} in the environment.`,
@@ -176,9 +179,20 @@ function checked(check: () => string): string {
   }
 }
 
+/** Of several forms that a value may have, what is wrong with the one that was meant: it is of that type. */
+function alternative(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const isOtherType = ({ code, path }: z.core.$ZodIssue) =>
+    path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
+  const meant = issue.errors.find((issues) => !issues.some(isOtherType));
+  return meant?.flatMap((one) => alternative({ ...one, path: [...issue.path, ...one.path] })) ?? [issue];
+}
+
 function describe(issue: z.core.$ZodIssue): string {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `"${cleanText(key)}" is not an option`).join('; ');
+    return issue.keys
+      .map((key) => `"${cleanText([...issue.path, key].join('.'))}" is not an option`)
+      .join('; ');
   }
   return `${issue.path.length === 0 ? 'the options' : issue.path.join('.')}: ${issue.message}`;
 }

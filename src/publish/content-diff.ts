@@ -32,8 +32,10 @@ export function diffContents({ snippets }: Manifest, pages: readonly RefreshedPa
 }
 
 function patchOf(before: string, after: string): string {
-  return createTwoFilesPatch('on the site', 'published', before, after, '', '', {
+  const patch = createTwoFilesPatch('on the site', 'published', before, after, '', '', {
     context: 2,
     headerOptions: FILE_HEADERS_ONLY,
   });
+  // Content is no file: whether it ends with a line break is nothing to tell people.
+  return patch.replaceAll('\n\\ No newline at end of file', '');
 }

@@ -23,6 +23,11 @@ test.for([
   [{ concurrency: 1.5 }, 'concurrency'],
   [{ ca: '/etc/ssl/ca.pem' }, 'must be the text of a certificate (PEM)'],
   [{ renderBaseUrl: 7 }, 'renderBaseUrl'],
+  [{ staleIfError: '7' }, 'staleIfError: must be a length of time with its unit'],
+  [{ cache: { maxAge: 'soon' } }, 'maxAge: must be a length of time with its unit'],
+  [{ cache: { driver: 'redsi' } }, 'must be the name of a driver of unstorage'],
+  [{ cache: { url: 'redis://x' } }, '"cache.url" is not an option'],
+  [{ cache: false, offline: true }, 'staleIfError and offline need the cache'],
   ['x', 'the options'],
 ] as const)('%o is refused', ([options, message]) => {
   expect(refusal(() => snippets(options as never)).message).toContain(message);

@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
-const command = join(import.meta.dirname, '../../dist/cli/main.js');
 const count = 60;
 let service: TestService;
 let site: Site;
@@ -36,32 +35,16 @@ afterAll(async () => {
   await service.close();
 });
 
-interface Outcome {
-  exitCode: number | null;
-  output: string;
-}
-
-function run(
+async function run(
   arguments_: string[],
-  { environment = service.environment, killAfter = 0, killOnWrite = false } = {},
-): Promise<Outcome> {
-  const child = spawn(process.execPath, [command, ...arguments_], {
-    cwd: site.directory,
-    env: { PATH: process.env['PATH'], ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+  { environment = service.environment as Record<string, string>, killAfter = 0, killOnWrite = false } = {},
+) {
+  const { process: child, ended } = startCommand(site.directory, arguments_, environment);
   if (killAfter > 0) setTimeout(() => child.kill('SIGKILL'), killAfter);
   const watcher = killOnWrite
     ? watch(join(site.directory, 'dist'), { recursive: true }, () => child.kill('SIGKILL'))
     : undefined;
-  return new Promise((resolve) => {
-    child.once('close', (exitCode) => {
-      watcher?.close();
-      resolve({ exitCode, output });
-    });
-  });
+  return ended.finally(() => watcher?.close());
 }
 
 /** The whole output, by name. */
@@ -195,10 +178,22 @@ describe('refresh', () => {
     expect(after['20/index.html']).toContain('elsewhere');
   });
 
-  test('a dry run writes nothing', async () => {
+  test('a dry run shows each change once, fit for a terminal, and writes nothing', async () => {
+    service.put(1, '<b>nowhere</b>\n\u001b[31m<i>\u202egnp</i>');
     service.put(2, 'elsewhere');
     const before = await contents();
-    expect((await run(['refresh', '--dry-run'])).output).toContain('20/index.html would be written');
+    const { exitCode, output } = await run(['refresh', '--dry-run']);
+    expect(exitCode).toBe(0);
+    expect(output).toContain(`Snippet 1, on 60 pages
+    --- on the site
+    +++ published
+    @@ -1,1 +1,2 @@
+    -<p><b>everywhere</b></p>
+    +<p><b>nowhere</b>
+    +<i>gnp</i></p>
+`);
+    expect(output.match(/^ {4}\+<p>elsewhere<\/p>$/gm)).toHaveLength(1);
+    expect(output).toContain('\n20/index.html would be written\n');
     expect(await contents()).toEqual(before);
   });
 
@@ -241,6 +236,8 @@ test('an unknown command gets a suggestion, and --help and --version their answe
   const wrong = await run(['chekc']);
   expect(wrong.exitCode).toBe(1);
   expect(wrong.output).toContain('Did you mean check?');
-  expect((await run(['--help'])).output).toMatch(/Commands:\s+list .*\s[\s\S]*check [\s\S]*refresh /);
+  expect((await run(['--help'])).output).toMatch(
+    /Commands:\s+list [\s\S]*check [\s\S]*refresh [\s\S]*watch [\s\S]*report [\s\S]*doctor [\s\S]*get /,
+  );
   expect((await run(['--version'])).output).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

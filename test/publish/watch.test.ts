@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -6,6 +5,7 @@ import { jittered, poll } from '../../src/publish/poll.ts';
 import { WatchedSite } from '../../src/publish/watched-site.ts';
 import { userError } from '../../src/report/user-error.ts';
 import { instantClock } from '../support/clock.ts';
+import { type RunningCommand, startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -112,11 +112,9 @@ describe('a watched site', () => {
 });
 
 describe('the command', () => {
-  const command = join(import.meta.dirname, '../../dist/cli/main.js');
   let service: TestService;
   let site: Site;
-  let output = '';
-  let child: ReturnType<typeof spawn> | undefined;
+  let watching: RunningCommand;
 
   beforeAll(async () => {
     service = await startTestService({ 1: 'first' });
@@ -125,39 +123,35 @@ describe('the command', () => {
     // Never two at once: each says when it begins and when it has ended.
     await site.write({ 'deploy.sh': 'echo begin >> deployed\nsleep 1.5\necho end >> deployed\n' });
   });
-  afterEach(() => child?.kill('SIGKILL'));
+  afterEach(() => {
+    watching.process.kill('SIGKILL');
+  });
   afterAll(async () => {
     await site.remove();
     await service.close();
   });
 
-  function start(...arguments_: string[]) {
-    output = '';
-    child = spawn(process.execPath, [command, 'watch', '--every', '1s', ...arguments_], {
-      cwd: site.directory,
-      env: { PATH: process.env['PATH'], ...service.environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
-    return child;
+  function start(...arguments_: string[]): RunningCommand {
+    watching = startCommand(site.directory, ['watch', '--every', '1s', ...arguments_], service.environment);
+    return watching;
   }
   const deployed = () => readFile(join(site.directory, 'deployed'), 'utf8').catch(() => '');
 
   test('keeps a site up to date through an outage, runs the command once per change, and ends on SIGTERM', async () => {
     await rm(join(site.directory, 'deployed'), { force: true });
-    const watching = start('--exec', 'sh deploy.sh');
-    await vi.waitFor(() => expect(output).toContain('Asking every 1 s'), { timeout: 10_000 });
+    const { output, process: child, ended } = start('--exec', 'sh deploy.sh');
+    await vi.waitFor(() => expect(output()).toContain('Asking every 1 s'), { timeout: 10_000 });
 
     service.put(1, 'second');
     await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 20_000 });
     expect(await site.read('index.html')).toContain('<p>second</p>');
 
     Object.assign(service.faults, { failing: 1, failingStatus: 402 });
-    await vi.waitFor(() => expect(output).toContain('402'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(output()).toContain('402'), { timeout: 20_000 });
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(output.match(/402/g)).toHaveLength(1);
+    expect(output().match(/402/g)).toHaveLength(1);
     service.mend();
-    await vi.waitFor(() => expect(output).toContain('It works again.'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(output()).toContain('It works again.'), { timeout: 20_000 });
     expect(await deployed()).toBe('begin\nend\n');
 
     // Two changes while the command runs are one change set after it.
@@ -170,33 +164,32 @@ describe('the command', () => {
     });
     expect(await site.read('index.html')).toContain('<p>fifth</p>');
 
-    const ended = new Promise((resolve) => watching.once('exit', resolve));
-    const start_ = performance.now();
-    watching.kill('SIGTERM');
-    expect(await ended).toBe(143);
-    expect(performance.now() - start_).toBeLessThan(2_000);
+    const before = performance.now();
+    child.kill('SIGTERM');
+    expect((await ended).exitCode).toBe(143);
+    expect(performance.now() - before).toBeLessThan(2_000);
   });
 
   test('a page that is not as it was built is named once, and the command is not run', async () => {
     await rm(join(site.directory, 'deployed'), { force: true });
     await appendFile(join(site.directory, 'dist/index.html'), '<!-- minified -->');
     service.put(1, 'sixth');
-    start('--exec', 'sh deploy.sh');
-    await vi.waitFor(() => expect(output).toContain('it takes a build'), { timeout: 20_000 });
+    const { output } = start('--exec', 'sh deploy.sh');
+    await vi.waitFor(() => expect(output()).toContain('it takes a build'), { timeout: 20_000 });
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(output.match(/it takes a build/g)).toHaveLength(1);
+    expect(output().match(/it takes a build/g)).toHaveLength(1);
     expect(await deployed()).toBe('');
   });
 
   test('a time without a unit, or too short, is refused', async () => {
     for (const time of ['30', '10ms', 'often']) {
-      const refused = start('--every', time);
-      expect(await new Promise((resolve) => refused.once('close', resolve))).toBe(1);
+      const { exitCode, output } = await start('--every', time).ended;
+      expect(exitCode).toBe(1);
       expect(output).toContain('with its unit');
     }
     await writeFile(join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json'), '{}');
-    const refused = start();
-    expect(await new Promise((resolve) => refused.once('close', resolve))).toBe(1);
+    const { exitCode, output } = await start().ended;
+    expect(exitCode).toBe(1);
     expect(output).toContain('Build the site first');
   });
 });
