@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
-import { loadEnv } from 'vite';
 import type { SnippetClient } from '../client/snippet-client.ts';
 import { createClient } from '../create-client.ts';
+import { readEnvironment } from '../environment.ts';
 import { parseOptions, resolveSettings, type Settings, variables } from '../options.ts';
 import { type Manifest, outputFrom, readManifest } from '../publish/manifest.ts';
 import { manifestFile } from '../publish/manifest-file.ts';
@@ -52,7 +52,7 @@ export async function readSettings(options: ProjectOptions): Promise<Settings> {
   return resolveSettings(parseOptions(more), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
-    ...loadEnv('production', process.cwd(), 'SNIPPETS_'),
+    ...(await readEnvironment('production', process.cwd())),
   });
 }
 

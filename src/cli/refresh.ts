@@ -1,5 +1,4 @@
 import { findChanges } from '../publish/changes.ts';
-import { diffContents } from '../publish/content-diff.ts';
 import { planRefresh } from '../publish/refresh.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -30,6 +29,7 @@ async function showRefresh(project: ProjectOptions): Promise<{ written: string[]
   try {
     const { contents } = await findChanges(manifest, client);
     const { pages, modified } = await planRefresh(file, manifest, contents);
+    const { diffContents } = await import('../publish/content-diff.ts');
     for (const diff of diffContents(manifest, pages)) {
       print(`${nameOf(diff)}, on ${diff.pages.length} ${diff.pages.length === 1 ? 'page' : 'pages'}`);
       printPatch(diff.patch);

@@ -31,7 +31,7 @@ import { Snippet } from 'astro-snippets/components';
   const names = files.map(({ path }) => path);
   expect(names).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']));
   expect(
-    names.filter((name) => !/^(dist\/.+\.(js|d\.ts|astro)|[A-Z]+(\.md)?|package\.json)$/.test(name)),
+    names.filter((name) => !/^(dist\/.+\.(js|d\.ts|astro|eta|css)|[A-Z]+(\.md)?|package\.json)$/.test(name)),
   ).toEqual([]);
 
   const installed = join(site.directory, 'node_modules/astro-snippets');
