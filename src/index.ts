@@ -25,14 +25,14 @@ export type { SnippetsOptions } from './options.ts';
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
   const parsed = parseOptions(options);
   let settings: Settings = resolveSettings(parsed, {});
-  let cacheDirectory = '';
+  let site = { cacheDirectory: '', hasPolicy: false, base: '/' };
   let beginning: BuildBeginning | undefined;
   return {
     name: 'astro-snippets',
     hooks: {
       'astro:config:setup'({ addDevToolbarApp, updateConfig }) {
         const plugin = environmentPlugin((environment) => {
-          settings = resolveSettings(parsed, environment, cacheDirectory);
+          settings = resolveSettings(parsed, environment, site);
         });
         updateConfig({ vite: { plugins: [plugin] } });
         addDevToolbarApp({
@@ -44,7 +44,11 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       },
       'astro:config:done'({ config, injectTypes, logger }) {
         injectTypes({ filename: 'element.d.ts', content: "import 'astro-snippets/element';\n" });
-        cacheDirectory = fileURLToPath(config.cacheDir);
+        site = {
+          cacheDirectory: fileURLToPath(config.cacheDir),
+          hasPolicy: Boolean(config.security.csp),
+          base: config.base,
+        };
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },
       async 'astro-snippets:fetch'({ who, snippets, warn }) {
@@ -56,18 +60,23 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         serveSnippets(dev, () => settings);
       },
       async 'astro:build:start'({ logger }) {
-        const manifest = manifestFile(cacheDirectory);
+        const manifest = manifestFile(site.cacheDirectory);
         // Whatever is heavy is loaded where there is something to do: here, what the last build showed.
         if (!existsSync(manifest)) return;
         const { beginBuild } = await import('./build/begin-build.ts');
         beginning = await beginBuild(manifest, settings, logger);
       },
-      async 'astro:build:generated'({ dir, logger }) {
+      async 'astro:build:generated'({ dir, routeToHeaders, logger }) {
         const { beginBuild } = await import('./build/begin-build.ts');
         const { inlineSite } = await import('./build/inline-site.ts');
-        const site = { directory: fileURLToPath(dir), manifest: manifestFile(cacheDirectory) };
-        beginning ??= await beginBuild(site.manifest, settings, logger);
-        await inlineSite(site, beginning, settings, logger);
+        const output = {
+          directory: fileURLToPath(dir),
+          manifest: manifestFile(site.cacheDirectory),
+          base: site.base,
+          routeToHeaders,
+        };
+        beginning ??= await beginBuild(output.manifest, settings, logger);
+        await inlineSite(output, beginning, settings, logger);
       },
       async 'astro:build:done'() {
         await beginning?.end();

@@ -6,6 +6,7 @@ import { parseBaseUrl } from './client/base-url.ts';
 import { cleanText } from './client/clean-text.ts';
 import { SnippetError } from './client/snippet-error.ts';
 import { parseDuration } from './duration.ts';
+import type { HtmlRules } from './html-rules/apply-rules.ts';
 import { hints } from './report/hints.ts';
 import { userError } from './report/user-error.ts';
 
@@ -49,6 +50,12 @@ const fields = z.strictObject({
   cache: cache.default({ maxAge: 0 }),
   staleIfError: duration.default(0),
   offline: z.boolean().default(false),
+  sanitize: z
+    .custom<NonNullable<HtmlRules['sanitize']>>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+  scripts: z.enum(['allow', 'strip', 'error']).default('allow'),
+  strict: z.boolean().default(false),
+  csp: z.literal('hash').optional(),
 });
 
 const schema = fields.refine(
@@ -82,6 +89,20 @@ export interface SnippetsOptions {
   staleIfError?: string | undefined;
   /** Builds from the cache alone and asks nobody. @default false */
   offline?: boolean | undefined;
+  /** Makes HTML safe before it goes into a page: takes a content and returns what is to stand there. */
+  sanitize?: HtmlRules['sanitize'];
+  /**
+   * What becomes of scripts, event handlers and `javascript:` addresses in a snippet: they stay, are taken out, or fail
+   * the build. @default 'allow'
+   */
+  scripts?: HtmlRules['scripts'] | undefined;
+  /** Whether HTML that would swallow the rest of a page fails the build; otherwise it is a warning. @default false */
+  strict?: boolean | undefined;
+  /**
+   * On a site with Astro's `security.csp`: `'hash'` allows the inline scripts and styles of snippets, each by its hash,
+   * on the pages that show them. @default not allowed, with a warning
+   */
+  csp?: 'hash' | undefined;
 }
 
 export interface CacheOptions {
@@ -115,8 +136,16 @@ export interface Settings {
   /** In milliseconds. */
   staleIfError: number;
   offline: boolean;
+  html: HtmlRules;
   /** Astro's; where there is none, nothing is kept in files. */
   cacheDirectory: string | undefined;
+}
+
+/** What the Astro config says of the site. */
+export interface SiteConfig {
+  cacheDirectory?: string | undefined;
+  /** Whether the site has a Content Security Policy of Astro's. */
+  hasPolicy?: boolean | undefined;
 }
 
 export type ParsedOptions = z.output<typeof schema>;
@@ -144,14 +173,16 @@ export function parseOptions(options: unknown): ParsedOptions {
 export function resolveSettings(
   options: ParsedOptions,
   environment: Record<string, string | undefined>,
-  cacheDirectory?: string,
+  { cacheDirectory, hasPolicy = false }: SiteConfig = {},
 ): Settings {
   const given = (name: string) => environment[name] || undefined;
   const apiKey = given(variables.apiKey);
+  const { sanitize, scripts, strict, csp, ...others } = options;
   return {
-    ...options,
+    ...others,
     ca: options.ca,
     editUrl: options.editUrl,
+    html: { sanitize, scripts, strict, policy: hasPolicy ? (csp ?? 'warn') : 'none' },
     cacheDirectory,
     apiKey: apiKey === undefined ? undefined : checked(() => checkApiKey(apiKey, variables.apiKey)),
     renderBaseUrl: address('renderBaseUrl', options.renderBaseUrl, given(variables.renderBaseUrl)),

@@ -1,6 +1,7 @@
 import type { AstroIntegrationLogger } from 'astro';
 import type { CacheEntry } from '../cache/cache-entry.ts';
 import { createSource } from '../create-source.ts';
+import type { HtmlRules } from '../html-rules/apply-rules.ts';
 import type { Settings } from '../options.ts';
 import { hashOf, type Manifest, readManifest } from '../publish/manifest.ts';
 import type { SnippetSource } from '../snippet-source.ts';
@@ -58,7 +59,8 @@ export async function beginBuild(
       await source?.close();
     },
   };
-  if (before !== undefined && canAsk(settings)) askEarly(before, beginning.source('The last build'));
+  if (before !== undefined && canAsk(settings))
+    askEarly(before, settings.html, beginning.source('The last build'));
   return beginning;
 }
 
@@ -66,17 +68,19 @@ function canAsk({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean {
   return apiKey !== undefined && (renderBaseUrl !== undefined || retrieveBaseUrl !== undefined);
 }
 
-function askEarly({ snippets }: Manifest, source: SnippetSource): void {
+function askEarly({ snippets }: Manifest, rules: HtmlRules, source: SnippetSource): void {
   const none = new Set<string>();
   const wanted = snippets.map(({ id, params }) => ({
     key: snippetKey(id, params),
     id,
     params,
     pages: none,
+    // Made ready where a page needs it.
+    asHtml: false,
     pagesWithoutFallback: none,
   }));
   // What becomes of it is seen by whoever wants one of them.
-  fetchSnippets(source, wanted, new AbortController().signal, () => {}).catch(() => {});
+  fetchSnippets(source, wanted, rules, new AbortController().signal, () => {}).catch(() => {});
 }
 
 /** An answer is too old when the site has shown another one since: a refresh asks the service itself. */

@@ -1,18 +1,19 @@
 import type { AstroIntegrationLogger } from 'astro';
+import type { HtmlRules, PreparedSnippet } from '../html-rules/apply-rules.ts';
 import { writeFailureReport, writeFallbackWarning } from '../report/failure-report.ts';
 import { userError } from '../report/user-error.ts';
-import type { SnippetSource, SourcedSnippet } from '../snippet-source.ts';
+import type { SnippetSource } from '../snippet-source.ts';
 import { failuresOf } from '../wanted/failures.ts';
 import { fetchSnippets } from '../wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
-import { warnOfStale } from '../wanted/warn-of-stale.ts';
+import { warnOfContents } from '../wanted/warn-of-contents.ts';
 import type { BuildBeginning } from './begin-build.ts';
 import type { SiteEmbeds } from './find-embeds.ts';
 import { showProgress } from './progress.ts';
 
 export interface Contents {
   /** What to inline. A snippet that is not in it was not to be had: its embeds show their children. */
-  contents: ReadonlyMap<WantedSnippet, SourcedSnippet>;
+  contents: ReadonlyMap<WantedSnippet, PreparedSnippet>;
   counts: SnippetSource['counts'];
 }
 
@@ -25,6 +26,7 @@ export interface Contents {
 export async function fetchContents(
   site: SiteEmbeds,
   beginning: BuildBeginning,
+  rules: HtmlRules,
   logger: AstroIntegrationLogger,
   signal: AbortSignal,
 ): Promise<Contents> {
@@ -33,7 +35,7 @@ export async function fetchContents(
   beginning.beforeWarning(progress.erase);
   try {
     progress.show(0);
-    const fetched = await fetchSnippets(source, site.snippets, signal, progress.show);
+    const fetched = await fetchSnippets(source, site.snippets, rules, signal, progress.show);
     progress.erase();
     const failures = failuresOf(fetched, site.faults);
     if (failures !== undefined) {
@@ -43,7 +45,7 @@ export async function fetchContents(
     for (const { snippet, error } of fetched.failed) {
       logger.warn(writeFallbackWarning({ ...snippet, pages: [...snippet.pages], error }));
     }
-    warnOfStale(fetched.contents, (line) => logger.warn(line));
+    warnOfContents(fetched.contents, (line) => logger.warn(line));
     return { contents: fetched.contents, counts: source.counts };
   } finally {
     progress.erase();

@@ -1,28 +1,63 @@
 import { open, readFile } from 'node:fs/promises';
-import type { Snippet } from '../client/snippet-client.ts';
-import { type Inlined, inline } from '../embed/index.ts';
+import { type Inlined, inline, isText, type Range } from '../embed/index.ts';
+import type { PreparedSnippet } from '../html-rules/apply-rules.ts';
+import type { HeaderPolicies } from '../policy/header-policies.ts';
+import { allowInTag, findPolicies, type PolicyElement } from '../policy/page-policy.ts';
+import { sourcesOf } from '../policy/page-sources.ts';
 import type { PageEmbed, WantedSnippet } from '../wanted/page-embeds.ts';
 import type { SitePage } from './find-embeds.ts';
 
+export interface InlinedPage extends Inlined<PageEmbed> {
+  /** The elements that say the page's policy, as they were, and where they stand now. */
+  policies: PolicyElement[];
+}
+
 /**
  * Puts the contents in the place of the embeds, page by page. An embed whose snippet has no content gets its
- * fallback.
+ * fallback. Where the policy of a page is to allow what is inlined, it does from then on.
  *
  * @param onDone called with each page, and what was put into it, as soon as no embed is left in it.
  */
 export async function inlinePages(
   pages: readonly SitePage[],
-  contents: ReadonlyMap<WantedSnippet, Snippet>,
+  contents: ReadonlyMap<WantedSnippet, PreparedSnippet>,
+  headers: HeaderPolicies | undefined,
   signal: AbortSignal,
-  onDone: (page: SitePage, inlined: Inlined<PageEmbed>) => void,
+  onDone: (page: SitePage, inlined: InlinedPage) => void,
 ): Promise<void> {
   for (const page of pages) {
     signal.throwIfAborted();
     const before = await readFile(page.source.file);
-    const inlined = inline(before, page.embeds, ({ snippet }) => contents.get(snippet)?.content);
+    const inlined = inlinePage(before, page, contents, headers);
     await overwrite(page.source.file, inlined.page, before.length);
     onDone(page, inlined);
   }
+}
+
+function inlinePage(
+  before: Buffer,
+  { source, embeds }: SitePage,
+  contents: ReadonlyMap<WantedSnippet, PreparedSnippet>,
+  headers: HeaderPolicies | undefined,
+): InlinedPage {
+  const contentOf = ({ snippet }: PageEmbed, asText: boolean) => {
+    const got = contents.get(snippet);
+    return asText ? got?.content : got?.html;
+  };
+  // Only where policies are to allow something: most sites have none.
+  if (headers === undefined) return { ...inline(before, embeds, contentOf), policies: [] };
+  const shown = embeds.flatMap((embed) => (isText(embed) ? [] : (contents.get(embed.snippet) ?? [])));
+  const sources = sourcesOf(shown);
+  headers.allow(source.name, sources);
+  const elements = findPolicies(before).filter(({ start }) => !embeds.some((embed) => holds(embed, start)));
+  const tags = elements.map(({ start, end, tag }) => ({ start, end, bytes: allowInTag(tag, sources) }));
+  const inlined = inline(before, embeds, contentOf, tags);
+  const policies = inlined.besides.map((place, index) => ({ ...place, tag: elements[index]?.tag ?? '' }));
+  return { ...inlined, policies };
+}
+
+function holds({ start, end }: Range, offset: number): boolean {
+  return start <= offset && offset < end;
 }
 
 /**

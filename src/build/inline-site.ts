@@ -3,6 +3,7 @@ import type { AstroIntegrationLogger } from 'astro';
 import { mayHoldEmbeds } from '../embed/index.ts';
 import { interruptible } from '../interruption.ts';
 import type { Settings } from '../options.ts';
+import { HeaderPolicies, type RouteToHeaders } from '../policy/header-policies.ts';
 import { removeManifest } from '../publish/manifest.ts';
 import { userError } from '../report/user-error.ts';
 import type { BuildBeginning } from './begin-build.ts';
@@ -19,6 +20,10 @@ export interface Site {
   directory: string;
   /** Where to write down what was embedded. */
   manifest: string;
+  /** What an adapter will send with the pages. */
+  routeToHeaders: RouteToHeaders;
+  /** The path under which the site is served. */
+  base: string;
 }
 
 /**
@@ -28,18 +33,19 @@ export interface Site {
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function inlineSite(
-  { directory, manifest }: Site,
+  site: Site,
   beginning: BuildBeginning,
   settings: Settings,
   logger: AstroIntegrationLogger,
 ): Promise<void> {
+  const { directory, manifest } = site;
   const files = await listSiteFiles(directory);
   await interruptible(async (signal) => {
     const finished = new Set<SiteFile>();
     await removeManifest(manifest);
     let record: BuildRecord | undefined;
     try {
-      record = await inlineSnippets(files.pages, finished, beginning, logger, signal);
+      record = await inlineSnippets(site, files.pages, finished, beginning, settings, logger, signal);
     } catch (error) {
       await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
       throw error;
@@ -50,22 +56,25 @@ export async function inlineSite(
 }
 
 async function inlineSnippets(
+  { routeToHeaders, base }: Site,
   pages: readonly SiteFile[],
   finished: Set<SiteFile>,
   beginning: BuildBeginning,
+  settings: Settings,
   logger: AstroIntegrationLogger,
   signal: AbortSignal,
 ): Promise<BuildRecord | undefined> {
   const start = performance.now();
-  const site = await findEmbeds(pages, signal);
-  if (site.pages.length === 0) return undefined;
-  const { contents, counts } = await fetchContents(site, beginning, logger, signal);
-  const record = new BuildRecord(site.snippets, contents);
-  await inlinePages(site.pages, contents, signal, (page, inlined) => {
+  const found = await findEmbeds(pages, signal);
+  if (found.pages.length === 0) return undefined;
+  const { contents, counts } = await fetchContents(found, beginning, settings.html, logger, signal);
+  const record = new BuildRecord(found.snippets, contents);
+  const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
+  await inlinePages(found.pages, contents, headers, signal, (page, inlined) => {
     finished.add(page.source);
     record.add(page, inlined);
   });
-  logger.info(describeBuild(site, counts, performance.now() - start));
+  logger.info(describeBuild(found, counts, performance.now() - start));
   return record;
 }
 

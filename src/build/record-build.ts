@@ -1,4 +1,4 @@
-import type { Inlined } from '../embed/index.ts';
+import type { PreparedSnippet } from '../html-rules/apply-rules.ts';
 import type { Settings } from '../options.ts';
 import {
   asBefore,
@@ -10,9 +10,9 @@ import {
   outputFrom,
   writeManifest,
 } from '../publish/manifest.ts';
-import type { SourcedSnippet } from '../snippet-source.ts';
-import type { PageEmbed, WantedSnippet } from '../wanted/page-embeds.ts';
+import type { WantedSnippet } from '../wanted/page-embeds.ts';
 import type { SitePage } from './find-embeds.ts';
+import type { InlinedPage } from './inline-pages.ts';
 
 /** Gathers, page by page, what a build embeds, and writes it down as the manifest. */
 export class BuildRecord {
@@ -21,13 +21,13 @@ export class BuildRecord {
   readonly #places: ReadonlyMap<WantedSnippet, number>;
   readonly #pages: ManifestPage[] = [];
 
-  constructor(snippets: readonly WantedSnippet[], contents: ReadonlyMap<WantedSnippet, SourcedSnippet>) {
+  constructor(snippets: readonly WantedSnippet[], contents: ReadonlyMap<WantedSnippet, PreparedSnippet>) {
     this.#snippets = snippets;
     this.#contents = new Map([...contents].map(([snippet, content]) => [snippet, contentOf(content)]));
     this.#places = new Map(snippets.map((snippet, index) => [snippet, index]));
   }
 
-  add({ source }: SitePage, { page, placed }: Inlined<PageEmbed>): void {
+  add({ source }: SitePage, { page, placed, policies }: InlinedPage): void {
     this.#pages.push({
       name: source.name,
       hash: hashOf(page),
@@ -38,6 +38,7 @@ export class BuildRecord {
         ...form,
         content: this.#contents.get(snippet)?.hash,
       })),
+      policies: policies.length === 0 ? undefined : policies,
     });
   }
 
@@ -45,14 +46,20 @@ export class BuildRecord {
   async write(
     file: string,
     directory: string,
-    { renderBaseUrl, retrieveBaseUrl, ca, concurrency }: Settings,
+    { renderBaseUrl, retrieveBaseUrl, ca, concurrency, html }: Settings,
     before: Manifest | undefined,
   ): Promise<void> {
     await writeManifest(file, {
-      version: 2,
+      version: 3,
       builtAt: new Date().toISOString(),
       output: outputFrom(file, directory),
       settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency },
+      rules: {
+        sanitizes: html.sanitize !== undefined,
+        scripts: html.scripts,
+        strict: html.strict,
+        policy: html.policy,
+      },
       snippets: this.#snippets.map((snippet) => ({
         id: snippet.id,
         params: snippet.params,

@@ -1,12 +1,12 @@
 import { findChanges } from '../publish/changes.ts';
-import { planRefresh, writeRefresh } from '../publish/refresh.ts';
+import { type PageToBuild, planRefresh, writeRefresh } from '../publish/refresh.ts';
 import { connect, openProject, type ProjectOptions } from './project.ts';
 
 export interface BroughtUpToDate {
   /** Pages that were written. */
   written: string[];
   /** Pages that only a build can bring up to date. Unless they are to be skipped, nothing was written then. */
-  modified: string[];
+  toBuild: PageToBuild[];
 }
 
 /**
@@ -22,12 +22,13 @@ export async function bringUpToDate(
   const { file, manifest } = await openProject(project);
   const client = await connect(project);
   try {
-    const { contents } = await findChanges(manifest, client, signal);
+    const { contents, warnings } = await findChanges(manifest, client, signal);
     const refresh = await planRefresh(file, manifest, contents);
-    const { pages, modified } = refresh;
-    if (pages.length === 0 || (modified.length > 0 && !skipModified)) return { written: [], modified };
+    const { pages, toBuild } = refresh;
+    if (pages.length === 0 || (toBuild.length > 0 && !skipModified)) return { written: [], toBuild };
+    for (const warning of warnings) process.stderr.write(`${warning}\n`);
     await writeRefresh(file, manifest, contents, refresh);
-    return { written: pages.map(({ page }) => page.name), modified };
+    return { written: pages.map(({ page }) => page.name), toBuild };
   } finally {
     await client.close();
   }

@@ -1,6 +1,7 @@
 import { parseParams, parseSnippetId } from '../client/snippet-input.ts';
+import { applyRules } from '../html-rules/apply-rules.ts';
 import { cleanLines } from './print.ts';
-import { connect, type ProjectOptions } from './project.ts';
+import { clientOf, type ProjectOptions, readSettings } from './project.ts';
 
 /**
  * `astro-snippets get ID`: one snippet as a build would get it. The content goes to standard output, and what there
@@ -11,14 +12,16 @@ export async function get(
   id: string,
   { params }: { params?: string },
 ): Promise<void> {
-  const client = await connect(project);
+  const settings = await readSettings(project);
+  const client = clientOf(settings);
   try {
-    const canonical = params === undefined ? undefined : parseParams(params);
+    const snippet = {
+      id: parseSnippetId(id),
+      params: params === undefined ? undefined : parseParams(params),
+    };
     const start = performance.now();
-    const { content, variant, name } = await client.get(
-      parseSnippetId(id),
-      canonical === undefined ? undefined : JSON.parse(canonical),
-    );
+    const got = await client.get(snippet.id, snippet.params && JSON.parse(snippet.params));
+    const { html, content, variant, name, warnings } = await applyRules(got, snippet, settings.html);
     const facts = [
       ...(name === undefined ? [] : [name]),
       variant,
@@ -27,8 +30,9 @@ export async function get(
       `${client.counts.requests} ${client.counts.requests === 1 ? 'request' : 'requests'}`,
     ];
     process.stderr.write(`${facts.join(' · ')}\n`);
+    for (const warning of warnings) process.stderr.write(`${warning}\n`);
     const { isTTY } = process.stdout;
-    process.stdout.write(isTTY ? `${cleanLines(content)}\n` : content);
+    process.stdout.write(isTTY ? `${cleanLines(html)}\n` : html);
   } finally {
     await client.close();
   }

@@ -49,7 +49,8 @@ export async function openProject({ manifest: given, output }: ProjectOptions): 
 export async function readSettings(options: ProjectOptions): Promise<Settings> {
   const manifest = await readManifest(fileOf(options.manifest));
   const { renderBaseUrl, retrieveBaseUrl, ...more } = manifest?.settings ?? {};
-  return resolveSettings(parseOptions(more), {
+  const { scripts, strict } = manifest?.rules ?? {};
+  return resolveSettings(parseOptions({ ...more, scripts, strict }), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
     ...(await readEnvironment('production', process.cwd())),
@@ -58,7 +59,12 @@ export async function readSettings(options: ProjectOptions): Promise<Settings> {
 
 /** Makes a client. @throws AstroError when the key or the addresses are malformed or not set. */
 export async function connect(options: ProjectOptions): Promise<SnippetClient> {
-  return createClient(await readSettings(options), 'The service is to be asked');
+  return clientOf(await readSettings(options));
+}
+
+/** @throws AstroError when the key or the addresses are not set. */
+export function clientOf(settings: Settings): SnippetClient {
+  return createClient(settings, 'The service is to be asked');
 }
 
 /** The manifest's file, whether there is one or not. */

@@ -22,6 +22,9 @@ import type { Variant } from './variant.ts';
  * - `too-large`: the answer is longer than the client accepts.
  * - `unavailable`: so many attempts failed that the service is not asked any more.
  *
+ * What the service gave is not to be shown:
+ * - `sanitize-failed`, `script-refused`, `left-open`: the site's own rules for HTML say so. The client has none.
+ *
  * The service was not asked:
  * - `invalid-id`, `invalid-params`, `invalid-options`: what was passed cannot be used.
  * - `not-cached`: it was to be taken from a cache, and is not in it.
@@ -44,6 +47,9 @@ export type SnippetErrorCode =
   | 'certificate'
   | 'too-large'
   | 'unavailable'
+  | 'sanitize-failed'
+  | 'script-refused'
+  | 'left-open'
   | 'invalid-id'
   | 'invalid-params'
   | 'invalid-options'

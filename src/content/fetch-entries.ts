@@ -1,12 +1,12 @@
 import { createSource } from '../create-source.ts';
+import type { PreparedSnippet } from '../html-rules/apply-rules.ts';
 import type { Settings } from '../options.ts';
 import { writeFailureReport } from '../report/failure-report.ts';
 import { userError } from '../report/user-error.ts';
-import type { SourcedSnippet } from '../snippet-source.ts';
 import { failuresOf } from '../wanted/failures.ts';
 import { fetchSnippets } from '../wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
-import { warnOfStale } from '../wanted/warn-of-stale.ts';
+import { warnOfContents } from '../wanted/warn-of-contents.ts';
 
 /** What the hook for loaders does: see {@link import('./fetch-hook.ts').FetchHook}. */
 export async function fetchEntries(
@@ -14,16 +14,22 @@ export async function fetchEntries(
   who: string,
   warn: (line: string) => void,
   snippets: readonly WantedSnippet[],
-): Promise<ReadonlyMap<WantedSnippet, SourcedSnippet>> {
+): Promise<ReadonlyMap<WantedSnippet, PreparedSnippet>> {
   const source = createSource(settings, who, { warn });
   try {
-    const fetched = await fetchSnippets(source, snippets, new AbortController().signal, () => {});
+    const fetched = await fetchSnippets(
+      source,
+      snippets,
+      settings.html,
+      new AbortController().signal,
+      () => {},
+    );
     const failures = failuresOf(fetched, []);
     if (failures !== undefined) {
       const { message, hint } = writeFailureReport(failures);
       throw userError(message, hint);
     }
-    warnOfStale(fetched.contents, warn);
+    warnOfContents(fetched.contents, warn);
     return fetched.contents;
   } finally {
     await source.close();

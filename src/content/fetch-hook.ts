@@ -1,4 +1,4 @@
-import type { SourcedSnippet } from '../snippet-source.ts';
+import type { PreparedSnippet } from '../html-rules/apply-rules.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
 
 /**
@@ -12,7 +12,7 @@ export type FetchHook = (options: {
   who: string;
   snippets: readonly WantedSnippet[];
   warn(line: string): void;
-}) => Promise<ReadonlyMap<WantedSnippet, SourcedSnippet>>;
+}) => Promise<ReadonlyMap<WantedSnippet, PreparedSnippet>>;
 
 declare global {
   namespace Astro {

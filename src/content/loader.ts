@@ -18,7 +18,7 @@ export type SnippetEntry =
   | { of: SnippetDefinition; params?: Params | undefined };
 
 const schema = z.object({
-  /** The snippet's content: HTML, as the service sent it. */
+  /** The snippet's content: HTML, under the site's rules for it. */
   content: z.string(),
   /** The snippet's name, where variant A sent it. */
   name: z.string().optional(),
@@ -61,7 +61,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader {
       for (const [id, snippet] of wanted) {
         const got = contents.get(snippet);
         if (got === undefined) continue;
-        const { content, variant, name } = got;
+        const { html: content, variant, name } = got;
         const data = await parseData({
           id,
           data: { content, variant, ...(name === undefined ? {} : { name }) },
@@ -86,6 +86,7 @@ async function want(entry: SnippetEntry, place: string): Promise<WantedSnippet> 
     id,
     params: canonicalParams(params),
     pages: new Set([place]),
+    asHtml: true,
     pagesWithoutFallback: new Set([place]),
   };
 }

@@ -60,12 +60,13 @@ export function serveSnippets(
       warn: (line) => logger.warn(line),
       alwaysAsk: true,
     });
-    memory ??= new SnippetMemory(source, {
+    memory ??= new SnippetMemory(source, () => settings().html, {
       onChange: () => hot.send({ type: 'full-reload' }),
       onOld({ key, id, error }) {
         logger.warn(`${error?.message} Snippet ${id} is shown as it was last fetched.`);
         for (const shown of pages.showing(key)) tell(shown);
       },
+      onFlaw: (flaw) => logger.warn(flaw),
       onBack({ key }) {
         for (const shown of pages.showing(key)) tell(shown);
       },
@@ -117,11 +118,11 @@ async function inlineInto(
   failFor(found, wanted, snippets);
   return {
     status: answer.status,
-    html: inline(answer.html, found.embeds, ({ snippet, inText, attributes }) => {
-      const content = snippets.get(snippet.key)?.content;
+    html: inline(answer.html, found.embeds, ({ snippet }, asText) => {
+      const { content, html } = snippets.get(snippet.key) ?? {};
       // A comment is no comment where there is only text.
-      if (content === undefined || inText || attributes.as === 'text') return content;
-      return `<!--${markers.start(snippet.key)}-->${content}<!--${markers.end(snippet.key)}-->`;
+      if (content === undefined || asText) return content;
+      return `<!--${markers.start(snippet.key)}-->${html}<!--${markers.end(snippet.key)}-->`;
     }).page,
   };
 }

@@ -1,5 +1,6 @@
 import { SnippetError } from '../client/snippet-error.ts';
 import type { Variant } from '../client/variant.ts';
+import { applyRules, type HtmlRules } from '../html-rules/apply-rules.ts';
 import type { SnippetSource } from '../snippet-source.ts';
 import { consequenceOf } from '../wanted/consequence.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
@@ -9,7 +10,10 @@ export interface RememberedSnippet {
   key: string;
   id: number;
   params: string | undefined;
+  asHtml: boolean;
   content?: string;
+  /** The content as it stands in a page as HTML. */
+  html?: string;
   name?: string;
   variant?: Variant;
   /** Why there is no content, or why it may be an old one. */
@@ -27,6 +31,8 @@ export interface MemoryEvents {
   onOld(snippet: RememberedSnippet): void;
   /** It is back: what is shown is the service's again. */
   onBack(snippet: RememberedSnippet): void;
+  /** What is shown has a flaw. Said once, until the content is another. */
+  onFlaw(flaw: string): void;
 }
 
 const freshFor = 1_000;
@@ -37,23 +43,28 @@ const freshFor = 1_000;
  */
 export class SnippetMemory {
   readonly #source: SnippetSource;
+  readonly #rules: () => HtmlRules;
   readonly #events: MemoryEvents;
   readonly #snippets = new Map<string, RememberedSnippet>();
   readonly #asking = new Map<string, Promise<void>>();
 
-  constructor(source: SnippetSource, events: MemoryEvents) {
+  constructor(source: SnippetSource, rules: () => HtmlRules, events: MemoryEvents) {
     this.#source = source;
+    this.#rules = rules;
     this.#events = events;
   }
 
-  async get(wanted: Pick<WantedSnippet, 'key' | 'id' | 'params'>): Promise<RememberedSnippet> {
+  async get(wanted: Pick<WantedSnippet, 'key' | 'id' | 'params' | 'asHtml'>): Promise<RememberedSnippet> {
     const known = this.#snippets.get(wanted.key);
-    if (known !== undefined && (known.content !== undefined || known.error !== undefined)) {
+    // Until now it was shown as text alone, under no rules.
+    const isAsked = known === undefined || known.asHtml || !wanted.asHtml;
+    if (known !== undefined) known.asHtml ||= wanted.asHtml;
+    if (isAsked && known !== undefined && (known.content !== undefined || known.error !== undefined)) {
       if (Date.now() - (known.checkedAt ?? 0) > freshFor) void this.ask(wanted.key);
       return known;
     }
-    const { key, id, params } = wanted;
-    const snippet = known ?? { key, id, params };
+    const { key, id, params, asHtml } = wanted;
+    const snippet = known ?? { key, id, params, asHtml };
     this.#snippets.set(key, snippet);
     await this.ask(key);
     return snippet;
@@ -79,7 +90,11 @@ export class SnippetMemory {
     try {
       const params = snippet.params === undefined ? undefined : JSON.parse(snippet.params);
       const { error, fetchedAt, ...got } = await this.#source.get(snippet.id, params);
-      Object.assign(snippet, got, { checkedAt: fetchedAt ?? Date.now() });
+      const { html, warnings } = snippet.asHtml
+        ? await applyRules(got, snippet, this.#rules())
+        : { html: got.content, warnings: [] };
+      if (html !== snippet.html) for (const warning of warnings) this.#events.onFlaw(warning);
+      Object.assign(snippet, got, { html, checkedAt: fetchedAt ?? Date.now() });
       const isNews = error !== undefined && snippet.error === undefined;
       if (error === undefined) delete snippet.error;
       else snippet.error = error;

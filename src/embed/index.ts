@@ -1,5 +1,6 @@
 export { type EmbedAs, type EmbedAttributes, elementName } from './element.ts';
-export { compose, type Form, type Inlined, inline, type Placed } from './inline.ts';
+export { compose, type Form, type Inlined, inline, isText, type Placed } from './inline.ts';
+export { type Replacement, replace } from './replace.ts';
 export {
   type EmbedFault,
   type FoundEmbed,

@@ -1,5 +1,6 @@
 import { escapeText } from 'entities/escape';
 import { isBlockLevel } from './block-level.ts';
+import { type Replacement, replace } from './replace.ts';
 import type { FoundEmbed, Range } from './scan.ts';
 
 /** How content goes into one place of a page: all that has to be known to put another content there later. */
@@ -20,6 +21,8 @@ export interface Inlined<Embed> {
   page: Buffer;
   /** In the order of the page. */
   placed: Placed<Embed>[];
+  /** Where what was replaced besides the embeds stands in the new page. */
+  besides: Range[];
 }
 
 /**
@@ -44,36 +47,51 @@ function around(bytes: Buffer, paragraph: Form['paragraph']): Buffer[] {
  * left as it is.
  *
  * @param embeds in the order of the page, as `scan` gives them.
- * @param contentOf the content for an embed; `undefined` for its fallback, which goes in as it stands.
+ * @param contentOf the content for an embed, as HTML or as text that is going to be escaped; `undefined` for its
+ * fallback, which goes in as it stands.
+ * @param besides what else is to be replaced, outside the embeds, in the order of the page.
  */
 export function inline<Embed extends FoundEmbed>(
   page: Buffer,
   embeds: readonly Embed[],
-  contentOf: (embed: Embed) => string | undefined,
+  contentOf: (embed: Embed, asText: boolean) => string | undefined,
+  besides: readonly Replacement[] = [],
 ): Inlined<Embed> {
-  const pieces: Buffer[] = [];
-  const placed: Placed<Embed>[] = [];
-  let read = 0;
-  let written = 0;
-  const push = (bytes: Buffer) => {
-    pieces.push(bytes);
-    written += bytes.length;
-  };
-  for (const embed of embeds) {
-    const place = embed.paragraph ?? embed;
+  const pieces: Piece<Embed>[] = embeds.map((embed) => {
+    const { start, end } = embed.paragraph ?? embed;
     const form = formOf(page, embed);
-    push(page.subarray(read, place.start));
-    const start = written;
-    push(composeOrFallBack(page, embed, contentOf(embed), form));
-    placed.push({ embed, form, start, end: written });
-    read = place.end;
+    return {
+      start,
+      end,
+      bytes: composeOrFallBack(page, embed, contentOf(embed, form.asText), form),
+      embed,
+      form,
+    };
+  });
+  if (besides.length > 0) pieces.push(...besides);
+  pieces.sort((a, b) => a.start - b.start);
+  const replaced = replace(page, pieces);
+  const inlined: Inlined<Embed> = { page: replaced.page, placed: [], besides: [] };
+  for (const [index, { start, end }] of replaced.places.entries()) {
+    const { embed, form } = pieces[index] ?? {};
+    if (embed === undefined || form === undefined) inlined.besides.push({ start, end });
+    else inlined.placed.push({ embed, form, start, end });
   }
-  push(page.subarray(read));
-  return { page: Buffer.concat(pieces), placed };
+  return inlined;
+}
+
+interface Piece<Embed> extends Replacement {
+  embed?: Embed;
+  form?: Form;
+}
+
+/** Whether an embed shows text rather than HTML. */
+export function isText({ inText, attributes }: Pick<FoundEmbed, 'inText' | 'attributes'>): boolean {
+  return inText || attributes.as === 'text';
 }
 
 function formOf(page: Buffer, { start, end, inText, attributes, paragraph }: FoundEmbed): Form {
-  const asText = inText || attributes.as === 'text';
+  const asText = isText({ inText, attributes });
   if (paragraph === undefined) return { asText };
   return {
     asText,

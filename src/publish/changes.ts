@@ -1,9 +1,11 @@
+import type { HtmlRules, PreparedSnippet } from '../html-rules/apply-rules.ts';
 import { writeFailureReport } from '../report/failure-report.ts';
 import { userError } from '../report/user-error.ts';
-import type { SnippetSource, SourcedSnippet } from '../snippet-source.ts';
+import type { SnippetSource } from '../snippet-source.ts';
 import { failuresOf } from '../wanted/failures.ts';
 import { fetchSnippets } from '../wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
+import { warnOfContents } from '../wanted/warn-of-contents.ts';
 import { hashOf, type Manifest } from './manifest.ts';
 
 /** A snippet whose content is not what the site shows. */
@@ -15,8 +17,17 @@ export interface ChangedSnippet {
 
 export interface Changes {
   /** The contents of all snippets of the manifest, in its order. */
-  contents: SourcedSnippet[];
+  contents: PreparedSnippet[];
   changed: ChangedSnippet[];
+  /** What is wrong with a changed one and does not keep it from being shown. */
+  warnings: string[];
+}
+
+/** The rules for HTML, as far as they can be written down. */
+function rulesOf({ rules: { sanitizes, scripts, strict, policy } }: Manifest): HtmlRules {
+  const none = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' } as const;
+  // What has not been sanitised is not what the other rules are about, and goes nowhere.
+  return sanitizes ? none : { ...none, scripts, strict, policy };
 }
 
 /**
@@ -29,21 +40,30 @@ export async function findChanges(
   client: SnippetSource,
   signal = new AbortController().signal,
 ): Promise<Changes> {
+  const embeds = manifest.pages.flatMap((page) => page.embeds);
+  const shownAsHtml = new Set(embeds.filter(({ asText }) => !asText).map(({ snippet }) => snippet));
   const wanted = manifest.snippets.map(({ id, params }, index): WantedSnippet => {
     const pages = new Set(
       manifest.pages
         .filter(({ embeds }) => embeds.some(({ snippet }) => snippet === index))
         .map(({ name }) => name),
     );
-    return { key: String(index), id, params, pages, pagesWithoutFallback: pages };
+    return {
+      key: String(index),
+      id,
+      params,
+      pages,
+      asHtml: shownAsHtml.has(index),
+      pagesWithoutFallback: pages,
+    };
   });
-  const fetched = await fetchSnippets(client, wanted, signal, () => {});
+  const fetched = await fetchSnippets(client, wanted, rulesOf(manifest), signal, () => {});
   const failures = failuresOf(fetched, []);
   if (failures !== undefined) {
     const { message, hint } = writeFailureReport(failures);
     throw userError(message, hint);
   }
-  const contents = wanted.map((snippet) => fetched.contents.get(snippet) as SourcedSnippet);
+  const contents = wanted.map((snippet) => fetched.contents.get(snippet) as PreparedSnippet);
   const hashes = contents.map(({ content }) => hashOf(content));
   const changed = wanted.flatMap(({ id, params }, index) => {
     const pages = manifest.pages
@@ -53,5 +73,9 @@ export async function findChanges(
       .map(({ name }) => name);
     return pages.length === 0 ? [] : [{ id, params, pages }];
   });
-  return { contents, changed };
+  const isShown = ([{ id, params }]: [WantedSnippet, PreparedSnippet]) =>
+    changed.some((one) => one.id === id && one.params === params);
+  const warnings: string[] = [];
+  warnOfContents(new Map([...fetched.contents].filter(isShown)), (warning) => warnings.push(warning));
+  return { contents, changed, warnings };
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
-import type { SourcedSnippet } from '../snippet-source.ts';
+import type { PreparedSnippet } from '../html-rules/apply-rules.ts';
 import { writeAtomically } from '../write-atomically.ts';
 
 const embedSchema = z.object({
@@ -21,6 +21,8 @@ const stateSchema = z.object({
   /** The hash of the whole file. */
   hash: z.string(),
   embeds: z.array(embedSchema),
+  /** The elements that say the page's policy, and how each was before it allowed what is inlined; as Latin-1. */
+  policies: z.array(z.object({ start: z.int().min(0), end: z.int().min(0), tag: z.string() })).optional(),
 });
 
 const pageSchema = stateSchema.extend({
@@ -30,6 +32,7 @@ const pageSchema = stateSchema.extend({
 });
 
 const contentSchema = z.object({
+  /** Of what the service gave. */
   hash: z.string(),
   variant: z.enum(['render', 'retrieve']),
   /** When the service gave it, in milliseconds since the epoch. */
@@ -38,10 +41,12 @@ const contentSchema = z.object({
   bytes: z.int(),
   /** How long the service took to give it. */
   milliseconds: z.number(),
+  /** What a Content Security Policy has to allow for it, where there is one that does. */
+  sources: z.array(z.string()).optional(),
 });
 
 const schema = z.object({
-  version: z.literal(2),
+  version: z.literal(3),
   builtAt: z.iso.datetime(),
   /** When a refresh last changed the site; nothing where none did since the build. */
   refreshedAt: z.iso.datetime().optional(),
@@ -53,6 +58,13 @@ const schema = z.object({
     retrieveBaseUrl: z.string().optional(),
     ca: z.union([z.string(), z.array(z.string())]).optional(),
     concurrency: z.int(),
+  }),
+  /** The rules for HTML. A function cannot be written down: only a build can do what it does. */
+  rules: z.object({
+    sanitizes: z.boolean(),
+    scripts: z.enum(['allow', 'strip', 'error']),
+    strict: z.boolean(),
+    policy: z.enum(['none', 'warn', 'hash']),
   }),
   /** What the site shows; without a content where the snippet could not be had. */
   snippets: z.array(
@@ -80,9 +92,11 @@ export type PageState = z.infer<typeof stateSchema>;
 export const hashOf = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url');
 
 /** How a content is written down. */
-export function contentOf(snippet: SourcedSnippet): ManifestContent {
-  const { content, variant, milliseconds, fetchedAt = Date.now() } = snippet;
-  return { hash: hashOf(content), variant, fetchedAt, bytes: Buffer.byteLength(content), milliseconds };
+export function contentOf(snippet: PreparedSnippet): ManifestContent {
+  const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode } = snippet;
+  const bytes = Buffer.byteLength(content);
+  const sources = inlineCode && [...inlineCode.scripts, ...inlineCode.styles];
+  return { hash: hashOf(content), variant, fetchedAt, bytes, milliseconds, sources };
 }
 
 /** What a manifest says to the one after it. */

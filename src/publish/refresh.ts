@@ -1,7 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compose } from '../embed/index.ts';
-import type { SourcedSnippet } from '../snippet-source.ts';
+import { compose, replace } from '../embed/index.ts';
+import type { PreparedSnippet } from '../html-rules/apply-rules.ts';
+import { allowInTag } from '../policy/page-policy.ts';
+import { sourcesOf } from '../policy/page-sources.ts';
 import { writeAtomically } from '../write-atomically.ts';
 import {
   asBefore,
@@ -23,10 +25,16 @@ export interface RefreshedPage {
   next: PageState;
 }
 
+/** A page that holds a changed snippet, and that only a build can bring up to date. */
+export interface PageToBuild {
+  name: string;
+  /** As the end of a sentence that begins with its name. */
+  why: string;
+}
+
 export interface Refresh {
   pages: RefreshedPage[];
-  /** Pages that hold a changed snippet, but are not as the build left them: a minifier ran, say, or they are gone. */
-  modified: string[];
+  toBuild: PageToBuild[];
 }
 
 /**
@@ -54,18 +62,39 @@ export async function settle(file: string, manifest: Manifest): Promise<Manifest
 export async function planRefresh(
   file: string,
   manifest: Manifest,
-  contents: readonly SourcedSnippet[],
+  contents: readonly PreparedSnippet[],
 ): Promise<Refresh> {
   const output = outputOf(file, manifest);
   const hashes = contents.map(({ content }) => hashOf(content));
   const isOld = ({ embeds }: PageState) => embeds.some(({ snippet, content }) => content !== hashes[snippet]);
-  const refresh: Refresh = { pages: [], modified: [] };
+  const refresh: Refresh = { pages: [], toBuild: [] };
   for (const page of manifest.pages.filter(isOld)) {
     const before = await readFile(join(output, page.name)).catch(() => undefined);
-    if (before === undefined || hashOf(before) !== page.hash) refresh.modified.push(page.name);
-    else refresh.pages.push({ page, before, ...splice(before, page.embeds, contents, hashes) });
+    const isAsBuilt = before !== undefined && hashOf(before) === page.hash;
+    const why = isAsBuilt ? needsBuild(page, manifest, contents) : 'was changed after the build';
+    if (before === undefined || why !== undefined) refresh.toBuild.push({ name: page.name, why: why ?? '' });
+    else refresh.pages.push({ page, before, ...renew(before, page, contents, hashes) });
   }
   return refresh;
+}
+
+/** What a page takes that only a build has. */
+function needsBuild(
+  { embeds, policies }: ManifestPage,
+  { rules, snippets }: Manifest,
+  contents: readonly PreparedSnippet[],
+): string | undefined {
+  const shown = embeds.filter(({ asText }) => !asText).map(({ snippet }) => snippet);
+  if (rules.sanitizes && shown.length > 0) return 'shows HTML that only a build sanitises';
+  const allowsOthers = (snippet: number) => {
+    const content = contents[snippet];
+    const sources = content === undefined ? [] : contentOf(content).sources;
+    return String(sources ?? []) !== String(snippets[snippet]?.content?.sources ?? []);
+  };
+  if (rules.policy === 'hash' && policies === undefined && shown.some(allowsOthers)) {
+    return 'has its policy in headers, which only a build writes';
+  }
+  return undefined;
 }
 
 /**
@@ -75,7 +104,7 @@ export async function planRefresh(
 export async function writeRefresh(
   file: string,
   manifest: Manifest,
-  contents: readonly SourcedSnippet[],
+  contents: readonly PreparedSnippet[],
   { pages: refreshed }: Refresh,
 ): Promise<void> {
   const output = outputOf(file, manifest);
@@ -104,27 +133,31 @@ function temporaryOf(page: string): string {
 }
 
 /** The page with the new contents in it, and what the manifest says of it then. */
-function splice(
+function renew(
   before: Buffer,
-  embeds: readonly ManifestEmbed[],
-  contents: readonly SourcedSnippet[],
+  { embeds, policies = [] }: ManifestPage,
+  contents: readonly PreparedSnippet[],
   hashes: readonly string[],
 ): { next: PageState; after: Buffer } {
-  const pieces: Buffer[] = [];
-  const embedsAfter: ManifestEmbed[] = [];
-  let read = 0;
-  let written = 0;
-  for (const embed of embeds) {
-    const { asText, paragraph } = embed;
+  const composed = embeds.map((embed) => {
+    const { start, end, asText, paragraph } = embed;
+    const { content = '', html = '' } = contents[embed.snippet] ?? {};
     const form = paragraph === undefined ? { asText } : { asText, paragraph };
-    const bytes = compose(contents[embed.snippet]?.content ?? '', form);
-    pieces.push(before.subarray(read, embed.start), bytes);
-    const start = written + embed.start - read;
-    written = start + bytes.length;
-    read = embed.end;
-    embedsAfter.push({ ...embed, start, end: written, content: hashes[embed.snippet] });
+    return { start, end, bytes: compose(asText ? content : html, form), embed };
+  });
+  const sources = sourcesOf(embeds.flatMap((embed) => (embed.asText ? [] : (contents[embed.snippet] ?? []))));
+  const allowed = policies.map((policy) => ({ ...policy, bytes: allowInTag(policy.tag, sources) }));
+  const pieces = [...composed, ...allowed].sort((a, b) => a.start - b.start);
+  const { page: after, places } = replace(before, pieces);
+  const embedsAfter: ManifestEmbed[] = [];
+  const policiesAfter: NonNullable<PageState['policies']> = [];
+  for (const [index, place] of places.entries()) {
+    const piece = pieces[index];
+    if (piece === undefined) continue;
+    if ('embed' in piece) {
+      embedsAfter.push({ ...piece.embed, ...place, content: hashes[piece.embed.snippet] });
+    } else policiesAfter.push({ tag: piece.tag, ...place });
   }
-  pieces.push(before.subarray(read));
-  const after = Buffer.concat(pieces);
-  return { after, next: { hash: hashOf(after), embeds: embedsAfter } };
+  const next = { hash: hashOf(after), embeds: embedsAfter };
+  return { after, next: policiesAfter.length === 0 ? next : { ...next, policies: policiesAfter } };
 }

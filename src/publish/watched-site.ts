@@ -2,7 +2,7 @@ import type { Refresh } from './refresh.ts';
 
 export interface WatchedSiteOptions {
   /** Brings the site up to date, as far as that goes without a build. @throws when the service is in trouble. */
-  refresh(): Promise<{ written: string[]; modified: Refresh['modified'] }>;
+  refresh(): Promise<{ written: string[]; toBuild: Refresh['toBuild'] }>;
   /** What is to be done when pages were written. @returns whether it worked. */
   deploy(): Promise<boolean>;
   say(line: string): void;
@@ -15,7 +15,7 @@ export interface WatchedSiteOptions {
 export class WatchedSite {
   readonly #options: WatchedSiteOptions;
   #trouble: string | undefined;
-  #modified = '';
+  #toBuild = '';
   #isToDeploy = false;
 
   constructor(options: WatchedSiteOptions) {
@@ -25,11 +25,11 @@ export class WatchedSite {
   async turn(): Promise<void> {
     const { refresh, deploy, say } = this.#options;
     try {
-      const { written, modified } = await refresh();
+      const { written, toBuild } = await refresh();
       if (this.#trouble !== undefined) say('It works again.');
       this.#trouble = undefined;
       for (const name of written) say(`${name} is up to date`);
-      this.#sayModified(modified);
+      this.#sayToBuild(toBuild);
       this.#isToDeploy ||= written.length > 0;
     } catch (error) {
       this.#sayTrouble(error as Error);
@@ -39,14 +39,11 @@ export class WatchedSite {
     this.#isToDeploy = !(await deploy());
   }
 
-  #sayModified(modified: readonly string[]): void {
-    const names = modified.join(', ');
-    if (names !== '' && names !== this.#modified) {
-      this.#options.say(
-        `Changed after the build, so that it takes a build to bring them up to date: ${names}`,
-      );
-    }
-    this.#modified = names;
+  #sayToBuild(pages: Refresh['toBuild']): void {
+    const said = pages.map(({ name, why }) => `${name} ${why}`).join('\n');
+    if (said !== '' && said !== this.#toBuild)
+      this.#options.say(`${said}\nIt takes a build to bring that up to date.`);
+    this.#toBuild = said;
   }
 
   /** Said once: what differs from turn to turn, such as the number of attempts, is no news; another advice is. */

@@ -1,6 +1,6 @@
 import ms from 'ms';
 import { cleanText } from '../client/clean-text.ts';
-import type { SnippetError } from '../client/snippet-error.ts';
+import type { SnippetError, SnippetErrorCode } from '../client/snippet-error.ts';
 import { embedHint, hints } from './hints.ts';
 
 /** A snippet that could not be had, and the pages that need it. */
@@ -31,6 +31,8 @@ export interface FailureReport {
   hint: string;
 }
 
+// Snippets that came, but not as the site's rules want them.
+const refusals = new Set<SnippetErrorCode>(['sanitize-failed', 'script-refused', 'left-open']);
 const pagesShown = 3;
 const paramsShown = 80;
 
@@ -43,7 +45,7 @@ export function writeFailureReport({ snippets, embeds, notAsked }: Failures): Fa
   const advice = [...new Set(snippets.map(({ error }) => hints[error.code]))];
   if (embeds.length > 0) advice.push(embedHint);
   return {
-    message: `${headline(snippets.length, embeds.length)}\n\n${entries.join('\n\n')}\n`,
+    message: `${headline(snippets, embeds.length)}\n\n${entries.join('\n\n')}\n`,
     hint: advice.join('\n'),
   };
 }
@@ -59,9 +61,12 @@ export function writeStaleWarning({ pages, error }: ReportedSnippet, millisecond
   return `${error.message} Its last good content, of ${age} ago, is shown instead, on ${listPages(pages)}.`;
 }
 
-function headline(snippets: number, embeds: number): string {
+function headline(snippets: readonly ReportedSnippet[], embeds: number): string {
+  const refused = snippets.filter(({ error }) => refusals.has(error.code)).length;
+  const failed = snippets.length - refused;
   const parts = [
-    ...(snippets > 0 ? [`${count(snippets, 'snippet')} could not be fetched`] : []),
+    ...(failed > 0 ? [`${count(failed, 'snippet')} could not be fetched`] : []),
+    ...(refused > 0 ? [`${count(refused, 'snippet')} must not be shown`] : []),
     ...(embeds > 0 ? [`${count(embeds, 'embed')} cannot be used`] : []),
   ];
   return `${parts.join(', and ')}.`;
@@ -80,14 +85,15 @@ function describeSnippet({ id, params, pages, error }: ReportedSnippet): string 
 
 /** What the error's message says after the part that names the snippet. */
 function reasonOf({ message }: SnippetError): string {
-  return message.replace(/^Snippet \d+ could not be (rendered|retrieved): /, '');
+  return message.replace(/^Snippet \d+ (could not be (rendered|retrieved): )?/, '');
 }
 
 function describeEmbed({ page, line, flaw }: ReportedEmbed): string {
   return `${page}:${line}\n    ${flaw}`;
 }
 
-function listPages(pages: readonly string[]): string {
+/** The first few by their names, and how many more there are. */
+export function listPages(pages: readonly string[]): string {
   const shown = pages.slice(0, pagesShown).join(', ');
   return pages.length > pagesShown ? `${shown} and ${count(pages.length - pagesShown, 'more page')}` : shown;
 }

@@ -23,6 +23,11 @@ export const hints: Readonly<Record<SnippetErrorCode, string>> = {
   timeout: 'The service is slow or hangs. Build again later, or give the embed children to show meanwhile.',
   certificate:
     'The certificate of the service cannot be verified. For an authority of your own, set the option `ca` or NODE_EXTRA_CA_CERTS.',
+  'sanitize-failed': 'Correct the function `sanitize` in the Astro config: it takes HTML and returns HTML.',
+  'script-refused':
+    "Take the script out of the snippet on the service's website; or set scripts: 'strip', or 'allow' if you trust those who write snippets.",
+  'left-open':
+    "Close it in the snippet on the service's website. (It is an error, and not a warning, because of strict: true.)",
   'too-large': 'A snippet is a small piece of text. Make it smaller, or split it.',
   unavailable: 'The service is down or overloaded. Build again when it has recovered.',
   'invalid-id': 'Write the id as a positive whole number: <Snippet id={42} /> or <snippet-embed id="42">.',

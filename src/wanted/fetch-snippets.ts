@@ -1,5 +1,6 @@
 import { SnippetError } from '../client/snippet-error.ts';
-import type { SnippetSource, SourcedSnippet } from '../snippet-source.ts';
+import { applyRules, type HtmlRules, type PreparedSnippet, unprepared } from '../html-rules/apply-rules.ts';
+import type { SnippetSource } from '../snippet-source.ts';
 import { consequenceOf } from './consequence.ts';
 import type { WantedSnippet } from './page-embeds.ts';
 
@@ -9,7 +10,7 @@ export interface FailedSnippet {
 }
 
 export interface FetchedSnippets {
-  contents: Map<WantedSnippet, SourcedSnippet>;
+  contents: Map<WantedSnippet, PreparedSnippet>;
   failed: FailedSnippet[];
   /** Snippets that were not asked for, because an earlier answer stands for all of them. */
   notAsked: WantedSnippet[];
@@ -18,13 +19,14 @@ export interface FetchedSnippets {
 /**
  * Asks for every snippet that is wanted, each once, as many at a time as the source allows. One that fails does
  * not keep the others from being asked for, so that all failures are known at once; except where the answer
- * would be the same for each (a key that is not valid).
+ * would be the same for each (a key that is not valid). What comes is made ready to stand in a page.
  *
  * @param onSettled called after each snippet with how many are settled.
  */
 export async function fetchSnippets(
   source: Pick<SnippetSource, 'get'>,
   snippets: readonly WantedSnippet[],
+  rules: HtmlRules,
   signal: AbortSignal,
   onSettled: (settled: number) => void,
 ): Promise<FetchedSnippets> {
@@ -36,7 +38,8 @@ export async function fetchSnippets(
     snippets.map(async (snippet) => {
       try {
         const params = snippet.params === undefined ? undefined : JSON.parse(snippet.params);
-        return { snippet, got: await source.get(snippet.id, params, { signal: either }) };
+        const got = await source.get(snippet.id, params, { signal: either });
+        return { snippet, got: snippet.asHtml ? await applyRules(got, snippet, rules) : unprepared(got) };
       } catch (error) {
         if (!(error instanceof SnippetError)) throw error;
         if (consequenceOf(error.code) === 'end') ended.abort();

@@ -1,5 +1,5 @@
 import { parseParams, parseSnippetId, SnippetError } from '../client/snippet-input.ts';
-import { type EmbedFault, type FoundEmbed, lineAt, scan } from '../embed/index.ts';
+import { type EmbedFault, type FoundEmbed, isText, lineAt, scan } from '../embed/index.ts';
 import { snippetKey } from './snippet-key.ts';
 
 /** A snippet that pages need: asked for once, however many embeds show it. */
@@ -11,6 +11,8 @@ export interface WantedSnippet {
   params: string | undefined;
   /** The names of the pages it is on. */
   pages: Set<string>;
+  /** Whether an embed of it shows HTML, and not text. */
+  asHtml: boolean;
   /** The names of the pages where an embed of it has no fallback. */
   pagesWithoutFallback: Set<string>;
 }
@@ -59,11 +61,8 @@ export function readPageEmbeds(name: string, page: Buffer, wanted: WantedSnippet
   };
 }
 
-function want(
-  wanted: WantedSnippets,
-  { attributes, fallback, inIsland }: FoundEmbed,
-  page: string,
-): WantedSnippet {
+function want(wanted: WantedSnippets, embed: FoundEmbed, page: string): WantedSnippet {
+  const { attributes, fallback, inIsland } = embed;
   const id = parseSnippetId(attributes.id);
   const params = attributes.params === undefined ? undefined : parseParams(attributes.params);
   if (attributes.as !== undefined && attributes.as !== 'html' && attributes.as !== 'text') {
@@ -76,8 +75,16 @@ function want(
     );
   }
   const key = snippetKey(id, params);
-  const snippet = wanted.get(key) ?? { key, id, params, pages: new Set(), pagesWithoutFallback: new Set() };
+  const snippet = wanted.get(key) ?? {
+    key,
+    id,
+    params,
+    pages: new Set(),
+    asHtml: false,
+    pagesWithoutFallback: new Set(),
+  };
   wanted.set(key, snippet);
+  snippet.asHtml ||= !isText(embed);
   snippet.pages.add(page);
   if (fallback.start === fallback.end) snippet.pagesWithoutFallback.add(page);
   return snippet;

@@ -61,7 +61,7 @@ test('offline builds from what is kept, asks nobody, and names what is not there
   await site.write({ 'src/pages/new.html': '<p><snippet-embed id="3"></snippet-embed></p>' });
   const missing = await site.build(service.environment);
   expect(missing.exitCode).toBe(1);
-  expect(missing.output).toContain('Snippet 3 is not in the cache');
+  expect(missing.output).toContain('Snippet 3: is not in the cache');
   expect(missing.output).toContain('Build once without `offline`');
   expect(service.requests()).toHaveLength(before);
 });

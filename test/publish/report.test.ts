@@ -25,10 +25,11 @@ const embed = (snippet: number) => ({ snippet, start: 0, end: 0, asText: false }
 
 function manifestOf(more: Partial<Manifest>): Manifest {
   return {
-    version: 2,
+    version: 3,
     builtAt: '2030-01-02T03:04:05.000Z',
     output: '../dist',
     settings: { concurrency: 20 },
+    rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
     snippets: [],
     pages: [],
     ...more,

@@ -40,8 +40,9 @@ test('turns never overlap, and end with the signal', async () => {
 });
 
 describe('a watched site', () => {
-  const nothing = { written: [], modified: [] };
-  const some = { written: ['a.html'], modified: [] };
+  const b = { name: 'b.html', why: 'was changed after the build' };
+  const nothing = { written: [], toBuild: [] };
+  const some = { written: ['a.html'], toBuild: [] };
   const down = (attempts: number) =>
     userError(`Snippet 1: refused after ${attempts} attempts`, 'Check the network.');
 
@@ -95,12 +96,12 @@ describe('a watched site', () => {
     [
       'what needs a build is said once',
       [
-        { written: [], modified: ['b.html'] },
-        { written: [], modified: ['b.html'] },
-        { written: [], modified: ['b.html', 'c.html'] },
+        { written: [], toBuild: [b] },
+        { written: [], toBuild: [b] },
+        { written: [], toBuild: [b, { ...b, name: 'c.html' }] },
       ],
       [],
-      [expect.stringContaining('b.html'), expect.stringContaining('b.html, c.html')],
+      [expect.stringContaining('b.html'), expect.stringContaining('c.html was changed')],
       0,
     ],
   ] as const)('%s', async ([, outcomes, deployments, said, deployed]) => {
@@ -175,9 +176,9 @@ describe('the command', () => {
     await appendFile(join(site.directory, 'dist/index.html'), '<!-- minified -->');
     service.put(1, 'sixth');
     const { output } = start('--exec', 'sh deploy.sh');
-    await vi.waitFor(() => expect(output()).toContain('it takes a build'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(output()).toContain('It takes a build'), { timeout: 20_000 });
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(output().match(/it takes a build/g)).toHaveLength(1);
+    expect(output().match(/It takes a build/g)).toHaveLength(1);
     expect(await deployed()).toBe('');
   });
 

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { leftOpen } from '../../src/html-rules/left-open.ts';
+import { startCommand } from '../support/command.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+describe('what a content leaves open', () => {
+  test.for([
+    ['<!-- a', 'a comment'],
+    ['<!-- a --!', 'a comment'],
+    ['<p>a</p><a href="x', 'a tag, or a quote in it,'],
+    ['<a href=x', 'a tag, or a quote in it,'],
+    ['<a href="x>y</a> and on', 'a tag, or a quote in it,'],
+    ['<!doctype', 'a doctype'],
+    ['<![CDATA[ a', 'a comment or a tag'],
+    ['<?php a', 'a comment or a tag'],
+    ['<svg><![CDATA[ a', 'a CDATA section'],
+    ['<textarea>a', '<textarea>'],
+    ['<textarea>a</textarea', 'a tag, or a quote in it,'],
+    ['<title>', '<title>'],
+    ['<script>a', '<script>'],
+    ['<script><!-- <script>a</script>', '<script>'],
+    ['<style>a', '<style>'],
+    ['<noscript>a', '<noscript>'],
+    ['<iframe>', '<iframe>'],
+    ['<plaintext>', '<plaintext>'],
+    ['<template><b>a</b>', '<template>'],
+    ['<select><option>a', '<select>'],
+    ['<svg><g>', '<svg>'],
+    ['<details><summary>a</summary>', '<details>'],
+    ['<snippet-end></snippet-end><!--', 'a comment'],
+  ] as const)('%s leaves %s open', ([html, what]) => {
+    expect(leftOpen(html)).toBe(what);
+  });
+
+  test.for([
+    '',
+    'a < b, a <= b, a &lt; b, 3 <4',
+    '<p>a<p>b<li>c',
+    '<b><i>a',
+    '<div>',
+    '</div></textarea>',
+    '<tr><td>a',
+    '<textarea><!-- </textarea>',
+    '<script>"<!--"</script>',
+    '<svg><style>a</style></svg><template>a</template><details>a</details>',
+    '<img alt="<!--">',
+  ])('%s swallows nothing', (html) => {
+    expect(leftOpen(html)).toBeUndefined();
+  });
+});
+
+describe('a build', () => {
+  let service: TestService;
+  let site: Site;
+  const config = (options: string) => `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ integrations: [snippets(${options})] });`;
+
+  beforeAll(async () => {
+    service = await startTestService({ 1: '<textarea>open' });
+    site = await createSite({
+      'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+      'src/pages/about.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+    });
+  });
+  afterAll(async () => {
+    await site.remove();
+    await service.close();
+  });
+
+  test('warns, and names the snippet and its pages', async () => {
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode).toBe(0);
+    expect(output).toContain(
+      'Snippet 1 leaves <textarea> open, which swallows what follows it on the page. It is on about/index.html, index.html.',
+    );
+    expect(await site.read('index.html')).toContain('<p><textarea>open</p>');
+  });
+
+  test('fails under strict: true, and so does a refresh', async () => {
+    await site.write({ 'astro.config.mjs': config('{ strict: true }') });
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode).toBe(1);
+    expect(output).toMatch(/1 snippet must not be shown\.\s+Snippet 1: leaves <textarea> open/);
+
+    service.put(1, 'closed');
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    service.put(1, '<!-- open');
+    const refresh = await startCommand(site.directory, ['refresh'], service.environment).ended;
+    expect(refresh.exitCode).toBe(1);
+    expect(refresh.output).toContain('Snippet 1: leaves a comment open');
+    expect(await site.read('index.html')).toContain('<p>closed</p>');
+  });
+
+  test('says nothing of what is shown as text, where all of it is escaped', async () => {
+    service.put(1, '<textarea>open');
+    await site.write({
+      'src/pages/index.html': '<title><snippet-embed id="1"></snippet-embed></title>',
+      'src/pages/about.html': '<p><snippet-embed as="text" id="1"></snippet-embed></p>',
+    });
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode).toBe(0);
+    expect(output).not.toContain('textarea');
+    expect(await site.read('index.html')).toContain('<title>&lt;textarea&gt;open</title>');
+  });
+});

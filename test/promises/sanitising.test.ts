@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import createDomPurify from 'isomorphic-dompurify';
+import sanitizeHtml from 'sanitize-html';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyRules, type HtmlRules } from '../../src/html-rules/apply-rules.ts';
+import { findScripts, stripScripts } from '../../src/html-rules/scripts.ts';
+import { startCommand } from '../support/command.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+const rules: HtmlRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
+const snippet = (content: string) => ({ content, variant: 'render' as const, milliseconds: 1 });
+const name = { id: 42, params: '{"plan":"pro"}' };
+
+describe('sanitize', () => {
+  test('gets the content, the id and the params, and what it returns goes into the page', async () => {
+    const calls: unknown[] = [];
+    const sanitize: HtmlRules['sanitize'] = (...all) => {
+      calls.push(all);
+      return '<b>clean</b>';
+    };
+    const prepared = await applyRules(snippet('<i>raw</i>'), name, { ...rules, sanitize });
+    expect(prepared).toMatchObject({ html: '<b>clean</b>', content: '<i>raw</i>' });
+    expect(calls).toEqual([['<i>raw</i>', { id: 42, params: { plan: 'pro' } }]]);
+  });
+
+  test.each([
+    [() => Promise.resolve('x') as never, 'sanitize returned object, no string'],
+    [() => undefined as never, 'sanitize returned undefined, no string'],
+    [
+      () => {
+        throw new Error('no\u001b[31m way');
+      },
+      'no way',
+    ],
+  ])('one that fails is an error that names the snippet (%#)', async (sanitize, message) => {
+    await expect(applyRules(snippet('a'), name, { ...rules, sanitize })).rejects.toMatchObject({
+      code: 'sanitize-failed',
+      snippetId: 42,
+      message: expect.stringContaining(`Snippet 42 could not be sanitised: ${message}`),
+    });
+  });
+
+  const hostile =
+    '<p>Hello</p><img src=x onerror=alert(1)><script>alert(1)</script><a href="javascript:alert(1)">x</a>';
+  test.each<[string, NonNullable<HtmlRules['sanitize']>, string]>([
+    [
+      'sanitize-html',
+      (html) => sanitizeHtml(html, { allowedTags: [...sanitizeHtml.defaults.allowedTags, 'img'] }),
+      '<p>Hello</p><img src="x" /><a>x</a>',
+    ],
+    ['DOMPurify', (html) => createDomPurify.sanitize(html), '<p>Hello</p><img src="x"><a>x</a>'],
+  ])('the recipe for %s', async (_what, sanitize, clean) => {
+    expect((await applyRules(snippet(hostile), name, { ...rules, sanitize })).html).toBe(clean);
+  });
+});
+
+describe('scripts', () => {
+  const table: [html: string, stripped: string, what: string][] = [
+    ['a<script>x</script>b', 'ab', '<script>'],
+    ['a<SCRIPT src=x></SCRIPT >b', 'ab', '<script>'],
+    ['a<script>x', 'a', '<script>'],
+    ['<svg><script>x</script><g/></svg>', '<svg><g/></svg>', '<script>'],
+    ['<template><script>x</script></template>', '<template></template>', '<script>'],
+    ['<b onclick="x()" class=a>c</b>', '<b  class=a>c</b>', 'the attribute onclick'],
+    ['<img/onerror=x src=y>', '<img/ src=y>', 'the attribute onerror'],
+    ['<a HREF=" java&#10;script:x">c</a>', '<a >c</a>', 'a javascript: address in href'],
+    [
+      '<svg><a xlink:href="javascript:x">c</a></svg>',
+      '<svg><a >c</a></svg>',
+      'a javascript: address in href',
+    ],
+    [
+      '<svg><animate attributeName=href values="#a;javascript:x"></svg>',
+      '<svg><animate attributeName=href ></svg>',
+      'a javascript: address in values',
+    ],
+    ['<iframe srcdoc="<script>x</script>"></iframe>', '<iframe ></iframe>', 'the attribute srcdoc'],
+    ['<<script></script>script>x</script>', '', '<script>'],
+  ];
+  test.each(table)('%s', async (html, stripped, what) => {
+    expect(stripScripts(html)).toBe(stripped);
+    expect((await applyRules(snippet(html), name, { ...rules, scripts: 'strip' })).html).toBe(stripped);
+    expect((await applyRules(snippet(html), name, rules)).html).toBe(html);
+    await expect(applyRules(snippet(html), name, { ...rules, scripts: 'error' })).rejects.toMatchObject({
+      code: 'script-refused',
+      message: `Snippet 42 holds ${what}.`,
+    });
+  });
+
+  test.each([
+    'plain text, on and off: javascript: is a word',
+    '<p class="on" data-on-click="x">a  <b>c</b></P>\r\n<!-- <script>x</script> -->&amp;',
+    '<a href="https://x.test/?javascript:x">c</a>',
+    '<textarea><script>x</script></textarea>',
+  ])('%s stays, byte for byte', (html) => {
+    expect(stripScripts(html)).toBe(html);
+  });
+
+  test('nothing that runs is left in whatever HTML', () => {
+    const pieces = fc.constantFrom(
+      ...[
+        '<script>',
+        '</script>',
+        '<scr',
+        'ipt>',
+        '<svg>',
+        '</svg>',
+        '<b onclick=x>',
+        '<a href="java',
+        'script:x">',
+      ],
+      ...[
+        '<',
+        '>',
+        '"',
+        "'",
+        '<!--',
+        '-->',
+        '<template>',
+        '<textarea>',
+        '</textarea>',
+        '<style>',
+        '<table>',
+        '<p>',
+        '</p>',
+      ],
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 3 })), { maxLength: 15 }), (parts) => {
+        const stripped = stripScripts(parts.join(''));
+        expect(findScripts(stripped)).toEqual([]);
+        expect(stripped).not.toMatch(/^<script>/);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('in a site', () => {
+  let service: TestService;
+  let site: Site;
+  const config = (options: string) => `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ integrations: [snippets(${options})] });`;
+
+  beforeAll(async () => {
+    service = await startTestService({ 1: '<b onclick="x()">one</b><script>x</script>' });
+    site = await createSite({
+      'src/pages/index.html':
+        '<title><snippet-embed id="1"></snippet-embed></title><p><snippet-embed id="1"></snippet-embed></p>',
+    });
+  });
+  afterAll(async () => {
+    await site.remove();
+    await service.close();
+  });
+  const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
+
+  test("scripts: 'strip' holds for a refresh as for a build, and text is escaped as it is", async () => {
+    await site.write({ 'astro.config.mjs': config(`{ scripts: 'strip' }`) });
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    expect(await site.read('index.html')).toContain(
+      '<title>&lt;b onclick="x()"&gt;one&lt;/b&gt;&lt;script&gt;x&lt;/script&gt;</title><p><b >one</b></p>',
+    );
+    service.put(1, '<i>two</i><script>y</script>');
+    expect((await refresh()).exitCode).toBe(0);
+    expect(await site.read('index.html')).toContain('<p><i>two</i></p>');
+    const refreshed = await site.read('index.html');
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    expect(await site.read('index.html')).toBe(refreshed);
+  });
+
+  test("scripts: 'error' fails the build, and names the snippet", async () => {
+    await site.write({ 'astro.config.mjs': config(`{ scripts: 'error' }`) });
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode).toBe(1);
+    expect(output).toMatch(/Snippet 1: holds <script>\.\s+on index\.html/);
+    expect(await site.list()).not.toContain('index.html');
+  });
+
+  test('what a function sanitised is left to a build, and the refresh says so', async () => {
+    await site.write({
+      'astro.config.mjs': config(
+        `{ sanitize: (html, { id }) => html.replaceAll('<script>', '<!-- of ' + id + ' -->') }`,
+      ),
+    });
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    expect(await site.read('index.html')).toContain('<p><i>two</i><!-- of 1 -->y</script></p>');
+    expect((await refresh()).output).toBe('Nothing has changed.\n');
+    service.put(1, '<i>three</i><script>y</script>');
+    const { exitCode, output } = await refresh();
+    expect(exitCode).toBe(3);
+    expect(output).toContain('index.html shows HTML that only a build sanitises\nNothing was written.');
+    expect(await site.read('index.html')).toContain('two');
+  });
+});
