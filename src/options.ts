@@ -120,6 +120,8 @@ export interface CacheOptions {
 /** The environment's part, by the names users know. */
 export const variables = {
   apiKey: 'SNIPPETS_API_KEY',
+  /** A file that holds the key, so that the environment does not. */
+  apiKeyFile: 'SNIPPETS_API_KEY_FILE',
   renderBaseUrl: 'SNIPPETS_RENDER_BASE_URL',
   retrieveBaseUrl: 'SNIPPETS_RETRIEVE_BASE_URL',
 } as const;

@@ -1,4 +1,5 @@
 import { readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { AstroIntegrationLogger } from 'astro';
 import { mayHoldEmbeds } from '../embed/index.ts';
 import { interruptible } from '../interruption.ts';
@@ -11,6 +12,7 @@ import { fetchContents } from './fetch-contents.ts';
 import { findEmbeds } from './find-embeds.ts';
 import { inlinePages } from './inline-pages.ts';
 import { BuildRecord } from './record-build.ts';
+import { setAside } from './set-aside.ts';
 import { listSiteFiles, type SiteFile, type SiteFiles } from './site-files.ts';
 import { describeBuild } from './summary.ts';
 import { verifyOutput } from './verify-output.ts';
@@ -39,20 +41,22 @@ export async function inlineSite(
   logger: AstroIntegrationLogger,
 ): Promise<void> {
   const { directory, manifest } = site;
-  const files = await listSiteFiles(directory);
-  await interruptible(async (signal) => {
-    const finished = new Set<SiteFile>();
-    await removeManifest(manifest);
-    let record: BuildRecord | undefined;
-    try {
-      record = await inlineSnippets(site, files.pages, finished, beginning, settings, logger, signal);
-    } catch (error) {
-      await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
-      throw error;
-    }
-    await verify(files, settings.apiKey, logger, signal);
-    await record?.write(manifest, directory, settings, beginning.before);
-  });
+  await interruptible((signal) =>
+    setAside(directory, join(dirname(manifest), 'output'), async (aside) => {
+      const files = await listSiteFiles(aside);
+      const finished = new Set<SiteFile>();
+      await removeManifest(manifest);
+      let record: BuildRecord | undefined;
+      try {
+        record = await inlineSnippets(site, files.pages, finished, beginning, settings, logger, signal);
+      } catch (error) {
+        await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
+        throw error;
+      }
+      await verify(files, settings.apiKey, logger, signal);
+      await record?.write(manifest, directory, settings, beginning.before);
+    }),
+  );
 }
 
 async function inlineSnippets(

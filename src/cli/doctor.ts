@@ -53,7 +53,7 @@ async function environment(project: ProjectOptions): Promise<Settings | undefine
     return undefined;
   }
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
-  const source = process.env[variables.apiKey] ? 'in the environment' : 'in a .env file';
+  const source = process.env[variables.apiKey] ? 'in the environment' : 'in a file';
   if (apiKey === undefined) {
     say(
       'fails',

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Limits } from './limits.ts';
+import { loadUndici } from './load-undici.ts';
 
 /** An answer of the service, whole: its body has arrived to the last byte. */
 export interface Answer {
@@ -37,8 +38,7 @@ export async function attempt(
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), milliseconds);
   try {
-    const { request } = await import('undici');
-    const response = await request(url, {
+    const response = await loadUndici().request(url, {
       dispatcher,
       signal: AbortSignal.any([signal, timeout.signal]),
       headers: {
@@ -81,7 +81,8 @@ function decode(bytes: Uint8Array): string {
 
 const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-// What OpenSSL and Node say of a certificate that does not verify. None of these passes by itself.
+// What Node says of a certificate that does not verify, after OpenSSL; UNSPECIFIED is whatever it has no name for, such
+// as a signature that is too weak. None of these passes by itself.
 const certificateFlaws = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -90,17 +91,26 @@ const certificateFlaws = new Set([
   'CERT_REVOKED',
   'CERT_SIGNATURE_FAILURE',
   'CERT_UNTRUSTED',
+  'CRL_HAS_EXPIRED',
+  'CRL_NOT_YET_VALID',
+  'CRL_SIGNATURE_FAILURE',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'ERR_TLS_CERT_ALTNAME_FORMAT',
+  'ERROR_IN_CERT_NOT_AFTER_FIELD',
+  'ERROR_IN_CERT_NOT_BEFORE_FIELD',
   'HOSTNAME_MISMATCH',
   'INVALID_CA',
   'INVALID_PURPOSE',
   'PATH_LENGTH_EXCEEDED',
   'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
+  'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
+  'UNABLE_TO_GET_CRL',
   'UNABLE_TO_GET_ISSUER_CERT',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNSPECIFIED',
 ]);
 
 /** Puts an error of the HTTP library, of the socket or of TLS into our words. */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Limits } from './limits.ts';
+import { loadUndici } from './load-undici.ts';
 
 export interface DispatcherOptions {
   ca: string | readonly string[] | undefined;
@@ -7,14 +8,9 @@ export interface DispatcherOptions {
   limits: Limits;
 }
 
-/**
- * Makes the client's own connections: nothing is shared with, or set for, the rest of the process.
- *
- * undici is loaded here, when the first request is made, and not before: importing it costs time, and on some
- * versions of Node it replaces the built-in `fetch`.
- */
+/** Makes the client's own connections: nothing is shared with, or set for, the rest of the process. */
 export async function createDispatcher({ ca, concurrency, limits }: DispatcherOptions): Promise<Dispatcher> {
-  const { Agent, EnvHttpProxyAgent } = await import('undici');
+  const { Agent, EnvHttpProxyAgent } = loadUndici();
   const tls = {
     // Said aloud, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would be obeyed.
     rejectUnauthorized: true,

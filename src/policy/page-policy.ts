@@ -42,13 +42,15 @@ export function allowInTag(tag: string, sources: Sources): Buffer {
     { decodeEntities: false },
   );
   parser.end(tag);
-  const policy = decodeHTMLAttribute(Buffer.from(attributes['content'] ?? '', 'latin1').toString());
+  const policy = decode(attributes['content'] ?? '');
   const allowed = allowSources(policy, sources);
   if (allowed === policy) return Buffer.from(tag, 'latin1');
-  const written = Object.entries(attributes).map(([name, value]) =>
-    name === 'content'
-      ? `content="${escapeAttribute(allowed)}"`
-      : `${name}="${Buffer.from(value, 'latin1')}"`,
+  const written = Object.entries(attributes).map(
+    ([name, value]) => `${decode(name)}="${escapeAttribute(name === 'content' ? allowed : decode(value))}"`,
   );
   return Buffer.from(`<meta ${written.join(' ')}>`);
+}
+
+function decode(bytes: string): string {
+  return decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString());
 }

@@ -1,4 +1,4 @@
-import { SnippetError } from '../client/snippet-error.ts';
+import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 import { applyRules, type HtmlRules, type PreparedSnippet, unprepared } from '../html-rules/apply-rules.ts';
 import type { SnippetSource } from '../snippet-source.ts';
 import { consequenceOf } from './consequence.ts';
@@ -21,6 +21,9 @@ export interface FetchedSnippets {
  * not keep the others from being asked for, so that all failures are known at once; except where the answer
  * would be the same for each (a key that is not valid). What comes is made ready to stand in a page.
  *
+ * Where the service is ailing and not down, what failed is asked for once more after all the others: of thousands of
+ * snippets a few would otherwise run out of attempts by bad luck alone, and with them the build.
+ *
  * @param onSettled called after each snippet with how many are settled.
  */
 export async function fetchSnippets(
@@ -30,10 +33,37 @@ export async function fetchSnippets(
   signal: AbortSignal,
   onSettled: (settled: number) => void,
 ): Promise<FetchedSnippets> {
+  let settled = 0;
+  const fetched = await fetchAll(source, snippets, rules, signal, () => {
+    settled += 1;
+    onSettled(settled);
+  });
+  const unlucky = fetched.failed.filter(({ error }) => mayComeAfterAll(error.code));
+  if (unlucky.length === 0 || unlucky.length > fetched.contents.size) return fetched;
+  const again = unlucky.map(({ snippet }) => snippet);
+  const { contents, failed, notAsked } = await fetchAll(source, again, rules, signal, () => {});
+  const others = fetched.failed.filter((failure) => !unlucky.includes(failure));
+  return {
+    contents: new Map([...fetched.contents, ...contents]),
+    failed: [...others, ...failed],
+    notAsked: [...fetched.notAsked, ...notAsked],
+  };
+}
+
+function mayComeAfterAll(code: SnippetErrorCode): boolean {
+  return consequenceOf(code) === 'fallback' && code !== 'unavailable' && code !== 'not-cached';
+}
+
+async function fetchAll(
+  source: Pick<SnippetSource, 'get'>,
+  snippets: readonly WantedSnippet[],
+  rules: HtmlRules,
+  signal: AbortSignal,
+  onSettled: () => void,
+): Promise<FetchedSnippets> {
   const fetched: FetchedSnippets = { contents: new Map(), failed: [], notAsked: [] };
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
-  let settled = 0;
   const outcomes = await Promise.all(
     snippets.map(async (snippet) => {
       try {
@@ -45,8 +75,7 @@ export async function fetchSnippets(
         if (consequenceOf(error.code) === 'end') ended.abort();
         return { snippet, error };
       } finally {
-        settled += 1;
-        onSettled(settled);
+        onSettled();
       }
     }),
   );

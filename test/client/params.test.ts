@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { HttpResponse, http } from 'msw';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
@@ -35,25 +34,6 @@ test('no params, and none in the object, are the same: the address has no query'
   await service.render(1, {});
   await service.render(1, Object.create(null));
   expect(queries).toEqual(['', '', '']);
-  await service.close();
-});
-
-test('whatever JSON object is passed arrives at the service', async () => {
-  const { queries } = record();
-  const service = client({ limits: { urlLength: 1_000_000 } });
-  await fc.assert(
-    fc.asyncProperty(
-      fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 }), {
-        minKeys: 1,
-      }),
-      async (params) => {
-        await service.render(1, params as never);
-        const sent = new URLSearchParams(queries.at(-1)).get('params');
-        expect(JSON.parse(sent ?? '')).toEqual(JSON.parse(JSON.stringify(params)));
-      },
-    ),
-    { numRuns: 200 },
-  );
   await service.close();
 });
 

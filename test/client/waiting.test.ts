@@ -8,7 +8,6 @@ import { instantClock, virtualClock } from '../support/clock.ts';
 import {
   answer,
   apiKey,
-  connectionFails,
   json,
   network,
   problem,
@@ -173,43 +172,6 @@ describe('the breaker', () => {
     failing(breaker, 18, 30_000);
     expect(breaker.permission(30_000)).toBe('go');
     expect(breaker.record(false, 30_000)).toBe('opened');
-  });
-
-  test.for([
-    ['always 503', problem(503)],
-    ['no connection', connectionFails],
-  ] as const)(
-    '10,000 snippets against a dead service (%s): under 100 requests, within two minutes',
-    async ([, dead]) => {
-      const { asked } = answer({ render: [dead], retrieve: [dead] });
-      const clock = virtualClock();
-      const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl }, clock);
-      const outcomes = await Promise.all(
-        Array.from({ length: 10_000 }, (_, index) =>
-          client.get(index + 1).catch((error: SnippetError) => error.code),
-        ),
-      );
-      expect(outcomes).toHaveLength(10_000);
-      expect(outcomes.filter((code) => code === 'unavailable').length).toBeGreaterThan(9_900);
-      expect(asked.length).toBeLessThan(100);
-      expect(clock.advanced()).toBeLessThan(120_000);
-      await client.close();
-    },
-  );
-
-  test('a service that is down for a while loses no snippet', async () => {
-    const clock = virtualClock();
-    const outage = 20_000;
-    answer({ render: [() => (clock.advanced() < outage ? problem(503)() : content())] });
-    const notices: string[] = [];
-    const client = new SnippetClient(
-      { apiKey, renderBaseUrl, onNotice: ({ kind }) => notices.push(kind) },
-      clock,
-    );
-    const contents = await Promise.all(Array.from({ length: 200 }, (_, index) => client.get(index + 1)));
-    expect(contents).toHaveLength(200);
-    expect(notices).toEqual(['failing', 'recovered']);
-    await client.close();
   });
 
   test('where B fails for everyone and A answers, nobody waits for B', async () => {

@@ -100,7 +100,7 @@ describe('the command', () => {
     const environment = { ...others, SNIPPETS_RETRIEVE_BASE_URL: '' };
     const { exitCode, output } = await startCommand(folder, ['doctor', '4'], environment).ended;
     await rm(join(folder, '.env'));
-    expect(output).toContain('SNIPPETS_API_KEY is set, in a .env file');
+    expect(output).toContain('SNIPPETS_API_KEY is set, in a file');
     expect(output).toContain('SNIPPETS_RETRIEVE_BASE_URL is not set, so this variant is not used');
     expect(exitCode).toBe(0);
   });

@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
+import { httpServer, rawServer } from '../support/tls-server.ts';
+import { clientOf, failureOf, serve } from '../support/wire.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -62,6 +64,50 @@ test.for([
   await site.remove();
 });
 
+test('in no line of a log that tells all, when the key is in a file', async () => {
+  const site = await createSite(files);
+  const { SNIPPETS_API_KEY, ...environment } = service.environment;
+  await site.write({ 'the-key': `${SNIPPETS_API_KEY}\n` });
+  const telling = { SNIPPETS_API_KEY_FILE: 'the-key', NODE_DEBUG: '*', DEBUG: '*' };
+  const { exitCode, output } = await site.build({ ...environment, ...telling }, '--verbose');
+  expect(exitCode).toBe(0);
+  expect(output).toContain('using resolved env');
+  expect(await site.read('index.html')).toContain('<p><b>one</b></p>');
+  await rm(join(site.directory, 'the-key'));
+  await expectNowhere(site, output, SNIPPETS_API_KEY);
+  await site.remove();
+});
+
+test('in a log that tells all, only where Node and Vite list the whole environment, when it is in a variable', async () => {
+  const site = await createSite(files);
+  const { output } = await site.build({ ...service.environment, NODE_DEBUG: '*' }, '--verbose');
+  const lines = output.split('\n').filter((line) => line.includes(service.environment.SNIPPETS_API_KEY));
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) expect(line).toMatch(/^\s+('SNIPPETS_API_KEY=|SNIPPETS_API_KEY: ')/);
+  await site.remove();
+});
+
+test('a file that cannot be read is named, and so is the variable', async () => {
+  const site = await createSite(files);
+  const { SNIPPETS_API_KEY: _, ...environment } = service.environment;
+  const { exitCode, output } = await site.build({ ...environment, SNIPPETS_API_KEY_FILE: 'nowhere' });
+  expect(exitCode).toBe(1);
+  expect(output).toContain('The file that SNIPPETS_API_KEY_FILE names cannot be read: ENOENT.');
+  await site.remove();
+});
+
+test('a key in a variable that browsers see is refused at the start, whatever its form', async () => {
+  const site = await createSite(files);
+  const key = service.environment.SNIPPETS_API_KEY;
+  for (const value of [key, `x${Buffer.from(`Bearer ${key}`).toString('base64')}`]) {
+    const { exitCode, output } = await site.build({ ...service.environment, PUBLIC_KEY: value });
+    expect(exitCode).toBe(1);
+    expect(output).toContain('PUBLIC_KEY holds the API key');
+    await expectNowhere(site, output, key);
+  }
+  await site.remove();
+});
+
 test('the key is read from a .env file too', async () => {
   const site = await createSite(files);
   const { SNIPPETS_API_KEY, ...environment } = service.environment;
@@ -101,4 +147,36 @@ test('a snippet that holds the key is not published either', async () => {
   expect(output).toContain('The API key would have been published in index.html.');
   await expectNowhere(site, output, service.environment.SNIPPETS_API_KEY);
   await site.remove();
+});
+
+describe('a redirect reaches nobody', () => {
+  const places = {
+    'another host': (port: number) => `https://127.0.0.1:${port}/base/snippets/42/render`,
+    'another port': (port: number) => `https://localhost:${port}/base/snippets/42/render`,
+    'another scheme': (port: number) => `http://localhost:${port}/base/snippets/42/render`,
+    'no scheme': (port: number) => `//localhost:${port}/base/snippets/42/render`,
+  };
+  const statuses = [300, 301, 302, 303, 304, 305, 307, 308];
+  test.each(
+    Object.entries(places).flatMap(([place, locate]) =>
+      statuses.map((status) => [status, place, locate] as const),
+    ),
+  )('%i to %s', async (status, _place, locate) => {
+    let reached = 0;
+    const other = await serve(
+      rawServer((socket) => {
+        reached += 1;
+        socket.end();
+      }),
+    );
+    const server = await serve(
+      httpServer((_request, response) => {
+        response.writeHead(status, { location: locate(other.port) }).end();
+      }),
+    );
+    const error = await failureOf(clientOf(server).get(42));
+    expect(error).toMatchObject({ attempts: 1, status });
+    expect(['redirect', 'unexpected-status']).toContain(error.code);
+    expect([reached, other.connections()]).toEqual([0, 0]);
+  });
 });

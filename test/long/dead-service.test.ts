@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createSite } from '../support/site.ts';
+import { certificate, httpServer, type TlsServer } from '../support/tls-server.ts';
+
+const count = 10_000;
+const page = `<html><body>${Array.from({ length: count }, (_, index) => `<snippet-embed id="${index + 1}"></snippet-embed>`).join('\n')}</body></html>`;
+
+type Answer = Parameters<typeof httpServer>[0];
+
+const fine: Answer = (_request, response) => void response.end('{"content":"fine"}');
+const dying = (): Answer => {
+  let since = 0;
+  return (request, response) => {
+    since ||= performance.now();
+    if (performance.now() - since < 5_000) setTimeout(() => fine(request, response), 300);
+    else response.stream?.destroy();
+  };
+};
+
+/** How a service can be down, and how many of its requests are answered before it is. */
+const services: [what: string, answer: Answer | undefined][] = [
+  ['always answers 503', (_request, response) => void response.writeHead(503).end()],
+  ['hangs', () => {}],
+  ['refuses connections', undefined],
+  ['dies after five seconds', dying()],
+];
+
+test.concurrent.each(services)(
+  'a build of 10,000 snippets against a service that %s ends with one report, within two minutes',
+  async (_what, answer) => {
+    const folder = await mkdtemp(join(tmpdir(), 'snippets-dead-'));
+    const authority = join(folder, 'authority.pem');
+    await writeFile(authority, certificate.ca);
+    let asked = 0;
+    let answered = 0;
+    let server: TlsServer | undefined;
+    if (answer !== undefined) {
+      server = await httpServer((request, response) => {
+        asked += 1;
+        response.on('finish', () => (answered += response.statusCode === 200 ? 1 : 0));
+        answer(request, response);
+      });
+    }
+    const site = await createSite({ 'public/index.html': page, 'src/pages/plain.astro': '<p>Plain</p>' });
+    const start = performance.now();
+    const { exitCode, output } = await site.build({
+      SNIPPETS_API_KEY: 'sk_of_a_dead_service',
+      SNIPPETS_RENDER_BASE_URL: server?.origin ?? 'https://127.0.0.1:9',
+      NODE_EXTRA_CA_CERTS: authority,
+    });
+    const seconds = (performance.now() - start) / 1000;
+    await server?.close();
+    await site.remove();
+    await rm(folder, { recursive: true });
+    console.log(`${_what}: ${Math.round(seconds)} s, ${asked} requests, ${answered} answered`);
+    expect(exitCode).toBe(1);
+    expect(output.match(/snippets could not be fetched/g)).toHaveLength(1);
+    expect(output.match(/^Snippet \d+: /gm)).toHaveLength(count - answered);
+    expect(seconds).toBeLessThan(120);
+    expect(asked - answered).toBeLessThan(100);
+  },
+);

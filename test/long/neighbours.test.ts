@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { certificate, httpServer, type TlsServer } from '../support/tls-server.ts';
+
+const run = promisify(execFile);
+let folder: string;
+let server: TlsServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'snippets-neighbours-'));
+  server = await httpServer((_request, response) => void response.end('{"content":"fine"}'));
+});
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+const dist = join(import.meta.dirname, '../../dist');
+
+// Where undici and zod, which Astro has too, keep what belongs to themselves. No fetch of Node 22 or 24 looks there.
+const ownOfLibraries = new Set([
+  'Symbol(undici.globalDispatcher.2)',
+  '__zod_globalConfig',
+  '__zod_globalRegistry',
+]);
+
+// What other code of the process has and uses, before a client was used and after.
+const script = `
+import assert from 'node:assert/strict';
+const globals = () => new Map(Reflect.ownKeys(globalThis).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
+const seen = () => [fetch, Headers, Request, Response, FormData, WebSocket];
+const before = { globals: globals(), seen: seen(), fetch: fetch.toString(), env: { ...process.env } };
+// What carries the requests of the built-in fetch: of Node 22 and 24 the first, later the second.
+const dispatchers = ['undici.globalDispatcher.1', 'undici.globalDispatcher.2'].map((name) => Symbol.for(name));
+if (process.env.FETCH_FIRST) await fetch('data:text/plain,first');
+void Response;
+const carriers = dispatchers.map((name) => globalThis[name]);
+
+const { default: snippets } = await import(${JSON.stringify(`${dist}/index.js`)});
+const { SnippetClient } = await import(${JSON.stringify(`${dist}/client/index.js`)});
+snippets();
+const { SERVER: renderBaseUrl, CA: ca } = process.env;
+const client = new SnippetClient({ apiKey: 'sk_of_a_neighbour', renderBaseUrl, ca });
+assert.equal((await client.get(1)).content, 'fine');
+
+// Other code's requests go where they went, and are verified as they were.
+await assert.rejects(fetch(renderBaseUrl), (error) => /self.signed/.test(error.cause.message));
+assert.equal(await (await fetch('data:text/plain,second')).text(), 'second');
+await client.close();
+await assert.rejects(fetch(renderBaseUrl), (error) => /self.signed/.test(error.cause.message));
+
+for (const [index, name] of dispatchers.entries()) if (carriers[index] !== undefined) assert.equal(globalThis[name], carriers[index]);
+assert.ok(carriers.some((carrier) => carrier !== undefined));
+assert.deepEqual(seen(), before.seen);
+assert.equal(fetch.toString(), before.fetch);
+assert.deepEqual({ ...process.env }, before.env);
+const added = [...globals().keys()].filter((name) => !before.globals.has(name) && name !== dispatchers[0]);
+console.log(JSON.stringify({ version: process.versions.node, added: added.map(String) }));
+for (const name of ['uncaughtException', 'unhandledRejection', 'SIGINT', 'SIGTERM', 'exit']) assert.equal(process.listenerCount(name), 0);
+`;
+
+test.each(['22', '24', '26'])(
+  "on Node %s other code's fetch is untouched, and nothing global is set",
+  async (major) => {
+    // The registry's own binaries of Node, because a machine has one version of it.
+    const home = join(folder, major);
+    await mkdir(home);
+    await writeFile(
+      join(home, 'package.json'),
+      JSON.stringify({ dependencies: { node: major }, allowScripts: { node: true } }),
+    );
+    await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: home, timeout: 200_000 });
+    const file = join(folder, 'neighbour.mjs');
+    await writeFile(file, script);
+    for (const FETCH_FIRST of ['', 'yes']) {
+      const env = { PATH: process.env['PATH'], SERVER: server.origin, CA: certificate.ca, FETCH_FIRST };
+      const node = join(home, 'node_modules/node/bin/node');
+      const { stdout } = await run(node, [file], { env, timeout: 30_000 });
+      const { version, added } = JSON.parse(stdout);
+      expect(version).toMatch(new RegExp(`^${major}\\.`));
+      expect(added.filter((name: string) => !ownOfLibraries.has(name))).toEqual([]);
+    }
+  },
+);

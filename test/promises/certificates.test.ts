@@ -1,0 +1,89 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import selfsigned from 'selfsigned';
+import { expect, test, vi } from 'vitest';
+import { createSite } from '../support/site.ts';
+import { certificate, httpServer, makeCertificate, type TestCertificate } from '../support/tls-server.ts';
+import { apiKey, clientOf, failureOf, serve } from '../support/wire.ts';
+
+const fine = (_request: unknown, response: { end(body: string): unknown }) => {
+  response.end('{"content":"fine"}');
+};
+
+/** A certificate that an authority of its own has signed. */
+async function signed(algorithm = 'sha256'): Promise<TestCertificate> {
+  const authority = await selfsigned.generate([{ name: 'commonName', value: 'Nobody knows' }], {
+    keyType: 'ec',
+    algorithm,
+    extensions: [{ name: 'basicConstraints', cA: true }],
+  });
+  const made = await selfsigned.generate([{ name: 'commonName', value: 'localhost' }], {
+    keyType: 'ec',
+    algorithm,
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+    ca: { key: authority.private, cert: authority.cert },
+  });
+  return { key: made.private, cert: made.cert, ca: authority.cert };
+}
+
+const past = { notBeforeDate: new Date('2020-01-01'), notAfterDate: new Date('2020-02-01') };
+
+test.for([
+  ['signed by itself', async () => certificate, undefined],
+  ['of an unknown authority', () => signed(), undefined],
+  ['whose signature is too weak', () => signed('sha1'), 'own'],
+  ['for another host', () => makeCertificate({ name: 'elsewhere.test' }), 'own'],
+  ['that has expired', () => makeCertificate(past), 'own'],
+  [
+    'that is not valid yet',
+    () => makeCertificate({ notBeforeDate: new Date('2090-01-01'), notAfterDate: new Date('2090-02-01') }),
+    'own',
+  ],
+] as const)(
+  'a certificate %s is not trusted, and asked for once; also under NODE_TLS_REJECT_UNAUTHORIZED=0',
+  async ([, make, trust]) => {
+    const using = await make();
+    let asked = 0;
+    const server = await serve(
+      httpServer(
+        (request, response) => {
+          asked += 1;
+          fine(request, response);
+        },
+        { using },
+      ),
+    );
+    for (const allowed of [undefined, '0']) {
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', allowed);
+      const client = clientOf(server, { ca: trust === 'own' ? using.ca : undefined });
+      expect(await failureOf(client.get(42))).toMatchObject({ code: 'certificate', attempts: 1 });
+      expect(client.counts).toEqual({ requests: 1, retries: 0, fallbacks: 0 });
+    }
+    expect(asked).toBe(0);
+  },
+);
+
+test('ca adds an authority, as text or as a list', async () => {
+  const using = await signed();
+  const server = await serve(httpServer(fine, { using }));
+  await clientOf(server, { ca: using.ca }).get(42);
+  await clientOf(server, { ca: [certificate.ca, using.ca] }).get(42);
+});
+
+test('an address that begins with http: fails the build, and opens no socket', async () => {
+  let connections = 0;
+  const plain = createServer(() => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+  const site = await createSite({ 'src/pages/index.html': '<snippet-embed id="1"></snippet-embed>' });
+  const { exitCode, output } = await site.build({
+    SNIPPETS_API_KEY: apiKey,
+    SNIPPETS_RENDER_BASE_URL: `http://127.0.0.1:${(plain.address() as AddressInfo).port}`,
+  });
+  await site.remove();
+  plain.close();
+  expect(exitCode).toBe(1);
+  expect(output).toContain('SNIPPETS_RENDER_BASE_URL must start with https:');
+  expect(connections).toBe(0);
+});

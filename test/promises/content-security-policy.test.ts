@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { findInlineCode } from '../../src/html-rules/inline-code.ts';
+import { allowSources } from '../../src/policy/allow-sources.ts';
+import { allowInTag, findPolicies } from '../../src/policy/page-policy.ts';
+import { startBrowser } from '../support/browser.ts';
+import { startCommand } from '../support/command.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+describe('a policy allows more sources', () => {
+  const sources = { scripts: ["'sha256-S'"], styles: ["'sha256-T'"] };
+  test.for([
+    ["script-src 'self'; style-src 'self';", "script-src 'self' 'sha256-S'; style-src 'self' 'sha256-T';"],
+    ["SCRIPT-SRC 'self'", "SCRIPT-SRC 'self' 'sha256-S'"],
+    ["script-src 'none'", "script-src 'sha256-S'"],
+    ['script-src', "script-src 'sha256-S'"],
+    ["script-src 'self' 'sha256-S'", "script-src 'self' 'sha256-S'"],
+    ["script-src 'unsafe-inline'", "script-src 'unsafe-inline'"],
+    ["script-src 'unsafe-inline' 'nonce-a'", "script-src 'unsafe-inline' 'nonce-a' 'sha256-S'"],
+    ["script-src 'self'; script-src-elem 'self'", "script-src 'self'; script-src-elem 'self' 'sha256-S'"],
+    ["default-src 'self'", "default-src 'self'; script-src 'self' 'sha256-S'; style-src 'self' 'sha256-T'"],
+    [
+      "default-src 'none'; img-src *;",
+      "default-src 'none'; img-src *; script-src 'sha256-S'; style-src 'sha256-T'",
+    ],
+    ["img-src 'self'", "img-src 'self'"],
+    ['', ''],
+    ["script-src 'self', script-src x.test", "script-src 'self' 'sha256-S', script-src x.test 'sha256-S'"],
+  ] as const)('%s', ([policy, expected]) => {
+    expect(allowSources(policy, sources)).toBe(expected);
+    // Once is enough.
+    expect(allowSources(allowSources(policy, sources), sources)).toBe(expected);
+    expect(allowSources(policy, { scripts: [], styles: [] })).toBe(policy);
+  });
+});
+
+describe('what a policy decides over, in HTML', () => {
+  test.for([
+    ['<script>a</script><style>b</style>', 1, 1, false],
+    ['<script src=x></script>', 0, 0, false],
+    ['<script type="application/json">{}</script><script type="text/plain">x</script>', 0, 0, false],
+    [
+      '<script type=module>a</script><script type=importmap>{}</script><script type=" Text/JavaScript">b</script>',
+      3,
+      0,
+      false,
+    ],
+    ['<svg><style>a</style></svg>', 0, 1, false],
+    ['<template><script>a</script></template><noscript><style>b</style></noscript>', 0, 0, false],
+    ['<b style="color:red">c</b>', 0, 0, true],
+    ['<b onclick="x">c</b>', 0, 0, true],
+    ['<!-- <script>a</script> --> text', 0, 0, false],
+  ] as const)('%s', ([html, scripts, styles, hasAttributes]) => {
+    const found = findInlineCode(html);
+    expect([found.scripts.length, found.styles.length, found.hasAttributes]).toEqual([
+      scripts,
+      styles,
+      hasAttributes,
+    ]);
+  });
+});
+
+test('the policy of a page is found in its head alone, and its other attributes stay', () => {
+  const page = Buffer.from(
+    `<head><title>ü</title><META data-x='ü "q"' http-equiv="Content-Security-Policy" content="script-src &#39;self&#39;"></head><body><meta http-equiv="content-security-policy" content="x"></body>`,
+  );
+  const [policy, ...others] = findPolicies(page);
+  expect(others).toEqual([]);
+  expect(policy && page.subarray(policy.start, policy.end).toString()).toMatch(/^<META .*">$/);
+  const tag = allowInTag(policy?.tag ?? '', { scripts: ["'sha256-S'"], styles: [] }).toString();
+  expect(tag).toBe(
+    `<meta data-x="ü &quot;q&quot;" http-equiv="Content-Security-Policy" content="script-src 'self' 'sha256-S'">`,
+  );
+});
+
+describe('in a real browser', () => {
+  let service: TestService;
+  let site: Site;
+  let browser: Browser;
+  let server: Server | undefined;
+
+  // CRLF and NUL: what a browser hashes is what its parser made of it.
+  const code = (colour: string) =>
+    `<i>snippet</i><script>\r\ndocument.documentElement.dataset.ran = '${colour}';</script><style>i { color: ${colour}; }</style>`;
+  const config = (options: string, astro = '') => `
+import { defineConfig } from 'astro/config';
+import node from '@astrojs/node';
+import snippets from 'astro-snippets';
+export default defineConfig({ security: { csp: true }, integrations: [snippets(${options})], ${astro} });`;
+
+  beforeAll(async () => {
+    service = await startTestService({ 1: code('red'), 2: '<b style="color: red">styled</b>' });
+    site = await createSite({
+      'src/pages/index.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html><head><title>Home</title></head><body><p><Snippet id={1} /></p><script>document.documentElement.dataset.own = 'ran';</script></body></html>`,
+      'src/pages/plain.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html><head><title>Plain</title></head><body><p><Snippet id={2} /></p></body></html>`,
+    });
+    browser = await startBrowser();
+  });
+  afterEach(() => server?.close());
+  afterAll(async () => {
+    await browser.close();
+    await site.remove();
+    await service.close();
+  });
+
+  /** Serves a folder, with headers of its own for a page. */
+  async function serve(folder: string, headers: Record<string, string> = {}): Promise<string> {
+    const started = createServer(async (request, response) => {
+      const file = join(
+        site.directory,
+        folder,
+        request.url?.endsWith('/') ? `${request.url}index.html` : (request.url ?? ''),
+      );
+      const body = await readFile(file).catch(() => undefined);
+      const type = file.endsWith('.js') ? 'text/javascript' : 'text/html';
+      response.writeHead(body === undefined ? 404 : 200, { 'content-type': type, ...headers }).end(body);
+    });
+    server = started;
+    await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(started.address() as AddressInfo).port}/`;
+  }
+
+  /** What happened on the page: what the snippet's script did, what the site's own did, the snippet's colour. */
+  async function look(url: string) {
+    const page = await browser.newPage();
+    await page.goto(url);
+    const seen = await page.evaluate(
+      `({ ran: document.documentElement.dataset.ran, own: document.documentElement.dataset.own, color: getComputedStyle(document.querySelector('i')).color })`,
+    );
+    await page.close();
+    return seen;
+  }
+
+  test("by default a snippet's script and style do not run, and the build warns with its id", async () => {
+    await site.write({ 'astro.config.mjs': config('') });
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode).toBe(0);
+    expect(output).toMatch(
+      /Snippet 1 holds an inline script and an inline style, which the Content Security Policy of the site does not allow.* It is on index\.html\./,
+    );
+    expect(output).toMatch(
+      /Snippet 2 holds event handlers or style attributes.* It is on plain\/index\.html\./,
+    );
+    expect(await look(await serve('dist'))).toEqual({ own: 'ran', color: 'rgb(0, 0, 0)' });
+  });
+
+  test("csp: 'hash' allows them on that page and no other, in the meta element", async () => {
+    await site.write({ 'astro.config.mjs': config(`{ csp: 'hash' }`) });
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode).toBe(0);
+    expect(output).not.toContain('Snippet 1 holds');
+    expect(output).toContain('Snippet 2 holds event handlers or style attributes, which no hash');
+    expect(await look(await serve('dist'))).toEqual({ ran: 'red', own: 'ran', color: 'rgb(255, 0, 0)' });
+    for (const source of [...findInlineCode(code('red')).scripts, ...findInlineCode(code('red')).styles]) {
+      expect(await site.read('index.html')).toContain(source);
+      expect(await site.read('plain/index.html')).not.toContain(source);
+    }
+  });
+
+  test('a refresh changes the policy with the snippet, to what a build would write', async () => {
+    service.put(1, code('blue'));
+    const { exitCode } = await startCommand(site.directory, ['refresh'], service.environment).ended;
+    expect(exitCode).toBe(0);
+    expect(await look(await serve('dist'))).toEqual({ ran: 'blue', own: 'ran', color: 'rgb(0, 0, 255)' });
+    const refreshed = await site.read('index.html');
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    expect(await site.read('index.html')).toBe(refreshed);
+  });
+
+  test('for an adapter that sends headers, they are in the headers', async () => {
+    await site.write({
+      'astro.config.mjs': config(
+        `{ csp: 'hash' }`,
+        `adapter: node({ mode: 'standalone', staticHeaders: true })`,
+      ),
+    });
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    expect(await site.read('client/index.html')).not.toContain('http-equiv');
+    const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(
+      await site.read('_headers.json'),
+    );
+    const policy = routes.find(({ pathname }) => pathname === '/')?.headers[0]?.value ?? '';
+    const url = await serve('dist/client', { 'content-security-policy': policy });
+    expect(await look(url)).toEqual({ ran: 'blue', own: 'ran', color: 'rgb(0, 0, 255)' });
+
+    service.put(1, code('green'));
+    const { exitCode, output } = await startCommand(site.directory, ['refresh'], service.environment).ended;
+    expect(exitCode).toBe(3);
+    expect(output).toContain('index.html has its policy in headers, which only a build writes');
+  });
+});

@@ -1,0 +1,213 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { HttpResponse, http } from 'msw';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readCacheEntry } from '../../src/cache/cache-entry.ts';
+import { SnippetError } from '../../src/client/index.ts';
+import { inline, isText, scan } from '../../src/embed/index.ts';
+import { readManifest } from '../../src/publish/manifest.ts';
+import { answer, client, network, renderBaseUrl } from '../support/network.ts';
+
+beforeAll(() => network.enable());
+afterEach(() => network.resetHandlers());
+afterAll(() => network.disable());
+
+test.for([
+  0,
+  -1,
+  1.5,
+  2 ** 53,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  ' 42',
+  '4e1',
+  '0x2a',
+  '..',
+  '../1',
+  '%2e%2e',
+  '1/../2',
+  '１',
+  '',
+  null,
+  undefined,
+  [42],
+  {},
+  42n,
+  true,
+  '42\n',
+  '-0',
+  '+1',
+  '1_000',
+])('the id %s goes nowhere', async (id) => {
+  const { asked } = answer({ render: [() => HttpResponse.json({ content: '' })] });
+  const ours = client();
+  await expect(ours.get(id as never)).rejects.toMatchObject({ code: 'invalid-id' });
+  expect(asked).toEqual([]);
+  await ours.close();
+});
+
+test('whatever id and params are passed, they are what arrives', async () => {
+  const received: unknown[] = [];
+  network.use(
+    http.get(`${renderBaseUrl}/snippets/:id/render`, ({ request, params }) => {
+      const url = new URL(request.url);
+      expect(url.searchParams.getAll('params').length).toBeLessThanOrEqual(1);
+      received.push([params['id'], JSON.parse(url.searchParams.get('params') ?? '{}')]);
+      return HttpResponse.json({ content: '' });
+    }),
+  );
+  const ours = client({ limits: { urlLength: 1_000_000 } });
+  const objects = fc.dictionary(
+    fc.string({ unit: 'binary' }),
+    fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 }),
+    {
+      noNullPrototype: true,
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), objects, async (id, params) => {
+      received.length = 0;
+      await ours.get(id, params as never);
+      // As JSON says it: it has no minus zero, and knows no order of keys.
+      expect(received).toEqual([[String(id), JSON.parse(JSON.stringify(params))]]);
+    }),
+    { numRuns: 200 },
+  );
+  await ours.close();
+});
+
+describe('the scanner and the inliner', () => {
+  const pieces = fc.constantFrom(
+    ...['<p>', '</p>', '<title>', '</title>', '<!--', '-->', '<script>', '</script>', '<svg>', '<textarea>'],
+    ...['<snippet-embed', ' id="1"', " params='{}'", '>', '/>', '</snippet-embed>', '</textarea>', '"', "'"],
+    ...['&lt;', '&', '\0', '\r\n', 'ü', '💡', '$&', '<', '<snippet-embed id="1"></snippet-embed>'],
+  );
+  const pages = fc
+    .array(fc.oneof(pieces, fc.string(), fc.uint8Array({ maxLength: 4 })), { maxLength: 40 })
+    .map((parts) => Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+  const contents = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(
+      '$&',
+      '$1$`',
+      '</script>',
+      'a\0b',
+      '\r\n',
+      '<snippet-embed id="2"></snippet-embed>',
+      '-->',
+      '',
+    ),
+  );
+
+  test('change no byte of a page without an embed', () => {
+    fc.assert(
+      fc.property(pages, contents, (page, content) => {
+        const { embeds } = scan(page);
+        if (embeds.length === 0) expect(inline(page, embeds, () => content).page.equals(page)).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('put a content in byte for byte, and change no byte outside its embed', () => {
+    fc.assert(
+      fc.property(pages, contents, (page, content) => {
+        const { embeds } = scan(page);
+        const inlined = inline(page, embeds, () => content);
+        expect(inlined.placed).toHaveLength(embeds.length);
+        let read = 0;
+        let written = 0;
+        for (const { embed, form, start, end } of inlined.placed) {
+          const before = embed.paragraph ?? embed;
+          expect(inlined.page.subarray(written, start).equals(page.subarray(read, before.start))).toBe(true);
+          expect(form.asText).toBe(isText(embed));
+          if (!form.asText)
+            expect(inlined.page.subarray(start, end).includes(Buffer.from(content))).toBe(true);
+          read = before.end;
+          written = end;
+        }
+        expect(inlined.page.subarray(written).equals(page.subarray(read))).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+test('whatever JSON the service answers, it is a content or an error', async () => {
+  let body: unknown;
+  let status = 200;
+  answer({ render: [() => HttpResponse.json(body as never, { status })] });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.jsonValue(),
+        fc.record(
+          { content: fc.jsonValue(), id: fc.jsonValue(), title: fc.jsonValue(), status: fc.jsonValue() },
+          { requiredKeys: [] },
+        ),
+      ),
+      fc.constantFrom(200, 204, 400, 401, 404, 418, 500),
+      async (json, code) => {
+        body = json;
+        status = code;
+        const ours = client({ retrieveBaseUrl: undefined, limits: { attempts: 1 } });
+        const got = await ours.get(1).catch((error: unknown) => error);
+        await ours.close();
+        if (got instanceof SnippetError) return;
+        expect(status).toBe(200);
+        expect(got).toMatchObject({ content: (json as { content: string }).content });
+        expect(typeof (got as { content: unknown }).content).toBe('string');
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+describe('what is kept on the disk is whole or nothing', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'snippets-inputs-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('a manifest of random bytes, or of random JSON', async () => {
+    const file = join(folder, 'manifest.json');
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.json().map((text) => Buffer.from(text)),
+      fc
+        .record({
+          version: fc.constant(3),
+          snippets: fc.jsonValue(),
+          pages: fc.jsonValue(),
+          settings: fc.jsonValue(),
+        })
+        .map((value) => Buffer.from(JSON.stringify(value))),
+    );
+    await fc.assert(
+      fc.asyncProperty(bytes, async (content) => {
+        await writeFile(file, content);
+        expect(await readManifest(file)).toBeUndefined();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a cache entry of anything', () => {
+    const almost = fc.record(
+      { content: fc.anything(), variant: fc.anything(), fetchedAt: fc.anything() },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), almost), (stored) => {
+        const entry = readCacheEntry(stored);
+        if (entry === undefined) return;
+        expect(typeof entry.content).toBe('string');
+        expect(['render', 'retrieve']).toContain(entry.variant);
+        expect(entry.fetchedAt).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});

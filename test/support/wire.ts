@@ -1,0 +1,45 @@
+import { afterEach, expect, vi } from 'vitest';
+import { SnippetClient, type SnippetClientOptions, SnippetError } from '../../src/client/index.ts';
+import { instantClock } from './clock.ts';
+import { certificate, type TlsServer } from './tls-server.ts';
+
+/** Tests of the client against servers of their own: what they open is closed after each, the last first. */
+export const apiKey = 'sk_wire_8d1f27c3a9e64b50';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const thing of open.splice(0).reverse()) await thing.close();
+});
+
+export function closeAfterwards(thing: { close(): Promise<void> }): void {
+  open.push(thing);
+}
+
+export async function serve(server: Promise<TlsServer>): Promise<TlsServer> {
+  const running = await server;
+  open.push(running);
+  return running;
+}
+
+/** A client that trusts the server, and for which every wait is over at once. */
+export function clientOf(
+  server: { origin: string },
+  options: Partial<SnippetClientOptions> = {},
+): SnippetClient {
+  const client = new SnippetClient(
+    { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, ...options },
+    instantClock(),
+  );
+  open.push(client);
+  return client;
+}
+
+export async function failureOf(promise: Promise<unknown>): Promise<SnippetError> {
+  const error = await promise.then(
+    (value) => value,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(SnippetError);
+  return error as SnippetError;
+}
