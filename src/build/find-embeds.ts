@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import {
   type FaultyEmbed,
   type PageEmbed,
@@ -6,6 +6,7 @@ import {
   type WantedSnippet,
   type WantedSnippets,
 } from '../wanted/page-embeds.ts';
+import { inTurns } from './in-turns.ts';
 import type { SiteFile } from './site-files.ts';
 
 /** A page that holds embeds. */
@@ -22,17 +23,25 @@ export interface SiteEmbeds {
   faults: FaultyEmbed[];
 }
 
-/** Reads pages and finds what they embed. */
-export async function findEmbeds(files: readonly SiteFile[], signal: AbortSignal): Promise<SiteEmbeds> {
+/**
+ * Reads pages and finds what they embed.
+ *
+ * @param onPlain called with each page that embeds nothing, and is as it will be published.
+ */
+export async function findEmbeds(
+  files: readonly SiteFile[],
+  signal: AbortSignal,
+  onPlain: (file: SiteFile, bytes: Buffer) => void,
+): Promise<SiteEmbeds> {
   const wanted: WantedSnippets = new Map();
   const pages: SitePage[] = [];
   const faults: FaultyEmbed[] = [];
-  for (const source of files) {
-    signal.throwIfAborted();
-    const found = readPageEmbeds(source.name, await readFile(source.file), wanted);
-    if (found.embeds.length + found.faults.length === 0) continue;
+  await inTurns(files, signal, (source) => {
+    const bytes = readFileSync(source.file);
+    const found = readPageEmbeds(source.name, bytes, wanted);
+    if (found.embeds.length + found.faults.length === 0) return onPlain(source, bytes);
     pages.push({ source, embeds: found.embeds });
-    faults.push(...found.faults);
-  }
+    for (const fault of found.faults) faults.push(fault);
+  });
   return { pages, snippets: [...wanted.values()], faults };
 }

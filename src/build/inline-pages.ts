@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises';
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { type Inlined, inline, isText, type Range } from '../embed/index.ts';
 import type { PreparedSnippet } from '../html-rules/apply-rules.ts';
 import type { HeaderPolicies } from '../policy/header-policies.ts';
@@ -6,6 +6,7 @@ import { allowInTag, findPolicies, type PolicyElement } from '../policy/page-pol
 import { sourcesOf } from '../policy/page-sources.ts';
 import type { PageEmbed, WantedSnippet } from '../wanted/page-embeds.ts';
 import type { SitePage } from './find-embeds.ts';
+import { inTurns } from './in-turns.ts';
 
 export interface InlinedPage extends Inlined<PageEmbed> {
   /** The elements that say the page's policy, as they were, and where they stand now. */
@@ -25,13 +26,12 @@ export async function inlinePages(
   signal: AbortSignal,
   onDone: (page: SitePage, inlined: InlinedPage) => void,
 ): Promise<void> {
-  for (const page of pages) {
-    signal.throwIfAborted();
-    const before = await readFile(page.source.file);
+  await inTurns(pages, signal, (page) => {
+    const before = readFileSync(page.source.file);
     const inlined = inlinePage(before, page, contents, headers);
-    await overwrite(page.source.file, inlined.page, before.length);
+    overwrite(page.source.file, inlined.page, before.length);
     onDone(page, inlined);
-  }
+  });
 }
 
 function inlinePage(
@@ -64,15 +64,14 @@ function holds({ start, end }: Range, offset: number): boolean {
  * Writes a page in place: nobody reads it yet, and to write a new file and rename it costs many times more. An
  * interruption waits for the page that is being written.
  */
-async function overwrite(file: string, bytes: Buffer, lengthBefore: number): Promise<void> {
-  const handle = await open(file, 'r+');
+function overwrite(file: string, bytes: Buffer, lengthBefore: number): void {
+  const descriptor = openSync(file, 'r+');
   try {
     for (let written = 0; written < bytes.length; ) {
-      const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, written);
-      written += bytesWritten;
+      written += writeSync(descriptor, bytes, written, bytes.length - written, written);
     }
-    if (bytes.length < lengthBefore) await handle.truncate(bytes.length);
+    if (bytes.length < lengthBefore) ftruncateSync(descriptor, bytes.length);
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }

@@ -13,9 +13,9 @@ import { findEmbeds } from './find-embeds.ts';
 import { inlinePages } from './inline-pages.ts';
 import { BuildRecord } from './record-build.ts';
 import { setAside } from './set-aside.ts';
-import { listSiteFiles, type SiteFile, type SiteFiles } from './site-files.ts';
+import { listSiteFiles, type SiteFile } from './site-files.ts';
 import { describeBuild } from './summary.ts';
-import { verifyOutput } from './verify-output.ts';
+import { OutputVerifier } from './verify-output.ts';
 
 export interface Site {
   /** Where the pages are. */
@@ -43,52 +43,57 @@ export async function inlineSite(
   const { directory, manifest } = site;
   await interruptible((signal) =>
     setAside(directory, join(dirname(manifest), 'output'), async (aside) => {
-      const files = await listSiteFiles(aside);
+      const files = listSiteFiles(aside);
       const finished = new Set<SiteFile>();
       await removeManifest(manifest);
+      const verifier = new OutputVerifier(settings.apiKey);
+      const pages: Pages = { files: files.pages, finished, verifier };
       let record: BuildRecord | undefined;
       try {
-        record = await inlineSnippets(site, files.pages, finished, beginning, settings, logger, signal);
+        record = await inlineSnippets(site, pages, beginning, settings, logger, signal);
       } catch (error) {
         await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
         throw error;
       }
-      await verify(files, settings.apiKey, logger, signal);
+      await verifier.texts(files.texts, signal);
+      await report(verifier, logger);
       await record?.write(manifest, directory, settings, beginning.before);
     }),
   );
 }
 
+/** The pages of the output, which of them are as they will be published, and who looks at those. */
+interface Pages {
+  files: readonly SiteFile[];
+  finished: Set<SiteFile>;
+  verifier: OutputVerifier;
+}
+
 async function inlineSnippets(
   { routeToHeaders, base }: Site,
-  pages: readonly SiteFile[],
-  finished: Set<SiteFile>,
+  { files, finished, verifier }: Pages,
   beginning: BuildBeginning,
   settings: Settings,
   logger: AstroIntegrationLogger,
   signal: AbortSignal,
 ): Promise<BuildRecord | undefined> {
   const start = performance.now();
-  const found = await findEmbeds(pages, signal);
+  const found = await findEmbeds(files, signal, (file, bytes) => verifier.page(file, bytes));
   if (found.pages.length === 0) return undefined;
   const { contents, counts } = await fetchContents(found, beginning, settings.html, logger, signal);
   const record = new BuildRecord(found.snippets, contents);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
   await inlinePages(found.pages, contents, headers, signal, (page, inlined) => {
     finished.add(page.source);
+    verifier.page(page.source, inlined.page);
     record.add(page, inlined);
   });
   logger.info(describeBuild(found, counts, performance.now() - start));
   return record;
 }
 
-async function verify(
-  files: SiteFiles,
-  apiKey: string | undefined,
-  logger: AstroIntegrationLogger,
-  signal: AbortSignal,
-): Promise<void> {
-  const { withKey, withEmbed } = await verifyOutput(files, apiKey, signal);
+/** @throws AstroError when the API key is in the output. What held it is gone then. */
+async function report({ withKey, withEmbed }: OutputVerifier, logger: AstroIntegrationLogger): Promise<void> {
   for (const { name } of withEmbed) {
     logger.warn(`${name} holds an embed, but is no HTML page: nothing will replace it there.`);
   }

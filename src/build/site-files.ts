@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 
 /** A file of the built site. */
@@ -25,9 +25,9 @@ const binaryExtensions = new Set(
 );
 
 /** Lists the files of a built site, in an order that does not depend on the disk. */
-export async function listSiteFiles(directory: string): Promise<SiteFiles> {
+export function listSiteFiles(directory: string): SiteFiles {
   const files: SiteFiles = { pages: [], texts: [] };
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   for (const entry of entries) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);

@@ -1,0 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
+
+// Loaded into a process that is measured: what it has used is known to itself alone, and only when it ends.
+const file = process.env['BENCH_USAGE'];
+if (isMainThread && file !== undefined) {
+  delete process.env['BENCH_USAGE'];
+  process.on('exit', () => {
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    writeFileSync(file, JSON.stringify({ cpu: (userCPUTime + systemCPUTime) / 1e6, memory: maxRSS / 1024 }));
+  });
+}
