@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
 import type { BuildBeginning } from './build/begin-build.ts';
+import { preloadPlugin } from './build/preload.ts';
 import type {} from './content/fetch-hook.ts';
 import { environmentPlugin } from './environment.ts';
 import { keepsOldPages, oldPagesWarning } from './old-pages.ts';
@@ -34,7 +35,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const plugin = environmentPlugin((environment) => {
           settings = resolveSettings(parsed, environment, site);
         });
-        updateConfig({ vite: { plugins: [plugin] } });
+        updateConfig({ vite: { plugins: [plugin, preloadPlugin()] } });
         addDevToolbarApp({
           id: 'astro-snippets',
           name: 'Snippets',

@@ -1,11 +1,11 @@
 import type { AstroIntegrationLogger } from 'astro';
 import type { CacheEntry } from '../cache/cache-entry.ts';
+import { SnippetError } from '../client/snippet-error.ts';
 import { createSource } from '../create-source.ts';
-import type { HtmlRules } from '../html-rules/apply-rules.ts';
 import type { Settings } from '../options.ts';
 import { hashOf, type Manifest, readManifest } from '../publish/manifest.ts';
 import type { SnippetSource } from '../snippet-source.ts';
-import { fetchSnippets } from '../wanted/fetch-snippets.ts';
+import { consequenceOf } from '../wanted/consequence.ts';
 import { snippetKey } from '../wanted/snippet-key.ts';
 import { AskOnce } from './ask-once.ts';
 import { describeNotice } from './summary.ts';
@@ -19,6 +19,8 @@ export interface BuildBeginning {
    * @throws AstroError when the key or the addresses are not set.
    */
   source(who: string): SnippetSource;
+  /** Begins to ask for a snippet, before anybody waits for it. What becomes of it is seen by whoever does. */
+  ask(snippet: { id: number; params?: string | undefined }): void;
   /** Calls `erase` before a warning is written, so that it does not end in the middle of a progress bar. */
   beforeWarning(erase: () => void): void;
   end(): Promise<void>;
@@ -34,6 +36,8 @@ export async function beginBuild(
   logger: AstroIntegrationLogger,
 ): Promise<BuildBeginning> {
   const before = await readManifest(manifest);
+  // With an answer that would be the same for each, such as to a key that is not valid, asking early ends.
+  const ended = new AbortController();
   let erase = () => {};
   let source: SnippetSource | undefined;
   const warn = (line: string) => {
@@ -52,6 +56,14 @@ export async function beginBuild(
       );
       return source;
     },
+    ask({ id, params }) {
+      if (!canAsk(settings) || ended.signal.aborted) return;
+      const { signal } = ended;
+      const early = beginning.source('The site');
+      early.get(id, params === undefined ? undefined : JSON.parse(params), { signal }).catch((error) => {
+        if (error instanceof SnippetError && consequenceOf(error.code) === 'end') ended.abort();
+      });
+    },
     beforeWarning(call) {
       erase = call;
     },
@@ -59,28 +71,12 @@ export async function beginBuild(
       await source?.close();
     },
   };
-  if (before !== undefined && canAsk(settings))
-    askEarly(before, settings.html, beginning.source('The last build'));
+  for (const snippet of before?.snippets ?? []) beginning.ask(snippet);
   return beginning;
 }
 
 function canAsk({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean {
   return apiKey !== undefined && (renderBaseUrl !== undefined || retrieveBaseUrl !== undefined);
-}
-
-function askEarly({ snippets }: Manifest, rules: HtmlRules, source: SnippetSource): void {
-  const none = new Set<string>();
-  const wanted = snippets.map(({ id, params }) => ({
-    key: snippetKey(id, params),
-    id,
-    params,
-    pages: none,
-    // Made ready where a page needs it.
-    asHtml: false,
-    pagesWithoutFallback: none,
-  }));
-  // What becomes of it is seen by whoever wants one of them.
-  fetchSnippets(source, wanted, rules, new AbortController().signal, () => {}).catch(() => {});
 }
 
 /** An answer is too old when the site has shown another one since: a refresh asks the service itself. */

@@ -13,6 +13,8 @@ import type { SiteFile } from './site-files.ts';
 export interface SitePage {
   source: SiteFile;
   embeds: PageEmbed[];
+  /** The page as it was read, where it was worth keeping; otherwise it is read again. */
+  bytes?: Buffer | undefined;
 }
 
 export interface SiteEmbeds {
@@ -23,24 +25,33 @@ export interface SiteEmbeds {
   faults: FaultyEmbed[];
 }
 
+// To read a small page again takes as long as to scan it; to keep all of a large site takes memory.
+const keptAtMost = 32 * 1024 * 1024;
+
 /**
  * Reads pages and finds what they embed.
  *
  * @param onPlain called with each page that embeds nothing, and is as it will be published.
+ * @param onWanted called with each snippet as soon as the first embed of it is found.
  */
 export async function findEmbeds(
   files: readonly SiteFile[],
   signal: AbortSignal,
   onPlain: (file: SiteFile, bytes: Buffer) => void,
+  onWanted: (snippet: WantedSnippet) => void,
 ): Promise<SiteEmbeds> {
   const wanted: WantedSnippets = new Map();
   const pages: SitePage[] = [];
   const faults: FaultyEmbed[] = [];
+  let kept = 0;
   await inTurns(files, signal, (source) => {
     const bytes = readFileSync(source.file);
+    const known = wanted.size;
     const found = readPageEmbeds(source.name, bytes, wanted);
+    if (wanted.size > known) for (const snippet of [...wanted.values()].slice(known)) onWanted(snippet);
     if (found.embeds.length + found.faults.length === 0) return onPlain(source, bytes);
-    pages.push({ source, embeds: found.embeds });
+    kept += bytes.length;
+    pages.push({ source, embeds: found.embeds, bytes: kept > keptAtMost ? undefined : bytes });
     for (const fault of found.faults) faults.push(fault);
   });
   return { pages, snippets: [...wanted.values()], faults };

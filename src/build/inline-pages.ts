@@ -27,7 +27,8 @@ export async function inlinePages(
   onDone: (page: SitePage, inlined: InlinedPage) => void,
 ): Promise<void> {
   await inTurns(pages, signal, (page) => {
-    const before = readFileSync(page.source.file);
+    const before = page.bytes ?? readFileSync(page.source.file);
+    page.bytes = undefined;
     const inlined = inlinePage(before, page, contents, headers);
     overwrite(page.source.file, inlined.page, before.length);
     onDone(page, inlined);

@@ -52,6 +52,7 @@ export async function inlineSite(
       try {
         record = await inlineSnippets(site, pages, beginning, settings, logger, signal);
       } catch (error) {
+        await beginning.end();
         await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
         throw error;
       }
@@ -78,7 +79,7 @@ async function inlineSnippets(
   signal: AbortSignal,
 ): Promise<BuildRecord | undefined> {
   const start = performance.now();
-  const found = await findEmbeds(files, signal, (file, bytes) => verifier.page(file, bytes));
+  const found = await findEmbeds(files, signal, (file, bytes) => verifier.page(file, bytes), beginning.ask);
   if (found.pages.length === 0) return undefined;
   const { contents, counts } = await fetchContents(found, beginning, settings.html, logger, signal);
   const record = new BuildRecord(found.snippets, contents);

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { extname, join, relative, sep } from 'node:path';
+import { extname, sep } from 'node:path';
 
 /** A file of the built site. */
 export interface SiteFile {
@@ -27,15 +27,18 @@ const binaryExtensions = new Set(
 /** Lists the files of a built site, in an order that does not depend on the disk. */
 export function listSiteFiles(directory: string): SiteFiles {
   const files: SiteFiles = { pages: [], texts: [] };
-  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
-  for (const entry of entries) {
-    if (!entry.isFile()) continue;
-    const file = join(entry.parentPath, entry.name);
-    const found = { file, name: relative(directory, file).split(sep).join('/') };
-    const extension = extname(entry.name).toLowerCase();
-    if (pageExtensions.has(extension)) files.pages.push(found);
-    else if (!binaryExtensions.has(extension)) files.texts.push(found);
-  }
+  // Folder by folder, because names that are put together here need not be taken apart again.
+  const list = (folder: string, prefix: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const found = { file: `${folder}${sep}${entry.name}`, name: `${prefix}${entry.name}` };
+      if (entry.isDirectory()) list(found.file, `${found.name}/`);
+      if (!entry.isFile()) continue;
+      const extension = extname(entry.name).toLowerCase();
+      if (pageExtensions.has(extension)) files.pages.push(found);
+      else if (!binaryExtensions.has(extension)) files.texts.push(found);
+    }
+  };
+  list(directory.endsWith(sep) ? directory.slice(0, -1) : directory, '');
   const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
   files.pages.sort(byName);
   files.texts.sort(byName);

@@ -30,10 +30,9 @@ export interface Inlined<Embed> {
  * paragraph that holds nothing else stays around it, or gives way to what a paragraph cannot hold.
  */
 export function compose(content: string, { asText, paragraph }: Form): Buffer {
-  if (asText) return Buffer.concat(around(Buffer.from(escapeText(content)), paragraph));
-  return isBlockLevel(content)
-    ? Buffer.from(content)
-    : Buffer.concat(around(Buffer.from(content), paragraph));
+  const bytes = Buffer.from(asText ? escapeText(content) : content);
+  if (paragraph === undefined || (!asText && isBlockLevel(content))) return bytes;
+  return Buffer.concat(around(bytes, paragraph));
 }
 
 function around(bytes: Buffer, paragraph: Form['paragraph']): Buffer[] {

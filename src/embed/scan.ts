@@ -173,5 +173,7 @@ function decodeAttributes({ id, params, as }: Record<string, string>): EmbedAttr
 }
 
 function decode(bytes: string | undefined): string | undefined {
-  return bytes === undefined ? undefined : decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString());
+  // Most are a number, or nothing: there is nothing to decode in them.
+  if (bytes === undefined || !/[&\x80-\xff]/.test(bytes)) return bytes;
+  return decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString());
 }
