@@ -12,9 +12,12 @@ export interface SiteSize {
   pageSize: number;
 }
 
-/** How a site has its snippets: the source of a component that shows one, and what else it takes. */
+/** How a site has its snippets: how a page shows the one of an `id`, and what that takes. */
 export interface Approach {
-  component: string;
+  /** In the frontmatter of the page. */
+  imports: string;
+  /** In its markup. */
+  shown: string;
   config?: string;
   files?: Record<string, string>;
 }
@@ -34,53 +37,42 @@ const request = `const get = async (id) => {
   return (await response.json()).content;
 };`;
 
+const asking = `---
+import { get } from '../get.js';
+---
+<Fragment set:html={await get(Astro.props.id)} />`;
+
 /** The approaches, by their names: the limit, ours, and what people do today. */
 export function approachesFor({ distinct }: SiteSize): Record<string, Approach> {
   const ids = Array.from({ length: distinct }, (_, index) => index + 1);
   const contents = JSON.stringify(Object.fromEntries(ids.map((id) => [id, contentOf(id)])));
   return {
     typed: {
-      component: `---
-import { contents } from '../contents.js';
----
-<Fragment set:html={contents[Astro.props.id]} />`,
+      imports: "import { contents } from '../contents.js';",
+      shown: '<Fragment set:html={contents[id]} />',
       files: { 'src/contents.js': `export const contents = ${contents};` },
     },
     ours: {
-      component: `---
-import { Snippet } from 'astro-snippets/components';
----
-<Snippet id={Astro.props.id} />`,
+      imports: "import { Snippet } from 'astro-snippets/components';",
+      shown: '<Snippet id={id} />',
       config: oursConfig,
     },
-    fetch: {
-      component: `---
-import { get } from '../get.js';
----
-<Fragment set:html={await get(Astro.props.id)} />`,
-      files: { 'src/get.js': `export ${request}` },
-    },
-    memo: {
-      component: `---
-import { get } from '../get.js';
----
-<Fragment set:html={await get(Astro.props.id)} />`,
-      files: {
-        'src/get.js': `${request.replace('get', 'ask')}
+    fetch: inComponent(asking, { 'src/get.js': `export ${request}` }),
+    memo: inComponent(asking, {
+      'src/get.js': `${request.replace('get', 'ask')}
 const asked = new Map();
 export const get = (id) => {
   if (!asked.has(id)) asked.set(id, ask(id));
   return asked.get(id);
 };`,
-      },
-    },
-    collection: {
-      component: `---
+    }),
+    collection: inComponent(
+      `---
 import { getEntry } from 'astro:content';
 const entry = await getEntry('snippets', String(Astro.props.id));
 ---
 <Fragment set:html={entry.data.content} />`,
-      files: {
+      {
         'src/content.config.js': `import { defineCollection } from 'astro:content';
 import { z } from 'astro/zod';
 ${request}
@@ -91,9 +83,8 @@ const snippets = defineCollection({
 });
 export const collections = { snippets };`,
       },
-    },
-    eleventy: {
-      component: `---
+    ),
+    eleventy: inComponent(`---
 import Fetch from '@11ty/eleventy-fetch';
 const { content } = await Fetch(process.env.SNIPPETS_RENDER_BASE_URL + '/snippets/' + Astro.props.id + '/render', {
   duration: '1d',
@@ -102,8 +93,16 @@ const { content } = await Fetch(process.env.SNIPPETS_RENDER_BASE_URL + '/snippet
   fetchOptions: { headers: { authorization: 'Bearer ' + process.env.SNIPPETS_API_KEY } },
 });
 ---
-<Fragment set:html={content} />`,
-    },
+<Fragment set:html={content} />`),
+  };
+}
+
+/** What waits for something does so in a component of its own, as people write it. */
+function inComponent(component: string, files: Record<string, string> = {}): Approach {
+  return {
+    imports: "import Shown from '../components/Shown.astro';",
+    shown: '<Shown id={id} />',
+    files: { 'src/components/Shown.astro': component, ...files },
   };
 }
 
@@ -111,14 +110,13 @@ const { content } = await Fetch(process.env.SNIPPETS_RENDER_BASE_URL + '/snippet
 export async function generateSite(
   folder: string,
   { pages, embeds, distinct, pageSize }: SiteSize,
-  { component, config = plainConfig, files = {} }: Approach,
+  { imports, shown, config = plainConfig, files = {} }: Approach,
 ): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   const all: Record<string, string> = {
     'astro.config.mjs': config,
-    'src/components/Shown.astro': component,
     'src/pages/[page].astro': `---
-import Shown from '../components/Shown.astro';
+${imports}
 export function getStaticPaths() {
   return Array.from({ length: ${pages} }, (_, page) => ({ params: { page: String(page) } }));
 }
@@ -127,7 +125,7 @@ const ids = Array.from({ length: ${embeds} }, (_, index) => ((page * ${embeds} +
 const filler = 'Lorem ipsum dolor sit amet, consectetur. '.repeat(${Math.ceil(pageSize / 41 / Math.max(1, embeds))});
 ---
 <html lang="en"><head><title>Page {page}</title></head><body>
-{ids.map((id) => <section><div><Shown id={id} /></div><p>{filler}</p></section>)}
+{ids.map((id) => <section><div>${shown}</div><p>{filler}</p></section>)}
 </body></html>`,
     ...files,
   };

@@ -56,7 +56,7 @@ test.concurrent.each(services)(
     await server?.close();
     await site.remove();
     await rm(folder, { recursive: true });
-    console.log(`${_what}: ${Math.round(seconds)} s, ${asked} requests, ${answered} answered`);
+    process.stderr.write(`${_what}: ${Math.round(seconds)} s, ${asked} requests, ${answered} answered\n`);
     expect(exitCode).toBe(1);
     expect(output.match(/snippets could not be fetched/g)).toHaveLength(1);
     expect(output.match(/^Snippet \d+: /gm)).toHaveLength(count - answered);
