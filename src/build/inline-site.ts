@@ -1,5 +1,5 @@
 import { readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { AstroIntegrationLogger } from 'astro';
 import { mayHoldEmbeds } from '../embed/index.ts';
 import { interruptible } from '../interruption.ts';
@@ -42,7 +42,7 @@ export async function inlineSite(
 ): Promise<void> {
   const { directory, manifest } = site;
   await interruptible((signal) =>
-    setAside(directory, join(dirname(manifest), 'output'), async (aside) => {
+    setAside(directory, dirname(manifest), async (aside) => {
       const files = listSiteFiles(aside);
       const finished = new Set<SiteFile>();
       await removeManifest(manifest);

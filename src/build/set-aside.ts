@@ -1,8 +1,10 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 
 // Where a folder cannot be moved: it is on another disk, is one itself (a volume of a container), or is held open.
 const immovable = new Set(['EXDEV', 'EBUSY', 'EPERM', 'EACCES', 'ENOTSUP']);
+
+const prefix = 'output-';
 
 /**
  * Works on a folder where nobody looks for it, and puts it back when the work has ended, well or badly. If the process
@@ -10,15 +12,17 @@ const immovable = new Set(['EXDEV', 'EBUSY', 'EPERM', 'EACCES', 'ENOTSUP']);
  *
  * Where the folder cannot be moved, the work is done in its place.
  *
- * @param place a path on the same disk. What an earlier run left there is removed.
+ * @param aside a folder on the same disk. What killed processes have left in it is removed.
  */
 export async function setAside<T>(
   folder: string,
-  place: string,
+  aside: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  await rm(place, { recursive: true, force: true });
-  await mkdir(dirname(place), { recursive: true });
+  await mkdir(aside, { recursive: true });
+  await removeLeftovers(aside);
+  // A name for each process, because two may build the same site into two folders at once.
+  const place = join(aside, `${prefix}${process.pid}`);
   try {
     await rename(folder, place);
   } catch (error) {
@@ -29,5 +33,24 @@ export async function setAside<T>(
     return await work(place);
   } finally {
     await rename(place, folder);
+  }
+}
+
+async function removeLeftovers(aside: string): Promise<void> {
+  for (const name of await readdir(aside)) {
+    if (!name.startsWith(prefix)) continue;
+    const owner = Number(name.slice(prefix.length));
+    if (owner !== process.pid && isRunning(owner)) continue;
+    await rm(join(aside, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    // Another user's process is there too.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

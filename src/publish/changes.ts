@@ -40,23 +40,7 @@ export async function findChanges(
   client: SnippetSource,
   signal = new AbortController().signal,
 ): Promise<Changes> {
-  const embeds = manifest.pages.flatMap((page) => page.embeds);
-  const shownAsHtml = new Set(embeds.filter(({ asText }) => !asText).map(({ snippet }) => snippet));
-  const wanted = manifest.snippets.map(({ id, params }, index): WantedSnippet => {
-    const pages = new Set(
-      manifest.pages
-        .filter(({ embeds }) => embeds.some(({ snippet }) => snippet === index))
-        .map(({ name }) => name),
-    );
-    return {
-      key: String(index),
-      id,
-      params,
-      pages,
-      asHtml: shownAsHtml.has(index),
-      pagesWithoutFallback: pages,
-    };
-  });
+  const wanted = wantedBy(manifest);
   const fetched = await fetchSnippets(client, wanted, rulesOf(manifest), signal, () => {});
   const failures = failuresOf(fetched, []);
   if (failures !== undefined) {
@@ -64,18 +48,45 @@ export async function findChanges(
     throw userError(message, hint);
   }
   const contents = wanted.map((snippet) => fetched.contents.get(snippet) as PreparedSnippet);
-  const hashes = contents.map(({ content }) => hashOf(content));
+  const changedOn = pagesThatShowOthers(
+    manifest,
+    contents.map(({ content }) => hashOf(content)),
+  );
   const changed = wanted.flatMap(({ id, params }, index) => {
-    const pages = manifest.pages
-      .filter(({ embeds }) =>
-        embeds.some((embed) => embed.snippet === index && embed.content !== hashes[index]),
-      )
-      .map(({ name }) => name);
-    return pages.length === 0 ? [] : [{ id, params, pages }];
+    const pages = changedOn.get(index);
+    return pages === undefined ? [] : [{ id, params, pages: [...pages] }];
   });
   const isShown = ([{ id, params }]: [WantedSnippet, PreparedSnippet]) =>
     changed.some((one) => one.id === id && one.params === params);
   const warnings: string[] = [];
   warnOfContents(new Map([...fetched.contents].filter(isShown)), (warning) => warnings.push(warning));
   return { contents, changed, warnings };
+}
+
+function wantedBy({ snippets, pages }: Manifest): WantedSnippet[] {
+  const wanted = snippets.map(({ id, params }, index): WantedSnippet => {
+    const on = new Set<string>();
+    return { key: String(index), id, params, pages: on, asHtml: false, pagesWithoutFallback: on };
+  });
+  for (const { name, embeds } of pages) {
+    for (const { snippet, asText } of embeds) {
+      const one = wanted[snippet];
+      one?.pages.add(name);
+      if (one !== undefined) one.asHtml ||= !asText;
+    }
+  }
+  return wanted;
+}
+
+/** By the place of a snippet: the pages where it stands with another content than one of that hash. */
+function pagesThatShowOthers({ pages }: Manifest, hashes: readonly string[]): Map<number, Set<string>> {
+  const others = new Map<number, Set<string>>();
+  for (const { name, embeds } of pages) {
+    for (const { snippet, content } of embeds) {
+      if (content === hashes[snippet]) continue;
+      const on = others.get(snippet) ?? new Set();
+      others.set(snippet, on.add(name));
+    }
+  }
+  return others;
 }

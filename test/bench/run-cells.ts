@@ -1,5 +1,7 @@
 import { fork } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Cell } from './cells.ts';
 import { approachesFor, generateSite } from './generate-site.ts';
@@ -9,12 +11,22 @@ import { prepare, type VariantName, variants } from './variants.ts';
 const root = join(import.meta.dirname, '../..');
 const astro = join(root, 'node_modules/astro/bin/astro.mjs');
 const command = join(root, 'dist/cli/main.js');
-// Inside the repository, so that a site finds `astro` and `astro-snippets` as an installed one would.
-const sites = join(root, 'test/.sites');
+// In memory where that can be: a disk that is busy with what was written before says nothing of who writes.
+const sites = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export interface Measured {
   cell: Cell;
   runs: Partial<Record<VariantName, Usage[]>>;
+}
+
+/** Makes packages be found from there as they are from here, and this one too, as an installed one would be. */
+async function install(folder: string): Promise<void> {
+  await mkdir(folder);
+  const packages = join(root, 'node_modules');
+  for (const name of await readdir(packages)) {
+    if (!name.startsWith('.')) await symlink(join(packages, name), join(folder, name));
+  }
+  await symlink(root, join(folder, 'astro-snippets'));
 }
 
 interface ServiceProcess {
@@ -46,8 +58,8 @@ async function startService(folder: string): Promise<ServiceProcess> {
 
 /** Runs every variant of every cell, in turns: what slows the machine down for a while slows all of them. */
 export async function runCells(cells: readonly Cell[], say: (line: string) => void): Promise<Measured[]> {
-  await mkdir(sites, { recursive: true });
-  const folder = await mkdtemp(join(sites, 'bench-'));
+  const folder = await mkdtemp(join(sites, 'snippets-bench-'));
+  await install(join(folder, 'node_modules'));
   const service = await startService(folder);
   try {
     const measured: Measured[] = [];

@@ -1,4 +1,5 @@
 import { AstroError } from 'astro/errors';
+import { escapeAttribute } from 'entities/escape';
 import {
   canonicalParams,
   checkParams,
@@ -6,7 +7,7 @@ import {
   type SnippetDefinition,
   SnippetError,
 } from '../client/snippet-input.ts';
-import type { EmbedAttributes } from '../embed/element.ts';
+import { type EmbedAttributes, elementName } from '../embed/element.ts';
 
 interface Props {
   id?: unknown;
@@ -23,30 +24,41 @@ interface Page {
   routePattern: string;
 }
 
+export const embedEnd = `</${elementName}>`;
+
 /**
- * The attributes of the element that `<Snippet>` writes: a pure function of its props and the page's kind. A promise
+ * The start tag of the element that `<Snippet>` writes: a pure function of its props and the page's kind. A promise
  * only where a schema checks the params: to wait for each embed of a site takes longer than to render it.
  *
  * @throws AstroError for props that no request can carry, and on a page that is rendered on demand: the
  * snippets are put in while the site is built, so there the element would stay empty for ever.
  */
-export function embedAttributes(props: Props, page: Page): EmbedAttributes | Promise<EmbedAttributes> {
+export function embedStart(props: Props, page: Page): string | Promise<string> {
   checkPlace(props, page);
   const { of } = props;
   try {
-    if (of === undefined) return attributesOf(props.id, props.params, props.as);
+    if (of === undefined) return startTag(props.id, props.params, props.as);
   } catch (error) {
     throw explain(error, props, page);
   }
   return checkParams(of, props.params)
-    .then((params) => attributesOf(of.id, params, props.as))
+    .then((params) => startTag(of.id, params, props.as))
     .catch((error) => {
       throw explain(error, props, page);
     });
 }
 
-function attributesOf(id: unknown, params: unknown, as: unknown): EmbedAttributes {
-  return { id: String(parseSnippetId(id)), params: canonicalParams(params), as: as as EmbedAttributes['as'] };
+function startTag(id: unknown, params: unknown, as: unknown): string {
+  const attributes: EmbedAttributes = {
+    id: String(parseSnippetId(id)),
+    params: canonicalParams(params),
+    as: as === undefined ? undefined : String(as),
+  };
+  let tag = `<${elementName}`;
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined) tag += ` ${name}="${escapeAttribute(value)}"`;
+  }
+  return `${tag}>`;
 }
 
 function explain(error: unknown, props: Props, { url }: Page): unknown {
