@@ -60,50 +60,63 @@ const describeFound: Readonly<
  */
 export async function applyRules(
   snippet: SourcedSnippet,
-  { id, params }: SnippetName,
-  { sanitize, scripts, strict, policy }: HtmlRules,
+  name: SnippetName,
+  rules: HtmlRules,
 ): Promise<PreparedSnippet> {
-  const fail = (code: SnippetErrorCode, flaw: string) => {
-    throw new SnippetError(code, `Snippet ${id} ${flaw}`, { snippetId: id });
-  };
   const prepared = unprepared(snippet);
-  const warn = (flaw: string | undefined) => {
-    if (flaw !== undefined) prepared.warnings.push(`Snippet ${id} ${flaw}`);
-  };
-
-  if (sanitize !== undefined) {
-    try {
-      prepared.html = sanitize(snippet.content, { id, params: params && JSON.parse(params) });
-    } catch (error) {
-      fail(
-        'sanitize-failed',
-        `could not be sanitised: ${cleanText(String((error as Error)?.message ?? error))}`,
-      );
-    }
-    if (typeof prepared.html !== 'string') {
-      fail('sanitize-failed', `could not be sanitised: sanitize returned ${typeof prepared.html}, no string`);
-    }
-  }
+  prepared.html = sanitized(snippet.content, name, rules);
   // Text without a tag has none of what follows; most snippets are short and plain.
   if (!prepared.html.includes('<')) return prepared;
-
-  if (scripts !== 'allow') {
-    const { findScripts, stripScripts } = await import('./scripts.ts');
-    const [script] = scripts === 'error' ? findScripts(prepared.html) : [];
-    if (script !== undefined) fail('script-refused', `holds ${script.what}.`);
-    prepared.html = stripScripts(prepared.html);
-  }
-  const { leftOpen } = await import('./left-open.ts');
-  const open = leftOpen(prepared.html);
-  if (open !== undefined) {
-    const flaw = `leaves ${open} open, which swallows what follows it on the page.`;
-    if (strict) fail('left-open', flaw);
-    warn(flaw);
-  }
-  if (policy !== 'none') {
-    const { findInlineCode } = await import('./inline-code.ts');
-    prepared.inlineCode = findInlineCode(prepared.html);
-    warn(describeFound[policy](prepared.inlineCode));
-  }
+  prepared.html = await withoutScripts(prepared.html, name, rules);
+  const open = await findOpen(prepared.html, name, rules);
+  prepared.inlineCode = await findCode(prepared.html, rules);
+  const blocked =
+    prepared.inlineCode && rules.policy !== 'none' && describeFound[rules.policy](prepared.inlineCode);
+  for (const flaw of [open, blocked]) if (flaw) prepared.warnings.push(`Snippet ${name.id} ${flaw}`);
   return prepared;
+}
+
+function sanitized(html: string, name: SnippetName, { sanitize }: HtmlRules): string {
+  if (sanitize === undefined) return html;
+  let clean: unknown;
+  try {
+    clean = sanitize(html, { id: name.id, params: name.params && JSON.parse(name.params) });
+  } catch (error) {
+    const reason = cleanText(String((error as Error)?.message ?? error));
+    throw refusal('sanitize-failed', name, `could not be sanitised: ${reason}`);
+  }
+  if (typeof clean === 'string') return clean;
+  throw refusal(
+    'sanitize-failed',
+    name,
+    `could not be sanitised: sanitize returned ${typeof clean}, no string`,
+  );
+}
+
+async function withoutScripts(html: string, name: SnippetName, { scripts }: HtmlRules): Promise<string> {
+  if (scripts === 'allow') return html;
+  const { findScripts, stripScripts } = await import('./scripts.ts');
+  if (scripts === 'strip') return stripScripts(html);
+  const [script] = findScripts(html);
+  if (script === undefined) return html;
+  throw refusal('script-refused', name, `holds ${script.what}.`);
+}
+
+async function findOpen(html: string, name: SnippetName, { strict }: HtmlRules): Promise<string | undefined> {
+  const { leftOpen } = await import('./left-open.ts');
+  const open = leftOpen(html);
+  if (open === undefined) return undefined;
+  const flaw = `leaves ${open} open, which swallows what follows it on the page.`;
+  if (strict) throw refusal('left-open', name, flaw);
+  return flaw;
+}
+
+async function findCode(html: string, { policy }: HtmlRules): Promise<InlineCode | undefined> {
+  if (policy === 'none') return undefined;
+  const { findInlineCode } = await import('./inline-code.ts');
+  return findInlineCode(html);
+}
+
+function refusal(code: SnippetErrorCode, { id }: SnippetName, flaw: string): SnippetError {
+  return new SnippetError(code, `Snippet ${id} ${flaw}`, { snippetId: id });
 }

@@ -27,6 +27,9 @@ test.for([
   [{ cache: { maxAge: 'soon' } }, 'maxAge: must be a length of time with its unit'],
   [{ cache: { driver: 'redsi' } }, 'must be the name of a driver of unstorage'],
   [{ cache: { url: 'redis://x' } }, '"cache.url" is not an option'],
+  [{ sanitize: 'x' }, 'sanitize: must be a function'],
+  [{ scripts: 'no' }, 'scripts: '],
+  [{ csp: true }, 'csp: '],
   [{ cache: false, offline: true }, 'staleIfError and offline need the cache'],
   ['x', 'the options'],
 ] as const)('%o is refused', ([options, message]) => {
