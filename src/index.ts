@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
 import type { BuildBeginning } from './build/begin-build.ts';
 import { preloadPlugin } from './build/preload.ts';
+import { setAside } from './build/set-aside.ts';
 import type {} from './content/fetch-hook.ts';
 import { environmentPlugin } from './environment.ts';
+import { interruptible } from './interruption.ts';
 import { keepsOldPages, oldPagesWarning } from './old-pages.ts';
 import { parseOptions, resolveSettings, type Settings, type SnippetsOptions } from './options.ts';
 import { manifestFile } from './publish/manifest-file.ts';
@@ -68,16 +71,18 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         beginning = await beginBuild(manifest, settings, logger);
       },
       async 'astro:build:generated'({ dir, routeToHeaders, logger }) {
-        const { beginBuild } = await import('./build/begin-build.ts');
-        const { inlineSite } = await import('./build/inline-site.ts');
-        const output = {
-          directory: fileURLToPath(dir),
-          manifest: manifestFile(site.cacheDirectory),
-          base: site.base,
-          routeToHeaders,
-        };
-        beginning ??= await beginBuild(output.manifest, settings, logger);
-        await inlineSite(output, beginning, settings, logger);
+        const directory = fileURLToPath(dir);
+        const manifest = manifestFile(site.cacheDirectory);
+        // From the first moment on: what is loaded for the work takes longer than some of it.
+        await interruptible((signal) =>
+          setAside(directory, dirname(manifest), async (aside) => {
+            const { beginBuild } = await import('./build/begin-build.ts');
+            const { inlineSite } = await import('./build/inline-site.ts');
+            beginning ??= await beginBuild(manifest, settings, logger);
+            const output = { directory, aside, manifest, base: site.base, routeToHeaders };
+            await inlineSite(output, beginning, settings, logger, signal);
+          }),
+        );
       },
       async 'astro:build:done'() {
         await beginning?.end();

@@ -1,8 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { AstroIntegrationLogger } from 'astro';
 import { mayHoldEmbeds } from '../embed/index.ts';
-import { interruptible } from '../interruption.ts';
 import type { Settings } from '../options.ts';
 import { HeaderPolicies, type RouteToHeaders } from '../policy/header-policies.ts';
 import { removeManifest } from '../publish/manifest.ts';
@@ -12,14 +10,15 @@ import { fetchContents } from './fetch-contents.ts';
 import { findEmbeds } from './find-embeds.ts';
 import { inlinePages } from './inline-pages.ts';
 import { BuildRecord } from './record-build.ts';
-import { setAside } from './set-aside.ts';
 import { listSiteFiles, type SiteFile } from './site-files.ts';
 import { describeBuild } from './summary.ts';
 import { OutputVerifier } from './verify-output.ts';
 
 export interface Site {
-  /** Where the pages are. */
+  /** Where the output belongs. */
   directory: string;
+  /** Where it is while it is worked on. */
+  aside: string;
   /** Where to write down what was embedded. */
   manifest: string;
   /** What an adapter will send with the pages. */
@@ -30,7 +29,7 @@ export interface Site {
 
 /**
  * What happens after the pages are generated: scan, fetch, inline, verify. Ends with every embed replaced, or
- * with an error and no page in the output that still holds an embed; also when it is interrupted.
+ * with an error and no page in the output that still holds an embed.
  *
  * @throws AstroError with one report of everything that went wrong.
  */
@@ -39,28 +38,25 @@ export async function inlineSite(
   beginning: BuildBeginning,
   settings: Settings,
   logger: AstroIntegrationLogger,
+  signal: AbortSignal,
 ): Promise<void> {
-  const { directory, manifest } = site;
-  await interruptible((signal) =>
-    setAside(directory, dirname(manifest), async (aside) => {
-      const files = listSiteFiles(aside);
-      const finished = new Set<SiteFile>();
-      await removeManifest(manifest);
-      const verifier = new OutputVerifier(settings.apiKey);
-      const pages: Pages = { files: files.pages, finished, verifier };
-      let record: BuildRecord | undefined;
-      try {
-        record = await inlineSnippets(site, pages, beginning, settings, logger, signal);
-      } catch (error) {
-        await beginning.end();
-        await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
-        throw error;
-      }
-      await verifier.texts(files.texts, signal);
-      await report(verifier, logger);
-      await record?.write(manifest, directory, settings, beginning.before);
-    }),
-  );
+  const { directory, aside, manifest } = site;
+  const files = listSiteFiles(aside);
+  const finished = new Set<SiteFile>();
+  await removeManifest(manifest);
+  const verifier = new OutputVerifier(settings.apiKey);
+  const pages: Pages = { files: files.pages, finished, verifier };
+  let record: BuildRecord | undefined;
+  try {
+    record = await inlineSnippets(site, pages, beginning, settings, logger, signal);
+  } catch (error) {
+    await beginning.end();
+    await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
+    throw error;
+  }
+  await verifier.texts(files.texts, signal);
+  await report(verifier, logger);
+  await record?.write(manifest, directory, settings, beginning.before);
 }
 
 /** The pages of the output, which of them are as they will be published, and who looks at those. */

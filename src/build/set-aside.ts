@@ -1,10 +1,11 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdirSync, renameSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 // Where a folder cannot be moved: it is on another disk, is one itself (a volume of a container), or is held open.
 const immovable = new Set(['EXDEV', 'EBUSY', 'EPERM', 'EACCES', 'ENOTSUP']);
 
-const prefix = 'output-';
+const day = 24 * 60 * 60 * 1000;
 
 /**
  * Works on a folder where nobody looks for it, and puts it back when the work has ended, well or badly. If the process
@@ -19,29 +20,32 @@ export async function setAside<T>(
   aside: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  await mkdir(aside, { recursive: true });
-  await removeLeftovers(aside);
-  // A name for each process, because two may build the same site into two folders at once.
-  const place = join(aside, `${prefix}${process.pid}`);
+  // A name of its own, because two may build the same site into two folders at once.
+  const place = join(aside, `output-${process.pid}-${Date.now()}`);
   try {
-    await rename(folder, place);
+    // At once, and not in turns: until it is moved, it is in sight.
+    mkdirSync(aside, { recursive: true });
+    renameSync(folder, place);
   } catch (error) {
     if (immovable.has((error as NodeJS.ErrnoException).code ?? '')) return work(folder);
     throw error;
   }
   try {
+    await removeLeftovers(aside);
     return await work(place);
   } finally {
-    await rename(place, folder);
+    renameSync(place, folder);
   }
 }
 
 async function removeLeftovers(aside: string): Promise<void> {
   for (const name of await readdir(aside)) {
-    if (!name.startsWith(prefix)) continue;
-    const owner = Number(name.slice(prefix.length));
-    if (owner !== process.pid && isRunning(owner)) continue;
-    await rm(join(aside, name), { recursive: true, force: true });
+    const [, owner, since] = /^output-(\d+)-(\d+)$/.exec(name) ?? [];
+    if (owner === undefined) continue;
+    // In a container every build may have the same number; none takes a day.
+    if (isRunning(Number(owner)) && Date.now() - Number(since) < day) continue;
+    // What cannot be removed is in nobody's way.
+    await rm(join(aside, name), { recursive: true, force: true }).catch(() => {});
   }
 }
 

@@ -127,9 +127,10 @@ describe('a folder that is set aside', () => {
   });
 
   test('what a killed process left is removed, what a running one has is not', async () => {
-    await mkdir(join(cache(), `output-${2 ** 22 + 1}`), { recursive: true });
-    await mkdir(join(cache(), `output-${process.ppid}`));
+    const running = `output-${process.ppid}-${Date.now()}`;
+    const left = [`output-${2 ** 22 + 1}-${Date.now()}`, `output-${process.ppid}-1`];
+    for (const name of [running, ...left]) await mkdir(join(cache(), name), { recursive: true });
     await setAside(dist(), cache(), async () => {});
-    expect(await readdir(cache())).toEqual([`output-${process.ppid}`]);
+    expect(await readdir(cache())).toEqual([running]);
   });
 });
