@@ -1,9 +1,8 @@
 import type { AstroIntegrationLogger } from 'astro';
 import type { HtmlRules, PreparedSnippet } from '../html-rules/apply-rules.ts';
-import { writeFailureReport, writeFallbackWarning } from '../report/failure-report.ts';
-import { userError } from '../report/user-error.ts';
+import { writeFallbackWarning } from '../report/failure-report.ts';
 import type { SnippetSource } from '../snippet-source.ts';
-import { failuresOf } from '../wanted/failures.ts';
+import { throwFailures } from '../wanted/failures.ts';
 import { fetchSnippets } from '../wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
 import { warnOfContents } from '../wanted/warn-of-contents.ts';
@@ -37,11 +36,7 @@ export async function fetchContents(
     progress.show(0);
     const fetched = await fetchSnippets(source, site.snippets, rules, signal, progress.show);
     progress.erase();
-    const failures = failuresOf(fetched, site.faults);
-    if (failures !== undefined) {
-      const { message, hint } = writeFailureReport(failures);
-      throw userError(message, hint);
-    }
+    throwFailures(fetched, site.faults);
     for (const { snippet, error } of fetched.failed) {
       logger.warn(writeFallbackWarning({ ...snippet, pages: [...snippet.pages], error }));
     }

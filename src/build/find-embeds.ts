@@ -46,9 +46,9 @@ export async function findEmbeds(
   let kept = 0;
   await inTurns(files, signal, (source) => {
     const bytes = readFileSync(source.file);
-    const known = wanted.size;
     const found = readPageEmbeds(source.name, bytes, wanted);
-    if (wanted.size > known) for (const snippet of [...wanted.values()].slice(known)) onWanted(snippet);
+    // One that is on this page alone was not found before.
+    for (const { snippet } of found.embeds) if (snippet.pages.size === 1) onWanted(snippet);
     if (found.embeds.length + found.faults.length === 0) return onPlain(source, bytes);
     kept += bytes.length;
     pages.push({ source, embeds: found.embeds, bytes: kept > keptAtMost ? undefined : bytes });

@@ -1,6 +1,5 @@
-import { findChanges } from '../publish/changes.ts';
 import { type PageToBuild, planRefresh, writeRefresh } from '../publish/refresh.ts';
-import { connect, openProject, type ProjectOptions } from './project.ts';
+import { askForChanges, type ProjectOptions } from './project.ts';
 
 export interface BroughtUpToDate {
   /** Pages that were written. */
@@ -19,17 +18,11 @@ export async function bringUpToDate(
   { skipModified = false }: { skipModified?: boolean },
   signal?: AbortSignal,
 ): Promise<BroughtUpToDate> {
-  const { file, manifest } = await openProject(project);
-  const client = await connect(project);
-  try {
-    const { contents, warnings } = await findChanges(manifest, client, signal);
-    const refresh = await planRefresh(file, manifest, contents);
-    const { pages, toBuild } = refresh;
-    if (pages.length === 0 || (toBuild.length > 0 && !skipModified)) return { written: [], toBuild };
-    for (const warning of warnings) process.stderr.write(`${warning}\n`);
-    await writeRefresh(file, manifest, contents, refresh);
-    return { written: pages.map(({ page }) => page.name), toBuild };
-  } finally {
-    await client.close();
-  }
+  const { file, manifest, contents, warnings } = await askForChanges(project, signal);
+  const refresh = await planRefresh(file, manifest, contents);
+  const { pages, toBuild } = refresh;
+  if (pages.length === 0 || (toBuild.length > 0 && !skipModified)) return { written: [], toBuild };
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
+  await writeRefresh(file, manifest, contents, refresh);
+  return { written: pages.map(({ page }) => page.name), toBuild };
 }

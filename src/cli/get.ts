@@ -21,11 +21,12 @@ export async function get(
     };
     const start = performance.now();
     const got = await client.get(snippet.id, snippet.params && JSON.parse(snippet.params));
+    const milliseconds = Math.round(performance.now() - start);
     const { html, content, variant, name, warnings } = await applyRules(got, snippet, settings.html);
     const facts = [
       ...(name === undefined ? [] : [name]),
       variant,
-      `${Math.round(performance.now() - start)} ms`,
+      `${milliseconds} ms`,
       `${Buffer.byteLength(content)} bytes`,
       `${client.counts.requests} ${client.counts.requests === 1 ? 'request' : 'requests'}`,
     ];

@@ -3,6 +3,7 @@ import type { SnippetClient } from '../client/snippet-client.ts';
 import { createClient } from '../create-client.ts';
 import { readEnvironment } from '../environment.ts';
 import { parseOptions, resolveSettings, type Settings, variables } from '../options.ts';
+import { type Changes, findChanges } from '../publish/changes.ts';
 import { type Manifest, outputFrom, readManifest } from '../publish/manifest.ts';
 import { manifestFile } from '../publish/manifest-file.ts';
 import { settle } from '../publish/refresh.ts';
@@ -47,7 +48,10 @@ export async function openProject({ manifest: given, output }: ProjectOptions): 
  * @throws AstroError for a malformed key or address.
  */
 export async function readSettings(options: ProjectOptions): Promise<Settings> {
-  const manifest = await readManifest(fileOf(options.manifest));
+  return settingsFor(await readManifest(fileOf(options.manifest)));
+}
+
+async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
   const { renderBaseUrl, retrieveBaseUrl, ...more } = manifest?.settings ?? {};
   const { scripts, strict } = manifest?.rules ?? {};
   return resolveSettings(parseOptions({ ...more, scripts, strict }), {
@@ -57,9 +61,23 @@ export async function readSettings(options: ProjectOptions): Promise<Settings> {
   });
 }
 
-/** Makes a client. @throws AstroError when the key or the addresses are malformed or not set. */
-export async function connect(options: ProjectOptions): Promise<SnippetClient> {
-  return clientOf(await readSettings(options));
+/**
+ * Opens the project in the current folder, and asks the service what has changed since it was built.
+ *
+ * @throws AstroError as {@link openProject}; when the key or the addresses are malformed or not set; and with the
+ * report of a build, when there is a snippet that cannot be had.
+ */
+export async function askForChanges(
+  options: ProjectOptions,
+  signal?: AbortSignal,
+): Promise<Project & Changes> {
+  const project = await openProject(options);
+  const client = clientOf(await settingsFor(project.manifest));
+  try {
+    return { ...project, ...(await findChanges(project.manifest, client, signal)) };
+  } finally {
+    await client.close();
+  }
 }
 
 /** @throws AstroError when the key or the addresses are not set. */

@@ -1,9 +1,8 @@
-import { findChanges } from '../publish/changes.ts';
-import { type PageToBuild, planRefresh } from '../publish/refresh.ts';
-import { bringUpToDate } from './bring-up-to-date.ts';
+import { planRefresh } from '../publish/refresh.ts';
+import { type BroughtUpToDate, bringUpToDate } from './bring-up-to-date.ts';
 import { exitCodes } from './exit-codes.ts';
 import { nameOf, print, printPatch } from './print.ts';
-import { connect, openProject, type ProjectOptions } from './project.ts';
+import { askForChanges, type ProjectOptions } from './project.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -23,21 +22,15 @@ export async function refresh(project: ProjectOptions, options: RefreshOptions):
 }
 
 /** Shows what would change, and writes nothing. */
-async function showRefresh(project: ProjectOptions): Promise<{ written: string[]; toBuild: PageToBuild[] }> {
-  const { file, manifest } = await openProject(project);
-  const client = await connect(project);
-  try {
-    const { contents } = await findChanges(manifest, client);
-    const { pages, toBuild } = await planRefresh(file, manifest, contents);
-    const { diffContents } = await import('../publish/content-diff.ts');
-    for (const diff of diffContents(manifest, pages)) {
-      print(`${nameOf(diff)}, on ${diff.pages.length} ${diff.pages.length === 1 ? 'page' : 'pages'}`);
-      printPatch(diff.patch);
-    }
-    return { written: pages.map(({ page }) => page.name), toBuild };
-  } finally {
-    await client.close();
+async function showRefresh(project: ProjectOptions): Promise<BroughtUpToDate> {
+  const { file, manifest, contents } = await askForChanges(project);
+  const { pages, toBuild } = await planRefresh(file, manifest, contents);
+  const { diffContents } = await import('../publish/content-diff.ts');
+  for (const diff of diffContents(manifest, pages)) {
+    print(`${nameOf(diff)}, on ${diff.pages.length} ${diff.pages.length === 1 ? 'page' : 'pages'}`);
+    printPatch(diff.patch);
   }
+  return { written: pages.map(({ page }) => page.name), toBuild };
 }
 
 function adviceFor({ dryRun = false, skipModified = false }: RefreshOptions): string {

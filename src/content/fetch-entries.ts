@@ -1,9 +1,7 @@
 import { createSource } from '../create-source.ts';
 import type { PreparedSnippet } from '../html-rules/apply-rules.ts';
 import type { Settings } from '../options.ts';
-import { writeFailureReport } from '../report/failure-report.ts';
-import { userError } from '../report/user-error.ts';
-import { failuresOf } from '../wanted/failures.ts';
+import { throwFailures } from '../wanted/failures.ts';
 import { fetchSnippets } from '../wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
 import { warnOfContents } from '../wanted/warn-of-contents.ts';
@@ -24,11 +22,7 @@ export async function fetchEntries(
       new AbortController().signal,
       () => {},
     );
-    const failures = failuresOf(fetched, []);
-    if (failures !== undefined) {
-      const { message, hint } = writeFailureReport(failures);
-      throw userError(message, hint);
-    }
+    throwFailures(fetched, []);
     warnOfContents(fetched.contents, warn);
     return fetched.contents;
   } finally {

@@ -2,9 +2,8 @@ import type { AstroIntegration } from 'astro';
 import { createSource } from '../create-source.ts';
 import { inline } from '../embed/index.ts';
 import type { Settings } from '../options.ts';
-import { writeFailureReport } from '../report/failure-report.ts';
 import type { SnippetSource } from '../snippet-source.ts';
-import { failuresOf } from '../wanted/failures.ts';
+import { throwFailures } from '../wanted/failures.ts';
 import { type PageEmbeds, readPageEmbeds, type WantedSnippets } from '../wanted/page-embeds.ts';
 import { errorPage } from './error-page.ts';
 import { type HtmlAnswer, transformHtml } from './html-responses.ts';
@@ -145,7 +144,7 @@ function describe(
   };
 }
 
-/** @throws Error with the report of a build, when there is something that a build would fail for. */
+/** @throws AstroError with the report of a build, when there is something that a build would fail for. */
 function failFor(
   { faults }: PageEmbeds,
   wanted: WantedSnippets,
@@ -155,8 +154,5 @@ function failFor(
     const { error, content } = snippets.get(snippet.key) ?? {};
     return error === undefined || content !== undefined ? [] : [{ snippet, error }];
   });
-  const failures = failuresOf({ failed, notAsked: [] }, faults);
-  if (failures === undefined) return;
-  const { message, hint } = writeFailureReport(failures);
-  throw Object.assign(new Error(message), { hint });
+  throwFailures({ failed, notAsked: [] }, faults);
 }

@@ -169,10 +169,11 @@ function scanMarkup(html: string, within: Range, inText: boolean, found: Scan): 
 }
 
 function decodeAttributes({ id, params, as }: Record<string, string>): EmbedAttributes {
-  return { id: decode(id), params: decode(params), as: decode(as) };
+  return { id: decodeAttribute(id), params: decodeAttribute(params), as: decodeAttribute(as) };
 }
 
-function decode(bytes: string | undefined): string | undefined {
+/** What an attribute says, of a page that was read as Latin-1. */
+export function decodeAttribute<T extends string | undefined>(bytes: T): T | string {
   // Most are a number, or nothing: there is nothing to decode in them.
   if (bytes === undefined || !/[&\x80-\xff]/.test(bytes)) return bytes;
   return decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString());

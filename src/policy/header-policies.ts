@@ -23,10 +23,6 @@ export class HeaderPolicies {
     }
   }
 
-  has(page: string): boolean {
-    return this.#headers.has(page);
-  }
-
   allow(page: string, sources: Sources): void {
     const headers = this.#headers.get(page);
     const policy = headers?.get(header);

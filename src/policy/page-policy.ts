@@ -1,6 +1,6 @@
-import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 import { Parser } from 'htmlparser2';
+import { decodeAttribute } from '../embed/index.ts';
 import { allowSources, type Sources } from './allow-sources.ts';
 
 /** The element in a page that says its policy. */
@@ -42,15 +42,12 @@ export function allowInTag(tag: string, sources: Sources): Buffer {
     { decodeEntities: false },
   );
   parser.end(tag);
-  const policy = decode(attributes['content'] ?? '');
+  const policy = decodeAttribute(attributes['content'] ?? '');
   const allowed = allowSources(policy, sources);
   if (allowed === policy) return Buffer.from(tag, 'latin1');
   const written = Object.entries(attributes).map(
-    ([name, value]) => `${decode(name)}="${escapeAttribute(name === 'content' ? allowed : decode(value))}"`,
+    ([name, value]) =>
+      `${decodeAttribute(name)}="${escapeAttribute(name === 'content' ? allowed : decodeAttribute(value))}"`,
   );
   return Buffer.from(`<meta ${written.join(' ')}>`);
-}
-
-function decode(bytes: string): string {
-  return decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString());
 }

@@ -1,12 +1,10 @@
 import type { HtmlRules, PreparedSnippet } from '../html-rules/apply-rules.ts';
-import { writeFailureReport } from '../report/failure-report.ts';
-import { userError } from '../report/user-error.ts';
 import type { SnippetSource } from '../snippet-source.ts';
-import { failuresOf } from '../wanted/failures.ts';
+import { throwFailures } from '../wanted/failures.ts';
 import { fetchSnippets } from '../wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../wanted/page-embeds.ts';
 import { warnOfContents } from '../wanted/warn-of-contents.ts';
-import { hashOf, type Manifest } from './manifest.ts';
+import { hashOf, type Manifest, pagesOf } from './manifest.ts';
 
 /** A snippet whose content is not what the site shows. */
 export interface ChangedSnippet {
@@ -42,11 +40,7 @@ export async function findChanges(
 ): Promise<Changes> {
   const wanted = wantedBy(manifest);
   const fetched = await fetchSnippets(client, wanted, rulesOf(manifest), signal, () => {});
-  const failures = failuresOf(fetched, []);
-  if (failures !== undefined) {
-    const { message, hint } = writeFailureReport(failures);
-    throw userError(message, hint);
-  }
+  throwFailures(fetched, []);
   const contents = wanted.map((snippet) => fetched.contents.get(snippet) as PreparedSnippet);
   const changedOn = pagesThatShowOthers(
     manifest,
@@ -56,26 +50,20 @@ export async function findChanges(
     const pages = changedOn.get(index);
     return pages === undefined ? [] : [{ id, params, pages: [...pages] }];
   });
-  const isShown = ([{ id, params }]: [WantedSnippet, PreparedSnippet]) =>
-    changed.some((one) => one.id === id && one.params === params);
   const warnings: string[] = [];
-  warnOfContents(new Map([...fetched.contents].filter(isShown)), (warning) => warnings.push(warning));
+  const shownNow = [...fetched.contents].filter(([{ key }]) => changedOn.has(Number(key)));
+  warnOfContents(new Map(shownNow), (warning) => warnings.push(warning));
   return { contents, changed, warnings };
 }
 
-function wantedBy({ snippets, pages }: Manifest): WantedSnippet[] {
-  const wanted = snippets.map(({ id, params }, index): WantedSnippet => {
-    const on = new Set<string>();
-    return { key: String(index), id, params, pages: on, asHtml: false, pagesWithoutFallback: on };
+function wantedBy(manifest: Manifest): WantedSnippet[] {
+  const embeds = manifest.pages.flatMap((page) => page.embeds);
+  const asHtml = new Set(embeds.filter(({ asText }) => !asText).map(({ snippet }) => snippet));
+  const shownOn = pagesOf(manifest);
+  return manifest.snippets.map(({ id, params }, index) => {
+    const pages = shownOn[index] ?? new Set();
+    return { key: String(index), id, params, pages, asHtml: asHtml.has(index), pagesWithoutFallback: pages };
   });
-  for (const { name, embeds } of pages) {
-    for (const { snippet, asText } of embeds) {
-      const one = wanted[snippet];
-      one?.pages.add(name);
-      if (one !== undefined) one.asHtml ||= !asText;
-    }
-  }
-  return wanted;
 }
 
 /** By the place of a snippet: the pages where it stands with another content than one of that hash. */

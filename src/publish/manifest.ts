@@ -95,8 +95,12 @@ export const hashOf = (bytes: Buffer | string): string => hash('sha256', bytes, 
 export function contentOf(snippet: PreparedSnippet): ManifestContent {
   const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode } = snippet;
   const bytes = Buffer.byteLength(content);
-  const sources = inlineCode && [...inlineCode.scripts, ...inlineCode.styles];
-  return { hash: hashOf(content), variant, fetchedAt, bytes, milliseconds, sources };
+  return { hash: hashOf(content), variant, fetchedAt, bytes, milliseconds, sources: sourceNames(inlineCode) };
+}
+
+/** How what a policy has to allow is written down. */
+export function sourceNames(code: PreparedSnippet['inlineCode']): string[] | undefined {
+  return code && [...code.scripts, ...code.styles];
 }
 
 /** What a manifest says to the one after it. */
@@ -105,6 +109,13 @@ export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest
     at: refreshedAt ?? builtAt,
     snippets: snippets.map(({ id, params, content }) => ({ id, params, hash: content?.hash })),
   };
+}
+
+/** The names of the pages that show each snippet, in the order of the snippets and of the pages. */
+export function pagesOf({ snippets, pages }: Manifest): Set<string>[] {
+  const shownOn = snippets.map(() => new Set<string>());
+  for (const { name, embeds } of pages) for (const { snippet } of embeds) shownOn[snippet]?.add(name);
+  return shownOn;
 }
 
 /** The folder that a manifest speaks of. */

@@ -14,6 +14,7 @@ import {
   type ManifestPage,
   outputOf,
   type PageState,
+  sourceNames,
   writeManifest,
 } from './manifest.ts';
 
@@ -86,11 +87,9 @@ function needsBuild(
 ): string | undefined {
   const shown = embeds.filter(({ asText }) => !asText).map(({ snippet }) => snippet);
   if (rules.sanitizes && shown.length > 0) return 'shows HTML that only a build sanitises';
-  const allowsOthers = (snippet: number) => {
-    const content = contents[snippet];
-    const sources = content === undefined ? [] : contentOf(content).sources;
-    return String(sources ?? []) !== String(snippets[snippet]?.content?.sources ?? []);
-  };
+  const allowsOthers = (snippet: number) =>
+    String(sourceNames(contents[snippet]?.inlineCode) ?? []) !==
+    String(snippets[snippet]?.content?.sources ?? []);
   if (rules.policy === 'hash' && policies === undefined && shown.some(allowsOthers)) {
     return 'has its policy in headers, which only a build writes';
   }

@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
-
-const config = (options: string) => `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-export default defineConfig({ integrations: [snippets(${options})] });`;
 
 beforeAll(async () => {
   service = await startTestService({ 1: 'one', 2: 'two' });
@@ -25,7 +20,7 @@ afterAll(async () => {
 });
 
 test('staleIfError: the last good content is shown when the service is down, with a warning for each snippet', async () => {
-  await site.write({ 'astro.config.mjs': config(`{ staleIfError: '7d' }`) });
+  await site.write({ 'astro.config.mjs': configWith(`{ staleIfError: '7d' }`) });
   Object.assign(service.faults, { failing: 1, failingStatus: 503 });
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
@@ -37,7 +32,7 @@ test('staleIfError: the last good content is shown when the service is down, wit
 });
 
 test('staleIfError: a refusal still fails the build', async () => {
-  await site.write({ 'astro.config.mjs': config(`{ staleIfError: '7d' }`) });
+  await site.write({ 'astro.config.mjs': configWith(`{ staleIfError: '7d' }`) });
   service.store.organizations.setSubscription(service.organizationId, 'expired');
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(1);
@@ -45,13 +40,13 @@ test('staleIfError: a refusal still fails the build', async () => {
 });
 
 test('without the option, a service that is down fails the build', async () => {
-  await site.write({ 'astro.config.mjs': config('') });
+  await site.write({ 'astro.config.mjs': configWith('') });
   Object.assign(service.faults, { failing: 1, failingStatus: 503 });
   expect((await site.build(service.environment)).exitCode).toBe(1);
 });
 
 test('offline builds from what is kept, asks nobody, and names what is not there', async () => {
-  await site.write({ 'astro.config.mjs': config('{ offline: true }') });
+  await site.write({ 'astro.config.mjs': configWith('{ offline: true }') });
   const before = service.requests().length;
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);

@@ -1,10 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
-import { answer, apiKey, client, connectionFails, json, network, problem, text } from '../support/network.ts';
+import {
+  answer,
+  answerRequests,
+  apiKey,
+  client,
+  connectionFails,
+  json,
+  problem,
+  text,
+} from '../support/network.ts';
 
-beforeAll(() => network.enable());
-afterEach(() => network.resetHandlers());
-afterAll(() => network.disable());
+answerRequests();
 
 const content = json({ content: 'rendered' });
 const retrieved = json({ id: 42, content: 'retrieved' });

@@ -1,12 +1,10 @@
 import { HttpResponse, http } from 'msw';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { canonicalParams, parseParams } from '../../src/client/params.ts';
-import { client, network, renderBaseUrl } from '../support/network.ts';
+import { answerRequests, client, network, renderBaseUrl } from '../support/network.ts';
 
-beforeAll(() => network.enable());
-afterEach(() => network.resetHandlers());
-afterAll(() => network.disable());
+answerRequests();
 
 /** Lets the service answer, and notes the query of each request as it was sent. */
 function record(): { queries: string[] } {

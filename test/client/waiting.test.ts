@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Breaker } from '../../src/client/breaker.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
 import { defaultLimits } from '../../src/client/limits.ts';
@@ -7,17 +7,15 @@ import { retryDelay } from '../../src/client/retry-delay.ts';
 import { instantClock, virtualClock } from '../support/clock.ts';
 import {
   answer,
+  answerRequests,
   apiKey,
   json,
-  network,
   problem,
   renderBaseUrl,
   retrieveBaseUrl,
 } from '../support/network.ts';
 
-beforeAll(() => network.enable());
-afterEach(() => network.resetHandlers());
-afterAll(() => network.disable());
+answerRequests();
 
 const content = json({ content: 'rendered' });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
 import { parseRetryAfter } from '../../src/client/retry-after.ts';
 import { fetchSnippets } from '../../src/wanted/fetch-snippets.ts';
@@ -7,6 +7,7 @@ import type { WantedSnippet } from '../../src/wanted/page-embeds.ts';
 import { virtualClock } from '../support/clock.ts';
 import {
   answer,
+  answerRequests,
   apiKey,
   connectionFails,
   json,
@@ -16,9 +17,7 @@ import {
   retrieveBaseUrl,
 } from '../support/network.ts';
 
-beforeAll(() => network.enable());
-afterEach(() => network.resetHandlers());
-afterAll(() => network.disable());
+answerRequests();
 
 const fine = json({ content: 'rendered' });
 const rules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' } as const;

@@ -3,16 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { HttpResponse, http } from 'msw';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCacheEntry } from '../../src/cache/cache-entry.ts';
 import { SnippetError } from '../../src/client/index.ts';
 import { inline, isText, scan } from '../../src/embed/index.ts';
 import { readManifest } from '../../src/publish/manifest.ts';
-import { answer, client, network, renderBaseUrl } from '../support/network.ts';
+import { answer, answerRequests, client, network, renderBaseUrl } from '../support/network.ts';
 
-beforeAll(() => network.enable());
-afterEach(() => network.resetHandlers());
-afterAll(() => network.disable());
+answerRequests();
 
 test.for([
   0,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { leftOpen } from '../../src/html-rules/left-open.ts';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
 
 describe('what a content leaves open', () => {
   test.for([
@@ -53,11 +53,6 @@ describe('what a content leaves open', () => {
 describe('a build', () => {
   let service: TestService;
   let site: Site;
-  const config = (options: string) => `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-export default defineConfig({ integrations: [snippets(${options})] });`;
-
   beforeAll(async () => {
     service = await startTestService({ 1: '<textarea>open' });
     site = await createSite({
@@ -80,7 +75,7 @@ export default defineConfig({ integrations: [snippets(${options})] });`;
   });
 
   test('fails under strict: true, and so does a refresh', async () => {
-    await site.write({ 'astro.config.mjs': config('{ strict: true }') });
+    await site.write({ 'astro.config.mjs': configWith('{ strict: true }') });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(1);
     expect(output).toMatch(/1 snippet must not be shown\.\s+Snippet 1: leaves <textarea> open/);

@@ -6,7 +6,7 @@ import { applyRules, type HtmlRules } from '../../src/html-rules/apply-rules.ts'
 import { findScripts, stripScripts } from '../../src/html-rules/scripts.ts';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
 
 const rules: HtmlRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
 const snippet = (content: string) => ({ content, variant: 'render' as const, milliseconds: 1 });
@@ -140,11 +140,6 @@ describe('scripts', () => {
 describe('in a site', () => {
   let service: TestService;
   let site: Site;
-  const config = (options: string) => `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-export default defineConfig({ integrations: [snippets(${options})] });`;
-
   beforeAll(async () => {
     service = await startTestService({ 1: '<b onclick="x()">one</b><script>x</script>' });
     site = await createSite({
@@ -159,7 +154,7 @@ export default defineConfig({ integrations: [snippets(${options})] });`;
   const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
 
   test("scripts: 'strip' holds for a refresh as for a build, and text is escaped as it is", async () => {
-    await site.write({ 'astro.config.mjs': config(`{ scripts: 'strip' }`) });
+    await site.write({ 'astro.config.mjs': configWith(`{ scripts: 'strip' }`) });
     expect((await site.build(service.environment)).exitCode).toBe(0);
     expect(await site.read('index.html')).toContain(
       '<title>&lt;b onclick="x()"&gt;one&lt;/b&gt;&lt;script&gt;x&lt;/script&gt;</title><p><b >one</b></p>',
@@ -173,7 +168,7 @@ export default defineConfig({ integrations: [snippets(${options})] });`;
   });
 
   test("scripts: 'error' fails the build, and names the snippet", async () => {
-    await site.write({ 'astro.config.mjs': config(`{ scripts: 'error' }`) });
+    await site.write({ 'astro.config.mjs': configWith(`{ scripts: 'error' }`) });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(1);
     expect(output).toMatch(/Snippet 1: holds <script>\.\s+on index\.html/);
@@ -182,7 +177,7 @@ export default defineConfig({ integrations: [snippets(${options})] });`;
 
   test('what a function sanitised is left to a build, and the refresh says so', async () => {
     await site.write({
-      'astro.config.mjs': config(
+      'astro.config.mjs': configWith(
         `{ sanitize: (html, { id }) => html.replaceAll('<script>', '<!-- of ' + id + ' -->') }`,
       ),
     });

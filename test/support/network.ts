@@ -2,6 +2,7 @@ import { HttpRequestInterceptor } from '@mswjs/interceptors/http';
 import { HttpResponse, http, type JsonBodyType } from 'msw';
 import { defineNetwork, InterceptorSource } from 'msw/experimental';
 import { defaultNetworkOptions } from 'msw/node';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/index.ts';
 import { instantClock } from './clock.ts';
 
@@ -14,6 +15,13 @@ export const network = defineNetwork({
   sources: [new InterceptorSource({ interceptors: [new HttpRequestInterceptor()] })],
   onUnhandledFrame: 'error',
 });
+
+/** Has the network answer for the tests of a file, each with handlers of its own. */
+export function answerRequests(): void {
+  beforeAll(() => network.enable());
+  afterEach(() => network.resetHandlers());
+  afterAll(() => network.disable());
+}
 
 export const apiKey = 'sk_test_3f1c9a6b52d84e07';
 export const renderBaseUrl = 'https://render.test/delivery';

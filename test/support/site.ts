@@ -37,10 +37,11 @@ export interface RunningAstro {
   ended: Promise<BuildResult>;
 }
 
-const config = `
+/** An Astro config with the integration and these options, written as in the config. */
+export const configWith = (options = '') => `
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
-export default defineConfig({ integrations: [snippets()] });
+export default defineConfig({ integrations: [snippets(${options})] });
 `;
 
 /** Makes an Astro site of the files given, with a configuration of `snippets()` alone unless one is given. */
@@ -91,7 +92,7 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
     },
     remove: () => rm(directory, { recursive: true, force: true }),
   };
-  await site.write({ 'astro.config.mjs': config, ...files });
+  await site.write({ 'astro.config.mjs': configWith(), ...files });
   return site;
 }
 
