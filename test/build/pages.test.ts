@@ -142,6 +142,40 @@ test.for(['file', 'directory', 'preserve'] as const)('build.format: %s', async (
   await site.remove();
 });
 
+test('as="html" is accepted on the element and on <Snippet>, and shows HTML', async () => {
+  const site = await createSite({
+    'src/pages/index.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<p>A <Snippet id={1} as="html" /></p><p>B <snippet-embed id="1" as="html"></snippet-embed></p>`,
+    'src/pages/post.md': 'C <snippet-embed id="1" as="html"></snippet-embed>\n',
+  });
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode, output).toBe(0);
+  expect(await site.read('index.html')).toContain(
+    '<p>A <b>bold</b> & $& plain</p><p>B <b>bold</b> & $& plain</p>',
+  );
+  expect(await site.read('post/index.html')).toContain('<p>C <b>bold</b> & $& plain</p>');
+  await site.remove();
+});
+
+test.for([
+  ['the element', '<snippet-embed id="1" as="markdown"></snippet-embed>', 'index.html:'],
+  ['<Snippet>', '<Snippet id={1} as="markdown" />', 'not "markdown"'],
+] as const)('any other as on %s fails the build and says what it may be', async ([, embed, where]) => {
+  const site = await createSite({
+    'src/pages/index.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<p>${embed}</p>{false && <Snippet id={1} />}`,
+  });
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(1);
+  expect(output).toMatch(/"html" or "text"/);
+  expect(output).toContain(where);
+  await site.remove();
+});
+
 test('an adapter with a client directory: prerendered pages are inlined', async () => {
   const site = await createSite({
     'astro.config.mjs': `

@@ -12,8 +12,9 @@ import {
 } from '../../src/cache/caching-client.ts';
 import type { StorageOptions } from '../../src/cache/open-storage.ts';
 import { SnippetCache } from '../../src/cache/snippet-cache.ts';
-import { SnippetError, type SnippetErrorCode } from '../../src/client/index.ts';
+import { SnippetClient, SnippetError, type SnippetErrorCode } from '../../src/client/index.ts';
 import type { SnippetSource } from '../../src/snippet-source.ts';
+import { certificate, httpServer } from '../support/tls-server.ts';
 
 const apiKey = 'sk_test_3f1c9a6b52d84e07';
 const baseUrl = 'https://render.test';
@@ -284,6 +285,53 @@ describe('never a reason to fail', () => {
     expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
   });
 
+  const storageThat = (dispose: () => Promise<void>) => ({
+    getItem: () => null,
+    setItem: () => {},
+    hasItem: () => false,
+    getKeys: () => [],
+    dispose,
+  });
+
+  test('a storage that fails when it is closed is no failure of the run', async () => {
+    let disposed = 0;
+    const failing = storageThat(async () => {
+      disposed += 1;
+      throw new Error('the connection is gone');
+    });
+    const got = run(service('good'), { maxAge: 60_000 }, (client) => client.get(1), {
+      storage: { driver: failing },
+    });
+    expect(await got).toMatchObject({ content: 'good' });
+    expect(disposed).toBe(1);
+  });
+
+  test('a storage that never ends closing is not waited for', async () => {
+    let disposed = 0;
+    const hanging = storageThat(() => {
+      disposed += 1;
+      return new Promise(() => {});
+    });
+    const got = run(service('good'), { maxAge: 60_000 }, (client) => client.get(1), {
+      storage: { driver: hanging },
+    });
+    expect(await got).toMatchObject({ content: 'good' });
+    expect(disposed).toBe(1);
+  });
+
+  test('what was written when it is closed is there, and is written before the storage is closed', async () => {
+    const events: string[] = [];
+    const slow = {
+      ...storageThat(async () => void events.push('closed')),
+      async setItem() {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        events.push('written');
+      },
+    };
+    await run(service('good'), {}, (client) => client.get(1), { storage: { driver: slow } });
+    expect(events).toEqual(['written', 'closed']);
+  });
+
   test('two at once leave whole entries', async () => {
     const contents = ['a'.repeat(100_000), 'b'.repeat(100_000)] as const;
     await Promise.all(
@@ -297,4 +345,20 @@ describe('never a reason to fail', () => {
     }
     expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
+});
+
+test("the service's client is closed with the cache: no connection of it stays open", async () => {
+  const server = await httpServer((_request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ content: 'good' }));
+  });
+  const client = new SnippetClient({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca });
+  try {
+    expect(await run(client, {}, (source) => source.get(1))).toMatchObject({ content: 'good' });
+    await expect.poll(() => server.openConnections()).toBe(0);
+    await expect(client.get(1)).rejects.toMatchObject({ code: 'closed' });
+  } finally {
+    await client.close();
+    await server.close();
+  }
 });

@@ -22,6 +22,12 @@ describe('a policy allows more sources', () => {
     ["script-src 'self' 'sha256-S'", "script-src 'self' 'sha256-S'"],
     ["script-src 'unsafe-inline'", "script-src 'unsafe-inline'"],
     ["script-src 'unsafe-inline' 'nonce-a'", "script-src 'unsafe-inline' 'nonce-a' 'sha256-S'"],
+    ["script-src 'Unsafe-Inline'", "script-src 'Unsafe-Inline'"],
+    ["script-src 'UNSAFE-INLINE' 'NONCE-a'", "script-src 'UNSAFE-INLINE' 'NONCE-a' 'sha256-S'"],
+    ["script-src 'unsafe-inline' 'Sha256-a'", "script-src 'unsafe-inline' 'Sha256-a' 'sha256-S'"],
+    ["script-src 'unsafe-inline' 'Strict-Dynamic'", "script-src 'unsafe-inline' 'Strict-Dynamic' 'sha256-S'"],
+    ["script-src 'NONE'", "script-src 'sha256-S'"],
+    ["default-src 'None'", "default-src 'None'; script-src 'sha256-S'; style-src 'sha256-T'"],
     ["script-src 'self'; script-src-elem 'self'", "script-src 'self'; script-src-elem 'self' 'sha256-S'"],
     ["default-src 'self'", "default-src 'self'; script-src 'self' 'sha256-S'; style-src 'self' 'sha256-T'"],
     [
@@ -198,5 +204,47 @@ import { Snippet } from 'astro-snippets/components';
     const { exitCode, output } = await startCommand(site.directory, ['refresh'], service.environment).ended;
     expect(exitCode).toBe(3);
     expect(output).toContain('index.html has its policy in headers, which only a build writes');
+  });
+
+  test('a page without a head element gets the hashes too, by a build and by a refresh', async () => {
+    service.put(1, code('red'));
+    await site.write({
+      'astro.config.mjs': config(`{ csp: 'hash' }`),
+      'src/pages/headless.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<p><Snippet id={1} /></p>`,
+    });
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    expect(await site.read('headless/index.html')).toContain('http-equiv');
+    expect(await site.read('headless/index.html')).not.toContain('</head');
+    const url = `${await serve('dist')}headless/`;
+    expect(await look(url)).toEqual({ ran: 'red', color: 'rgb(255, 0, 0)' });
+    service.put(1, code('purple'));
+    const { exitCode } = await startCommand(site.directory, ['refresh'], service.environment).ended;
+    expect(exitCode).toBe(0);
+    expect(await look(url)).toEqual({ ran: 'purple', color: 'rgb(128, 0, 128)' });
+  });
+
+  test('a page that shows a snippet as text alone allows none of its code', async () => {
+    service.put(1, code('red'));
+    await site.write({
+      'astro.config.mjs': config(`{ csp: 'hash' }`),
+      'src/pages/text.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html><head><title>Text</title></head><body><p>Text: <Snippet id={1} as="text" /></p></body></html>`,
+    });
+    const policyOf = async () => /<meta http-equiv[^>]*>/.exec(await site.read('text/index.html'))?.[0];
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    const policy = await policyOf();
+    expect(policy).toContain('script-src');
+    for (const source of [...findInlineCode(code('red')).scripts, ...findInlineCode(code('red')).styles]) {
+      expect(policy).not.toContain(source);
+    }
+    service.put(1, code('purple'));
+    const { exitCode } = await startCommand(site.directory, ['refresh'], service.environment).ended;
+    expect(exitCode).toBe(0);
+    expect(await policyOf()).toBe(policy);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import createDomPurify from 'isomorphic-dompurify';
 import sanitizeHtml from 'sanitize-html';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { applyRules, type HtmlRules } from '../../src/html-rules/apply-rules.ts';
 import { findScripts, stripScripts } from '../../src/html-rules/scripts.ts';
 import { startCommand } from '../support/command.ts';
@@ -189,5 +189,138 @@ describe('in a site', () => {
     expect(exitCode).toBe(3);
     expect(output).toContain('index.html shows HTML that only a build sanitises\nNothing was written.');
     expect(await site.read('index.html')).toContain('two');
+  });
+});
+
+describe('rules for HTML are about what a page shows as HTML', () => {
+  const asHtml = (id: number) => `<p><snippet-embed id="${id}"></snippet-embed></p>`;
+  const asText = (id: number) => `<p><snippet-embed id="${id}" as="text"></snippet-embed></p>`;
+  const hostile = (word: string) => `<b onclick="x()">${word}</b><script>x</script>`;
+  let service: TestService;
+  let site: Site;
+  beforeAll(async () => {
+    service = await startTestService({});
+    // The names decide which page is read first, and so whether a snippet is first seen as HTML or as text.
+    site = await createSite({
+      'src/pages/html.html': `<title>HTML</title>${asHtml(1)}`,
+      'src/pages/text.html': `<title><snippet-embed id="2"></snippet-embed></title>${asText(2)}`,
+      'src/pages/three-a.html': `<title><snippet-embed id="3"></snippet-embed></title>${asText(3)}`,
+      'src/pages/three-b.html': `<title>Three</title>${asHtml(3)}`,
+      'src/pages/three-c.html': `<title>Three</title>${asText(3)}`,
+    });
+  });
+  beforeEach(() => {
+    service.put(1, hostile('one'));
+    service.put(2, 'two & 2');
+    service.put(3, hostile('three'));
+  });
+  afterAll(async () => {
+    await site.remove();
+    await service.close();
+  });
+  const configure = (options: string) => site.write({ 'astro.config.mjs': configWith(options) });
+  const build = () => site.build(service.environment);
+  const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
+
+  test("scripts: 'strip' in a build and in a refresh: on a page with HTML alone, and where text comes first and last", async () => {
+    await configure(`{ scripts: 'strip' }`);
+    expect((await build()).exitCode).toBe(0);
+    expect(await site.read('html/index.html')).toContain('<p><b >one</b></p>');
+    expect(await site.read('three-b/index.html')).toContain('<p><b >three</b></p>');
+    for (const name of ['three-a', 'three-c']) {
+      expect(await site.read(`${name}/index.html`)).not.toMatch(/<b[ >]|<script/);
+    }
+    expect(await site.read('text/index.html')).toContain('<title>two &amp; 2</title><p>two &amp; 2</p>');
+
+    service.put(1, hostile('new one'));
+    service.put(2, 'new two & 2');
+    service.put(3, hostile('new three'));
+    expect((await refresh()).exitCode).toBe(0);
+    expect(await site.read('html/index.html')).toContain('<p><b >new one</b></p>');
+    expect(await site.read('three-b/index.html')).toContain('<p><b >new three</b></p>');
+    for (const name of ['three-a', 'three-c']) {
+      expect(await site.read(`${name}/index.html`)).not.toMatch(/<b[ >]|<script/);
+    }
+    expect(await site.read('text/index.html')).toContain(
+      '<title>new two &amp; 2</title><p>new two &amp; 2</p>',
+    );
+  });
+
+  test('sanitize in a build: its result stands on the page with HTML alone, and escaped nowhere', async () => {
+    await configure(
+      `{ sanitize: (html) => html.replace(/<script>.*<\\/script>/s, '').replace(/ onclick="[^"]*"/, '') }`,
+    );
+    expect((await build()).exitCode).toBe(0);
+    expect(await site.read('html/index.html')).toContain('<p><b>one</b></p>');
+    expect(await site.read('three-b/index.html')).toContain('<p><b>three</b></p>');
+    for (const name of ['three-a', 'three-c']) {
+      expect(await site.read(`${name}/index.html`)).not.toMatch(/<b[ >]|<script/);
+    }
+    expect(await site.read('text/index.html')).toContain('<title>two &amp; 2</title><p>two &amp; 2</p>');
+
+    service.put(1, hostile('new one'));
+    const { exitCode, output } = await refresh();
+    expect(exitCode).toBe(3);
+    expect(output).toContain('html/index.html shows HTML that only a build sanitises');
+    expect(await site.read('html/index.html')).toContain('<p><b>one</b></p>');
+  });
+
+  test.for([
+    ["scripts: 'error'", `{ scripts: 'error' }`, '<script>x</script>', 'holds <script>'],
+    ['strict', '{ strict: true }', '<textarea>open', 'leaves <textarea> open'],
+  ] as const)(
+    '%s refuses a snippet on a page that shows it as HTML alone, and none that is only shown as text',
+    async ([, options, refused, reason]) => {
+      await configure(options);
+      service.put(1, refused);
+      service.put(2, `two & 2 ${refused}`);
+      service.put(3, 'three');
+      const failed = await build();
+      expect(failed.exitCode).toBe(1);
+      expect(failed.output).toContain(`Snippet 1: ${reason}`);
+      expect(failed.output).not.toContain('Snippet 2:');
+
+      service.put(1, 'one');
+      const built = await build();
+      expect(built.exitCode).toBe(0);
+      expect(await site.read('text/index.html')).toContain('<p>two &amp; 2');
+
+      service.put(2, `new two & 2 ${refused}`);
+      expect(await refresh()).toMatchObject({ exitCode: 0, output: 'text/index.html is up to date\n' });
+      expect(await site.read('text/index.html')).toContain('<p>new two &amp; 2');
+
+      service.put(1, refused);
+      const stopped = await refresh();
+      expect(stopped.exitCode).toBe(1);
+      expect(stopped.output).toContain(`Snippet 1: ${reason}`);
+      expect(await site.read('html/index.html')).toContain('<p>one</p>');
+
+      service.put(1, 'one');
+      service.put(3, refused);
+      const both = await build();
+      expect(both.exitCode).toBe(1);
+      expect(both.output).toContain(`Snippet 3: ${reason}`);
+    },
+  );
+
+  test("scripts: 'strip' in astro dev: a snippet that was shown as text first is stripped where it is HTML", async () => {
+    await configure(`{ scripts: 'strip' }`);
+    const dev = site.start(['dev', '--port', '0'], service.environment);
+    try {
+      await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
+      const url = /http:\/\/localhost:\d+/.exec(dev.output())?.[0];
+      const page = async (name: string) => (await fetch(`${url}/${name}`)).text();
+      const textOnly = await page('three-a');
+      expect(textOnly).toContain('three');
+      expect(textOnly).not.toContain('<b');
+      for (const name of ['three-b', 'three-a', 'three-b']) {
+        const html = await page(name);
+        expect(html).not.toContain('<b onclick');
+        if (name === 'three-b') expect(html).toContain('<b >three</b>');
+      }
+    } finally {
+      dev.process.kill('SIGTERM');
+      await dev.ended;
+    }
   });
 });

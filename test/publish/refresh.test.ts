@@ -232,6 +232,47 @@ test('a manifest that was cut is none, and the command says to build', async () 
   expect(output).toContain('Build the site first');
 });
 
+describe('a manifest of another version', () => {
+  /** As a version of this package before or after this one would have written it. */
+  async function writeOther(step: 1 | -1, more: Record<string, unknown> = {}): Promise<void> {
+    const file = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
+    const manifest = JSON.parse(await readFile(file, 'utf8'));
+    await writeFile(file, JSON.stringify({ ...manifest, ...more, version: manifest.version + step }));
+  }
+
+  test('is refused by list, check, refresh and report, which say to build', async () => {
+    service.put(2, 'elsewhere');
+    const before = await contents();
+    for (const step of [1, -1] as const) {
+      await writeOther(step);
+      for (const name of ['list', 'check', 'refresh', 'report']) {
+        const { exitCode, output } = await run([name]);
+        expect([1, 3], name).toContain(exitCode);
+        expect(output).toContain('Build the site first');
+        expect(output).toContain('with this version of astro-snippets');
+      }
+      await writeOther(step === 1 ? -1 : 1);
+    }
+    expect(await contents()).toEqual(before);
+    // Its version was all that was wrong with it.
+    expect((await run(['check'])).exitCode).toBe(10);
+  });
+
+  test('a build takes nothing from it, and writes one of its own', async () => {
+    await writeOther(1, { snippets: [{ id: 777 }], pages: [] });
+    const asked = service.requests().length;
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    const ids = service
+      .requests()
+      .slice(asked)
+      .map(({ snippetId }) => Number(snippetId));
+    expect(ids.sort()).toEqual([1, 2, 3]);
+    expect(await run(['check'])).toMatchObject({ exitCode: 0 });
+    await run(['report']);
+    expect(await readFile(join(site.directory, 'snippets-report.html'), 'utf8')).not.toContain('777');
+  });
+});
+
 test('an unknown command gets a suggestion, and --help and --version their answer', async () => {
   const wrong = await run(['chekc']);
   expect(wrong.exitCode).toBe(1);

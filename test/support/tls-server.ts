@@ -11,6 +11,8 @@ export interface TlsServer {
   port: number;
   /** Connections that completed their handshake. */
   connections(): number;
+  /** Those that are open now. */
+  openConnections(): number;
   close(): Promise<void>;
 }
 
@@ -95,6 +97,7 @@ async function listen(server: ReturnType<typeof createServer>): Promise<TlsServe
     origin: `https://localhost:${port}`,
     port,
     connections: () => secured,
+    openConnections: () => sockets.size,
     async close() {
       const closed = once(server, 'close');
       server.close();
