@@ -4,14 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
 
 const phone = { width: 390, height: 844 };
 let playground: ChildProcess;
 let output = '';
 let browser: Browser;
+/** Signed in on the website, by the link that the terminal shows. */
+let context: BrowserContext;
+let link: string;
+/** The heading of the page that the link opened. */
+let landedOn: string;
 let page: Page;
 let siteUrl: string;
 let websiteUrl: string;
@@ -37,11 +42,23 @@ beforeAll(async () => {
   );
   for (const stream of [playground.stdout, playground.stderr]) stream?.on('data', (text) => (output += text));
   browser = await startBrowser();
-  page = await browser.newPage();
+  context = await browser.newContext();
   await vi.waitFor(() => expect(output).toContain('Ctrl-C ends all of it'), { timeout: 60_000 });
   siteUrl = `http://localhost:${site}`;
   websiteUrl = `http://localhost:${website}`;
+  // Here and in no test: the link is good for once, and every page of the website needs it.
+  page = await context.newPage();
+  link = /http:\/\/localhost:\d+\/login\/\S+/.exec(output)?.[0] ?? '';
+  await page.goto(link);
+  landedOn = (await page.getByRole('heading', { level: 1 }).textContent()) ?? '';
+  await page.close();
 }, 400_000);
+
+// Each test starts from a page of its own, so that each can be run alone.
+beforeEach(async () => {
+  page = await context.newPage();
+  return () => page.close();
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -62,11 +79,13 @@ function overflows(): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 }
 
-test('the link of the terminal opens the website', async () => {
-  const link = /http:\/\/localhost:\d+\/login\/\S+/.exec(output)?.[0] ?? '';
+test('the link of the terminal opens the website, once', async () => {
   expect(link).toContain(websiteUrl);
-  await page.goto(link);
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Snippets');
+  expect(landedOn).toBe('Snippets');
+  const stranger = await browser.newPage();
+  await stranger.goto(link);
+  expect(await stranger.getByRole('heading', { level: 1 }).textContent()).toBe('Sign in');
+  await stranger.close();
 });
 
 test('a snippet is edited from the page that shows it, previewed, published, and seen there', async () => {

@@ -309,16 +309,18 @@ describe('rules for HTML are about what a page shows as HTML', () => {
     try {
       await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
       const url = /http:\/\/localhost:\d+/.exec(dev.output())?.[0];
-      const page = async (name: string) => (await fetch(`${url}/${name}`)).text();
+      const page = async (name: string) =>
+        (await fetch(`${url}/${name}`, { signal: AbortSignal.timeout(10_000) })).text();
       const textOnly = await page('three-a');
       expect(textOnly).toContain('three');
       expect(textOnly).not.toContain('<b');
-      for (const name of ['three-b', 'three-a', 'three-b']) {
-        const html = await page(name);
-        expect(html).not.toContain('<b onclick');
-        if (name === 'three-b') expect(html).toContain('<b >three</b>');
-      }
+      expect(await page('three-b')).toContain('<b >three</b>');
+      expect(await page('three-a')).not.toContain('<b');
+      // What is known as HTML stays known as HTML: it is there while the service takes its time.
+      service.faults.latency = 20_000;
+      expect(await page('three-b')).toContain('<b >three</b>');
     } finally {
+      service.mend();
       dev.process.kill('SIGTERM');
       await dev.ended;
     }
