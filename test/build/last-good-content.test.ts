@@ -45,6 +45,26 @@ test('without the option, a service that is down fails the build', async () => {
   expect((await site.build(service.environment)).exitCode).toBe(1);
 });
 
+test('what variant A gave is kept too: the last good content of a site that only retrieves', async () => {
+  await site.write({ 'astro.config.mjs': configWith(`{ staleIfError: '7d' }`) });
+  const { SNIPPETS_RENDER_BASE_URL: _, ...retrieving } = service.environment;
+  expect((await site.build(retrieving)).exitCode).toBe(0);
+  Object.assign(service.faults, { failing: 1, failingStatus: 503 });
+  const { exitCode, output } = await site.build(retrieving);
+  expect(exitCode).toBe(0);
+  expect(output).toMatch(/Snippet 1 could not be .*503.* Its last good content/);
+});
+
+test('a storage that forgets by itself keeps an answer as long as staleIfError needs it', async () => {
+  const driver = `{ getItem: () => null, setItem: (key, value, { ttl }) => console.log('kept for', ttl), hasItem: () => false, getKeys: () => [] }`;
+  await site.write({
+    'astro.config.mjs': configWith(`{ staleIfError: '60d', cache: { driver: ${driver} } }`),
+  });
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(output.match(/kept for \d+/g)).toEqual(Array(2).fill(`kept for ${60 * 24 * 60 * 60}`));
+});
+
 test('offline builds from what is kept, asks nobody, and names what is not there', async () => {
   await site.write({ 'astro.config.mjs': configWith('{ offline: true }') });
   const before = service.requests().length;

@@ -147,6 +147,30 @@ describe('maxAge', () => {
   });
 });
 
+test.each(['render', 'retrieve'] as const)(
+  'of the answers of both variants, the newer one is given: %s',
+  async (newer) => {
+    const older = newer === 'render' ? 'retrieve' : 'render';
+    const endpoints = [
+      { baseUrl, variant: 'render' as const },
+      { baseUrl, variant: 'retrieve' as const },
+    ];
+    const answerOf = (variant: 'render' | 'retrieve', content: string) => ({
+      ...service(),
+      get: async () => ({ content, variant, milliseconds: 5 }),
+    });
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockReturnValue(now - 1_000);
+    await run(answerOf(older, 'old'), {}, (client) => client.get(1), { endpoints });
+    vi.spyOn(Date, 'now').mockReturnValue(now);
+    await run(answerOf(newer, 'new'), {}, (client) => client.get(1), { endpoints });
+    expect(await run(service(), { offline: true }, (client) => client.get(1), { endpoints })).toMatchObject({
+      content: 'new',
+      variant: newer,
+    });
+  },
+);
+
 describe('staleIfError', () => {
   const rows: [SnippetErrorCode, boolean][] = [
     ['server-error', true],
@@ -283,6 +307,24 @@ describe('never a reason to fail', () => {
     expect(contents).toHaveLength(200);
     expect(performance.now() - start).toBeLessThan(6_000);
     expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
+  });
+
+  test('a content that holds the key is not kept, and the service is asked for it again', async () => {
+    const source = service(`leak: ${apiKey}`);
+    await run(source, { maxAge: 60_000 }, (client) => client.get(1));
+    expect(await readdir(folder)).toEqual([]);
+    await run(source, { maxAge: 60_000 }, (client) => client.get(1));
+    expect(source.asked).toBe(2);
+  });
+
+  test('a storage that forgets by itself is told for how many seconds to keep an answer', async () => {
+    const told: unknown[] = [];
+    const forgetful = {
+      ...storageThat(async () => {}),
+      setItem: (_key: string, _value: string, options: unknown) => void told.push(options),
+    };
+    await run(service('good'), {}, (client) => client.get(1), { storage: { driver: forgetful } });
+    expect(told).toEqual([expect.objectContaining({ ttl: 1 })]);
   });
 
   const storageThat = (dispose: () => Promise<void>) => ({

@@ -22,7 +22,7 @@ beforeAll(async () => {
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
       import snippets from 'astro-snippets';
-      export default defineConfig({ base: '/docs', integrations: [snippets({ editUrl: (id) => 'about:blank#edit-' + id })] });`,
+      export default defineConfig({ base: '/docs', integrations: [snippets({ cache: { maxAge: '1h' }, editUrl: (id) => 'about:blank#edit-' + id })] });`,
     'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
 ---
@@ -116,7 +116,7 @@ async function publishOnWebsite(id: number, draft: string): Promise<void> {
   expect(published.status).toBe(303);
 }
 
-test('an open page shows a change by itself', async () => {
+test('an open page shows a change by itself, however long a build may use what is kept', async () => {
   await page.goto(`${address}/`);
   expect(await page.locator('#one').textContent()).toBe('first words');
   await publishOnWebsite(1, '<b>second words</b>');

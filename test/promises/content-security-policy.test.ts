@@ -57,6 +57,13 @@ describe('what a policy decides over, in HTML', () => {
       false,
     ],
     ['<svg><style>a</style></svg>', 0, 1, false],
+    ['<svg><script href="x"></script><script>a</script></svg>', 1, 0, false],
+    [
+      '<script type="application/x-javascript">a</script><script type="text/ecmascript">b</script><script type="speculationrules">{}</script>',
+      3,
+      0,
+      false,
+    ],
     ['<template><script>a</script></template><noscript><style>b</style></noscript>', 0, 0, false],
     ['<b style="color:red">c</b>', 0, 0, true],
     ['<b onclick="x">c</b>', 0, 0, true],
@@ -200,6 +207,12 @@ import { Snippet } from 'astro-snippets/components';
     const url = await serve('dist/client', { 'content-security-policy': policy });
     expect(await look(url)).toEqual({ ran: 'blue', own: 'ran', color: 'rgb(0, 0, 255)' });
 
+    // As long as what it allows stays as it is, the headers do.
+    service.put(1, code('blue').replace('snippet', 'words'));
+    const words = await startCommand(site.directory, ['refresh'], service.environment).ended;
+    expect(words.exitCode).toBe(0);
+    expect(await site.read('client/index.html')).toContain('<i>words</i>');
+
     service.put(1, code('green'));
     const { exitCode, output } = await startCommand(site.directory, ['refresh'], service.environment).ended;
     expect(exitCode).toBe(3);
@@ -247,4 +260,32 @@ import { Snippet } from 'astro-snippets/components';
     expect(exitCode).toBe(0);
     expect(await policyOf()).toBe(policy);
   });
+
+  test.for(['directory', 'file'] as const)(
+    'headers of every page, under a base, with build.format: %s',
+    async (format) => {
+      const other = await createSite({
+        'astro.config.mjs': config(
+          `{ csp: 'hash' }`,
+          `base: '/docs', build: { format: '${format}' }, adapter: node({ mode: 'standalone', staticHeaders: true })`,
+        ),
+        'src/pages/[...page].astro': `---
+import { Snippet } from 'astro-snippets/components';
+export const getStaticPaths = () => [undefined, 'one', 'deep/two', 'drei-ü'].map((page) => ({ params: { page } }));
+---
+<html><head><title>Page</title></head><body><p><Snippet id={1} /></p></body></html>`,
+      });
+      service.put(1, code('red'));
+      expect((await other.build(service.environment)).exitCode).toBe(0);
+      const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(
+        await other.read('_headers.json'),
+      );
+      expect(routes).toHaveLength(4);
+      const { scripts, styles } = findInlineCode(code('red'));
+      for (const { pathname, headers } of routes) {
+        for (const source of [...scripts, ...styles]) expect(headers[0]?.value, pathname).toContain(source);
+      }
+      await other.remove();
+    },
+  );
 });

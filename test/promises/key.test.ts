@@ -149,6 +149,20 @@ test('a snippet that holds the key is not published either', async () => {
   await site.remove();
 });
 
+test('the name of a snippet that holds the key is kept nowhere', async () => {
+  const site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="3"></snippet-embed></p>' });
+  const { SNIPPETS_RENDER_BASE_URL: _, ...retrieving } = service.environment;
+  const name = `leak: ${service.environment.SNIPPETS_API_KEY}`;
+  service.put(3, 'named');
+  service.store.snippets.save(service.organizationId, 3, { name, draft: 'named', sample: '{}' });
+  service.store.snippets.publish(service.organizationId, 3);
+  const { exitCode, output } = await site.build(retrieving);
+  expect(exitCode).toBe(0);
+  expect(await site.read('index.html')).toContain('<p>named</p>');
+  await expectNowhere(site, output, service.environment.SNIPPETS_API_KEY);
+  await site.remove();
+});
+
 describe('a redirect reaches nobody', () => {
   const places = {
     'another host': (port: number) => `https://127.0.0.1:${port}/base/snippets/42/render`,

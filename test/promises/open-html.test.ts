@@ -28,6 +28,15 @@ describe('what a content leaves open', () => {
     ['<select><option>a', '<select>'],
     ['<svg><g>', '<svg>'],
     ['<details><summary>a</summary>', '<details>'],
+    ['<audio>', '<audio>'],
+    ['<canvas>', '<canvas>'],
+    ['<dialog>', '<dialog>'],
+    ['<math><mi>', '<math>'],
+    ['<noembed>', '<noembed>'],
+    ['<noframes>', '<noframes>'],
+    ['<object>', '<object>'],
+    ['<video>', '<video>'],
+    ['<xmp>', '<xmp>'],
     ['<snippet-end></snippet-end><!--', 'a comment'],
   ] as const)('%s leaves %s open', ([html, what]) => {
     expect(leftOpen(html)).toBe(what);
@@ -72,6 +81,27 @@ describe('a build', () => {
       'Snippet 1 leaves <textarea> open, which swallows what follows it on the page. It is on about/index.html, index.html.',
     );
     expect(await site.read('index.html')).toContain('<p><textarea>open</p>');
+  });
+
+  test('a refresh warns of what it puts in, and of nothing that it leaves as it was', async () => {
+    await site.write({
+      'astro.config.mjs': configWith(''),
+      'src/pages/index.html':
+        '<p><snippet-embed id="1"></snippet-embed></p><p><snippet-embed id="2"></snippet-embed></p>',
+    });
+    service.put(2, 'two');
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
+    service.put(2, '<iframe>');
+    const first = await refresh();
+    expect(first.exitCode).toBe(0);
+    expect(first.output).toContain(
+      'Snippet 2 leaves <iframe> open, which swallows what follows it on the page.',
+    );
+    expect(first.output).not.toContain('Snippet 1');
+    service.put(2, 'two');
+    expect((await refresh()).output).toBe('index.html is up to date\n');
+    await site.write({ 'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
   });
 
   test('fails under strict: true, and so does a refresh', async () => {

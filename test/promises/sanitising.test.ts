@@ -248,7 +248,7 @@ describe('rules for HTML are about what a page shows as HTML', () => {
 
   test('sanitize in a build: its result stands on the page with HTML alone, and escaped nowhere', async () => {
     await configure(
-      `{ sanitize: (html) => html.replace(/<script>.*<\\/script>/s, '').replace(/ onclick="[^"]*"/, '') }`,
+      `{ scripts: 'error', strict: true, sanitize: (html) => html.replace(/<script>.*<\\/script>/s, '').replace(/ onclick="[^"]*"/, '') }`,
     );
     expect((await build()).exitCode).toBe(0);
     expect(await site.read('html/index.html')).toContain('<p><b>one</b></p>');

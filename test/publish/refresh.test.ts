@@ -1,5 +1,5 @@
 import { watch } from 'node:fs';
-import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startCommand } from '../support/command.ts';
@@ -222,6 +222,42 @@ describe('refresh', () => {
     expect((await run(['refresh'])).exitCode).toBe(0);
     expect(await contents()).toEqual(fresh);
   });
+});
+
+test('a site that was moved with its record is listed, checked and refreshed where it is now', async () => {
+  const small = await createSite({ 'src/pages/index.html': '<p><snippet-embed id="2"></snippet-embed></p>' });
+  const moved = `${small.directory}-moved`;
+  try {
+    expect((await small.build(service.environment)).exitCode).toBe(0);
+    await rename(small.directory, moved);
+    const inNewPlace = (name: string) => startCommand(moved, [name], service.environment).ended;
+    expect((await inNewPlace('check')).exitCode).toBe(0);
+    service.put(2, 'elsewhere');
+    expect(await inNewPlace('refresh')).toEqual({ exitCode: 0, output: 'index.html is up to date\n' });
+    expect(await readFile(join(moved, 'dist/index.html'), 'utf8')).toContain('<p>elsewhere</p>');
+  } finally {
+    await rm(moved, { recursive: true, force: true });
+    await small.remove();
+  }
+});
+
+test('a dry run shows each form that a snippet has on a page, and counts the page once', async () => {
+  const small = await createSite({
+    'src/pages/index.html':
+      '<title><snippet-embed id="2"></snippet-embed></title><p><snippet-embed id="2"></snippet-embed></p><i><snippet-embed id="2"></snippet-embed></i><b><snippet-embed id="2"></snippet-embed></b>',
+  });
+  try {
+    expect((await small.build(service.environment)).exitCode).toBe(0);
+    service.put(2, 'here & there');
+    const { output } = await startCommand(small.directory, ['refresh', '--dry-run'], service.environment)
+      .ended;
+    expect(output.match(/^Snippet 2, on 1 page$/gm)).toHaveLength(3);
+    for (const line of ['here &amp; there', '<p>here & there</p>', 'here & there']) {
+      expect(output.split('\n').filter((one) => one === `    +${line}`)).toHaveLength(1);
+    }
+  } finally {
+    await small.remove();
+  }
 });
 
 test('a manifest that was cut is none, and the command says to build', async () => {

@@ -121,6 +121,24 @@ describe('the page', () => {
     expect(await page.locator('img').count()).toBe(0);
   });
 
+  test('sums up what is embedded, and says when it was fetched and what is shown in its place', async () => {
+    const terms = await page.locator('dt').allTextContents();
+    const values = await page.locator('dd').allTextContents();
+    expect(Object.fromEntries(terms.map((term, index) => [term, values[index]]))).toEqual({
+      Snippets: '3',
+      'Pages with snippets': '2',
+      Embeds: '4',
+      'Size of all snippets': '13.2 kB',
+      Slowest: '70 ms',
+      'New, changed or gone': '3',
+    });
+    expect(await page.locator('p.quiet').textContent()).toMatch(
+      /^As built on 2030-01-02 03:04 UTC\.\s+Compared with what was there before, of 2030-01-01 00:00 UTC\.$/,
+    );
+    expect(await column('Fetched')).toEqual(['2030-01-02 03:04 UTC', '2030-01-02 03:04 UTC', '–']);
+    expect(await column('Variant')).toEqual(['render', 'render', 'children shown']);
+  });
+
   test('sorts by each column, numbers as numbers, and once more the other way round', async () => {
     expect(await column('Size')).toEqual(['900 B', '12.3 kB', '–']);
     await page.getByRole('button', { name: 'Size' }).click();
@@ -158,15 +176,71 @@ test('the command writes it from the record of the last two builds', async () =>
   });
   try {
     await site.build(service.environment);
-    service.put(1, 'second');
+    // Six bytes, and five characters.
+    service.put(1, 'zwölf');
     await site.build(service.environment);
     const { exitCode, output } = await startCommand(site.directory, ['report'], {}).ended;
     expect(exitCode).toBe(0);
     expect(output).toBe(`${join(site.directory, 'snippets-report.html')}\n`);
     const html = await readFile(output.trim(), 'utf8');
+    const year = new Date().getUTCFullYear();
+    expect(html).toContain('data-sort="6">6 B<');
+    expect(html.match(new RegExp(`data-label="Fetched" class="time">${year}-`, 'g'))).toHaveLength(2);
     expect(html.match(/class="changed"/g)).toHaveLength(1);
     expect(html.match(/class="same"/g)).toHaveLength(1);
     expect(html).toContain('<li>index.html</li>');
+  } finally {
+    await site.remove();
+    await service.close();
+  }
+});
+
+test('after a refresh the report says when, and compares with what the build had put there', async () => {
+  const service = await startTestService({ 1: 'first', 2: 'stays' });
+  const site = await createSite({
+    'src/pages/index.html':
+      '<p><snippet-embed id="1"></snippet-embed><snippet-embed id="2"></snippet-embed></p>',
+  });
+  try {
+    await site.build(service.environment);
+    const run = (name: string) => startCommand(site.directory, [name], service.environment).ended;
+    const reported = async () => {
+      await run('report');
+      return readFile(join(site.directory, 'snippets-report.html'), 'utf8');
+    };
+    const before = await reported();
+    expect(before).toContain('There is no record of what was there before');
+    expect(before).toContain('<dd>–</dd>');
+    expect(before).not.toContain('refreshed on');
+    service.put(1, 'the second');
+    expect((await run('refresh')).exitCode).toBe(0);
+    const after = await reported();
+    expect(after).toMatch(/As built on [^<]*, and refreshed on \d{4}-\d\d-\d\d/);
+    expect(after).toContain('Compared with what was there before');
+    expect(after.match(/class="changed"/g)).toHaveLength(1);
+    expect(after.match(/class="same"/g)).toHaveLength(1);
+    expect(after).toContain('data-sort="10">10 B<');
+  } finally {
+    await site.remove();
+    await service.close();
+  }
+});
+
+test('of a snippet on hundreds of pages the report names 200, and says how many more there are', async () => {
+  const service = await startTestService({ 1: 'everywhere' });
+  const site = await createSite({
+    'src/pages/[page].astro': `---
+export const getStaticPaths = () => Array.from({ length: 203 }, (_, page) => ({ params: { page: 'p' + page } }));
+---
+<p><snippet-embed id="1"></snippet-embed></p>`,
+  });
+  try {
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    await startCommand(site.directory, ['report'], {}).ended;
+    const html = await readFile(join(site.directory, 'snippets-report.html'), 'utf8');
+    expect(html).toContain('203 pages');
+    expect(html.match(/<li>p\d+\/index\.html<\/li>/g)).toHaveLength(200);
+    expect(html).toContain('and 3 more: astro-snippets list');
   } finally {
     await site.remove();
     await service.close();

@@ -94,6 +94,13 @@ describe('a watched site', () => {
       0,
     ],
     [
+      'what needs a build again, after it did not, is said again',
+      [{ written: [], toBuild: [b] }, nothing, { written: [], toBuild: [b] }],
+      [],
+      [expect.stringContaining('b.html'), expect.stringContaining('b.html')],
+      0,
+    ],
+    [
       'what needs a build is said once',
       [
         { written: [], toBuild: [b] },
