@@ -182,6 +182,9 @@ import { Snippet } from 'astro-snippets/components';
   });
 
   test('a refresh changes the policy with the snippet, to what a build would write', async () => {
+    service.put(1, code('red'));
+    await site.write({ 'astro.config.mjs': config(`{ csp: 'hash' }`) });
+    expect((await site.build(service.environment)).exitCode).toBe(0);
     service.put(1, code('blue'));
     const { exitCode } = await startCommand(site.directory, ['refresh'], service.environment).ended;
     expect(exitCode).toBe(0);
@@ -192,6 +195,7 @@ import { Snippet } from 'astro-snippets/components';
   });
 
   test('for an adapter that sends headers, they are in the headers', async () => {
+    service.put(1, code('blue'));
     await site.write({
       'astro.config.mjs': config(
         `{ csp: 'hash' }`,

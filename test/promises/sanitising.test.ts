@@ -176,6 +176,7 @@ describe('in a site', () => {
   });
 
   test('what a function sanitised is left to a build, and the refresh says so', async () => {
+    service.put(1, '<i>two</i><script>y</script>');
     await site.write({
       'astro.config.mjs': configWith(
         `{ sanitize: (html, { id }) => html.replaceAll('<script>', '<!-- of ' + id + ' -->') }`,

@@ -81,7 +81,7 @@ describe('the page', () => {
         { id: 2, params: undefined, content: content('two', 900, 9) },
         {
           id: 10,
-          params: '{"name":"<img src=https://evil.test/x onerror=alert(1)>"}',
+          params: '{"name":"<img src=https://evil.test/x onerror=alert(1)>\u202e"}',
           content: content('ten', 12_345, 70),
         },
         { id: 3, params: undefined, content: undefined },
@@ -137,6 +137,10 @@ describe('the page', () => {
     );
     expect(await column('Fetched')).toEqual(['2030-01-02 03:04 UTC', '2030-01-02 03:04 UTC', '–']);
     expect(await column('Variant')).toEqual(['render', 'render', 'children shown']);
+    // A mark that turns the direction of writing would turn what follows it on the page.
+    const [, ten] = await column('Snippet');
+    expect(ten).toContain('<img src=https://evil.test/x onerror=alert(1)>');
+    expect(ten).not.toContain('\u202e');
   });
 
   test('sorts by each column, numbers as numbers, and once more the other way round', async () => {
@@ -169,13 +173,15 @@ describe('the page', () => {
 });
 
 test('the command writes it from the record of the last two builds', async () => {
-  const service = await startTestService({ 1: 'first', 2: 'stays' });
+  const service = await startTestService({ 1: 'first', 2: 'stays', 3: 'goes' });
   const site = await createSite({
     'src/pages/index.html':
       '<p><snippet-embed id="1"></snippet-embed><snippet-embed id="2"></snippet-embed></p>',
+    'src/pages/old.html': '<p><snippet-embed id="3"></snippet-embed></p>',
   });
   try {
     await site.build(service.environment);
+    await rm(join(site.directory, 'src/pages/old.html'));
     // Six bytes, and five characters.
     service.put(1, 'zwölf');
     await site.build(service.environment);
@@ -188,6 +194,8 @@ test('the command writes it from the record of the last two builds', async () =>
     expect(html.match(new RegExp(`data-label="Fetched" class="time">${year}-`, 'g'))).toHaveLength(2);
     expect(html.match(/class="changed"/g)).toHaveLength(1);
     expect(html.match(/class="same"/g)).toHaveLength(1);
+    expect(html.match(/class="gone"/g)).toHaveLength(1);
+    expect(html).toContain('<dt>New, changed or gone</dt><dd>2</dd>');
     expect(html).toContain('<li>index.html</li>');
   } finally {
     await site.remove();

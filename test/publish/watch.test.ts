@@ -83,7 +83,12 @@ describe('a watched site', () => {
       'trouble is said once, and that it is over',
       [down(2), down(5), nothing, nothing],
       [],
-      [expect.stringContaining('Snippet 1: refused after 2 attempts\nCheck the network.'), 'It works again.'],
+      [
+        expect.stringContaining(
+          'Snippet 1: refused after 2 attempts\nCheck the network.\nThe site stays as it is',
+        ),
+        'It works again.',
+      ],
       0,
     ],
     [
