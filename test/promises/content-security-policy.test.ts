@@ -107,7 +107,11 @@ import snippets from 'astro-snippets';
 export default defineConfig({ security: { csp: true }, integrations: [snippets(${options})], ${astro} });`;
 
   beforeAll(async () => {
-    service = await startTestService({ 1: code('red'), 2: '<b style="color: red">styled</b>' });
+    service = await startTestService({
+      1: code('red'),
+      2: '<b style="color: red">styled</b>',
+      3: '<b>harmless</b>',
+    });
     site = await createSite({
       'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
@@ -116,7 +120,7 @@ import { Snippet } from 'astro-snippets/components';
       'src/pages/plain.astro': `---
 import { Snippet } from 'astro-snippets/components';
 ---
-<html><head><title>Plain</title></head><body><p><Snippet id={2} /></p></body></html>`,
+<html><head><title>Plain</title></head><body><p><Snippet id={2} /></p><p><Snippet id={3} /></p></body></html>`,
     });
     browser = await startBrowser();
   });
@@ -165,6 +169,7 @@ import { Snippet } from 'astro-snippets/components';
     expect(output).toMatch(
       /Snippet 2 holds event handlers or style attributes.* It is on plain\/index\.html\./,
     );
+    expect(output).not.toContain('Snippet 3');
     expect(await look(await serve('dist'))).toEqual({ own: 'ran', color: 'rgb(0, 0, 0)' });
   });
 

@@ -178,6 +178,16 @@ describe('refresh', () => {
     expect(after['20/index.html']).toContain('elsewhere');
   });
 
+  test('a page that was removed after the build is named, and nothing is written', async () => {
+    service.put(2, 'elsewhere');
+    await rm(join(site.directory, 'dist/10/index.html'));
+    const before = await contents();
+    const { exitCode, output } = await run(['refresh']);
+    expect(exitCode).toBe(3);
+    expect(output).toContain('10/index.html was changed after the build');
+    expect(await contents()).toEqual(before);
+  });
+
   test('a dry run shows each change once, fit for a terminal, and writes nothing', async () => {
     service.put(1, '<b>nowhere</b>\n\u001b[31m<i>\u202egnp</i>');
     service.put(2, 'elsewhere');

@@ -151,6 +151,9 @@ describe('the page', () => {
     await page.getByRole('button', { name: 'Size' }).click();
     expect(await column('Size')).toEqual(['12.3 kB', '900 B', '–']);
     await page.getByRole('button', { name: 'Snippet' }).click();
+    expect(await page.locator('th[aria-sort]:not([aria-sort="none"])').allTextContents()).toEqual([
+      'Snippet',
+    ]);
     expect((await column('Snippet')).map((cell) => cell?.split(' ')[0])).toEqual(['2', '3', '10']);
     expect(await column('Change')).toEqual(['changed', 'added', 'added']);
   });
