@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { configWith, createSite, type RunningAstro, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
@@ -22,7 +22,7 @@ beforeAll(async () => {
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
       import snippets from 'astro-snippets';
-      export default defineConfig({ base: '/docs', integrations: [snippets({ cache: { maxAge: '1h' }, editUrl: (id) => 'about:blank#edit-' + id })] });`,
+      export default defineConfig({ base: '/docs', integrations: [snippets({ editUrl: (id) => 'about:blank#edit-' + id })] });`,
     'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
 ---
@@ -116,13 +116,36 @@ async function publishOnWebsite(id: number, draft: string): Promise<void> {
   expect(published.status).toBe(303);
 }
 
-test('an open page shows a change by itself, however long a build may use what is kept', async () => {
+test('an open page shows a change by itself', async () => {
   await page.goto(`${address}/`);
   expect(await page.locator('#one').textContent()).toBe('first words');
   await publishOnWebsite(1, '<b>second words</b>');
   await page.locator('#one', { hasText: 'second words' }).waitFor({ timeout: 15_000 });
   service.put(1, '<b>first words</b>');
   await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 15_000 });
+});
+
+test('a page shows a change however long a build may use what is kept', async () => {
+  service.put(9, 'kept');
+  const other = await createSite({
+    'astro.config.mjs': configWith(`{ cache: { maxAge: '1h' } }`),
+    'src/pages/index.html': '<p><snippet-embed id="9"></snippet-embed></p>',
+  });
+  const running = other.start(['dev', '--port', '0'], service.environment);
+  try {
+    await vi.waitFor(() => expect(running.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
+    const url = /http:\/\/localhost:\d+/.exec(running.output())?.[0] ?? '';
+    expect(await (await fetch(url)).text()).toContain('kept');
+    service.put(9, 'published since');
+    await vi.waitFor(async () => expect(await (await fetch(url)).text()).toContain('published since'), {
+      timeout: 15_000,
+      interval: 500,
+    });
+  } finally {
+    running.process.kill('SIGTERM');
+    await running.ended;
+    await other.remove();
+  }
 });
 
 describe('the error overlay', () => {
