@@ -1,4 +1,7 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site } from '../support/site.ts';
 
@@ -63,6 +66,23 @@ test('a storage that forgets by itself keeps an answer as long as staleIfError n
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(output.match(/kept for \d+/g)).toEqual(Array(2).fill(`kept for ${60 * 24 * 60 * 60}`));
+});
+
+test('maxAge: after a refresh, a build does not go back to the older content that is kept', async () => {
+  await site.write({ 'astro.config.mjs': configWith(`{ cache: { maxAge: '1h' } }`) });
+  service.put(1, 'older');
+  // Kept by a build that is not to use what was kept before.
+  await rm(join(site.directory, 'node_modules/.astro'), { recursive: true, force: true });
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  service.put(1, 'newer');
+  const refresh = await startCommand(site.directory, ['refresh'], service.environment).ended;
+  expect(refresh.exitCode).toBe(0);
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(await site.read('index.html')).toContain('<p>newer</p>');
+  // The other one is as young as it has to be.
+  expect(output).toContain('1 request, 0 retries, 0 fallbacks · 1 from the cache');
+  service.put(1, 'one');
 });
 
 test('offline builds from what is kept, asks nobody, and names what is not there', async () => {
