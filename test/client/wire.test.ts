@@ -82,6 +82,23 @@ describe('a request', () => {
   });
 });
 
+test('of a header that is sent twice, the first counts', async () => {
+  let asked = 0;
+  const server = await serve(
+    rawServer((socket) => {
+      asked += 1;
+      socket.end(
+        asked === 1
+          ? 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n'
+          : `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(content)}\r\nConnection: close\r\n\r\n${content}`,
+      );
+    }),
+  );
+  const notices: unknown[] = [];
+  await clientOf(server, { onNotice: (notice) => notices.push(notice) }).get(1);
+  expect(notices).toEqual([{ kind: 'held', origin: server.origin, milliseconds: 7_000 }]);
+});
+
 describe('ending', () => {
   test('the signal of the caller ends one request at once', async () => {
     const server = await serve(rawServer(() => {}));

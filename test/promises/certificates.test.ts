@@ -1,10 +1,15 @@
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { createServer, Socket } from 'node:net';
+import tls from 'node:tls';
 import selfsigned from 'selfsigned';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createSite } from '../support/site.ts';
 import { certificate, httpServer, makeCertificate, type TestCertificate } from '../support/tls-server.ts';
 import { apiKey, clientOf, failureOf, serve } from '../support/wire.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const fine = (_request: unknown, response: { end(body: string): unknown }) => {
   response.end('{"content":"fine"}');
@@ -60,6 +65,71 @@ test.for([
       expect(client.counts).toEqual({ requests: 1, retries: 0, fallbacks: 0 });
     }
     expect(asked).toBe(0);
+  },
+);
+
+/** Lets every TLS connection of this process fail, as Node says it. */
+function failTls(code: string): void {
+  vi.spyOn(tls, 'connect').mockImplementation((() => {
+    const socket = new Socket();
+    process.nextTick(() => socket.destroy(Object.assign(new Error('it is not good'), { code })));
+    return socket;
+  }) as typeof tls.connect);
+}
+
+// What Node's documentation of TLS lists of certificates that do not verify, what Node finds itself in a name, and what
+// stands for a flaw of OpenSSL's that Node has no name for.
+test.for([
+  'CERT_CHAIN_TOO_LONG',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REJECTED',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'CRL_HAS_EXPIRED',
+  'CRL_NOT_YET_VALID',
+  'CRL_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERROR_IN_CERT_NOT_AFTER_FIELD',
+  'ERROR_IN_CERT_NOT_BEFORE_FIELD',
+  'ERR_TLS_CERT_ALTNAME_FORMAT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'HOSTNAME_MISMATCH',
+  'INVALID_CA',
+  'INVALID_PURPOSE',
+  'PATH_LENGTH_EXCEEDED',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
+  'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
+  'UNABLE_TO_GET_CRL',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNSPECIFIED',
+])('%s is a flaw of the certificate: asked for once, and not at the other variant', async (code) => {
+  failTls(code);
+  const client = clientOf(
+    { origin: 'https://localhost:9' },
+    { retrieveBaseUrl: 'https://localhost:9/other' },
+  );
+  const error = await failureOf(client.get(42));
+  expect(error).toMatchObject({ code: 'certificate', variant: 'render', attempts: 1 });
+  expect(error.message).toContain(`it is not good (${code})`);
+  expect(client.counts).toEqual({ requests: 1, retries: 0, fallbacks: 0 });
+});
+
+test.for(['ECONNRESET', 'EPROTO', 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'CERT'])(
+  '%s is no flaw of the certificate: it is tried again, and then at the other variant',
+  async (code) => {
+    failTls(code);
+    const client = clientOf(
+      { origin: 'https://localhost:9' },
+      { retrieveBaseUrl: 'https://localhost:9/other' },
+    );
+    const error = await failureOf(client.get(42));
+    expect(error).toMatchObject({ code: 'network', variant: 'retrieve', attempts: 5 });
+    expect(error.message).toContain(`it is not good (${code})`);
   },
 );
 
