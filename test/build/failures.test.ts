@@ -155,14 +155,19 @@ test('variant B absent: everything comes from A', async () => {
 });
 
 test('more pages than a report should list are counted', async () => {
-  const names = ['a', 'b', 'c', 'd', 'e'];
-  const other = await createSite(
-    Object.fromEntries(
-      names.map((name) => [`src/pages/${name}.astro`, '<snippet-embed id="999"></snippet-embed>']),
-    ),
-  );
+  const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
+  const other = await createSite({
+    'src/pages/a.astro': embed(995) + embed(994) + embed(993),
+    'src/pages/b.astro': embed(995) + embed(994) + embed(993),
+    'src/pages/c.astro': embed(995) + embed(994) + embed(993),
+    'src/pages/d.astro': embed(995) + embed(994),
+    'src/pages/e.astro': embed(995),
+  });
   const { output } = await other.build(service.environment);
-  expect(output).toContain('on a/index.html, b/index.html, c/index.html and 2 more pages');
+  const listed = 'on a/index.html, b/index.html, c/index.html';
+  expect(output).toMatch(new RegExp(`Snippet 995: [^]*?${listed} and 2 more pages\n`));
+  expect(output).toMatch(new RegExp(`Snippet 994: [^]*?${listed} and 1 more page\n`));
+  expect(output).toMatch(new RegExp(`Snippet 993: [^]*?${listed}\n`));
   await other.remove();
 });
 
