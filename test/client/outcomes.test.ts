@@ -92,7 +92,7 @@ const fromB = [
     render: 1,
     retrieve: 0,
   })),
-  ...[301, 302, 303, 307, 308].map((status) => ({
+  ...[300, 301, 302, 303, 307, 308].map((status) => ({
     b: `${status}`,
     answer: text('', status, { location: 'https://elsewhere.test/' }),
     fails: 'redirect',

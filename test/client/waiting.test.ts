@@ -138,6 +138,19 @@ describe('Retry-After', () => {
     await client.close();
   });
 
+  test('of 60 s is waited for by a snippet that is asked for just then, of 61 s not', async () => {
+    for (const [seconds, outcome] of [
+      ['60', { content: 'rendered' }],
+      ['61', { code: 'rate-limited', attempts: 0 }],
+    ] as const) {
+      answer({ render: [problem(503, {}, { 'retry-after': seconds }), content] });
+      const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { attempts: 1 } }, instantClock());
+      await failureOf(client.get(1));
+      expect(await client.get(2).catch((error: unknown) => error)).toMatchObject(outcome);
+      await client.close();
+    }
+  });
+
   test.for([
     ['61', '61 s'],
     ['119', '119 s'],

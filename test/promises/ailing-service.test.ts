@@ -111,6 +111,16 @@ test('a service that is dead is given up within two minutes, however long a snip
   await client.close();
 });
 
+test('no snippet waits for a service that fails for everyone beyond its own deadline', async () => {
+  answer({ render: [problem(503)] });
+  const clock = virtualClock();
+  const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { deadline: 5_000 } }, clock);
+  const { failed } = await fetchSnippets(client, wanted(60), rules, never, () => {});
+  expect(failed).toHaveLength(60);
+  expect(clock.advanced()).toBeLessThanOrEqual(5_000);
+  await client.close();
+});
+
 test('one snippet that always fails is asked for once more, and no oftener', async () => {
   const asked: string[] = [];
   answer({ render: [fine] });

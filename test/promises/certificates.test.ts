@@ -4,7 +4,13 @@ import tls from 'node:tls';
 import selfsigned from 'selfsigned';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createSite } from '../support/site.ts';
-import { certificate, httpServer, makeCertificate, type TestCertificate } from '../support/tls-server.ts';
+import {
+  certificate,
+  httpServer,
+  makeCertificate,
+  rawServer,
+  type TestCertificate,
+} from '../support/tls-server.ts';
 import { apiKey, clientOf, failureOf, serve } from '../support/wire.ts';
 
 afterEach(() => {
@@ -138,6 +144,35 @@ test('ca adds an authority, as text or as a list', async () => {
   const server = await serve(httpServer(fine, { using }));
   await clientOf(server, { ca: using.ca }).get(42);
   await clientOf(server, { ca: [certificate.ca, using.ca] }).get(42);
+});
+
+test('ca adds to the authorities that Node trusts, and takes none away', async () => {
+  const known = await signed();
+  const before = tls.getCACertificates('default');
+  tls.setDefaultCACertificates([known.ca]);
+  try {
+    const server = await serve(httpServer(fine, { using: known }));
+    expect(await clientOf(server, { ca: certificate.ca }).get(42)).toMatchObject({ content: 'fine' });
+  } finally {
+    tls.setDefaultCACertificates(before);
+  }
+});
+
+test('the certificate of a proxy is not trusted either, also under NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
+  const server = await serve(httpServer(fine));
+  let asked = 0;
+  const proxy = await serve(
+    rawServer((socket) => {
+      asked += 1;
+      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+    }),
+  );
+  vi.stubEnv('NO_PROXY', '');
+  vi.stubEnv('no_proxy', '');
+  vi.stubEnv('HTTPS_PROXY', proxy.origin);
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  expect(await failureOf(clientOf(server).get(42))).toMatchObject({ code: 'certificate', attempts: 1 });
+  expect(asked).toBe(0);
 });
 
 test('an address that begins with http: fails the build, and opens no socket', async () => {
