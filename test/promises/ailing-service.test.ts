@@ -138,6 +138,26 @@ test('one snippet that always fails is asked for once more, and no oftener', asy
   await client.close();
 });
 
+test.for([
+  ['server-error', 2, 'asked for once more after all the others'],
+  ['server-error', 3, 'not asked for again: it is down'],
+  ['unavailable', 1, 'not asked for again: the client knows that it is down'],
+  ['not-cached', 1, 'not asked for again: there is no service to ask'],
+  ['not-found', 1, 'not asked for again: the answer would be the same'],
+] as const)('%s of %i of four snippets: what failed is %s', async ([code, count, consequence]) => {
+  const asked: number[] = [];
+  const source = {
+    async get(id: number) {
+      asked.push(id);
+      if (id <= count) throw new SnippetError(code, `Snippet ${id}: no`);
+      return { content: '', variant: 'render' as const, milliseconds: 1 };
+    },
+  };
+  const { contents, failed } = await fetchSnippets(source, wanted(4), rules, never, () => {});
+  expect([contents.size, failed.length]).toEqual([4 - count, count]);
+  expect(asked).toHaveLength(consequence.startsWith('asked') ? 4 + count : 4);
+});
+
 /** An answer that fails: when it comes after its request, and the `Retry-After` it carries. */
 interface Failure {
   latency: number;

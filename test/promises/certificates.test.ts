@@ -80,7 +80,7 @@ function failTls(code: string): void {
     const socket = new Socket();
     process.nextTick(() => socket.destroy(Object.assign(new Error('it is not good'), { code })));
     return socket;
-  }) as typeof tls.connect);
+  }) as unknown as typeof tls.connect);
 }
 
 // What Node's documentation of TLS lists of certificates that do not verify, what Node finds itself in a name, and what
