@@ -27,6 +27,7 @@ describe('attributes are read', () => {
       `<snippet-embed params='{"a":"日本 💡 >"}' id="1"></snippet-embed>`,
       { id: '1', params: '{"a":"日本 💡 >"}' },
     ],
+    [`<snippet-embed params="{&quot;a&quot;:1}" id="1"></snippet-embed>`, { id: '1', params: '{"a":1}' }],
     [`<snippet-embed></snippet-embed>`, {}],
     [`<snippet-embed id></snippet-embed>`, { id: '' }],
   ] as const)('%s', ([html, expected]) => {
