@@ -105,17 +105,24 @@ test('three different failures are reported together, with the faulty embeds', a
     'src/pages/c.astro': '<p>\n\n<snippet-embed id="abc"></snippet-embed></p>',
     'src/pages/d.md': 'x\n\n<div><snippet-embed id="1"></div>\n',
     'src/pages/e.astro': `<p><snippet-embed id="3" params='{"a":'></snippet-embed></p>`,
+    'src/pages/f.astro': '<p>\n\n\n<snippet-embed id="1" as="xml"></snippet-embed></p>',
+    'src/pages/g.html':
+      '<p>\n<snippet-embed id="1">\n\n<snippet-embed id="2"></snippet-embed></snippet-embed></p>',
     'src/pages/fine.astro': home,
   });
   Object.assign(service.faults, { failing: 1, failingStatus: 500, only: [2] });
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain('2 snippets could not be fetched, and 3 embeds cannot be used.');
+  expect(output).toContain('2 snippets could not be fetched, and 5 embeds cannot be used.');
   expect(output).toContain('Snippet 999: 404');
   expect(output).toContain('Snippet 2: 500');
   expect(output).toMatch(/c\/index\.html:\d+\n +A snippet's id is a positive whole number, not "abc"\./);
   expect(output).toMatch(/d\/index\.html:\d+\n +The embed has no end: write <\/snippet-embed> after it\./);
   expect(output).toMatch(/e\/index\.html:\d+\n +params is not JSON/);
+  expect(output).toMatch(/f\/index\.html:\d+\n +The attribute as of an embed is "html" or "text"\./);
+  expect(output).toMatch(
+    /g\/index\.html:4\n +The embed stands inside the one of line 2; close that one first\./,
+  );
   expect(await expectNoEmbedsIn(other)).toEqual([]);
   await other.remove();
 });
@@ -155,14 +162,25 @@ test('variant B absent: everything comes from A', async () => {
 });
 
 test('more pages than a report should list are counted', async () => {
-  const names = ['a', 'b', 'c', 'd', 'e'];
-  const other = await createSite(
-    Object.fromEntries(
-      names.map((name) => [`src/pages/${name}.astro`, '<snippet-embed id="999"></snippet-embed>']),
-    ),
-  );
+  const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
+  const other = await createSite({
+    'src/pages/a.astro': embed(995) + embed(994) + embed(993),
+    'src/pages/b.astro': embed(995) + embed(994) + embed(993),
+    'src/pages/c.astro': embed(995) + embed(994) + embed(993),
+    'src/pages/d.astro': embed(995) + embed(994),
+    'src/pages/e.astro': embed(995),
+    // As canonical JSON, of 80 characters and of 81.
+    'src/pages/f.astro': [69, 70]
+      .map((length) => `<snippet-embed id="992" params='{"text":"${'x'.repeat(length)}"}'></snippet-embed>`)
+      .join(''),
+  });
   const { output } = await other.build(service.environment);
-  expect(output).toContain('on a/index.html, b/index.html, c/index.html and 2 more pages');
+  const listed = 'on a/index.html, b/index.html, c/index.html';
+  expect(output).toMatch(new RegExp(`Snippet 995: [^]*?${listed} and 2 more pages\n`));
+  expect(output).toMatch(new RegExp(`Snippet 994: [^]*?${listed} and 1 more page\n`));
+  expect(output).toMatch(new RegExp(`Snippet 993: [^]*?${listed}\n`));
+  expect(output).toContain(`Snippet 992 {"text":"${'x'.repeat(69)}"}: 404`);
+  expect(output).toContain(`Snippet 992 {"text":"${'x'.repeat(70)}…: 404`);
   await other.remove();
 });
 

@@ -68,6 +68,8 @@ import { Snippet } from 'astro-snippets/components';
 export const partial = true;
 ---
 <li><Snippet id={1} /></li>`,
+      'public/old.HTM': '<p>Old <snippet-embed id="1"></snippet-embed></p>',
+      'public/strict.xhtml': '<p>Strict <snippet-embed id="1"></snippet-embed></p>',
       'src/pages/none.astro': '<html><body>No embeds here.</body></html>',
     });
     const { exitCode, output } = await site.build(service.environment);
@@ -116,6 +118,10 @@ export const partial = true;
   });
   test('a page that i18n falls back on', async () => {
     expect(await site.read('de/part/index.html')).toBe('<li><b>bold</b> & $& plain</li>');
+  });
+  test('a page that is copied, whatever its extension', async () => {
+    expect(await site.read('old.HTM')).toBe('<p>Old <b>bold</b> & $& plain</p>');
+    expect(await site.read('strict.xhtml')).toBe('<p>Strict <b>bold</b> & $& plain</p>');
   });
   test('a page without embeds is left as it was', async () => {
     expect(await site.read('none/index.html')).toBe(

@@ -19,9 +19,15 @@ test.for([
 test('at most 300 characters, of which the last says that there were more', () => {
   expect(cleanText('x'.repeat(300))).toBe('x'.repeat(300));
   expect(cleanText('x'.repeat(301))).toBe(`${'x'.repeat(299)}…`);
+  expect(cleanText('💡'.repeat(300))).toBe('💡'.repeat(300));
+  expect(cleanText('💡'.repeat(301))).toBe(`${'💡'.repeat(299)}…`);
   expect(Array.from(cleanText('💡'.repeat(5000)))).toHaveLength(300);
 });
 
 test('two megabytes of escapes are no work', () => {
   expect(cleanText('\u001b['.repeat(1_000_000))).toMatch(/^.{1,300}$/);
+});
+
+test('what was cut off before it was cleaned is said to be missing', () => {
+  expect(cleanText(`short${' '.repeat(5000)}`)).toBe('short…');
 });

@@ -4,9 +4,13 @@ import { disguisesOf } from '../../src/client/api-key.ts';
 import { parseBaseUrl, snippetUrl } from '../../src/client/base-url.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
 import { parseSnippetId } from '../../src/client/snippet-id.ts';
+import { instantClock } from '../support/clock.ts';
+import { answer, answerRequests, problem } from '../support/network.ts';
+
+answerRequests();
 
 const apiKey = 'sk_inputs_5b1e8f2c7d90a364';
-const renderBaseUrl = 'https://render.test';
+const renderBaseUrl = 'https://render.test/delivery';
 
 function refusal(run: () => unknown): SnippetError {
   try {
@@ -98,6 +102,13 @@ test.for([
   if (key) expect(inspect(error)).not.toContain(key.trim());
 });
 
+test('a key of eight characters is long enough, one of seven is not', async () => {
+  await new SnippetClient({ apiKey: '12345678', renderBaseUrl }).close();
+  expect(refusal(() => new SnippetClient({ apiKey: '1234567', renderBaseUrl })).message).toContain(
+    'fewer than 8 characters',
+  );
+});
+
 test.for([0, -1, 1.5, Number.NaN])('a concurrency of %d is refused', (concurrency) => {
   expect(refusal(() => new SnippetClient({ apiKey, renderBaseUrl, concurrency })).code).toBe(
     'invalid-options',
@@ -123,6 +134,14 @@ test('a client that is printed does not show its key', async () => {
   const client = new SnippetClient({ apiKey, renderBaseUrl });
   const printed = inspect(client, { showHidden: true, depth: 10 }) + JSON.stringify(client);
   for (const disguise of disguisesOf(apiKey)) expect(printed).not.toContain(disguise);
+  await client.close();
+});
+
+test('a key is known as a URL and as JSON hold it', async () => {
+  const odd = 'sk"odd\\key/1+2%3';
+  answer({ render: [problem(401, { detail: `a ${encodeURIComponent(odd)} b ${JSON.stringify(odd)} c` })] });
+  const client = new SnippetClient({ apiKey: odd, renderBaseUrl }, instantClock());
+  await expect(client.get(1)).rejects.toMatchObject({ detail: 'a [API key] b "[API key]" c' });
   await client.close();
 });
 

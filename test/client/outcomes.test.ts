@@ -34,6 +34,13 @@ const fromB = [
   { b: 'an array', answer: json(['x']), gives: 'retrieved', render: 2, retrieve: 1 },
   { b: 'cut JSON', answer: text('{"content":"ren'), gives: 'retrieved', render: 2, retrieve: 1 },
   { b: 'a page', answer: text('<h1>Welcome</h1>'), gives: 'retrieved', render: 2, retrieve: 1 },
+  {
+    b: 'a content that is not UTF-8',
+    answer: () => new Response(Buffer.from('{"content":"caf\xe9"}', 'latin1')),
+    gives: 'retrieved',
+    render: 2,
+    retrieve: 1,
+  },
   // The key serves every request.
   { b: '401', answer: problem(401), fails: 'unauthorized', render: 1, retrieve: 0 },
   { b: '401 without a problem', answer: text('', 401), fails: 'unauthorized', render: 1, retrieve: 0 },
@@ -85,7 +92,7 @@ const fromB = [
     render: 1,
     retrieve: 0,
   })),
-  ...[301, 302, 303, 307, 308].map((status) => ({
+  ...[300, 301, 302, 303, 307, 308].map((status) => ({
     b: `${status}`,
     answer: text('', status, { location: 'https://elsewhere.test/' }),
     fails: 'redirect',
@@ -110,6 +117,12 @@ const fromA = [
   { a: 'an empty content', answer: json({ id: 42, content: '' }), gives: '', retrieve: 1 },
   { a: 'no content', answer: json({ id: 42, name: 'A name' }), fails: 'no-content', retrieve: 1 },
   { a: 'a content of null', answer: json({ id: 42, content: null }), fails: 'no-content', retrieve: 1 },
+  {
+    a: 'a name of null',
+    answer: json({ id: 42, name: null, content: 'retrieved' }),
+    gives: 'retrieved',
+    retrieve: 1,
+  },
   { a: 'another id', answer: json({ id: 43, content: 'x' }), fails: 'bad-answer', retrieve: 4 },
   { a: 'no id', answer: json({ content: 'x' }), fails: 'bad-answer', retrieve: 4 },
   { a: '401', answer: problem(401), fails: 'unauthorized', retrieve: 1 },
@@ -214,14 +227,57 @@ test("the error carries the problem of the service, and the answer's status wins
 
 test('texts of the service come out clean, and without the key', async () => {
   const detail = `Key ${apiKey} \u001b[31mis\u001b[0m\nunknown\u202e.${'x'.repeat(100_000)}`;
-  answer({ render: [problem(401, { detail, title: 7 })] });
+  const type = `https://service.test/\u001b[31m${apiKey}`;
+  answer({ render: [problem(401, { detail, title: 7, type })] });
   await using service = disposable();
   const error = await failureOf(service.get(42));
   expect(error.detail).toMatch(/^Key \[API key\] is unknown \.x{273}…$/);
   expect(error.detail).toHaveLength(300);
   expect(error.title).toBeUndefined();
+  expect(error.type).toBe('https://service.test/[API key]');
   expect(JSON.stringify(error) + error.stack + String(error.cause)).not.toContain(apiKey);
 });
+
+test('a title of the service comes out clean, and without the key', async () => {
+  answer({ render: [problem(401, { title: `Key\n${apiKey}\u0007` })] });
+  await using service = disposable();
+  expect((await failureOf(service.get(42))).title).toBe('Key [API key]');
+});
+
+test.for([
+  'application/problem+json; charset=utf-8',
+  'Application/Problem+JSON',
+  ' application/problem+json ;q=1',
+])('a problem of few fields is known under the media type %j', async (type) => {
+  answer({
+    render: [() => new Response('{"detail":"No."}', { status: 404, headers: { 'content-type': type } })],
+  });
+  await using service = disposable();
+  expect(await failureOf(service.get(42))).toMatchObject({ code: 'not-found', detail: 'No.' });
+});
+
+test.for(['application/json', 'application/problem+jsonx', 'text/application/problem+json'])(
+  'a problem of few fields is none under the media type %s',
+  async (type) => {
+    answer({
+      render: [() => new Response('{"detail":"No."}', { status: 404, headers: { 'content-type': type } })],
+    });
+    await using service = disposable({ retrieveBaseUrl: undefined });
+    expect(await failureOf(service.get(42))).toMatchObject({ code: 'no-route' });
+  },
+);
+
+test.for([
+  [1, '503 Title 503: Detail of 503.'],
+  [2, '503 Title 503: Detail of 503. (2 attempts)'],
+] as const)(
+  'the message of a failure after %i attempts ends with how many there were',
+  async ([attempts, end]) => {
+    answer({ render: [problem(503)] });
+    await using service = disposable({ retrieveBaseUrl: undefined, limits: { attempts } });
+    expect((await failureOf(service.get(42))).message).toBe(`Snippet 42 could not be rendered: ${end}`);
+  },
+);
 
 test('a whole problem is known even under another media type', async () => {
   const body = { status: 404, title: 'Not Found', detail: 'No.', type: 'https://service.test/404' };

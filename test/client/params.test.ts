@@ -91,6 +91,12 @@ describe('what JSON would drop, change or refuse is refused, with its path', () 
   });
 });
 
+test('64 levels are as deep as params may be', () => {
+  const nested = (levels: number): unknown => (levels === 1 ? {} : { a: nested(levels - 1) });
+  expect(canonicalParams(nested(64))).toHaveLength(2 * 64 + 4 * 63);
+  expect(() => canonicalParams(nested(65))).toThrow('is nested more than 64 levels deep');
+});
+
 test('the same object twice is no cycle', () => {
   expect(canonicalParams({ a: shared, b: [shared] })).toBe('{"a":{"x":1},"b":[{"x":1}]}');
 });
@@ -116,5 +122,19 @@ test('params that make the address too long are refused, with both lengths', asy
     code: 'invalid-params',
     message: expect.stringMatching(/address of 80\d\d characters; at most 8000/),
   });
+  await service.close();
+});
+
+test.for([
+  [8_000, 'is sent'],
+  [8_001, 'is refused'],
+] as const)('a URL of %i characters %s', async ([length, outcome]) => {
+  const { queries } = record();
+  const service = client({ retrieveBaseUrl: undefined });
+  const around = `${renderBaseUrl}/snippets/1/render?params=${encodeURIComponent('{"text":""}')}`.length;
+  const sent = service.get(1, { text: 'x'.repeat(length - around) });
+  if (outcome === 'is sent') await sent;
+  else await expect(sent).rejects.toMatchObject({ code: 'invalid-params' });
+  expect(queries).toHaveLength(outcome === 'is sent' ? 1 : 0);
   await service.close();
 });

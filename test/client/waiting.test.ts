@@ -78,7 +78,157 @@ test('no attempt begins after the deadline', async () => {
   await client.close();
 });
 
+test.for([
+  // The first two waits are 500 ms and 1 s.
+  [1_500, 2],
+  [1_501, 3],
+] as const)('a deadline of %i ms: %i attempts, none at the deadline itself', async ([deadline, attempts]) => {
+  const { asked } = answer({ retrieve: [problem(503)] });
+  const clock = instantClock({ random: 1 });
+  const client = new SnippetClient({ apiKey, retrieveBaseUrl, limits: { deadline } }, clock);
+  expect(await failureOf(client.get(42))).toMatchObject({ attempts });
+  expect(asked).toHaveLength(attempts);
+  await client.close();
+});
+
+test('an attempt ends with the deadline, however long an attempt may take', async () => {
+  answer({ retrieve: [() => new Promise<never>(() => {})] });
+  const client = new SnippetClient(
+    { apiKey, retrieveBaseUrl, limits: { attempts: 1, deadline: 300 } },
+    instantClock(),
+  );
+  const error = await failureOf(client.get(42));
+  expect(error).toMatchObject({ code: 'timeout', attempts: 1 });
+  expect(error.message).toContain('no whole answer within 0.3 s');
+  await client.close();
+});
+
+test('variant A has its own short waits after those of variant B', async () => {
+  answer({ render: [problem(503)], retrieve: [problem(503)] });
+  const clock = instantClock({ random: 1 });
+  const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl }, clock);
+  await failureOf(client.get(42));
+  expect(clock.waits).toEqual([500, 500, 1000]);
+  await client.close();
+});
+
+test('what variant A is asked after variant B is a retry only when it repeats a request', async () => {
+  answer({ render: [problem(503)], retrieve: [problem(503), json({ id: 42, content: 'x' })] });
+  const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl }, instantClock());
+  await client.get(42);
+  expect(client.counts).toEqual({ requests: 4, retries: 2, fallbacks: 1 });
+  await client.close();
+});
+
 describe('Retry-After', () => {
+  test.for([
+    ['60', { content: 'rendered' }, 2],
+    ['61', { code: 'rate-limited', attempts: 1 }, 1],
+  ] as const)('of %s s', async ([seconds, outcome, requests]) => {
+    const { asked } = answer({ render: [problem(503, {}, { 'retry-after': seconds }), content] });
+    const notices: unknown[] = [];
+    const client = new SnippetClient(
+      { apiKey, renderBaseUrl, onNotice: (notice) => notices.push(notice) },
+      instantClock(),
+    );
+    expect(await client.get(1).catch((error: unknown) => error)).toMatchObject(outcome);
+    expect(asked).toHaveLength(requests);
+    // A wait that nobody waits is not announced.
+    expect(notices).toHaveLength(requests - 1);
+    await client.close();
+  });
+
+  test('of 60 s is waited for by a snippet that is asked for just then, of 61 s not', async () => {
+    for (const [seconds, outcome] of [
+      ['60', { content: 'rendered' }],
+      ['61', { code: 'rate-limited', attempts: 0 }],
+    ] as const) {
+      answer({ render: [problem(503, {}, { 'retry-after': seconds }), content] });
+      const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { attempts: 1 } }, instantClock());
+      await failureOf(client.get(1));
+      expect(await client.get(2).catch((error: unknown) => error)).toMatchObject(outcome);
+      await client.close();
+    }
+  });
+
+  test.for([
+    ['61', '61 s'],
+    ['119', '119 s'],
+    ['120', '2 min'],
+    ['121', '3 min'],
+    ['7140', '119 min'],
+    ['7141', '2 h'],
+  ] as const)('of %s s is called %s', async ([seconds, words]) => {
+    answer({ render: [problem(429, {}, { 'retry-after': seconds })] });
+    const clock = instantClock();
+    const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { attempts: 1 } }, clock);
+    expect((await failureOf(client.get(1))).message).toMatch(new RegExp(`, to be asked again in ${words}$`));
+    // What is left of it is rounded up.
+    await clock.wait(500);
+    expect((await failureOf(client.get(2))).message).toMatch(new RegExp(`left alone for ${words}$`));
+    await client.close();
+  });
+
+  test('that ends after the deadline of a snippet fails it at once', async () => {
+    const { asked } = answer({ render: [problem(503, {}, { 'retry-after': '31' })] });
+    const clock = instantClock();
+    const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { deadline: 30_000 } }, clock);
+    expect(await failureOf(client.get(1))).toMatchObject({ code: 'rate-limited', attempts: 1 });
+    expect(clock.now() - Date.parse('2026-01-01T00:00:00Z')).toBeLessThan(1_000);
+    expect(asked).toHaveLength(1);
+    await client.close();
+  });
+
+  test('is not cut short by a shorter one that comes after it', async () => {
+    const clock = virtualClock({ quietFor: 50 });
+    const sent: number[] = [];
+    const seconds = ['1', '2', '40', '3', '1'];
+    answer({
+      render: [
+        () => {
+          sent.push(clock.advanced());
+          const header = seconds[sent.length - 1];
+          return (header === undefined ? content : problem(503, {}, { 'retry-after': header }))();
+        },
+      ],
+    });
+    const client = new SnippetClient({ apiKey, renderBaseUrl, concurrency: 5 }, clock);
+    await Promise.all([1, 2, 3, 4, 5].map((id) => client.get(id)));
+    expect(sent.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
+    for (const at of sent.slice(5)) expect(at).toBeGreaterThanOrEqual(40_000);
+    await client.close();
+  });
+
+  test('is announced once while it lasts, and again when the next one begins', async () => {
+    const clock = virtualClock({ quietFor: 50 });
+    const waits = ['20', '30', undefined, '10', undefined];
+    let next = 0;
+    answer({
+      render: [
+        () => {
+          const header = waits[next++];
+          return (header === undefined ? content : problem(503, {}, { 'retry-after': header }))();
+        },
+      ],
+    });
+    const lengths: number[] = [];
+    const client = new SnippetClient(
+      {
+        apiKey,
+        renderBaseUrl,
+        concurrency: 2,
+        onNotice: (notice) => notice.kind === 'held' && lengths.push(notice.milliseconds),
+      },
+      clock,
+    );
+    // Two at once, which are both held; and when they have come, another one.
+    await Promise.all([client.get(1), client.get(2)]);
+    await client.get(3);
+    expect(lengths).toHaveLength(2);
+    expect(lengths[1]).toBe(10_000);
+    await client.close();
+  });
+
   test('holds every worker back, and says so once', async () => {
     const clock = virtualClock();
     const sent: number[] = [];

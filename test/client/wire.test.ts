@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
@@ -61,6 +64,31 @@ describe('a request', () => {
     expect([...versions]).toEqual([version]);
   });
 
+  test('offers HTTP/2 first', async () => {
+    const offered: string[][] = [];
+    const server = createTlsServer({
+      key: certificate.key,
+      cert: certificate.cert,
+      ALPNCallback({ protocols }) {
+        offered.push(protocols);
+        return 'http/1.1';
+      },
+    });
+    server.on('secureConnection', (socket) => {
+      socket.on('error', () => {});
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closeAfterwards({
+      async close() {
+        server.close();
+      },
+    });
+    await clientOf({ origin: `https://localhost:${(server.address() as AddressInfo).port}` }).get(1);
+    expect(offered).toEqual([['h2', 'http/1.1']]);
+  });
+
   test.for([true, false])('no more are under way than concurrency allows (HTTP/2: %s)', async (http2) => {
     let now = 0;
     let most = 0;
@@ -68,10 +96,10 @@ describe('a request', () => {
       httpServer(
         (request, response) => {
           most = Math.max(most, ++now);
-          setTimeout(() => {
+          void setTimeout(5).then(() => {
             now -= 1;
             fine(request, response);
-          }, 5);
+          });
         },
         { http2 },
       ),
@@ -82,13 +110,30 @@ describe('a request', () => {
   });
 });
 
+test('of a header that is sent twice, the first counts', async () => {
+  let asked = 0;
+  const server = await serve(
+    rawServer((socket) => {
+      asked += 1;
+      socket.end(
+        asked === 1
+          ? 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n'
+          : `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(content)}\r\nConnection: close\r\n\r\n${content}`,
+      );
+    }),
+  );
+  const notices: unknown[] = [];
+  await clientOf(server, { onNotice: (notice) => notices.push(notice) }).get(1);
+  expect(notices).toEqual([{ kind: 'held', origin: server.origin, milliseconds: 7_000 }]);
+});
+
 describe('ending', () => {
   test('the signal of the caller ends one request at once', async () => {
     const server = await serve(rawServer(() => {}));
     const client = clientOf(server);
     const controller = new AbortController();
     const failure = failureOf(client.get(42, undefined, { signal: controller.signal }));
-    setTimeout(() => controller.abort(new Error('enough')), 50);
+    void setTimeout(50).then(() => controller.abort(new Error('enough')));
     expect(await failure).toMatchObject({ code: 'aborted', snippetId: 42, cause: { message: 'enough' } });
     expect(await failureOf(client.get(43, undefined, { signal: controller.signal }))).toMatchObject({
       code: 'aborted',
@@ -110,9 +155,34 @@ describe('ending', () => {
     const server = await serve(rawServer(() => {}));
     const client = clientOf(server);
     const failures = [1, 2].map((id) => failureOf(client.get(id)));
-    setTimeout(() => client.close(), 50);
+    void setTimeout(50).then(() => client.close());
     for (const failure of failures) expect(await failure).toMatchObject({ code: 'closed' });
     expect(await failureOf(client.get(3))).toMatchObject({ code: 'closed' });
+  });
+
+  test('a signal that was aborted before ends a request that would wait for its turn', async () => {
+    const server = await serve(rawServer(() => {}));
+    const client = clientOf(server, { concurrency: 1 });
+    const first = failureOf(client.get(1));
+    const queued = failureOf(client.get(2, undefined, { signal: AbortSignal.abort() }));
+    expect(await Promise.race([first, queued])).toMatchObject({ code: 'aborted', snippetId: 2 });
+    await client.close();
+    await first;
+  });
+
+  test('close ends the connections', async () => {
+    let ended: Promise<unknown> | undefined;
+    const server = await serve(
+      rawServer((socket) => {
+        ended = once(socket, 'close');
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
+      }),
+    );
+    const client = clientOf(server);
+    await client.get(1);
+    await client.close();
+    // Left to itself, a connection is kept for four seconds.
+    expect(await Promise.race([ended, setTimeout(3_000, 'still open')])).not.toBe('still open');
   });
 
   test('a closed client keeps no process alive', async () => {
@@ -131,31 +201,36 @@ describe('ending', () => {
   });
 });
 
-test('a proxy is used where one is set, and sees only that there is a connection', async () => {
-  const server = await serve(httpServer(fine));
-  const asked: string[] = [];
-  const proxy = createServer().on('connect', (request, socket: Socket) => {
-    asked.push(`${request.url} ${request.headers.authorization ?? 'no key'}`);
-    const upstream = connect(server.port, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      upstream.pipe(socket).pipe(upstream);
+test.for(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'])(
+  'a proxy is used where %s names one, and sees only that there is a connection',
+  async (variable) => {
+    const server = await serve(httpServer(fine));
+    const asked: string[] = [];
+    const proxy = createServer().on('connect', (request, socket: Socket) => {
+      asked.push(`${request.url} ${request.headers.authorization ?? 'no key'}`);
+      const upstream = connect(server.port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        upstream.pipe(socket).pipe(upstream);
+      });
+      upstream.on('error', () => socket.destroy());
+      socket.on('error', () => upstream.destroy());
     });
-    upstream.on('error', () => socket.destroy());
-    socket.on('error', () => upstream.destroy());
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  closeAfterwards({
-    async close() {
-      proxy.close();
-      proxy.closeAllConnections();
-    },
-  });
-  vi.stubEnv('NO_PROXY', '');
-  vi.stubEnv('no_proxy', '');
-  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
-  expect(await clientOf(server).get(42)).toMatchObject({ variant: 'render' });
-  expect(asked).toEqual([`localhost:${server.port} no key`]);
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    closeAfterwards({
+      async close() {
+        proxy.close();
+        proxy.closeAllConnections();
+      },
+    });
+    vi.stubEnv('NO_PROXY', '');
+    vi.stubEnv('no_proxy', '');
+    for (const name of ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'])
+      vi.stubEnv(name, undefined);
+    vi.stubEnv(variable, `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    expect(await clientOf(server).get(42)).toMatchObject({ variant: 'render' });
+    expect(asked).toEqual([`localhost:${server.port} no key`]);
 
-  const untrusting = clientOf(server, { ca: undefined });
-  expect(await failureOf(untrusting.get(42))).toMatchObject({ code: 'certificate' });
-});
+    const untrusting = clientOf(server, { ca: undefined });
+    expect(await failureOf(untrusting.get(42))).toMatchObject({ code: 'certificate' });
+  },
+);

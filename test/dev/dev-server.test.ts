@@ -11,18 +11,74 @@ let browser: Browser;
 let page: Page;
 let address: string;
 
+const oddParams = { plan: `it's "R&D" &lt; &amp; <b>`, more: ['</p>', 'ü'] };
+
+// What answers of other middleware look like to ours, in the ways in which Node lets them be written. Each says in the
+// log which of its callbacks were called.
+const otherMiddleware = `
+  const embed = '<snippet-embed id="1"></snippet-embed>';
+  const answers = {
+    '/docs/raw/encodings': (response, called) => {
+      response.setHeader('content-type', 'text/html; charset=latin1');
+      response.write('<b>', called('write'));
+      response.write(embed, 'utf8', called('write with encoding'));
+      response.end(' na\u00efve', 'latin1', called('end'));
+    },
+    '/docs/raw/write': (response) => {
+      response.setHeader('content-type', 'text/html; charset=latin1');
+      response.write('caf\u00e9 ' + embed, 'latin1');
+      response.end();
+    },
+    '/docs/raw/end': (response, called) => {
+      response.setHeader('content-type', 'text/html');
+      response.write(Buffer.from('caf\u00e9 ' + embed));
+      response.end(called('end alone'));
+    },
+    '/docs/raw/bytes': (response, called) => {
+      response.writeHead(203, 'Odd', { 'content-type': 'TEXT/HTML', etag: '"1"', 'x-two': ['a', 'b'] });
+      response.end(new TextEncoder().encode(embed + '\u00fc'), called('end with bytes'));
+    },
+    '/docs/raw/list': (response) => {
+      response.writeHead(201, ['content-type', 'text/html', 'x-one', 'a']).end(embed);
+    },
+    '/docs/raw/plain': (response, called) => {
+      response.writeHead(202, 'Quite fine', { 'content-type': 'text/plain', etag: '"2"', 'x-one': 'a' });
+      response.write('caf\u00e9 ', 'latin1', called('plain write'));
+      response.end(embed, called('plain end'));
+    },
+  };
+  const other = {
+    name: 'other',
+    hooks: {
+      'astro:server:setup': ({ server }) => {
+        server.watcher.on('add', (file) => console.log('SEEN ' + file));
+        server.middlewares.use((request, response, next) => {
+          const called = (what) => () => console.log('CALLED ' + what + '.');
+          const answer = answers[request.originalUrl];
+          if (answer === undefined) next();
+          else answer(response, called);
+        });
+      },
+    },
+  };`;
+
 beforeAll(async () => {
   service = await startTestService({
     1: '<b>first words</b>',
     2: '<section>block</section>',
     3: 'a & b',
+    5: '<i>plan {{ plan }}</i>',
     8: 'collected',
   });
   site = await createSite({
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
       import snippets from 'astro-snippets';
-      export default defineConfig({ base: '/docs', integrations: [snippets({ editUrl: (id) => 'about:blank#edit-' + id })] });`,
+      ${otherMiddleware}
+      export default defineConfig({
+        base: '/docs',
+        integrations: [snippets({ editUrl: (id) => 'about:blank#edit-' + id }), other],
+      });`,
     'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
 ---
@@ -38,6 +94,12 @@ const later = new Promise((resolve) => setTimeout(() => resolve('<snippet-embed 
     'src/pages/children.astro':
       '<html><body><p id="kids"><snippet-embed id="7">children</snippet-embed></p></body></html>',
     'src/pages/data.json.ts': `export const GET = () => Response.json({ html: '<snippet-embed id="1"></snippet-embed>' });`,
+    'src/pages/tall.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html><body style="width: 4000px"><div style="height: 3000px"></div>
+<p id="far" style="margin-left: 400px"><Snippet id={5} params={${JSON.stringify(oddParams)}} /></p>
+<div style="height: 3000px"></div></body></html>`,
     'src/pages/plain.astro': '<html><body>plain</body></html>',
     'src/content.config.ts': `
       import { defineCollection } from 'astro:content';
@@ -93,15 +155,80 @@ describe('a page is served with its snippets in it', () => {
     expect(await html('/data.json')).toBe('{"html":"<snippet-embed id=\\"1\\"></snippet-embed>"}');
     expect(await html('/plain')).toContain('plain');
   });
+  const snippet = '<!--snippet 1--><b>first words</b><!--/snippet 1-->';
+  const ask = async (path: string) => {
+    const response = await fetch(`${address}/raw/${path}`);
+    return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+  };
+
+  test('what other middleware writes in pieces, with encodings and callbacks', async () => {
+    const called = async (...names: string[]) => {
+      for (const name of names) {
+        await vi.waitFor(() => expect(dev.output()).toContain(`CALLED ${name}.`), { timeout: 15_000 });
+        expect(dev.output().match(new RegExp(`CALLED ${name}\\.`, 'g')), name).toHaveLength(1);
+      }
+    };
+    const encoded = await ask('encodings');
+    expect(encoded.bytes.toString('latin1')).toBe(`<b>${snippet} naïve`);
+    expect(encoded.response.headers.get('content-length')).toBe(`${encoded.bytes.length}`);
+    await called('write', 'write with encoding', 'end');
+
+    expect((await ask('end')).bytes.toString()).toBe(`café ${snippet}`);
+    await called('end alone');
+
+    const { response, bytes } = await ask('bytes');
+    expect(bytes.toString()).toBe(`${snippet}ü`);
+    expect(response.status).toBe(203);
+    expect(response.headers.get('x-two')).toBe('a, b');
+    // That of other bytes.
+    expect(response.headers.get('etag')).toBeNull();
+    await called('end with bytes');
+
+    const list = await ask('list');
+    expect([list.response.status, list.response.headers.get('x-one'), list.bytes.toString()]).toEqual([
+      201,
+      'a',
+      snippet,
+    ]);
+  });
+  // A known fault: the encoding is passed on by `end`, and not by `write`. When it is fixed, this is a test like any other.
+  test.fails('what other middleware writes in an encoding that is not UTF-8', async () => {
+    expect((await ask('write')).bytes.toString('latin1')).toBe(`café ${snippet}`);
+  });
+  test('an answer of other middleware that is no HTML keeps its status, its headers and its bytes', async () => {
+    const response = await fetch(`${address}/raw/plain`);
+    expect([response.status, response.statusText]).toEqual([202, 'Quite fine']);
+    expect(response.headers.get('etag')).toBe('"2"');
+    expect(response.headers.get('x-one')).toBe('a');
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect(bytes.toString('latin1')).toBe('café <snippet-embed id="1"></snippet-embed>');
+    await vi.waitFor(() => expect(dev.output()).toMatch(/CALLED plain write\.[\s\S]*CALLED plain end\./), {
+      timeout: 15_000,
+    });
+  });
   test('once fetched, a page does not wait for the service', async () => {
     await html('/');
-    service.faults.latency = 5_000;
+    service.faults.latency = 10_000;
     const start = performance.now();
     expect(await html('/')).toContain('first words');
-    expect(performance.now() - start).toBeLessThan(2_000);
+    // Before the service can have answered.
+    expect(performance.now() - start).toBeLessThan(service.faults.latency);
     service.mend();
   });
 });
+
+/** Waits until the server sees new files: one that comes before is no page until the server starts again. */
+async function watching(): Promise<void> {
+  let probes = 0;
+  await vi.waitFor(
+    async () => {
+      // Not a page, because of how its name begins.
+      await site.write({ [`src/pages/_probe-${probes++}.txt`]: '' });
+      expect(dev.output()).toMatch(/SEEN .*_probe-/);
+    },
+    { timeout: 30_000, interval: 200 },
+  );
+}
 
 /** Publishes as an editor does: on the website. */
 async function publishOnWebsite(id: number, draft: string): Promise<void> {
@@ -173,6 +300,7 @@ describe('the error overlay', () => {
   });
 
   test('shows text as text', async () => {
+    await watching();
     await site.write({
       'src/pages/evil.astro':
         '<html><body><snippet-embed id="<img src=x onerror=alert(1)>"></snippet-embed></body></html>',
@@ -194,22 +322,46 @@ describe('the error overlay', () => {
 describe('the toolbar app', () => {
   const panel = () => page.locator('astro-dev-toolbar-window', { hasText: 'Snippets of this page' });
 
+  const frames = () => page.locator('astro-dev-toolbar-highlight:visible');
+
+  /** One frame, which leaves eight pixels on each side of the place. */
+  async function expectFrameAround(selector: string): Promise<void> {
+    await frames().waitFor();
+    const place = await page.locator(selector).boundingBox();
+    const drawn = await frames().boundingBox();
+    if (place === null || drawn === null) throw new Error('Nothing is drawn.');
+    const sides = {
+      left: place.x - drawn.x,
+      top: place.y - drawn.y,
+      right: drawn.x + drawn.width - place.x - place.width,
+      bottom: drawn.y + drawn.height - place.y - place.height,
+    };
+    for (const [side, distance] of Object.entries(sides)) {
+      // The frame has a border of its own.
+      expect(distance, side).toBeGreaterThanOrEqual(6);
+      expect(distance, side).toBeLessThanOrEqual(13);
+    }
+  }
+
   test('lists the snippets of the page, outlines them, asks for one again, and works by keyboard', async () => {
     await page.goto(`${address}/`);
     const toggle = page.getByRole('button', { name: 'Snippets' });
     await toggle.focus();
     await page.keyboard.press('Enter');
     const rows = panel().getByRole('listitem');
-    await vi.waitFor(async () => expect(await rows.count()).toBe(2));
+    await vi.waitFor(async () => expect(await rows.count()).toBe(2), { timeout: 15_000 });
     const row = rows.filter({ hasText: 'Snippet 1' });
     expect(await row.innerText()).toMatch(/Snippet 1\s+render · \d+ ms · 18 bytes · \d+ s old/);
 
     await row.hover();
-    const frame = page.locator('astro-dev-toolbar-highlight:visible');
-    await frame.first().waitFor();
-    const place = await page.locator('#one b').boundingBox();
-    const drawn = await frame.first().boundingBox();
-    expect(Math.abs((drawn?.x ?? 0) + 8 - (place?.x ?? 0))).toBeLessThan(2);
+    await expectFrameAround('#one b');
+    await rows.filter({ hasText: 'Snippet 3' }).hover();
+    await frames().waitFor({ state: 'hidden' });
+
+    await row.getByRole('button', { name: 'Ask again' }).focus();
+    await expectFrameAround('#one b');
+    await rows.filter({ hasText: 'Snippet 3' }).getByRole('button', { name: 'Ask again' }).focus();
+    await frames().waitFor({ state: 'hidden' });
 
     service.put(1, '<b>asked words</b>');
     await row.getByRole('button', { name: 'Ask again' }).focus();
@@ -217,6 +369,61 @@ describe('the toolbar app', () => {
     await page.locator('#one', { hasText: 'asked words' }).waitFor({ timeout: 15_000 });
     service.put(1, '<b>first words</b>');
     await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 15_000 });
+  });
+
+  test('scrolls to a snippet that is far down, and outlines it there', async () => {
+    await page.goto(`${address}/tall`);
+    await page.getByRole('button', { name: 'Snippets' }).click();
+    const row = panel().getByRole('listitem').filter({ hasText: 'Snippet 5' });
+    await row.getByRole('button', { name: 'Show' }).click();
+    await vi.waitFor(
+      async () => {
+        const place = await page.locator('#far i').boundingBox();
+        expect(place?.y).toBeGreaterThan(0);
+        expect(place?.y).toBeLessThan(page.viewportSize()?.height ?? 0);
+      },
+      { timeout: 15_000 },
+    );
+    await page.evaluate(() => {
+      scrollTo({ left: 200, top: 2800, behavior: 'instant' });
+      (document.activeElement as HTMLElement | null)?.blur();
+    });
+    await page.mouse.move(0, 0);
+    await row.getByRole('button', { name: 'Show' }).focus();
+    await expectFrameAround('#far i');
+  });
+
+  test('copies an embed of the same snippet with the same params', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto(`${address}/tall`);
+    await page.getByRole('button', { name: 'Snippets' }).click();
+    const copied = async () => page.evaluate(() => navigator.clipboard.readText());
+    const row = panel().getByRole('listitem').filter({ hasText: 'Snippet 5' });
+    await row.getByRole('button', { name: 'Copy the embed' }).click();
+    await vi.waitFor(async () => expect(await copied()).toContain('id="5"'), { timeout: 15_000 });
+    const parsed = await page.evaluate(
+      (markup) => {
+        const { body } = new DOMParser().parseFromString(`<p>${markup}<b>after</b></p>`, 'text/html');
+        const embed = body.querySelector('snippet-embed');
+        return {
+          id: embed?.getAttribute('id'),
+          params: embed?.getAttribute('params'),
+          inside: embed?.innerHTML,
+          rest: embed?.nextElementSibling?.outerHTML,
+        };
+      },
+      await copied(),
+    );
+    expect(parsed).toMatchObject({ id: '5', inside: '', rest: '<b>after</b>' });
+    expect(JSON.parse(parsed.params ?? '')).toEqual(oddParams);
+
+    await page.goto(`${address}/`);
+    await page.getByRole('button', { name: 'Snippets' }).click();
+    const plain = panel().getByRole('listitem').filter({ hasText: 'Snippet 1' });
+    await plain.getByRole('button', { name: 'Copy the embed' }).click();
+    await vi.waitFor(async () => expect(await copied()).toBe('<snippet-embed id="1"></snippet-embed>'), {
+      timeout: 15_000,
+    });
   });
 
   test('asking again refreshes collections too', async () => {

@@ -59,6 +59,22 @@ describe('a paragraph gives way to what it cannot hold', () => {
     expect(put(`a<p>${embed}</p>b`, content).toString()).toBe(`a${expected}b`);
   });
 
+  // All whose start tag ends an open paragraph, after the HTML Standard ("in body" insertion mode).
+  test.for(
+    `address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3
+    h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul dd dt
+    xmp`.split(/\s+/),
+  )('to <%s>', (name) => {
+    expect(put(`<p>${embed}</p>`, `a <${name}>`).toString()).toBe(`a <${name}>`);
+  });
+
+  test.for('a abbr b br button code em i img input label small span strong svg video x-y'.split(' '))(
+    'and not to <%s>',
+    (name) => {
+      expect(put(`<p>${embed}</p>`, `a <${name}>`).toString()).toBe(`<p>a <${name}></p>`);
+    },
+  );
+
   test('but not one that holds something else too, nor for text', () => {
     expect(put(`<p>x ${embed}</p>`, '<div></div>').toString()).toBe('<p>x <div></div></p>');
     expect(put('<p><snippet-embed id="1" as="text"/></p>', '<hr>').toString()).toBe('<p>&lt;hr&gt;</p>');

@@ -27,6 +27,7 @@ describe('attributes are read', () => {
       `<snippet-embed params='{"a":"日本 💡 >"}' id="1"></snippet-embed>`,
       { id: '1', params: '{"a":"日本 💡 >"}' },
     ],
+    [`<snippet-embed params="{&quot;a&quot;:1}" id="1"></snippet-embed>`, { id: '1', params: '{"a":1}' }],
     [`<snippet-embed></snippet-embed>`, {}],
     [`<snippet-embed id></snippet-embed>`, { id: '' }],
   ] as const)('%s', ([html, expected]) => {
@@ -125,6 +126,7 @@ describe('the paragraph that holds an embed and nothing else', () => {
     [`<p>\n  ${embed}\t</p>`, true],
     [`<p class="x">${embed}</p >`, true],
     [`<p><snippet-embed id="1">some <b>children</b></snippet-embed></p>`, true],
+    [`<p><snippet-embed id="1"><!-- why --></snippet-embed></p>`, true],
     [`<p><snippet-embed id="1"/></p>`, true],
     [`<p><snippet-embed id="1"><p>a paragraph</p></snippet-embed></p>`, true],
     [`<p>text ${embed}</p>`, false],
@@ -156,6 +158,7 @@ test.for([
   [`<astro-island><astro-slot></astro-slot>${embed}</astro-island>`, true],
   [`<astro-island><template data-astro-template>${embed}</template></astro-island>`, false],
   [`<astro-island><astro-slot><astro-island>${embed}</astro-island></astro-slot></astro-island>`, true],
+  [`<astro-island><astro-static-slot>${embed}</astro-static-slot></astro-island>`, false],
   [`<astro-island></astro-island>${embed}`, false],
   [`<template>${embed}</template>`, false],
   [embed, false],

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
-import { parseRetryAfter } from '../../src/client/retry-after.ts';
 import { fetchSnippets } from '../../src/wanted/fetch-snippets.ts';
 import type { WantedSnippet } from '../../src/wanted/page-embeds.ts';
 import { virtualClock } from '../support/clock.ts';
@@ -84,6 +83,42 @@ describe('a service that is ailing loses no snippet', () => {
     expect(notices).toEqual(['failing', 'recovered']);
     await client.close();
   });
+
+  test('it is down for 20 s, well for a moment, and down for 20 s again', async () => {
+    const outages: [from: number, until: number][] = [[0, 20_000]];
+    const clock = virtualClock();
+    const isDown = () =>
+      outages.some(([from, until]) => from <= clock.advanced() && clock.advanced() < until);
+    answer({ render: [() => (isDown() ? problem(503)() : fine())] });
+    // Shorter than from the beginning of the first outage to the end of the second.
+    const limits = { breakerPatience: 38_000 };
+    const client = new SnippetClient({ apiKey, renderBaseUrl, limits }, clock);
+    const first = await fetchSnippets(client, wanted(100), rules, never, () => {});
+    outages.push([clock.advanced(), clock.advanced() + 20_000]);
+    const second = await fetchSnippets(client, wanted(100), rules, never, () => {});
+    expect([first.contents.size, second.contents.size]).toEqual([100, 100]);
+    await client.close();
+  });
+});
+
+test('a service that is dead is given up within two minutes, however long a snippet may take', async () => {
+  answer({ render: [problem(503)] });
+  const clock = virtualClock();
+  const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { deadline: 3_600_000 } }, clock);
+  const { failed } = await fetchSnippets(client, wanted(40), rules, never, () => {});
+  expect(failed.filter(({ error }) => error.code === 'unavailable').length).toBeGreaterThan(15);
+  expect(clock.advanced()).toBeLessThan(120_000);
+  await client.close();
+});
+
+test('no snippet waits for a service that fails for everyone beyond its own deadline', async () => {
+  answer({ render: [problem(503)] });
+  const clock = virtualClock();
+  const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { deadline: 5_000 } }, clock);
+  const { failed } = await fetchSnippets(client, wanted(60), rules, never, () => {});
+  expect(failed).toHaveLength(60);
+  expect(clock.advanced()).toBeLessThanOrEqual(5_000);
+  await client.close();
 });
 
 test('one snippet that always fails is asked for once more, and no oftener', async () => {
@@ -103,48 +138,96 @@ test('one snippet that always fails is asked for once more, and no oftener', asy
   await client.close();
 });
 
-const headers = fc.oneof(
-  fc.nat({ max: 70 }).map(String),
-  fc.constantFrom('', '0', '-1', '-5', '1e9', '1000000000', 'soon', '1.5', '0x10', 'NaN'),
-  fc.nat({ max: 100 }).map((seconds) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toUTCString()),
-  fc.string(),
-);
+test.for([
+  ['server-error', 2, 'asked for once more after all the others'],
+  ['server-error', 3, 'not asked for again: it is down'],
+  ['unavailable', 1, 'not asked for again: the client knows that it is down'],
+  ['not-cached', 1, 'not asked for again: there is no service to ask'],
+  ['not-found', 1, 'not asked for again: the answer would be the same'],
+] as const)('%s of %i of four snippets: what failed is %s', async ([code, count, consequence]) => {
+  const asked: number[] = [];
+  const source = {
+    async get(id: number) {
+      asked.push(id);
+      if (id <= count) throw new SnippetError(code, `Snippet ${id}: no`);
+      return { content: '', variant: 'render' as const, milliseconds: 1 };
+    },
+  };
+  const { contents, failed } = await fetchSnippets(source, wanted(4), rules, never, () => {});
+  expect([contents.size, failed.length]).toEqual([4 - count, count]);
+  expect(asked).toHaveLength(consequence.startsWith('asked') ? 4 + count : 4);
+});
+
+/** An answer that fails: when it comes after its request, and the `Retry-After` it carries. */
+interface Failure {
+  latency: number;
+  header: string | undefined;
+  /** For how long the header asks the client to wait, from when the answer is sent. */
+  hold: number;
+}
+
+const seconds = fc.oneof(fc.nat({ max: 60 }), fc.constantFrom(0, 1, 59, 60, 61, 3600));
+const failures: fc.Arbitrary<Failure> = fc
+  .record({
+    latency: fc.nat({ max: 5_000 }),
+    asked: fc.oneof(
+      seconds.map((length) => ({ header: `${length}`, hold: length * 1000 })),
+      fc
+        .oneof(
+          fc.constantFrom('', '-1', '-5', '1e9', 'soon', '1.5', '0x10', 'NaN', undefined),
+          fc.stringMatching(/^[ -/:-~]*$/),
+        )
+        .map((header) => ({ header, hold: 0 })),
+    ),
+  })
+  .map(({ latency, asked }) => ({ latency, ...asked }));
 
 test('whatever it answers, each snippet comes or is reported, and no request is made sooner than asked', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
-        share: fc.double({ min: 0, max: 1, noNaN: true }),
-        seed: fc.nat(),
-        retryAfter: fc.array(headers, { minLength: 1, maxLength: 4 }),
+        answers: fc.array(fc.option(failures, { freq: 3 }), { minLength: 3, maxLength: 30 }),
         status: fc.constantFrom(503, 429),
         concurrency: fc.constantFrom(1, 3, 20),
       }),
-      async ({ share, seed, retryAfter, status, concurrency }) => {
+      async ({ answers, status, concurrency }) => {
         network.resetHandlers();
-        const clock = virtualClock({ quietFor: 1 });
-        const random = chances(seed);
+        let started = 0;
+        let settled = 0;
+        const clock = virtualClock({ quietFor: 1, sleepers: () => Math.min(concurrency, started - settled) });
         const tooSoon: string[] = [];
-        let asks: { at: number; until: number }[] = [];
-        let failures = 0;
+        const holds: { since: number; until: number }[] = [];
+        const left = [...answers];
         answer({
           render: [
-            () => {
-              const now = clock.now();
-              // One that was made before the service asked for anything is no fault.
-              asks = asks.filter(({ until }) => until > now);
-              for (const { at, until } of asks) if (now > at) tooSoon.push(`${now} is before ${until}`);
-              if (random() >= share) return fine();
-              const header = retryAfter[failures++ % retryAfter.length] ?? '';
-              const milliseconds = parseRetryAfter(header.trim(), now);
-              if (milliseconds !== undefined) asks.push({ at: now, until: now + milliseconds });
-              return problem(status, {}, isHeader(header) ? { 'retry-after': header } : {})();
+            async () => {
+              const now = clock.advanced();
+              for (const { since, until } of holds) {
+                // Of several at once, one may be on its way when another one's answer comes; never of one at a time.
+                if (now < until && (now > since || concurrency === 1))
+                  tooSoon.push(`${now} is before ${until}`);
+              }
+              const failure = left.shift();
+              if (!failure) return fine();
+              await clock.wait(failure.latency);
+              const since = clock.advanced();
+              holds.push({ since, until: since + failure.hold });
+              const { header } = failure;
+              return problem(status, {}, header === undefined ? {} : { 'retry-after': header })();
             },
           ],
         });
         const client = new SnippetClient({ apiKey, renderBaseUrl, concurrency }, clock);
+        const source = {
+          get: (...asked: Parameters<SnippetClient['get']>) => {
+            started += 1;
+            return client.get(...asked).finally(() => {
+              settled += 1;
+            });
+          },
+        };
         const { contents, failed, notAsked } = await fetchSnippets(
-          client,
+          source,
           wanted(30),
           rules,
           never,
@@ -159,11 +242,6 @@ test('whatever it answers, each snippet comes or is reported, and no request is 
         expect(tooSoon).toEqual([]);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
-
-/** What can be sent as a header at all. */
-function isHeader(text: string): boolean {
-  return /^[\x20-\x7e]*$/.test(text);
-}

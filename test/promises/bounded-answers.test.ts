@@ -156,6 +156,17 @@ describe('an answer that is too long is not read to its end', () => {
     expect(error.message).toContain(`longer than ${body.length - 1} bytes`);
   });
 
+  test('by default, two megabytes are the limit, to the byte', async () => {
+    const around = JSON.stringify({ content: '' }).length;
+    let length = 2 * 1024 * 1024 - around;
+    const server = await serve(
+      httpServer((_, response) => void response.end(JSON.stringify({ content: 'x'.repeat(length) }))),
+    );
+    expect((await clientOf(server).get(42)).content).toHaveLength(length);
+    length += 1;
+    expect(await failureOf(clientOf(server).get(42))).toMatchObject({ code: 'too-large', attempts: 1 });
+  });
+
   test('headers of 64 KB, over HTTP/2', async () => {
     const headers = Object.fromEntries(
       Array.from({ length: 64 }, (_, index) => [`x-${index}`, 'y'.repeat(1000)]),

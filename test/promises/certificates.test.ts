@@ -1,10 +1,21 @@
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { createServer, Socket } from 'node:net';
+import tls from 'node:tls';
 import selfsigned from 'selfsigned';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createSite } from '../support/site.ts';
-import { certificate, httpServer, makeCertificate, type TestCertificate } from '../support/tls-server.ts';
+import {
+  certificate,
+  httpServer,
+  makeCertificate,
+  rawServer,
+  type TestCertificate,
+} from '../support/tls-server.ts';
 import { apiKey, clientOf, failureOf, serve } from '../support/wire.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const fine = (_request: unknown, response: { end(body: string): unknown }) => {
   response.end('{"content":"fine"}');
@@ -63,11 +74,105 @@ test.for([
   },
 );
 
+/** Lets every TLS connection of this process fail, as Node says it. */
+function failTls(code: string): void {
+  vi.spyOn(tls, 'connect').mockImplementation((() => {
+    const socket = new Socket();
+    process.nextTick(() => socket.destroy(Object.assign(new Error('it is not good'), { code })));
+    return socket;
+  }) as unknown as typeof tls.connect);
+}
+
+// What Node's documentation of TLS lists of certificates that do not verify, what Node finds itself in a name, and what
+// stands for a flaw of OpenSSL's that Node has no name for.
+test.for([
+  'CERT_CHAIN_TOO_LONG',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REJECTED',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'CRL_HAS_EXPIRED',
+  'CRL_NOT_YET_VALID',
+  'CRL_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERROR_IN_CERT_NOT_AFTER_FIELD',
+  'ERROR_IN_CERT_NOT_BEFORE_FIELD',
+  'ERR_TLS_CERT_ALTNAME_FORMAT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'HOSTNAME_MISMATCH',
+  'INVALID_CA',
+  'INVALID_PURPOSE',
+  'PATH_LENGTH_EXCEEDED',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
+  'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
+  'UNABLE_TO_GET_CRL',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNSPECIFIED',
+])('%s is a flaw of the certificate: asked for once, and not at the other variant', async (code) => {
+  failTls(code);
+  const client = clientOf(
+    { origin: 'https://localhost:9' },
+    { retrieveBaseUrl: 'https://localhost:9/other' },
+  );
+  const error = await failureOf(client.get(42));
+  expect(error).toMatchObject({ code: 'certificate', variant: 'render', attempts: 1 });
+  expect(error.message).toContain(`it is not good (${code})`);
+  expect(client.counts).toEqual({ requests: 1, retries: 0, fallbacks: 0 });
+});
+
+test.for(['ECONNRESET', 'EPROTO', 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'CERT'])(
+  '%s is no flaw of the certificate: it is tried again, and then at the other variant',
+  async (code) => {
+    failTls(code);
+    const client = clientOf(
+      { origin: 'https://localhost:9' },
+      { retrieveBaseUrl: 'https://localhost:9/other' },
+    );
+    const error = await failureOf(client.get(42));
+    expect(error).toMatchObject({ code: 'network', variant: 'retrieve', attempts: 5 });
+    expect(error.message).toContain(`it is not good (${code})`);
+  },
+);
+
 test('ca adds an authority, as text or as a list', async () => {
   const using = await signed();
   const server = await serve(httpServer(fine, { using }));
   await clientOf(server, { ca: using.ca }).get(42);
   await clientOf(server, { ca: [certificate.ca, using.ca] }).get(42);
+});
+
+test('ca adds to the authorities that Node trusts, and takes none away', async () => {
+  const known = await signed();
+  const before = tls.getCACertificates('default');
+  tls.setDefaultCACertificates([known.ca]);
+  try {
+    const server = await serve(httpServer(fine, { using: known }));
+    expect(await clientOf(server, { ca: certificate.ca }).get(42)).toMatchObject({ content: 'fine' });
+  } finally {
+    tls.setDefaultCACertificates(before);
+  }
+});
+
+test('the certificate of a proxy is not trusted either, also under NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
+  const server = await serve(httpServer(fine));
+  let asked = 0;
+  const proxy = await serve(
+    rawServer((socket) => {
+      asked += 1;
+      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+    }),
+  );
+  vi.stubEnv('NO_PROXY', '');
+  vi.stubEnv('no_proxy', '');
+  vi.stubEnv('HTTPS_PROXY', proxy.origin);
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  expect(await failureOf(clientOf(server).get(42))).toMatchObject({ code: 'certificate', attempts: 1 });
+  expect(asked).toBe(0);
 });
 
 test('an address that begins with http: fails the build, and opens no socket', async () => {

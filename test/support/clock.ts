@@ -31,20 +31,33 @@ interface Waiter {
   wake(): void;
 }
 
+// In real milliseconds: how long time stands still for someone who is expected to wait and does not.
+const longestStandstill = 100;
+
 /**
  * A clock for many who wait at once: when nothing else has happened for a moment, it is the time at which the
  * first of them is to wake.
+ *
+ * @param sleepers how many are expected to wait before time goes on. An answer that is still on its way is then
+ * received at the time at which it was sent, however slow the machine is.
  */
 export function virtualClock({
   random = Math.random,
   quietFor = 2,
+  sleepers = () => 0,
+}: {
+  random?: () => number;
+  quietFor?: number;
+  sleepers?: () => number;
 } = {}): TestClock & { advanced(): number } {
   let now = start;
   const waits: number[] = [];
   const waiting = new Set<Waiter>();
   let pump: NodeJS.Timeout | undefined;
+  let lastWait = 0;
   const wakeFirst = () => {
     pump = undefined;
+    if (waiting.size < sleepers() && performance.now() - lastWait < longestStandstill) return schedule();
     const first = [...waiting].sort((a, b) => a.at - b.at)[0];
     if (first === undefined) return;
     now = Math.max(now, first.at);
@@ -71,6 +84,7 @@ export function virtualClock({
           leave();
           reject(signal?.reason);
         };
+        lastWait = performance.now();
         const waiter: Waiter = {
           at: now + milliseconds,
           wake() {

@@ -59,10 +59,10 @@ export function httpServer(answer: Answer, { http2 = true, using = certificate }
 
 /**
  * A server that writes bytes as it likes: for answers that no HTTP server would send. `respond` is called for
- * each request, once its headers are there.
+ * each request, with its headers, once they are there.
  */
 export function rawServer(
-  respond: (socket: TLSSocket) => void,
+  respond: (socket: TLSSocket, request: string) => void,
   { using = certificate } = {},
 ): Promise<TlsServer> {
   const { key, cert } = using;
@@ -73,8 +73,9 @@ export function rawServer(
       socket.on('data', (bytes) => {
         received += bytes.toString('latin1');
         if (!received.includes('\r\n\r\n')) return;
+        const request = received;
         received = '';
-        respond(socket);
+        respond(socket, request);
       });
     }),
   );
