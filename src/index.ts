@@ -1,44 +1,34 @@
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AstroIntegration } from 'astro';
-import type { BuildBeginning } from './build/begin-build.ts';
-import { preloadPlugin } from './build/preload.ts';
-import { setAside } from './build/set-aside.ts';
-import type {} from './content/fetch-hook.ts';
-import { environmentPlugin } from './environment.ts';
-import { interruptible } from './interruption.ts';
-import { keepsOldPages, oldPagesWarning } from './old-pages.ts';
-import { parseOptions, resolveSettings, type Settings, type SnippetsOptions } from './options.ts';
-import { manifestFile } from './publish/manifest-file.ts';
+import type { AstroConfig, AstroIntegration } from 'astro';
+import type {} from './loader/fetch-hook.ts';
+import { Run } from './run.ts';
+import { environmentPlugin } from './settings/environment.ts';
+import { parseOptions, type SnippetsOptions } from './settings/options.ts';
 
-export type { SnippetsOptions } from './options.ts';
+export type { SnippetsOptions } from './settings/options.ts';
 
 /**
- * The integration: renders the snippets that pages embed while the site is built, and inlines them.
+ * The integration: fetches the snippets that pages embed while the site is built, and inlines them.
  *
- * The API key is not an option. It is read from SNIPPETS_API_KEY, in the environment or in a `.env` file, and
- * stays in the build's own process.
+ * The API key is not an option. It is read from SNIPPETS_API_KEY, in the environment or in a `.env` file, and stays in
+ * the process of the build.
  *
- * @throws AstroError for options that are wrong or unknown.
+ * @throws AstroError for options that are invalid or unknown.
  *
  * @example
  * // astro.config.mjs
  * export default defineConfig({ integrations: [snippets()] });
  */
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
-  const parsed = parseOptions(options);
-  let settings: Settings = resolveSettings(parsed, {});
-  let site = { cacheDirectory: '', hasPolicy: false, base: '/' };
-  let beginning: BuildBeginning | undefined;
+  const run = new Run(parseOptions(options));
   return {
     name: 'astro-snippets',
     hooks: {
-      'astro:config:setup'({ addDevToolbarApp, updateConfig }) {
-        const plugin = environmentPlugin((environment) => {
-          settings = resolveSettings(parsed, environment, site);
-        });
-        updateConfig({ vite: { plugins: [plugin, preloadPlugin()] } });
+      'astro:config:setup'({ command, addDevToolbarApp, updateConfig }) {
+        run.begin(command);
+        const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
+        updateConfig({ vite: { plugins: [plugin] } });
         addDevToolbarApp({
           id: 'astro-snippets',
           name: 'Snippets',
@@ -47,46 +37,43 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         });
       },
       'astro:config:done'({ config, injectTypes, logger }) {
+        run.configure(config, logger);
         injectTypes({ filename: 'element.d.ts', content: "import 'astro-snippets/element';\n" });
-        site = {
-          cacheDirectory: fileURLToPath(config.cacheDir),
-          hasPolicy: Boolean(config.security.csp),
-          base: config.base,
-        };
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },
-      async 'astro-snippets:fetch'({ who, snippets, warn }) {
-        const { fetchEntries } = await import('./content/fetch-entries.ts');
-        return fetchEntries(settings, who, warn, snippets);
-      },
-      async 'astro:server:setup'(dev) {
+      'astro-snippets:fetch': ({ uses }) => run.fetch(uses),
+      async 'astro:server:setup'(server) {
         const { serveSnippets } = await import('./dev/serve-snippets.ts');
-        serveSnippets(dev, () => settings);
+        serveSnippets(server, run);
       },
-      async 'astro:build:start'({ logger }) {
-        const manifest = manifestFile(site.cacheDirectory);
-        // Whatever is heavy is loaded where there is something to do: here, what the last build showed.
-        if (!existsSync(manifest)) return;
-        const { beginBuild } = await import('./build/begin-build.ts');
-        beginning = await beginBuild(manifest, settings, logger);
+      async 'astro:build:start'() {
+        // Nothing is loaded for a site that showed no snippet in its last build.
+        if (!existsSync(run.manifest)) return;
+        const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
+        prefetchLastBuild(await run.open());
       },
       async 'astro:build:generated'({ dir, routeToHeaders, logger }) {
-        const directory = fileURLToPath(dir);
-        const manifest = manifestFile(site.cacheDirectory);
-        // From the first moment on: what is loaded for the work takes longer than some of it.
-        await interruptible((signal) =>
-          setAside(directory, dirname(manifest), async (aside) => {
-            const { beginBuild } = await import('./build/begin-build.ts');
-            const { inlineSite } = await import('./build/inline-site.ts');
-            beginning ??= await beginBuild(manifest, settings, logger);
-            const output = { directory, aside, manifest, base: site.base, routeToHeaders };
-            await inlineSite(output, beginning, settings, logger, signal);
-          }),
-        );
+        const { buildSite } = await import('./build/build-site.ts');
+        const { settings, manifest, config } = run;
+        try {
+          const site = { directory: fileURLToPath(dir), manifest, base: config.base, routeToHeaders };
+          await buildSite({ ...site, ...(await run.open()), settings, logger });
+        } finally {
+          await run.close();
+        }
       },
-      async 'astro:build:done'() {
-        await beginning?.end();
-      },
+      'astro:build:done': () => run.close(),
     },
   };
 }
+
+/**
+ * Whether Astro keeps a page of the last build in the output. Its snippets are inlined already, so there is no embed
+ * left to replace.
+ */
+function keepsOldPages({ experimental, vite }: AstroConfig): boolean {
+  return experimental.incrementalBuild === true && vite.build?.emptyOutDir === false;
+}
+
+const oldPagesWarning =
+  'With experimental.incrementalBuild and vite.build.emptyOutDir: false, a page that Astro keeps from the last build shows the snippets of the last build. Remove emptyOutDir: pages are then restored from the cache, with their embeds.';

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 
 /**
- * Whoever reads the file reads all of the old bytes or all of the new ones, whenever this is killed.
+ * Replaces a file as a whole: a reader sees all of the old bytes or all of the new ones, even if the process is killed.
  *
- * @param temporary what is written first. Where it could stay behind in the output, its name has to be known.
+ * @param temporary the file that is written first. In the output folder it needs a known name, so that it can be
+ * removed if it is left behind.
  */
 export async function writeAtomically(
   file: string,

@@ -1,69 +1,74 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { type Inlined, inline, isText, type Range } from '../embed/index.ts';
-import type { PreparedSnippet } from '../html-rules/apply-rules.ts';
-import type { HeaderPolicies } from '../policy/header-policies.ts';
-import { allowInTag, findPolicies, type PolicyElement } from '../policy/page-policy.ts';
-import { sourcesOf } from '../policy/page-sources.ts';
-import type { PageEmbed, WantedSnippet } from '../wanted/page-embeds.ts';
-import type { SitePage } from './find-embeds.ts';
+import { type Inlined, inline, isText } from '../embed/inline.ts';
+import type { Range } from '../embed/scan.ts';
+import {
+  allowInTag,
+  findPolicies,
+  type HeaderPolicies,
+  type PolicyElement,
+  sourcesOf,
+} from '../html/content-security-policy.ts';
+import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
+import type { PageEmbed } from '../snippets/page-embeds.ts';
 import { inTurns } from './in-turns.ts';
+import type { SitePage } from './scan-site.ts';
 
 export interface InlinedPage extends Inlined<PageEmbed> {
-  /** The elements that say the page's policy, as they were, and where they stand now. */
+  /** The elements that set the page's policy: as they were, and where they are now. */
   policies: PolicyElement[];
 }
 
+export interface InlineOptions {
+  snippets: FetchedSnippets;
+  /** The policies in headers, if policies are to allow what is inlined. */
+  headers: HeaderPolicies | undefined;
+  /** Called with each page once it contains no embed any more. */
+  onPage(page: SitePage, inlined: InlinedPage): void;
+}
+
 /**
- * Puts the contents in the place of the embeds, page by page. An embed whose snippet has no content gets its
- * fallback. Where the policy of a page is to allow what is inlined, it does from then on.
- *
- * @param onDone called with each page, and what was put into it, as soon as no embed is left in it.
+ * Replaces the embeds of each page with their contents; those of a snippet without content, with their children. Adds
+ * the hashes of inlined code to the page's policy if the site asks for it.
  */
-export async function inlinePages(
-  pages: readonly SitePage[],
-  contents: ReadonlyMap<WantedSnippet, PreparedSnippet>,
-  headers: HeaderPolicies | undefined,
-  signal: AbortSignal,
-  onDone: (page: SitePage, inlined: InlinedPage) => void,
-): Promise<void> {
-  await inTurns(pages, signal, (page) => {
+export async function inlinePages(pages: readonly SitePage[], options: InlineOptions): Promise<void> {
+  await inTurns(pages, (page) => {
     const before = page.bytes ?? readFileSync(page.source.file);
     page.bytes = undefined;
-    const inlined = inlinePage(before, page, contents, headers);
+    const inlined = inlinePage(before, page, options);
     overwrite(page.source.file, inlined.page, before.length);
-    onDone(page, inlined);
+    options.onPage(page, inlined);
   });
 }
 
 function inlinePage(
   before: Buffer,
   { source, embeds }: SitePage,
-  contents: ReadonlyMap<WantedSnippet, PreparedSnippet>,
-  headers: HeaderPolicies | undefined,
+  { snippets, headers }: InlineOptions,
 ): InlinedPage {
-  const contentOf = ({ snippet }: PageEmbed, asText: boolean) => {
-    const got = contents.get(snippet);
-    return asText ? got?.content : got?.html;
+  const contentOf = ({ request }: PageEmbed, asText: boolean) => {
+    const snippet = snippets.get(request.key);
+    return asText ? snippet?.content : snippet?.html;
   };
-  // Only where policies are to allow something: most sites have none.
   if (headers === undefined) return { ...inline(before, embeds, contentOf), policies: [] };
-  const shown = embeds.flatMap((embed) => (isText(embed) ? [] : (contents.get(embed.snippet) ?? [])));
+  const shown = embeds.flatMap((embed) => (isText(embed) ? [] : (snippets.get(embed.request.key) ?? [])));
   const sources = sourcesOf(shown);
   headers.allow(source.name, sources);
-  const elements = findPolicies(before).filter(({ start }) => !embeds.some((embed) => holds(embed, start)));
+  const elements = findPolicies(before).filter(
+    ({ start }) => !embeds.some((embed) => contains(embed, start)),
+  );
   const tags = elements.map(({ start, end, tag }) => ({ start, end, bytes: allowInTag(tag, sources) }));
   const inlined = inline(before, embeds, contentOf, tags);
-  const policies = inlined.besides.map((place, index) => ({ ...place, tag: elements[index]?.tag ?? '' }));
+  const policies = inlined.otherPlaces.map((place, index) => ({ ...place, tag: elements[index]?.tag ?? '' }));
   return { ...inlined, policies };
 }
 
-function holds({ start, end }: Range, offset: number): boolean {
+function contains({ start, end }: Range, offset: number): boolean {
   return start <= offset && offset < end;
 }
 
 /**
- * Writes a page in place: nobody reads it yet, and to write a new file and rename it costs many times more. An
- * interruption waits for the page that is being written.
+ * Writes a page in place. Nobody reads it before the build ends, and writing a temporary file and renaming it takes
+ * many times longer.
  */
 function overwrite(file: string, bytes: Buffer, lengthBefore: number): void {
   const descriptor = openSync(file, 'r+');

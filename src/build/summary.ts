@@ -1,37 +1,34 @@
-import type { Notice } from '../client/notice.ts';
-import type { SnippetSource } from '../snippet-source.ts';
-import type { SiteEmbeds } from './find-embeds.ts';
+import { count, formatDuration } from '../client/format.ts';
+import type { SnippetSource } from '../snippets/source.ts';
+import type { ScannedSite } from './scan-site.ts';
 
-/** The one line that says what was done. */
+/** The one line that says what a build did. */
 export function describeBuild(
-  { pages, snippets }: SiteEmbeds,
+  { pages, uses }: ScannedSite,
   { requests, retries, fallbacks, cached = 0 }: SnippetSource['counts'],
   milliseconds: number,
 ): string {
   const embeds = pages.reduce((sum, page) => sum + page.embeds.length, 0);
-  const time =
-    milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(2)} s`;
   return [
-    `${count(snippets.length, 'snippet')} in ${count(embeds, 'embed')} on ${count(pages.length, 'page')}`,
+    `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} on ${count(pages.length, 'page')}`,
     `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${count(fallbacks, 'fallback')}`,
     ...(cached > 0 ? [`${cached} from the cache`] : []),
-    time,
+    formatDuration(milliseconds),
   ].join(' · ');
 }
 
-export function describeNotice(notice: Notice): string {
-  switch (notice.kind) {
-    case 'held':
-      return `The service at ${notice.origin} asks to wait ${Math.ceil(notice.milliseconds / 1000)} s.`;
-    case 'failing':
-      return `The service at ${notice.origin} fails too often: it is asked only now and then until it recovers.`;
-    case 'recovered':
-      return `The service at ${notice.origin} answers again.`;
-    case 'render-given-up':
-      return 'Rendering (variant B) failed for several snippets in a row: from here on they are retrieved (variant A).';
-  }
-}
+const secondsBetweenLines = 5;
 
-function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
+/** Returns a function that logs a line every 5 seconds, so that a log shows that the build is still working. */
+export function progressLogger(
+  total: number,
+  log: (line: string) => void,
+  now = () => performance.now(),
+): (done: number) => void {
+  let loggedAt = now();
+  return (done) => {
+    if (now() - loggedAt < secondsBetweenLines * 1000) return;
+    loggedAt = now();
+    log(`${done} of ${count(total, 'snippet')}`);
+  };
 }

@@ -1,15 +1,21 @@
-import { exitCodes } from './exit-codes.ts';
-import { nameOf, print } from './print.ts';
-import { askForChanges, type ProjectOptions } from './project.ts';
+import { count } from '../client/format.ts';
+import { exitCodes, nameOf, print } from './output.ts';
+import { openChanges, type ProjectOptions } from './project.ts';
 
-/** `astro-snippets check`: which snippets have changed since the build, and where they are. */
+/** `astro-snippets check`: which snippets have changed since the build, and on which pages. */
 export async function check(project: ProjectOptions, { json = false }): Promise<void> {
-  const { manifest, changed } = await askForChanges(project);
-  if (json) print(JSON.stringify({ changed }, null, 2));
-  else if (changed.length === 0)
-    print(`Nothing has changed: ${manifest.snippets.length} snippets are as built.`);
-  else
-    for (const snippet of changed)
-      print(`${nameOf(snippet)} has changed\n    ${snippet.pages.join('\n    ')}`);
+  const { manifest, changed } = await openChanges(project);
+  if (json) {
+    const shown = changed.map(({ request: { id, params }, pages }) => ({ id, params, pages }));
+    print(JSON.stringify({ changed: shown }, null, 2));
+  } else if (changed.length === 0) {
+    const { length } = manifest.snippets;
+    print(
+      `Nothing has changed: ${count(length, 'snippet')} ${length === 1 ? 'matches' : 'match'} the last build.`,
+    );
+  } else {
+    for (const { request, pages } of changed)
+      print(`${nameOf(request)} has changed\n    ${pages.join('\n    ')}`);
+  }
   process.exitCode = changed.length === 0 ? exitCodes.ok : exitCodes.changed;
 }

@@ -1,40 +1,33 @@
-import { parseParams, parseSnippetId } from '../client/snippet-input.ts';
-import { applyRules } from '../html-rules/apply-rules.ts';
-import { cleanLines } from './print.ts';
-import { clientOf, type ProjectOptions, readSettings } from './project.ts';
+import { count, formatBytes, formatDuration } from '../client/format.ts';
+import { parseRequest } from '../client/snippet-request.ts';
+import { cleanLines } from './output.ts';
+import { openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
 
 /**
- * `astro-snippets get ID`: one snippet as a build would get it. The content goes to standard output, and what there
- * is to say of it to standard error, so that the content can be piped on.
+ * `astro-snippets get ID`: one snippet as a build would get it. The content goes to standard output and everything else
+ * to standard error, so that the content can be piped.
  */
 export async function get(
   project: ProjectOptions,
   id: string,
   { params }: { params?: string },
 ): Promise<void> {
-  const settings = await readSettings(project);
-  const client = clientOf(settings);
+  const fetcher = openCliFetcher(await readSettings(project));
   try {
-    const snippet = {
-      id: parseSnippetId(id),
-      params: params === undefined ? undefined : parseParams(params),
-    };
     const start = performance.now();
-    const got = await client.get(snippet.id, snippet.params && JSON.parse(snippet.params));
-    const milliseconds = Math.round(performance.now() - start);
-    const { html, content, variant, name, warnings } = await applyRules(got, snippet, settings.html);
+    const snippet = await fetcher.get({ request: parseRequest(id, params), asHtml: true });
+    const { html, content, variant, name, warnings } = snippet;
     const facts = [
       ...(name === undefined ? [] : [name]),
       variant,
-      `${milliseconds} ms`,
-      `${Buffer.byteLength(content)} bytes`,
-      `${client.counts.requests} ${client.counts.requests === 1 ? 'request' : 'requests'}`,
+      formatDuration(performance.now() - start),
+      formatBytes(Buffer.byteLength(content)),
+      count(fetcher.counts.requests, 'request'),
     ];
     process.stderr.write(`${facts.join(' · ')}\n`);
     for (const warning of warnings) process.stderr.write(`${warning}\n`);
-    const { isTTY } = process.stdout;
-    process.stdout.write(isTTY ? `${cleanLines(html)}\n` : html);
+    process.stdout.write(process.stdout.isTTY ? `${cleanLines(html)}\n` : html);
   } finally {
-    await client.close();
+    await fetcher.close();
   }
 }

@@ -1,15 +1,16 @@
-import { pagesOf } from '../publish/manifest.ts';
-import { nameOf, print } from './print.ts';
+import { pagesOf, requestsOf } from '../record/manifest.ts';
+import { nameOf, print } from './output.ts';
 import { openProject, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets list`: which snippets are on which pages. */
 export async function list(project: ProjectOptions, { json = false }): Promise<void> {
   const { manifest } = await openProject(project);
-  const shownOn = pagesOf(manifest);
-  const listed = manifest.snippets.map((snippet, index) => ({
-    ...snippet,
-    pages: [...(shownOn[index] ?? [])],
-  }));
-  if (json) return print(JSON.stringify({ builtAt: manifest.builtAt, snippets: listed }, null, 2));
-  for (const snippet of listed) print(`${nameOf(snippet)}\n    ${snippet.pages.join('\n    ')}`);
+  const shownOn = pagesOf(manifest).map((pages) => [...pages]);
+  if (json) {
+    const snippets = manifest.snippets.map((snippet, index) => ({ ...snippet, pages: shownOn[index] ?? [] }));
+    return print(JSON.stringify({ builtAt: manifest.builtAt, snippets }, null, 2));
+  }
+  for (const [index, request] of requestsOf(manifest).entries()) {
+    print(`${nameOf(request)}\n    ${shownOn[index]?.join('\n    ')}`);
+  }
 }

@@ -1,22 +1,22 @@
 import { join, resolve } from 'node:path';
-import type { SnippetClient } from '../client/snippet-client.ts';
-import { createClient } from '../create-client.ts';
-import { readEnvironment } from '../environment.ts';
-import { parseOptions, resolveSettings, type Settings, variables } from '../options.ts';
-import { type Changes, findChanges } from '../publish/changes.ts';
-import { type Manifest, outputFrom, readManifest } from '../publish/manifest.ts';
-import { manifestFile } from '../publish/manifest-file.ts';
-import { settle } from '../publish/refresh.ts';
-import { userError } from '../report/user-error.ts';
+import { userError } from '../failures/user-error.ts';
+import { type Changes, findChanges } from '../record/changes.ts';
+import { type Manifest, outputFrom, readManifest } from '../record/manifest.ts';
+import { manifestFile } from '../record/manifest-file.ts';
+import { recover } from '../record/refresh.ts';
+import { readEnvironment, variables } from '../settings/environment.ts';
+import { parseOptions } from '../settings/options.ts';
+import { resolveSettings, type Settings } from '../settings/settings.ts';
+import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 
 export interface ProjectOptions {
-  /** The path of the manifest, where it is not in Astro's default cache directory. */
+  /** The path of the manifest, if it is not in Astro's default cache directory. */
   manifest?: string;
-  /** The built site, where it was moved since. */
+  /** The output folder, if it was moved after the build. */
   output?: string;
 }
 
-/** What the last build of the site wrote down, and where. */
+/** The manifest of the last build, and its file. */
 export interface Project {
   file: string;
   manifest: Manifest;
@@ -25,67 +25,66 @@ export interface Project {
 /**
  * Opens the project in the current folder.
  *
- * @throws AstroError when the site was not built yet, or by another version.
+ * @throws AstroError if it was not built yet, or by another version.
  */
-export async function openProject({ manifest: given, output }: ProjectOptions): Promise<Project> {
-  const file = fileOf(given);
+export async function openProject({ manifest: path, output }: ProjectOptions): Promise<Project> {
+  const file = manifestPath(path);
   const found = await readManifest(file);
-  if (found === undefined) {
-    throw userError(
-      `There is no record of a build at ${file}.`,
-      'Build the site first, in this folder and with this version of astro-snippets. Where Astro has another cacheDir, pass --manifest.',
-    );
-  }
+  if (found === undefined) throw userError('missing-manifest', `No build manifest found at ${file}.`);
   const moved = output === undefined ? found : { ...found, output: outputFrom(file, resolve(output)) };
-  return { file, manifest: await settle(file, moved) };
+  return { file, manifest: await recover(file, moved) };
 }
 
 /**
- * What a build of the project in the current folder would go by. The Astro config is not read: what it says of the
- * service is in the manifest, where there is one. The environment wins, so that a service that has moved can be
- * reached without a build; and only it has the key.
+ * The settings of the project in the current folder. The Astro config is not loaded: the manifest contains what the
+ * last build knew about the service. The environment wins, so that a service that has moved can be reached without a
+ * build, and it alone has the key.
  *
- * @throws AstroError for a malformed key or address.
+ * @throws AstroError for a malformed key or URL.
  */
 export async function readSettings(options: ProjectOptions): Promise<Settings> {
-  return settingsFor(await readManifest(fileOf(options.manifest)));
+  return settingsFor(await findManifest(options));
+}
+
+/** The manifest of the project in the current folder; `undefined` if it was not built yet. */
+export async function findManifest({ manifest: path }: ProjectOptions): Promise<Manifest | undefined> {
+  return readManifest(manifestPath(path));
 }
 
 async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
   const { renderBaseUrl, retrieveBaseUrl, ...more } = manifest?.settings ?? {};
-  const { scripts, strict } = manifest?.rules ?? {};
-  return resolveSettings(parseOptions({ ...more, scripts, strict }), {
+  const { sanitizes = false, scripts, strict, policy = 'none' } = manifest?.rules ?? {};
+  const settings = resolveSettings(parseOptions({ ...more, scripts, strict }), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
     ...(await readEnvironment('production', process.cwd())),
   });
+  // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
+  if (sanitizes) return { ...settings, html: { scripts: 'allow', strict: false, policy: 'none' } };
+  return { ...settings, html: { ...settings.html, policy } };
+}
+
+/** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
+export function openCliFetcher(settings: Settings): SnippetFetcher {
+  return new SnippetFetcher(settings, { warn: () => {}, alwaysAsk: true, remember: true });
 }
 
 /**
- * Opens the project in the current folder, and asks the service what has changed since it was built.
+ * Opens the project in the current folder, and fetches what has changed since it was built.
  *
- * @throws AstroError as {@link openProject}; when the key or the addresses are malformed or not set; and with the
- * report of a build, when there is a snippet that cannot be had.
+ * @throws AstroError as {@link openProject}; if the key or the base URLs are malformed or not set; and with one report
+ * if a snippet could not be fetched.
  */
-export async function askForChanges(
-  options: ProjectOptions,
-  signal?: AbortSignal,
-): Promise<Project & Changes> {
+export async function openChanges(options: ProjectOptions, signal?: AbortSignal): Promise<Project & Changes> {
   const project = await openProject(options);
-  const client = clientOf(await settingsFor(project.manifest));
+  const fetcher = openCliFetcher(await settingsFor(project.manifest));
   try {
-    return { ...project, ...(await findChanges(project.manifest, client, signal)) };
+    return { ...project, ...(await findChanges(project.manifest, fetcher, signal)) };
   } finally {
-    await client.close();
+    await fetcher.close();
   }
 }
 
-/** @throws AstroError when the key or the addresses are not set. */
-export function clientOf(settings: Settings): SnippetClient {
-  return createClient(settings, 'The service is to be asked');
-}
-
-/** The manifest's file, whether there is one or not. */
-export function fileOf(given: string | undefined): string {
-  return given === undefined ? manifestFile(join(process.cwd(), 'node_modules/.astro')) : resolve(given);
+function manifestPath(path: string | undefined): string {
+  return path === undefined ? manifestFile(join(process.cwd(), 'node_modules/.astro')) : resolve(path);
 }

@@ -1,39 +1,63 @@
-import { planRefresh } from '../publish/refresh.ts';
-import { type BroughtUpToDate, bringUpToDate } from './bring-up-to-date.ts';
-import { exitCodes } from './exit-codes.ts';
-import { nameOf, print, printPatch } from './print.ts';
-import { askForChanges, type ProjectOptions } from './project.ts';
+import { count } from '../client/format.ts';
+import { type PageToBuild, planRefresh, writeRefresh } from '../record/refresh.ts';
+import { exitCodes, nameOf, print, printPatch } from './output.ts';
+import { openChanges, type ProjectOptions } from './project.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
   skipModified?: boolean;
 }
 
-/** `astro-snippets refresh`: brings the built site up to date without building it again. */
+export interface RefreshResult {
+  /** The pages that were written. */
+  written: string[];
+  /** The pages that only a build can update. Nothing was written, unless these are skipped. */
+  toBuild: PageToBuild[];
+}
+
+/** `astro-snippets refresh`: updates the built site without building it again. */
 export async function refresh(project: ProjectOptions, options: RefreshOptions): Promise<void> {
   const { written, toBuild } = options.dryRun
-    ? await showRefresh(project)
-    : await bringUpToDate(project, options);
+    ? await previewRefresh(project)
+    : await updateSite(project, options);
   for (const name of written) print(`${name} ${options.dryRun ? 'would be written' : 'is up to date'}`);
-  for (const { name, why } of toBuild) print(`${name} ${why}`);
+  for (const { name, reason } of toBuild) print(`${name} ${reason}`);
   if (written.length + toBuild.length === 0) print('Nothing has changed.');
-  if (toBuild.length > 0) print(adviceFor(options));
+  if (toBuild.length > 0) print(nextStep(options));
   process.exitCode = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
 }
 
-/** Shows what would change, and writes nothing. */
-async function showRefresh(project: ProjectOptions): Promise<BroughtUpToDate> {
-  const { file, manifest, contents } = await askForChanges(project);
-  const { pages, toBuild } = await planRefresh(file, manifest, contents);
-  const { diffContents } = await import('../publish/content-diff.ts');
+/**
+ * Writes what has changed since the build into the pages of the project in the current folder.
+ *
+ * @throws AstroError with one report if a snippet could not be fetched. Nothing was written then.
+ */
+export async function updateSite(
+  project: ProjectOptions,
+  { skipModified = false }: Pick<RefreshOptions, 'skipModified'>,
+  signal?: AbortSignal,
+): Promise<RefreshResult> {
+  const { file, manifest, snippets, warnings } = await openChanges(project, signal);
+  const plan = await planRefresh(file, manifest, snippets);
+  const { pages, toBuild } = plan;
+  if (pages.length === 0 || (toBuild.length > 0 && !skipModified)) return { written: [], toBuild };
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
+  await writeRefresh(file, manifest, snippets, plan);
+  return { written: pages.map(({ page }) => page.name), toBuild };
+}
+
+async function previewRefresh(project: ProjectOptions): Promise<RefreshResult> {
+  const { file, manifest, snippets } = await openChanges(project);
+  const { pages, toBuild } = await planRefresh(file, manifest, snippets);
+  const { diffContents } = await import('../record/content-diff.ts');
   for (const diff of diffContents(manifest, pages)) {
-    print(`${nameOf(diff)}, on ${diff.pages.length} ${diff.pages.length === 1 ? 'page' : 'pages'}`);
+    print(`${nameOf(diff.request)}, on ${count(diff.pages.length, 'page')}`);
     printPatch(diff.patch);
   }
   return { written: pages.map(({ page }) => page.name), toBuild };
 }
 
-function adviceFor({ dryRun = false, skipModified = false }: RefreshOptions): string {
-  if (skipModified) return 'Build the site to bring those up to date too.';
-  return `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site, or go on with the other pages: --skip-modified.`;
+function nextStep({ dryRun = false, skipModified = false }: RefreshOptions): string {
+  if (skipModified) return 'Build the site to update these pages too.';
+  return `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site, or update the other pages with --skip-modified.`;
 }

@@ -1,40 +1,76 @@
 import { z } from 'zod';
 
-/** What `render` gives (specification, section 4.2). */
+/** What `render` returns (specification, section 4.2). */
 export interface RenderedSnippet {
-  /** The rendered snippet: HTML, byte for byte as the service sent it. May be empty. */
+  /** The rendered snippet: HTML, exactly as the service sent it. May be empty. */
   content: string;
 }
 
-/** What `retrieve` gives (specification, sections 2 and 4.1: which fields are in every answer is not shown). */
+/** What `retrieve` returns (specification, sections 2 and 4.1, which leave open which fields are always present). */
 export interface RetrievedSnippet {
   id: number;
   name?: string | undefined;
   content?: string | undefined;
 }
 
-const rendered: z.ZodType<RenderedSnippet> = z.object({ content: z.string() });
-
-const retrieved: z.ZodType<RetrievedSnippet> = z.object({
-  id: z.int(),
-  // A name or content that is null is one that is not there.
-  name: z.string().nullish().transform(orUndefined),
-  content: z.string().nullish().transform(orUndefined),
-});
-
-function orUndefined(value: string | null | undefined): string | undefined {
-  return value ?? undefined;
+/** The service's error object (specification, section 2; RFC 9457), with its texts cleaned. */
+export interface Problem {
+  title?: string | undefined;
+  detail?: string | undefined;
+  type?: string | undefined;
 }
 
-/** Reads the body of a success; nothing where it is cut, no JSON, or not of the specified shape. */
+const rendered: z.ZodType<RenderedSnippet> = z.object({ content: z.string() });
+
+const optionalText = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? undefined);
+const retrieved: z.ZodType<RetrievedSnippet> = z.object({
+  id: z.int(),
+  name: optionalText,
+  content: optionalText,
+});
+
+// A field of the wrong type is dropped without affecting the others.
+const problemText = z.string().optional().catch(undefined);
+const problem = z.object({ title: problemText, detail: problemText, type: problemText });
+
+// All fields of section 2: recognized even without the media type, which some gateways rewrite.
+const completeProblem = z.object({
+  status: z.int(),
+  title: z.string(),
+  detail: z.string(),
+  type: z.string(),
+});
+
+/** Parses a successful body of variant B. Returns `undefined` if it is cut off, not JSON, or not as specified. */
 export function readRendered(body: string): RenderedSnippet | undefined {
   return read(rendered, body);
 }
 
-/** As {@link readRendered}, for variant A; the id must be the one that was asked for. */
+/** Parses a successful body of variant A, whose id must be the one that was asked for. */
 export function readRetrieved(body: string, id: number): RetrievedSnippet | undefined {
   const snippet = read(retrieved, body);
   return snippet?.id === id ? snippet : undefined;
+}
+
+/**
+ * Parses a problem object. Every error of the service is one (specification, section 7), so an error without one
+ * comes from something else at this URL.
+ *
+ * @param clean makes text from outside safe to show.
+ */
+export function readProblem(
+  contentType: string,
+  body: string,
+  clean: (text: string) => string,
+): Problem | undefined {
+  const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
+  const found = read<Problem>(isDeclared ? problem : completeProblem, body);
+  if (found === undefined) return undefined;
+  const { title, detail, type } = found;
+  return { title: title && clean(title), detail: detail && clean(detail), type: type && clean(type) };
 }
 
 function read<T>(schema: z.ZodType<T>, body: string): T | undefined {

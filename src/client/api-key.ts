@@ -1,42 +1,40 @@
 import { SnippetError } from './snippet-error.ts';
 
 const visibleAscii = /^[\x21-\x7e]+$/;
-const shortest = 8;
+const minLength = 8;
 
 /**
- * Checks a key before it comes near a header: an HTTP library quotes a header it refuses, so a malformed key
- * would be printed. The messages say what is wrong with the key and never show it.
+ * Validates a key before it gets near a header: an HTTP library quotes the header it rejects, and would print a
+ * malformed key. The messages say what is wrong with the key without showing it.
  *
  * @param name what the user knows the key by.
  * @throws SnippetError `invalid-options`
  */
 export function checkApiKey(key: unknown, name = 'The API key'): string {
-  const wrong = flawOf(key);
-  if (wrong !== undefined) {
-    throw new SnippetError('invalid-options', `${name} ${wrong}. It is not shown here on purpose.`);
-  }
-  return key as string;
+  const flaw = flawOf(key);
+  if (flaw === undefined) return key as string;
+  throw new SnippetError('invalid-options', `${name} ${flaw}. Its value is not shown on purpose.`);
 }
 
 function flawOf(key: unknown): string | undefined {
   if (typeof key !== 'string') return 'is not a string';
   if (key === '') return 'is empty';
   if (key.trim() !== key) return 'has white space or a line break at its start or end';
-  if (!visibleAscii.test(key)) return 'holds a space, a control character or a character outside ASCII';
-  // A few characters would be found in any page, so the search for a leaked key could not mean anything.
-  if (key.length < shortest) return `has fewer than ${shortest} characters`;
+  if (!visibleAscii.test(key)) return 'contains a space, a control character or a non-ASCII character';
+  // A few characters occur in any page, so searching the output for a leaked key would be meaningless.
+  if (key.length < minLength) return `has fewer than ${minLength} characters`;
   return undefined;
 }
 
 /**
- * The forms in which a key could turn up in a text: as it is, URL-encoded, base64 and base64url (at each of
- * the three offsets a longer text may put it), and as JSON escapes it.
+ * The spellings in which a key can occur in text: as it is, URL-encoded, JSON-escaped, base64 and base64url (at each
+ * of the three offsets that surrounding text can put it at).
  */
-export function disguisesOf(key: string): string[] {
+export function keySpellings(key: string): string[] {
   const bytes = Buffer.from(key);
   const encoded = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // The characters at either end also hold bits of their neighbours; only the ones between are the key's.
+    // The first and last characters also encode bits of their neighbours.
     const first = offset === 0 ? 0 : offset + 1;
     const last = Math.floor((shifted.length * 8) / 6);
     return [shifted.toString('base64').slice(first, last), shifted.toString('base64url').slice(first, last)];
@@ -44,17 +42,17 @@ export function disguisesOf(key: string): string[] {
   return [...new Set([key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1), ...encoded])];
 }
 
-/** Returns a function that says whether a text holds the key, whatever its form. */
+/** Returns a function that tells whether text contains the key in any spelling. */
 export function keyDetector(key: string): (text: Buffer | string) => boolean {
-  const disguises = disguisesOf(key).map((disguise) => Buffer.from(disguise));
+  const spellings = keySpellings(key).map((spelling) => Buffer.from(spelling));
   return (text) => {
     const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-    return disguises.some((disguise) => bytes.includes(disguise));
+    return spellings.some((spelling) => bytes.includes(spelling));
   };
 }
 
-/** Returns a function that takes the key out of a text, whatever its form. */
-export function redactorOf(key: string): (text: string) => string {
-  const disguises = disguisesOf(key);
-  return (text) => disguises.reduce((clean, disguise) => clean.replaceAll(disguise, '[API key]'), text);
+/** Returns a function that replaces the key in a text, in any spelling. */
+export function keyRedactor(key: string): (text: string) => string {
+  const spellings = keySpellings(key);
+  return (text) => spellings.reduce((clean, spelling) => clean.replaceAll(spelling, '[API key]'), text);
 }

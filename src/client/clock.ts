@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Time and chance as the retry policy sees them. The client takes one as an argument, because fake timers
- * cover neither `node:timers/promises` nor `AbortSignal.timeout`: a test passes a clock of its own.
+ * Time and randomness as the retry policy sees them. Passed in, because fake timers cover neither
+ * `node:timers/promises` nor `AbortSignal.timeout`.
  */
 export interface Clock {
   /** Milliseconds since the epoch; never runs backwards. */
   now(): number;
   /** A number from 0 (included) to 1 (excluded). */
   random(): number;
-  /** Resolves after `milliseconds`; rejects with the signal's reason when it is aborted before. */
+  /** Resolves after `milliseconds`. Rejects with the signal's reason when it is aborted. */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -25,3 +25,13 @@ export const systemClock: Clock = {
     }
   },
 };
+
+/** Settles as `work` does, or rejects with the signal's reason as soon as it is aborted. */
+export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

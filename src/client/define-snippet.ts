@@ -1,26 +1,25 @@
 import type { z } from 'zod';
 import { cleanText } from './clean-text.ts';
-import type { Params } from './params.ts';
 import { SnippetError } from './snippet-error.ts';
-import { parseSnippetId } from './snippet-id.ts';
+import { type Params, parseSnippetId } from './snippet-request.ts';
 
-/** A schema of zod, or of any library that follows the same standard for schemas. */
+/** A zod schema, or one of any library that implements Standard Schema. */
 export type ParamsSchema = Pick<z.core.$ZodType, '~standard'>;
 
-/** A snippet by name instead of number, with the params it takes. */
+/** A snippet with a name in code, and the params it takes. */
 export interface SnippetDefinition<Schema extends ParamsSchema | undefined = ParamsSchema | undefined> {
   readonly id: number;
   readonly params: Schema;
 }
 
-/** What may be passed to a snippet that was defined with this schema; nothing where it takes no params. */
+/** The params of a snippet that was defined with this schema; `undefined` if it takes none. */
 export type ParamsOf<Schema extends ParamsSchema | undefined> = Schema extends ParamsSchema
   ? NonNullable<Schema['~standard']['types']>['input']
   : undefined;
 
 /**
- * Gives a snippet a name and its params a type. A wrong param is then an error in the editor and in `astro check`,
- * and, where a value is known only later, in the build.
+ * Gives a snippet a name in code and its params a type. A wrong param is then an error in the editor and in
+ * `astro check`; a value that is known only at build time is checked in the build.
  *
  * @throws SnippetError `invalid-id`
  *
@@ -36,10 +35,10 @@ export function defineSnippet<Schema extends ParamsSchema | undefined = undefine
 }
 
 /**
- * Checks params against the schema of a definition, and returns them as the schema leaves them: defaults filled
- * in, for example. Without a schema there are none.
+ * Validates params against the schema of a definition. Returns them as the schema outputs them, with defaults for
+ * example.
  *
- * @throws SnippetError `invalid-params`, which names each path that is wrong.
+ * @throws SnippetError `invalid-params`, with the path of each issue.
  */
 export async function checkParams(
   { id, params: schema }: SnippetDefinition,
@@ -47,7 +46,7 @@ export async function checkParams(
 ): Promise<Params | undefined> {
   if (schema === undefined) {
     if (params === undefined) return undefined;
-    throw new SnippetError('invalid-params', `Snippet ${id} is defined without params.`, { snippetId: id });
+    throw new SnippetError('invalid-params', 'it is defined without params.', { snippetId: id });
   }
   const result = await schema['~standard'].validate(params);
   if (result.issues === undefined) return result.value as Params | undefined;

@@ -1,40 +1,40 @@
 /**
  * How long and how much the client accepts. Times are in milliseconds, sizes in bytes.
  *
- * The specification states no limits (section 8: not shown); these are the client's own.
+ * The specification states no limits (section 8); these are the client's own.
  */
 export interface Limits {
   /** Requests for one snippet, both variants together. @default 5 */
   attempts: number;
-  /** Attempts at variant B that may fail before variant A is asked. @default 2 */
+  /** Failed attempts at variant B before variant A is asked. @default 2 */
   renderAttempts: number;
-  /** Snippets in a row that had to fall back to variant A before variant B is given up. @default 5 */
+  /** Snippets in a row that fell back to variant A before variant B is given up. @default 5 */
   fallbacksInARow: number;
   /** One request, from connecting to the last byte of its body. @default 15_000 */
   attemptTimeout: number;
-  /** Opening a connection, TLS included. @default 5_000 */
+  /** Opening a connection, including TLS. @default 5_000 */
   connectTimeout: number;
-  /** Silence before the headers of an answer, or between two pieces of its body. @default 10_000 */
+  /** Silence before the headers of an answer, or between two chunks of its body. @default 10_000 */
   idleTimeout: number;
-  /** One snippet, with all its attempts and waits. @default 120_000 */
+  /** One snippet, including all its attempts and waits. @default 120_000 */
   deadline: number;
-  /** The longest body accepted. @default 2_097_152 */
+  /** The largest body accepted. @default 2_097_152 */
   bodyBytes: number;
-  /** The longest address asked for, in characters. @default 8_000 */
+  /** The longest URL requested, in characters. @default 8_000 */
   urlLength: number;
-  /** The longest `Retry-After` that is waited for; beyond it a snippet fails at once. @default 60_000 */
+  /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
   retryAfter: number;
-  /** What the waits between attempts grow from. @default 250 */
+  /** The base of the exponential backoff. @default 250 */
   retryBase: number;
-  /** The longest wait between attempts. @default 8_000 */
+  /** The longest wait between two attempts. @default 8_000 */
   retryCap: number;
-  /** How many of the last attempts at an origin the breaker looks at. @default 50 */
+  /** How many of the last attempts at an origin the breaker counts. @default 50 */
   breakerWindow: number;
-  /** How many attempts it needs before it judges. @default 20 */
+  /** How many attempts the breaker needs before it can open. @default 20 */
   breakerMinimum: number;
-  /** How often an origin with an open breaker is probed. @default 15_000 */
+  /** The time between two probes of an origin with an open breaker. @default 15_000 */
   breakerProbe: number;
-  /** How long an origin may go without a success before waiting for it ends. @default 90_000 */
+  /** How long an origin may go without a success before its snippets fail. @default 90_000 */
   breakerPatience: number;
 }
 

@@ -1,14 +1,26 @@
-import { Breaker } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import type { Limits } from './limits.ts';
-import type { Notice } from './notice.ts';
 
-/** Why a request is not made, and need not be tried again: no one at this origin is let through for so long. */
+/**
+ * What a user of the client may want to know while it works.
+ *
+ * - `held`: the service asked (`Retry-After`) for a pause of so many milliseconds.
+ * - `failing`: so many requests to this origin fail that it is only probed now and then.
+ * - `recovered`: it responds again.
+ * - `render-given-up`: variant B failed for several snippets in a row; variant A is asked from now on.
+ */
+export type Notice =
+  | { kind: 'held'; origin: string; milliseconds: number }
+  | { kind: 'failing'; origin: string }
+  | { kind: 'recovered'; origin: string }
+  | { kind: 'render-given-up' };
+
+/** Why a request is not made, and for how long the origin has been, or will be, closed to requests. */
 export type Refusal = { kind: 'held'; milliseconds: number } | { kind: 'unavailable'; milliseconds: number };
 
 /**
- * Stands before one origin. Every request passes it, so that a `Retry-After` holds all workers back and not
- * only the one that received it, and so that a dead service is left alone ({@link Breaker}).
+ * Guards one origin. Every request passes it, so that a `Retry-After` holds back all requests instead of only the one
+ * that received it, and so that a dead service is left alone.
  */
 export class OriginGate {
   readonly #origin: string;
@@ -27,14 +39,14 @@ export class OriginGate {
     this.#breaker = new Breaker(limits);
   }
 
-  /** Whether requests here are failing so often that they wait. */
+  /** Whether so many requests fail that new ones have to wait. */
   get isOpen(): boolean {
     return this.#breaker.isOpen;
   }
 
   /**
-   * Waits until a request may be made, and says nothing; or says why it will not be, at once where the wait
-   * would be too long, or would end after `deadline`. Rejects with the signal's reason when it is aborted.
+   * Waits until a request may be made. Returns a refusal at once if the wait would be too long or end after
+   * `deadline`. Rejects with the signal's reason when it is aborted.
    */
   async enter(deadline: number, signal: AbortSignal): Promise<Refusal | undefined> {
     for (;;) {
@@ -52,8 +64,9 @@ export class OriginGate {
       if ('failingSince' in permission) {
         return { kind: 'unavailable', milliseconds: now - permission.failingSince };
       }
-      if (permission.waitUntil > deadline)
+      if (permission.waitUntil > deadline) {
         return { kind: 'unavailable', milliseconds: permission.waitUntil - now };
+      }
       await this.#waitForBreaker(permission.waitUntil - now, signal);
     }
   }
@@ -77,7 +90,7 @@ export class OriginGate {
     this.#closed = new AbortController();
   }
 
-  /** Until the next probe may be made, or another's probe has succeeded. */
+  /** Waits until the next probe is due, or the breaker closes. */
   async #waitForBreaker(milliseconds: number, signal: AbortSignal): Promise<void> {
     const closed = this.#closed.signal;
     try {
@@ -85,5 +98,67 @@ export class OriginGate {
     } catch (error) {
       if (signal.aborted || !closed.aborted) throw error;
     }
+  }
+}
+
+type BreakerLimits = Pick<Limits, 'breakerWindow' | 'breakerMinimum' | 'breakerProbe' | 'breakerPatience'>;
+
+/** Whether a request may be made now, later, or not at all because nothing has succeeded for too long. */
+export type Permission = 'go' | { waitUntil: number } | { failingSince: number };
+
+/**
+ * Counts the attempts at one origin, so that a dead service is not asked thousands of times. It opens when half of
+ * the last attempts failed. While it is open, one attempt now and then is a probe; a success closes it. When nothing
+ * has succeeded for too long, all requests but the probes are refused.
+ *
+ * Has no clock: every time, in milliseconds, is passed in.
+ */
+export class Breaker {
+  readonly #limits: BreakerLimits;
+  readonly #recent: boolean[] = [];
+  #failingSince: number | undefined;
+  #nextProbe: number | undefined;
+
+  constructor(limits: BreakerLimits) {
+    this.#limits = limits;
+  }
+
+  get isOpen(): boolean {
+    return this.#nextProbe !== undefined;
+  }
+
+  permission(now: number): Permission {
+    if (this.#nextProbe === undefined || this.#failingSince === undefined) return 'go';
+    if (now >= this.#nextProbe) {
+      this.#nextProbe = now + this.#limits.breakerProbe;
+      return 'go';
+    }
+    const patienceEnds = this.#failingSince + this.#limits.breakerPatience;
+    if (now >= patienceEnds) return { failingSince: this.#failingSince };
+    return { waitUntil: Math.min(this.#nextProbe, patienceEnds) };
+  }
+
+  /** Counts the result of an attempt. Returns whether it opened or closed the breaker. */
+  record(success: boolean, now: number): 'opened' | 'closed' | undefined {
+    const wasOpen = this.isOpen;
+    if (success) {
+      this.#failingSince = undefined;
+      this.#nextProbe = undefined;
+      // What was counted before describes another state of the service.
+      if (wasOpen) this.#recent.length = 0;
+    } else {
+      this.#failingSince ??= now;
+    }
+    this.#recent.push(success);
+    if (this.#recent.length > this.#limits.breakerWindow) this.#recent.shift();
+    if (wasOpen) return success ? 'closed' : undefined;
+    if (success || !this.#tooManyFail()) return undefined;
+    this.#nextProbe = now + this.#limits.breakerProbe;
+    return 'opened';
+  }
+
+  #tooManyFail(): boolean {
+    const failures = this.#recent.filter((success) => !success).length;
+    return this.#recent.length >= this.#limits.breakerMinimum && failures * 2 >= this.#recent.length;
   }
 }

@@ -1,6 +1,6 @@
 import type { SnippetErrorCode } from './snippet-error.ts';
 
-/** What one request came to, reduced to what decides what happens next. */
+/** The result of one HTTP request, reduced to what decides the next step. */
 export type Outcome =
   | { kind: 'usable' }
   | { kind: 'unusable' }
@@ -8,11 +8,11 @@ export type Outcome =
   | { kind: 'network' | 'timeout' | 'certificate' | 'too-large' };
 
 /**
- * - `use`: the content is there.
- * - `end`: the key serves every request, so no other snippet can do better.
- * - `fail`: this snippet fails; the others go on.
- * - `elsewhere`: nothing answers here: ask the other variant.
- * - `again`: it may pass.
+ * - `use`: the content arrived.
+ * - `end`: the key is used for every request, so no other snippet can succeed.
+ * - `fail`: this snippet fails; the others continue.
+ * - `elsewhere`: this route does not exist; ask the other variant.
+ * - `again`: the failure may be temporary.
  */
 export type Verdict = 'use' | 'end' | 'fail' | 'elsewhere' | 'again';
 
@@ -49,11 +49,11 @@ const withoutAnswer: Readonly<Record<'network' | 'timeout' | 'certificate' | 'to
 };
 
 /**
- * Says what an outcome means. The same for both variants, but that variant A has nowhere `elsewhere` to go:
- * there, the client lets the snippet fail.
+ * Decides what an outcome means. The same for both variants; after variant A there is no other variant to ask, so
+ * `elsewhere` fails there.
  *
- * The statuses are those of the specification's section 7, and beside them the ones that servers and gateways
- * in between are known to give.
+ * The statuses are those of the specification's section 7, plus the ones that servers and gateways in between are
+ * known to send.
  */
 export function judge(outcome: Outcome): Judgement {
   switch (outcome.kind) {

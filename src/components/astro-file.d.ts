@@ -1,4 +1,4 @@
-// Astro's own types leave `.astro` files to its editor plugin; the compiler has to be told.
+// Astro declares `.astro` files in its editor plugin only, so the compiler needs a declaration.
 declare module '*.astro' {
   const component: import('astro/runtime/server/index.js').AstroComponentFactory;
   export default component;

@@ -1,13 +1,9 @@
-import { AstroError } from 'astro/errors';
 import { escapeAttribute } from 'entities/escape';
-import {
-  canonicalParams,
-  checkParams,
-  parseSnippetId,
-  type SnippetDefinition,
-  SnippetError,
-} from '../client/snippet-input.ts';
+import { checkParams, type SnippetDefinition } from '../client/define-snippet.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { type EmbedAttributes, elementName } from '../embed/element.ts';
+import { userError } from '../failures/user-error.ts';
 
 interface Props {
   id?: unknown;
@@ -16,7 +12,7 @@ interface Props {
   as?: unknown;
 }
 
-/** What Astro says of the page: looked at only where something is wrong. */
+/** What Astro says about the page. */
 interface Page {
   isPrerendered: boolean;
   url: URL;
@@ -27,33 +23,30 @@ interface Page {
 export const embedEnd = `</${elementName}>`;
 
 /**
- * The start tag of the element that `<Snippet>` writes: a pure function of its props and the page's kind. A promise
- * only where a schema checks the params: to wait for each embed of a site takes longer than to render it.
+ * The start tag of the element that `<Snippet>` writes. A pure function of the props and the kind of page. Returns a
+ * promise only if a schema checks the params, because awaiting each embed takes longer than rendering it.
  *
- * @throws AstroError for props that no request can carry, and on a page that is rendered on demand: the
- * snippets are put in while the site is built, so there the element would stay empty for ever.
+ * @throws AstroError for invalid props, and on a page that is rendered on demand: snippets are inlined while the site
+ * is built, so the element would stay empty there.
  */
 export function embedStart(props: Props, page: Page): string | Promise<string> {
-  checkPlace(props, page);
-  const { of } = props;
+  checkPage(props, page);
+  const { of, as } = props;
+  const attribute = checkAs(as, page);
   try {
-    if (of === undefined) return startTag(props.id, props.params, props.as);
+    if (of === undefined) return startTag(createRequest(props.id, props.params), attribute);
   } catch (error) {
     throw explain(error, props, page);
   }
   return checkParams(of, props.params)
-    .then((params) => startTag(of.id, params, props.as))
+    .then((params) => startTag(createRequest(of.id, params), attribute))
     .catch((error) => {
       throw explain(error, props, page);
     });
 }
 
-function startTag(id: unknown, params: unknown, as: unknown): string {
-  const attributes: EmbedAttributes = {
-    id: String(parseSnippetId(id)),
-    params: canonicalParams(params),
-    as: as === undefined ? undefined : String(as),
-  };
+function startTag({ id, params }: SnippetRequest, as: string | undefined): string {
+  const attributes: EmbedAttributes = { id: String(id), params, as };
   let tag = `<${elementName}`;
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== undefined) tag += ` ${name}="${escapeAttribute(value)}"`;
@@ -62,24 +55,26 @@ function startTag(id: unknown, params: unknown, as: unknown): string {
 }
 
 function explain(error: unknown, props: Props, { url }: Page): unknown {
-  if (!(error instanceof SnippetError)) return error;
-  return new AstroError(`<Snippet> of snippet ${nameOf(props)} on ${url.pathname}: ${error.message}`);
+  if (!(error instanceof SnippetError) || error.code === 'aborted' || error.code === 'closed') return error;
+  return userError(error.code, `<Snippet> of snippet ${nameOf(props)} on ${url.pathname}: ${error.reason}`);
 }
 
 function nameOf({ of, id }: Props): string {
   return String(of?.id ?? id);
 }
 
-function checkPlace(props: Props, { isPrerendered, url, routePattern }: Page): void {
-  if (!isPrerendered) {
-    throw new AstroError(
-      `<Snippet> of snippet ${nameOf(props)} stands on ${url.pathname} (route ${routePattern}), which is rendered on demand. Snippets are put into pages while the site is built.`,
-      'Prerender the page with `export const prerender = true`, or ask the service yourself with `SnippetClient` from `astro-snippets/client`.',
-    );
-  }
-  if (props.as !== undefined && props.as !== 'html' && props.as !== 'text') {
-    throw new AstroError(
-      `<Snippet> on ${url.pathname}: as is "html" or "text", not ${JSON.stringify(props.as)}.`,
-    );
-  }
+function checkPage(props: Props, { isPrerendered, url, routePattern }: Page): void {
+  if (isPrerendered) return;
+  throw userError(
+    'on-demand-page',
+    `<Snippet> of snippet ${nameOf(props)} is on ${url.pathname} (route ${routePattern}), which is rendered on demand. Snippets are inlined while the site is built.`,
+  );
+}
+
+function checkAs(as: unknown, { url }: Page): string | undefined {
+  if (as === undefined || as === 'html' || as === 'text') return as;
+  throw userError(
+    'invalid-as',
+    `<Snippet> on ${url.pathname}: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`,
+  );
 }

@@ -1,12 +1,13 @@
-import type { Params, ParamsOf, ParamsSchema, SnippetDefinition } from '../client/snippet-input.ts';
+import type { ParamsOf, ParamsSchema, SnippetDefinition } from '../client/define-snippet.ts';
+import type { Params } from '../client/snippet-request.ts';
 import type { EmbedAs } from '../embed/element.ts';
 
 interface CommonProps {
-  /** `text` escapes the content. Inside `<title>` and `<textarea>` it always is. @default 'html' */
+  /** `text` escapes the content. Inside `<title>` and `<textarea>`, content is always escaped. @default 'html' */
   as?: EmbedAs | undefined;
 }
 
-/** A snippet by its id, with whatever params it takes. */
+/** A snippet by its id, with any params. */
 export interface SnippetById extends CommonProps {
   /** The snippet's id. */
   id: number | `${number}`;
@@ -15,7 +16,7 @@ export interface SnippetById extends CommonProps {
   params?: Params | undefined;
 }
 
-/** A snippet that `defineSnippet` has given a name, with the params it is defined to take. */
+/** A snippet from `defineSnippet`, with the params it is defined to take. */
 export type SnippetByName<Schema extends ParamsSchema | undefined> = CommonProps & {
   /** The snippet, as `defineSnippet` returned it. */
   of: SnippetDefinition<Schema>;

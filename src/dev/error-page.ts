@@ -1,13 +1,13 @@
 import { escapeUTF8 } from 'entities/escape';
 
 /**
- * The page that is shown in place of one that cannot be: Astro's own error overlay, with our report in it. The
- * page loads itself again when what was wrong is mended, because Vite's client is in it.
+ * The page that replaces one that failed: Astro's own error overlay with our report. Contains Vite's client, so that it
+ * reloads when the error is fixed.
  *
  * @param base the site's base path, with slashes at both ends.
  */
 export function errorPage(base: string, { message, hint }: { message: string; hint: string }): string {
-  // Astro's overlay takes these two for HTML, and we have plain text.
+  // Astro's overlay expects HTML for these two.
   const error = {
     name: 'astro-snippets',
     title: 'Snippets',
@@ -15,7 +15,7 @@ export function errorPage(base: string, { message, hint }: { message: string; hi
     hint: asHtml(hint),
     stack: message,
   };
-  // In a script, only "<" could end it.
+  // Only "<" could end the script.
   const json = JSON.stringify(error).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">

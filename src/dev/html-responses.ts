@@ -1,28 +1,32 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Connect } from 'vite';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** A whole HTML answer, and what it becomes. */
-export interface HtmlAnswer {
+/** A complete HTML response. */
+export interface HtmlResponse {
   status: number;
   html: Buffer;
 }
 
-type Transform = (answer: HtmlAnswer, request: Connect.IncomingMessage) => Promise<HtmlAnswer>;
+/** A request as Vite's middlewares see it. */
+export interface DevRequest extends IncomingMessage {
+  originalUrl?: string | undefined;
+}
+
+type Transform = (response: HtmlResponse, request: DevRequest) => Promise<HtmlResponse>;
 
 /**
- * A middleware that holds each HTML answer back until it is whole, and sends what `transform` makes of it. Every
- * other answer passes untouched, as it comes.
+ * A middleware that buffers each HTML response until it is complete, and sends what `transform` makes of it. Every
+ * other response is passed on as it comes.
  *
- * It stands before whatever renders the page, so it does not matter in which runtime that happens.
+ * It runs before the page is rendered, so it does not matter which runtime renders it.
  */
-export function transformHtml(transform: Transform): Connect.NextHandleFunction {
-  return (request, response, next) => {
-    if (request.method === 'GET') holdBack(request, response, transform);
+export function transformHtml(transform: Transform) {
+  return (request: DevRequest, response: ServerResponse, next: () => void): void => {
+    if (request.method === 'GET') buffer(request, response, transform);
     next();
   };
 }
 
-function holdBack(request: Connect.IncomingMessage, response: ServerResponse, transform: Transform): void {
+function buffer(request: DevRequest, response: ServerResponse, transform: Transform): void {
   const original = {
     writeHead: response.writeHead.bind(response) as ServerResponse['writeHead'],
     write: response.write.bind(response) as ServerResponse['write'],
@@ -31,7 +35,7 @@ function holdBack(request: Connect.IncomingMessage, response: ServerResponse, tr
   const chunks: Buffer[] = [];
   let isHtml: boolean | undefined;
 
-  // Known with the first byte or with the headers, whichever comes first.
+  // Decided with the headers or the first byte, whichever comes first.
   const decide = () => {
     isHtml ??= /^text\/html\b/i.test(String(response.getHeader('content-type') ?? ''));
     if (!isHtml) Object.assign(response, original);

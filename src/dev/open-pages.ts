@@ -1,11 +1,11 @@
 /**
- * Which snippets the pages show that are open in a browser. A browser does not say what it shows, but it has one
- * connection for each page: so they are the pages that were served last, as many as there are connections.
+ * The snippets on pages that are open in a browser. Browsers do not say which pages these are, but each has one
+ * connection: they are the pages that were served last, as many as there are connections.
  */
 export class OpenPages {
   readonly #served = new Map<string, readonly string[]>();
 
-  /** @param keys the snippets that were put into it. */
+  /** @param keys the snippets on the page. */
   serve(page: string, keys: readonly string[]): void {
     this.#served.delete(page);
     this.#served.set(page, keys);
@@ -17,7 +17,7 @@ export class OpenPages {
     return new Set(pages.slice(0, connections).flatMap((page) => this.#served.get(page) ?? []));
   }
 
-  /** The pages that show a snippet. */
+  /** The pages with a snippet. */
   showing(key: string): string[] {
     return [...this.#served].filter(([, keys]) => keys.includes(key)).map(([page]) => page);
   }

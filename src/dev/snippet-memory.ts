@@ -1,86 +1,85 @@
-import { SnippetError } from '../client/snippet-error.ts';
-import type { Variant } from '../client/variant.ts';
-import { applyRules, type HtmlRules } from '../html-rules/apply-rules.ts';
-import type { SnippetSource } from '../snippet-source.ts';
-import { consequenceOf } from '../wanted/consequence.ts';
-import type { WantedSnippet } from '../wanted/page-embeds.ts';
+import type { Variant } from '../client/service-url.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
+import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
+import type { SnippetUse } from '../snippets/page-embeds.ts';
 
-/** What is known of a snippet. It has a content, an error, or, while the service is down, both. */
+/** The latest state of a snippet. It has content, an error or, while the service is down, both. */
 export interface RememberedSnippet {
-  key: string;
-  id: number;
-  params: string | undefined;
+  request: SnippetRequest;
   asHtml: boolean;
   content?: string;
-  /** The content as it stands in a page as HTML. */
+  /** The content as it is inlined as HTML. */
   html?: string;
-  name?: string;
+  name?: string | undefined;
   variant?: Variant;
-  /** Why there is no content, or why it may be an old one. */
-  error?: SnippetError;
-  /** When the content was last known to be the service's, in milliseconds since the epoch. */
+  /** Why there is no content, or why it may be outdated. */
+  error?: SnippetFailure | undefined;
+  /** When the content was last known to be current, in milliseconds since the epoch. */
   checkedAt?: number;
   /** How long the last answer took. */
   milliseconds?: number;
 }
 
 export interface MemoryEvents {
-  /** A page that shows this snippet would now be another one. */
+  /** Pages with this snippet would now look different. */
   onChange(snippet: RememberedSnippet): void;
-  /** The service is down: what is shown is the last content. Said once, until it is back. */
-  onOld(snippet: RememberedSnippet): void;
-  /** It is back: what is shown is the service's again. */
-  onBack(snippet: RememberedSnippet): void;
-  /** What is shown has a flaw. Said once, until the content is another. */
+  /** The service is down, and the last content is shown. Called once per outage. */
+  onStale(snippet: RememberedSnippet): void;
+  /** The service is back, and the content is current again. */
+  onRecovered(snippet: RememberedSnippet): void;
+  /** The content has a flaw. Called once per content. */
   onFlaw(flaw: string): void;
 }
 
-const freshFor = 1_000;
+const freshMilliseconds = 1_000;
 
 /**
- * The snippets of a dev server. The first one who asks for a snippet waits for the service; later ones get what
- * is remembered, at once, and the service is asked again behind their backs.
+ * The snippets of a dev server. The first view of a snippet waits for the service. Later views get what is remembered
+ * at once, and the snippet is updated in the background.
  */
 export class SnippetMemory {
-  readonly #source: SnippetSource;
-  readonly #rules: () => HtmlRules;
+  readonly #fetch: (use: Pick<SnippetUse, 'request' | 'asHtml'>) => Promise<FetchedSnippet>;
   readonly #events: MemoryEvents;
   readonly #snippets = new Map<string, RememberedSnippet>();
-  readonly #asking = new Map<string, Promise<void>>();
+  readonly #updates = new Map<string, Promise<void>>();
 
-  constructor(source: SnippetSource, rules: () => HtmlRules, events: MemoryEvents) {
-    this.#source = source;
-    this.#rules = rules;
+  constructor(
+    fetch: (use: Pick<SnippetUse, 'request' | 'asHtml'>) => Promise<FetchedSnippet>,
+    events: MemoryEvents,
+  ) {
+    this.#fetch = fetch;
     this.#events = events;
   }
 
-  async get(wanted: Pick<WantedSnippet, 'key' | 'id' | 'params' | 'asHtml'>): Promise<RememberedSnippet> {
-    const known = this.#snippets.get(wanted.key);
-    // Until now it was shown as text alone, under no rules.
-    const isAsked = known === undefined || known.asHtml || !wanted.asHtml;
-    if (known !== undefined) known.asHtml ||= wanted.asHtml;
-    if (isAsked && known !== undefined && (known.content !== undefined || known.error !== undefined)) {
-      if (Date.now() - (known.checkedAt ?? 0) > freshFor) void this.ask(wanted.key);
-      return known;
+  async get({ request, asHtml }: Pick<SnippetUse, 'request' | 'asHtml'>): Promise<RememberedSnippet> {
+    const { key } = request;
+    const known = this.#snippets.get(key);
+    if (known === undefined) {
+      const snippet = { request, asHtml };
+      this.#snippets.set(key, snippet);
+      await this.update(key);
+      return snippet;
     }
-    const { key, id, params, asHtml } = wanted;
-    const snippet = known ?? { key, id, params, asHtml };
-    this.#snippets.set(key, snippet);
-    await this.ask(key);
-    return snippet;
+    // Shown as text only until now, so the rules for HTML were not applied.
+    const needsRules = asHtml && !known.asHtml;
+    known.asHtml ||= asHtml;
+    if (needsRules || (known.content === undefined && known.error === undefined)) await this.update(key);
+    else if (Date.now() - (known.checkedAt ?? 0) > freshMilliseconds) this.update(key).catch(() => {});
+    return known;
   }
 
   peek(key: string): RememberedSnippet | undefined {
     return this.#snippets.get(key);
   }
 
-  /** Asks the service for a snippet again; once, however many want to know. */
-  ask(key: string): Promise<void> {
+  /** Fetches a snippet again; once for all who ask at the same time. */
+  update(key: string): Promise<void> {
     const snippet = this.#snippets.get(key);
     if (snippet === undefined) return Promise.resolve();
-    const asking = this.#asking.get(key) ?? this.#update(snippet).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
-    return asking;
+    const update = this.#updates.get(key) ?? this.#update(snippet).finally(() => this.#updates.delete(key));
+    this.#updates.set(key, update);
+    return update;
   }
 
   async #update(snippet: RememberedSnippet): Promise<void> {
@@ -88,30 +87,23 @@ export class SnippetMemory {
     const wasKnown = before.content !== undefined || before.error !== undefined;
     const start = performance.now();
     try {
-      const params = snippet.params === undefined ? undefined : JSON.parse(snippet.params);
-      const { error, fetchedAt, ...got } = await this.#source.get(snippet.id, params);
-      const { html, warnings } = snippet.asHtml
-        ? await applyRules(got, snippet, this.#rules())
-        : { html: got.content, warnings: [] };
+      const { content, html, name, variant, warnings, error, fetchedAt } = await this.#fetch(snippet);
       if (html !== snippet.html) for (const warning of warnings) this.#events.onFlaw(warning);
-      Object.assign(snippet, got, { html, checkedAt: fetchedAt ?? Date.now() });
       const isNews = error !== undefined && snippet.error === undefined;
-      if (error === undefined) delete snippet.error;
-      else snippet.error = error;
-      if (isNews) this.#events.onOld(snippet);
+      const checkedAt = fetchedAt ?? Date.now();
+      Object.assign(snippet, { content, html, name, variant, error, checkedAt });
+      if (isNews) this.#events.onStale(snippet);
     } catch (error) {
-      if (!(error instanceof SnippetError)) throw error;
-      // A client that is closed says nothing of the service: the dev server is on its way out.
+      if (!isSnippetFailure(error)) throw error;
+      // A closed client says nothing about the service: the dev server is stopping, or its settings have changed.
       if (error.code === 'closed') return;
-      const isDown = consequenceOf(error.code) === 'fallback';
-      if (isDown && snippet.content !== undefined) {
-        const isNews = snippet.error === undefined;
-        snippet.error = error;
-        if (isNews) this.#events.onOld(snippet);
+      const isNews = snippet.error === undefined;
+      snippet.error = error;
+      if (effectOf(error) === 'children' && snippet.content !== undefined) {
+        if (isNews) this.#events.onStale(snippet);
         return;
       }
       delete snippet.content;
-      snippet.error = error;
     } finally {
       snippet.milliseconds = performance.now() - start;
     }
@@ -119,6 +111,6 @@ export class SnippetMemory {
       before.content === snippet.content &&
       (snippet.content !== undefined || before.error === snippet.error?.message);
     if (wasKnown && !isSame) this.#events.onChange(snippet);
-    else if (before.error !== undefined && snippet.error === undefined) this.#events.onBack(snippet);
+    else if (before.error !== undefined && snippet.error === undefined) this.#events.onRecovered(snippet);
   }
 }

@@ -22,7 +22,7 @@ export interface Inlined<Embed> {
   /** In the order of the page. */
   placed: Placed<Embed>[];
   /** Where what was replaced besides the embeds stands in the new page. */
-  besides: Range[];
+  otherPlaces: Range[];
 }
 
 /**
@@ -48,13 +48,13 @@ function around(bytes: Buffer, paragraph: Form['paragraph']): Buffer[] {
  * @param embeds in the order of the page, as `scan` gives them.
  * @param contentOf the content for an embed, as HTML or as text that is going to be escaped; `undefined` for its
  * fallback, which goes in as it stands.
- * @param besides what else is to be replaced, outside the embeds, in the order of the page.
+ * @param others what else is to be replaced, outside the embeds, in the order of the page.
  */
 export function inline<Embed extends FoundEmbed>(
   page: Buffer,
   embeds: readonly Embed[],
   contentOf: (embed: Embed, asText: boolean) => string | undefined,
-  besides: readonly Replacement[] = [],
+  others: readonly Replacement[] = [],
 ): Inlined<Embed> {
   const pieces: Piece<Embed>[] = embeds.map((embed) => {
     const { start, end } = embed.paragraph ?? embed;
@@ -67,13 +67,13 @@ export function inline<Embed extends FoundEmbed>(
       form,
     };
   });
-  if (besides.length > 0) pieces.push(...besides);
+  if (others.length > 0) pieces.push(...others);
   pieces.sort((a, b) => a.start - b.start);
   const replaced = replace(page, pieces);
-  const inlined: Inlined<Embed> = { page: replaced.page, placed: [], besides: [] };
+  const inlined: Inlined<Embed> = { page: replaced.page, placed: [], otherPlaces: [] };
   for (const [index, { start, end }] of replaced.places.entries()) {
     const { embed, form } = pieces[index] ?? {};
-    if (embed === undefined || form === undefined) inlined.besides.push({ start, end });
+    if (embed === undefined || form === undefined) inlined.otherPlaces.push({ start, end });
     else inlined.placed.push({ embed, form, start, end });
   }
   return inlined;

@@ -1,28 +1,28 @@
 import { type HttpHandler, HttpResponse, http } from 'msw';
 
-/** A snippet that fails, for as many requests as `times` says; after that it has its content. */
+/** A snippet that fails, for the first `times` requests or for all. */
 export interface SnippetFault {
-  /** What the service answers, with a problem object; or `network-error`, and no answer at all. */
+  /** The status of the answer, which has a problem object; or `network-error` for no answer. */
   status: 400 | 401 | 402 | 403 | 404 | 429 | 500 | 502 | 503 | 504 | 'network-error';
   /** The problem's detail. */
   detail?: string;
-  /** Sent as the header of that name. */
+  /** The header `Retry-After`. */
   retryAfter?: string;
-  /** How many requests fail before `content` is answered. @default every one */
+  /** How many requests fail before `content` is sent. @default all of them */
   times?: number;
-  /** The content after that. @default '' */
+  /** The content after the failures. @default '' */
   content?: string;
 }
 
-/** What a snippet is answered with: a content, a function of its params, or a fault. */
+/** A snippet's content, a function from params to content, or a failure. */
 export type SnippetAnswer = string | ((params: Record<string, unknown>) => string) | SnippetFault;
 
 export interface SnippetHandlersOptions {
-  /** @default any address that ends as variant B's do */
+  /** @default any URL with the path of variant B */
   renderBaseUrl?: string;
-  /** @default any address that ends as variant A's do */
+  /** @default any URL with the path of variant A */
   retrieveBaseUrl?: string;
-  /** The only key that is valid. @default any */
+  /** The only valid key. @default any key */
   apiKey?: string;
 }
 
@@ -40,10 +40,10 @@ const titles: Record<number, string> = {
 };
 
 /**
- * Handlers for msw that answer like the Snippet Delivery Service: both variants (specification, section 4), bearer
- * credentials (section 5), and problem objects for what is not there (section 7).
+ * Handlers for msw that respond like the Snippet Delivery Service: both variants (specification, section 4), bearer
+ * credentials (section 5), and problem objects (section 7).
  *
- * @param snippets by id; any other id is a 404.
+ * @param snippets by id. Any other id is answered with 404.
  *
  * @example
  * network.use(...snippetHandlers({ 42: '<p>hi</p>', 43: { status: 503, times: 1, content: 'back' } }));

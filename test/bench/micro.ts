@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { inline, scan } from '../../src/embed/index.ts';
+import { inline } from '../../src/embed/inline.ts';
+import { scan } from '../../src/embed/scan.ts';
 import { contentOf } from './contents.ts';
 import { median } from './measure.ts';
 

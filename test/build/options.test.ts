@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import snippets from '../../src/index.ts';
-import { parseOptions, resolveSettings } from '../../src/options.ts';
+import { parseOptions } from '../../src/settings/options.ts';
+import { resolveSettings } from '../../src/settings/settings.ts';
 
 function refusal(run: () => unknown): { message: string; hint?: string } {
   try {
@@ -23,9 +24,9 @@ test.for([
   [{ concurrency: 1.5 }, 'concurrency'],
   [{ ca: '/etc/ssl/ca.pem' }, 'must be the text of a certificate (PEM)'],
   [{ renderBaseUrl: 7 }, 'renderBaseUrl'],
-  [{ staleIfError: '7' }, 'staleIfError: must be a length of time with its unit'],
-  [{ cache: { maxAge: 'soon' } }, 'maxAge: must be a length of time with its unit'],
-  [{ cache: { driver: 'redsi' } }, 'must be the name of a driver of unstorage'],
+  [{ staleIfError: '7' }, 'staleIfError: must be a duration with its unit'],
+  [{ cache: { maxAge: 'soon' } }, 'maxAge: must be a duration with its unit'],
+  [{ cache: { driver: 'redsi' } }, 'must be the name of an unstorage driver'],
   [{ cache: { url: 'redis://x' } }, '"cache.url" is not an option'],
   [{ sanitize: 'x' }, 'sanitize: must be a function'],
   [{ scripts: 'no' }, 'scripts: '],
@@ -52,12 +53,12 @@ test('an option wins over its variable, and an empty variable is none', () => {
 });
 
 test.for([
-  [{ SNIPPETS_RENDER_BASE_URL: 'http://plain.test' }, 'SNIPPETS_RENDER_BASE_URL must start with https:'],
+  [{ SNIPPETS_RENDER_BASE_URL: 'http://plain.test' }, 'SNIPPETS_RENDER_BASE_URL must start with "https:"'],
   [
     { SNIPPETS_RETRIEVE_BASE_URL: 'https://user:secret@x.test' },
-    'SNIPPETS_RETRIEVE_BASE_URL must not hold a user name',
+    'SNIPPETS_RETRIEVE_BASE_URL must not contain a user name',
   ],
-  [{ SNIPPETS_RETRIEVE_BASE_URL: 'x.test' }, 'SNIPPETS_RETRIEVE_BASE_URL is not an absolute address'],
+  [{ SNIPPETS_RETRIEVE_BASE_URL: 'x.test' }, 'SNIPPETS_RETRIEVE_BASE_URL must be an absolute URL'],
   [{ SNIPPETS_API_KEY: 'sk_secret_0123456789\n' }, 'SNIPPETS_API_KEY has white space or a line break'],
 ] as const)('%o is refused at the start, and no secret is shown', ([environment, message]) => {
   const error = refusal(() => resolveSettings(parseOptions({}), environment));

@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { readCacheEntry } from '../../src/cache/cache-entry.ts';
-import { cacheKeysOf } from '../../src/cache/cache-key.ts';
+import { Service } from '../../src/client/service.ts';
+import { SnippetError, type SnippetErrorCode } from '../../src/client/snippet-error.ts';
+import { createRequest, type SnippetRequest } from '../../src/client/snippet-request.ts';
+import { cacheKeys, readCacheEntry, SnippetCache, type StorageOptions } from '../../src/snippets/cache.ts';
 import {
   type CachePolicy,
-  CachingClient,
-  type CachingClientOptions,
-} from '../../src/cache/caching-client.ts';
-import type { StorageOptions } from '../../src/cache/open-storage.ts';
-import { SnippetCache } from '../../src/cache/snippet-cache.ts';
-import { SnippetClient, SnippetError, type SnippetErrorCode } from '../../src/client/index.ts';
-import type { SnippetSource } from '../../src/snippet-source.ts';
+  CachingSource,
+  type CachingSourceOptions,
+} from '../../src/snippets/caching-source.ts';
+import type { SnippetSource } from '../../src/snippets/source.ts';
 import { certificate, httpServer } from '../support/tls-server.ts';
 
 const apiKey = 'sk_test_3f1c9a6b52d84e07';
@@ -44,7 +43,7 @@ function service(...answers: (string | SnippetErrorCode)[]): SnippetSource & { a
   const source = {
     asked: 0,
     counts: { requests: 0, retries: 0, fallbacks: 0 },
-    async get(id: number) {
+    async get({ id }: SnippetRequest) {
       const answer = answers[Math.min(source.asked, answers.length - 1)] ?? '';
       source.asked += 1;
       if (codes.has(answer)) throw new SnippetError(answer as SnippetErrorCode, `Snippet ${id}: ${answer}`);
@@ -59,20 +58,20 @@ function service(...answers: (string | SnippetErrorCode)[]): SnippetSource & { a
 async function run<T>(
   source: SnippetSource,
   policy: Partial<CachePolicy>,
-  work: (client: CachingClient) => Promise<T>,
+  work: (source: CachingSource) => Promise<T>,
   {
     storage = {},
     ...more
   }: { storage?: Partial<StorageOptions> } & Partial<
-    Pick<CachingClientOptions, 'endpoints' | 'isSuperseded' | 'keyOf'>
+    Pick<CachingSourceOptions, 'endpoints' | 'isSuperseded' | 'keyOf'>
   > = {},
 ): Promise<T> {
-  const client = new CachingClient(source, {
+  const client = new CachingSource(source, {
     cache: new SnippetCache({ driver: undefined, options: undefined, folder, ...storage }, 1000, (line) =>
       warnings.push(line),
     ),
     policy: { maxAge: 0, staleIfError: 0, offline: false, ...policy },
-    keyOf: cacheKeysOf(apiKey),
+    keyOf: cacheKeys(apiKey),
     endpoints: [{ baseUrl, variant: 'render' }],
     mayKeep: ({ content }) => !content.includes(apiKey),
     isSuperseded: () => false,
@@ -88,9 +87,9 @@ async function run<T>(
 describe('maxAge', () => {
   test('a young answer is given without asking, an old one is not', async () => {
     const source = service('first', 'second');
-    await run(source, {}, (client) => client.get(1));
+    await run(source, {}, (client) => client.get(createRequest(1)));
     const young = await run(source, { maxAge: 60_000 }, async (client) => [
-      await client.get(1),
+      await client.get(createRequest(1)),
       client.counts,
     ]);
     expect(young).toMatchObject([
@@ -99,7 +98,7 @@ describe('maxAge', () => {
     ]);
     expect(source.asked).toBe(1);
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
-    expect(await run(source, { maxAge: 60_000 }, (client) => client.get(1))).toMatchObject({
+    expect(await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)))).toMatchObject({
       content: 'second',
     });
     expect(source.asked).toBe(2);
@@ -109,38 +108,40 @@ describe('maxAge', () => {
     const source = service('first', 'second');
     const now = Date.now();
     vi.spyOn(Date, 'now').mockReturnValue(now + 3_600_000);
-    await run(source, {}, (client) => client.get(1));
+    await run(source, {}, (client) => client.get(createRequest(1)));
     vi.spyOn(Date, 'now').mockReturnValue(now);
-    expect(await run(source, { maxAge: 60_000 }, (client) => client.get(1))).toMatchObject({
+    expect(await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)))).toMatchObject({
       content: 'second',
     });
   });
 
   test('a young answer is not given where the site has shown a newer one', async () => {
     const source = service('first', 'second');
-    await run(source, {}, (client) => client.get(1));
-    const got = await run(source, { maxAge: 60_000 }, (client) => client.get(1), {
+    await run(source, {}, (client) => client.get(createRequest(1)));
+    const got = await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)), {
       isSuperseded: () => true,
     });
     expect(got).toMatchObject({ content: 'second' });
   });
 
   test.each<[what: string, ...more: Parameters<typeof run>[3][]]>([
-    ['another key', { keyOf: cacheKeysOf('sk_test_of_someone_else') }],
+    ['another key', { keyOf: cacheKeys('sk_test_of_someone_else') }],
     ['another base address', { endpoints: [{ baseUrl: 'https://elsewhere.test', variant: 'render' }] }],
     ['the other variant alone', { endpoints: [{ baseUrl, variant: 'retrieve' }] }],
   ])('is not shared with %s', async (_what, more) => {
-    await run(service('ours'), {}, (client) => client.get(1));
-    expect(await run(service('theirs'), { maxAge: 60_000 }, (client) => client.get(1), more)).toMatchObject({
+    await run(service('ours'), {}, (client) => client.get(createRequest(1)));
+    expect(
+      await run(service('theirs'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)), more),
+    ).toMatchObject({
       content: 'theirs',
     });
   });
 
   test('is not shared with other params, but with the same in another order', async () => {
-    await run(service('pro'), {}, (client) => client.get(1, { plan: 'pro', seats: 2 }));
+    await run(service('pro'), {}, (client) => client.get(createRequest(1, { plan: 'pro', seats: 2 })));
     const source = service('other');
     const get = (params?: { plan: string; seats?: number }) =>
-      run(source, { maxAge: 60_000 }, (client) => client.get(1, params));
+      run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1, params)));
     expect(await get({ seats: 2, plan: 'pro' } as never)).toMatchObject({ content: 'pro' });
     expect(await get({ plan: 'pro' })).toMatchObject({ content: 'other' });
     expect(await get()).toMatchObject({ content: 'other' });
@@ -161,10 +162,12 @@ test.each(['render', 'retrieve'] as const)(
     });
     const now = Date.now();
     vi.spyOn(Date, 'now').mockReturnValue(now - 1_000);
-    await run(answerOf(older, 'old'), {}, (client) => client.get(1), { endpoints });
+    await run(answerOf(older, 'old'), {}, (client) => client.get(createRequest(1)), { endpoints });
     vi.spyOn(Date, 'now').mockReturnValue(now);
-    await run(answerOf(newer, 'new'), {}, (client) => client.get(1), { endpoints });
-    expect(await run(service(), { offline: true }, (client) => client.get(1), { endpoints })).toMatchObject({
+    await run(answerOf(newer, 'new'), {}, (client) => client.get(createRequest(1)), { endpoints });
+    expect(
+      await run(service(), { offline: true }, (client) => client.get(createRequest(1)), { endpoints }),
+    ).toMatchObject({
       content: 'new',
       variant: newer,
     });
@@ -182,20 +185,22 @@ describe('staleIfError', () => {
     ['not-found', false],
   ];
   test.each(rows)('%s: the last good content stands in: %s', async (code, standsIn) => {
-    await run(service('good'), {}, (client) => client.get(1));
-    const got = run(service(code), { staleIfError: 60_000 }, (client) => client.get(1));
+    await run(service('good'), {}, (client) => client.get(createRequest(1)));
+    const got = run(service(code), { staleIfError: 60_000 }, (client) => client.get(createRequest(1)));
     if (standsIn) expect(await got).toMatchObject({ content: 'good', error: { code } });
     else await expect(got).rejects.toMatchObject({ code });
   });
 
   test('not without the option, and not when it is too old', async () => {
-    await run(service('good'), {}, (client) => client.get(1));
-    await expect(run(service('server-error'), {}, (client) => client.get(1))).rejects.toMatchObject({
+    await run(service('good'), {}, (client) => client.get(createRequest(1)));
+    await expect(
+      run(service('server-error'), {}, (client) => client.get(createRequest(1))),
+    ).rejects.toMatchObject({
       code: 'server-error',
     });
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
     await expect(
-      run(service('server-error'), { staleIfError: 60_000 }, (client) => client.get(1)),
+      run(service('server-error'), { staleIfError: 60_000 }, (client) => client.get(createRequest(1))),
     ).rejects.toMatchObject({
       code: 'server-error',
     });
@@ -203,31 +208,31 @@ describe('staleIfError', () => {
 });
 
 test('offline gives what is kept, of any age, and asks nobody', async () => {
-  await run(service('good'), {}, (client) => client.get(1));
+  await run(service('good'), {}, (client) => client.get(createRequest(1)));
   vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 1e12);
   const source = service('new');
   await run(source, { offline: true }, async (client) => {
-    expect(await client.get(1)).toMatchObject({ content: 'good' });
-    await expect(client.get(2)).rejects.toMatchObject({ code: 'not-cached', snippetId: 2 });
+    expect(await client.get(createRequest(1))).toMatchObject({ content: 'good' });
+    await expect(client.get(createRequest(2))).rejects.toMatchObject({ code: 'not-cached', snippetId: 2 });
   });
   expect(source.asked).toBe(0);
 });
 
 describe('never a reason to fail', () => {
   test('no byte of the key is kept, and no content under a name that tells of it', async () => {
-    await run(service('good'), {}, (client) => client.get(1));
+    await run(service('good'), {}, (client) => client.get(createRequest(1)));
     const [name = ''] = await readdir(folder);
     expect(name).toMatch(/^[0-9a-f]{64}$/);
     expect(await readFile(join(folder, name), 'utf8')).not.toContain(apiKey);
   });
 
   test('a file that was cut at any byte, or holds anything else, is not there', async () => {
-    await run(service('good'), {}, (client) => client.get(1));
+    await run(service('good'), {}, (client) => client.get(createRequest(1)));
     const [name = ''] = await readdir(folder);
     const whole = await readFile(join(folder, name));
     for (let length = 0; length < whole.length; length++) {
       await writeFile(join(folder, name), whole.subarray(0, length));
-      const got = await run(service('fresh'), { maxAge: 60_000 }, (client) => client.get(1));
+      const got = await run(service('fresh'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
       expect(got.content, `${length} bytes`).toBe('fresh');
     }
     expect(warnings).toEqual([]);
@@ -243,12 +248,12 @@ describe('never a reason to fail', () => {
   });
 
   test('random bytes in its file are nothing', async () => {
-    await run(service('good'), {}, (client) => client.get(1));
+    await run(service('good'), {}, (client) => client.get(createRequest(1)));
     const [name = ''] = await readdir(folder);
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
         await writeFile(join(folder, name), bytes);
-        const got = await run(service('fresh'), { maxAge: 60_000 }, (client) => client.get(1));
+        const got = await run(service('fresh'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
         expect(got.content).toBe('fresh');
       }),
       { numRuns: 200 },
@@ -261,7 +266,7 @@ describe('never a reason to fail', () => {
     await run(
       service('good'),
       { maxAge: 60_000 },
-      (client) => Promise.all([1, 2, 3].map((id) => client.get(id))),
+      (client) => Promise.all([1, 2, 3].map((id) => client.get(createRequest(id)))),
       { storage: { folder: join(file, 'answers') } },
     );
     expect(warnings).toEqual([
@@ -270,7 +275,7 @@ describe('never a reason to fail', () => {
   });
 
   test('a disk that is full is said once, and what is on it is still read', async () => {
-    await run(service('kept'), {}, (client) => client.get(1));
+    await run(service('kept'), {}, (client) => client.get(createRequest(1)));
     const full = {
       ...(await import('unstorage/drivers/fs-lite')).default({ base: folder }),
       async setItem() {
@@ -281,9 +286,9 @@ describe('never a reason to fail', () => {
       service('new', 'new', 'server-error'),
       { staleIfError: 60_000 },
       async (client) => {
-        await client.get(2);
-        await client.get(3);
-        expect(await client.get(1)).toMatchObject({ content: 'kept' });
+        await client.get(createRequest(2));
+        await client.get(createRequest(3));
+        expect(await client.get(createRequest(1))).toMatchObject({ content: 'kept' });
       },
       { storage: { driver: full } },
     );
@@ -301,7 +306,7 @@ describe('never a reason to fail', () => {
     const contents = await run(
       service('good'),
       { maxAge: 60_000 },
-      (client) => Promise.all(Array.from({ length: 200 }, (_, id) => client.get(id + 1))),
+      (client) => Promise.all(Array.from({ length: 200 }, (_, id) => client.get(createRequest(id + 1)))),
       { storage: { driver: hanging } },
     );
     expect(contents).toHaveLength(200);
@@ -311,9 +316,9 @@ describe('never a reason to fail', () => {
 
   test('a content that holds the key is not kept, and the service is asked for it again', async () => {
     const source = service(`leak: ${apiKey}`);
-    await run(source, { maxAge: 60_000 }, (client) => client.get(1));
+    await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
     expect(await readdir(folder)).toEqual([]);
-    await run(source, { maxAge: 60_000 }, (client) => client.get(1));
+    await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
     expect(source.asked).toBe(2);
   });
 
@@ -323,7 +328,9 @@ describe('never a reason to fail', () => {
       ...storageThat(async () => {}),
       setItem: (_key: string, _value: string, options: unknown) => void told.push(options),
     };
-    await run(service('good'), {}, (client) => client.get(1), { storage: { driver: forgetful } });
+    await run(service('good'), {}, (client) => client.get(createRequest(1)), {
+      storage: { driver: forgetful },
+    });
     expect(told).toEqual([expect.objectContaining({ ttl: 1 })]);
   });
 
@@ -341,7 +348,7 @@ describe('never a reason to fail', () => {
       disposed += 1;
       throw new Error('the connection is gone');
     });
-    const got = run(service('good'), { maxAge: 60_000 }, (client) => client.get(1), {
+    const got = run(service('good'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)), {
       storage: { driver: failing },
     });
     expect(await got).toMatchObject({ content: 'good' });
@@ -354,7 +361,7 @@ describe('never a reason to fail', () => {
       disposed += 1;
       return new Promise(() => {});
     });
-    const got = run(service('good'), { maxAge: 60_000 }, (client) => client.get(1), {
+    const got = run(service('good'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)), {
       storage: { driver: hanging },
     });
     expect(await got).toMatchObject({ content: 'good' });
@@ -370,7 +377,7 @@ describe('never a reason to fail', () => {
         events.push('written');
       },
     };
-    await run(service('good'), {}, (client) => client.get(1), { storage: { driver: slow } });
+    await run(service('good'), {}, (client) => client.get(createRequest(1)), { storage: { driver: slow } });
     expect(events).toEqual(['written', 'closed']);
   });
 
@@ -378,11 +385,15 @@ describe('never a reason to fail', () => {
     const contents = ['a'.repeat(100_000), 'b'.repeat(100_000)] as const;
     await Promise.all(
       contents.map((content) =>
-        run(service(content), {}, (client) => Promise.all([1, 2, 3, 4].map((id) => client.get(id)))),
+        run(service(content), {}, (client) =>
+          Promise.all([1, 2, 3, 4].map((id) => client.get(createRequest(id)))),
+        ),
       ),
     );
     for (const id of [1, 2, 3, 4]) {
-      const { content } = await run(service('neither'), { offline: true }, (client) => client.get(id));
+      const { content } = await run(service('neither'), { offline: true }, (client) =>
+        client.get(createRequest(id)),
+      );
       expect(contents).toContain(content);
     }
     expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
@@ -394,11 +405,13 @@ test("the service's client is closed with the cache: no connection of it stays o
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ content: 'good' }));
   });
-  const client = new SnippetClient({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca });
+  const client = new Service({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca });
   try {
-    expect(await run(client, {}, (source) => source.get(1))).toMatchObject({ content: 'good' });
+    expect(await run(client, {}, (source) => source.get(createRequest(1)))).toMatchObject({
+      content: 'good',
+    });
     await expect.poll(() => server.openConnections()).toBe(0);
-    await expect(client.get(1)).rejects.toMatchObject({ code: 'closed' });
+    await expect(client.get(createRequest(1))).rejects.toMatchObject({ code: 'closed' });
   } finally {
     await client.close();
     await server.close();

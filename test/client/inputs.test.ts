@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { disguisesOf } from '../../src/client/api-key.ts';
-import { parseBaseUrl, snippetUrl } from '../../src/client/base-url.ts';
+import { keySpellings } from '../../src/client/api-key.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
-import { parseSnippetId } from '../../src/client/snippet-id.ts';
+import { parseBaseUrl, snippetUrl } from '../../src/client/service-url.ts';
+import { parseSnippetId } from '../../src/client/snippet-request.ts';
 import { instantClock } from '../support/clock.ts';
 import { answer, answerRequests, problem } from '../support/network.ts';
 
@@ -60,26 +60,26 @@ test.for([
   ['https://x.test/a/b//', 'https://x.test/a/b/snippets/42/render'],
   ['https://x.test:8443/v1', 'https://x.test:8443/v1/snippets/42/render'],
   ['HTTPS://X.test/V1', 'https://x.test/V1/snippets/42/render'],
-] as const)('the base address %s keeps its path prefix', ([base, url]) => {
-  expect(snippetUrl(parseBaseUrl('base', base), 'render', 42, undefined)).toBe(url);
+] as const)('the base URL %s keeps its path prefix', ([base, url]) => {
+  expect(snippetUrl(parseBaseUrl('base', base), 'render', { id: 42, params: undefined })).toBe(url);
 });
 
 test.for([
-  ['http://x.test', 'must start with https:'],
-  ['ftp://x.test', 'must start with https:'],
-  ['file:///etc/passwd', 'must start with https:'],
-  ['x.test', 'is not an absolute address'],
-  ['/v1', 'is not an absolute address'],
-  ['', 'is not an absolute address'],
-  ['https://', 'is not an absolute address'],
-  ['https://user@x.test', 'must not hold a user name or password'],
-  ['https://user:hunter2@x.test', 'must not hold a user name or password'],
-  ['http://user:hunter2@x.test', 'must not hold a user name or password'],
-  ['https://x.test/?a=1', 'must not hold a query'],
-  ['https://x.test/?', 'must not hold a query'],
-  ['https://x.test/#a', 'must not hold a query or a fragment'],
+  ['http://x.test', 'must start with "https:"'],
+  ['ftp://x.test', 'must start with "https:"'],
+  ['file:///etc/passwd', 'must start with "https:"'],
+  ['x.test', 'must be an absolute URL'],
+  ['/v1', 'must be an absolute URL'],
+  ['', 'must be an absolute URL'],
+  ['https://', 'must be an absolute URL'],
+  ['https://user@x.test', 'must not contain a user name or password'],
+  ['https://user:hunter2@x.test', 'must not contain a user name or password'],
+  ['http://user:hunter2@x.test', 'must not contain a user name or password'],
+  ['https://x.test/?a=1', 'must not contain a query'],
+  ['https://x.test/?', 'must not contain a query'],
+  ['https://x.test/#a', 'must not contain a query or a fragment'],
   [42, 'is not a string'],
-] as const)('the base address %s is refused', ([base, message]) => {
+] as const)('the base URL %s is refused', ([base, message]) => {
   const error = refusal(() => new SnippetClient({ apiKey, renderBaseUrl: base as string }));
   expect(error.code).toBe('invalid-options');
   expect(error.message).toContain(`renderBaseUrl ${message}`);
@@ -133,7 +133,7 @@ test('a variant whose address is not set cannot be asked', async () => {
 test('a client that is printed does not show its key', async () => {
   const client = new SnippetClient({ apiKey, renderBaseUrl });
   const printed = inspect(client, { showHidden: true, depth: 10 }) + JSON.stringify(client);
-  for (const disguise of disguisesOf(apiKey)) expect(printed).not.toContain(disguise);
+  for (const spelling of keySpellings(apiKey)) expect(printed).not.toContain(spelling);
   await client.close();
 });
 
@@ -146,12 +146,12 @@ test('a key is known as a URL and as JSON hold it', async () => {
 });
 
 test('a key is known in base64 wherever in a longer text it stands', () => {
-  const disguises = disguisesOf(apiKey);
+  const spellings = keySpellings(apiKey);
   for (const before of ['', 'x', 'xy', 'xyz', 'Bearer ']) {
     for (const encoding of ['base64', 'base64url'] as const) {
       const text = Buffer.from(`${before}${apiKey} and more`).toString(encoding);
       expect(
-        disguises.some((disguise) => text.includes(disguise)),
+        spellings.some((spelling) => text.includes(spelling)),
         `${before} ${encoding}`,
       ).toBe(true);
     }

@@ -1,8 +1,10 @@
 import { HttpResponse, http } from 'msw';
 import { describe, expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
-import { canonicalParams, parseParams } from '../../src/client/params.ts';
+import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
 import { answerRequests, client, network, renderBaseUrl } from '../support/network.ts';
+
+const canonical = (params: unknown) => createRequest(1, params).params;
 
 answerRequests();
 
@@ -19,8 +21,8 @@ function record(): { queries: string[] } {
 }
 
 test('the order of keys does not matter, at any depth', () => {
-  const one = canonicalParams({ b: { d: [{ z: 1, a: 2 }], c: null }, a: true });
-  const other = canonicalParams({ a: true, b: { c: null, d: [{ a: 2, z: 1 }] } });
+  const one = canonical({ b: { d: [{ z: 1, a: 2 }], c: null }, a: true });
+  const other = canonical({ a: true, b: { c: null, d: [{ a: 2, z: 1 }] } });
   expect(one).toBe('{"a":true,"b":{"c":null,"d":[{"a":2,"z":1}]}}');
   expect(other).toBe(one);
 });
@@ -37,7 +39,7 @@ test('no params, and none in the object, are the same: the address has no query'
 
 test('a key named __proto__ is a key like any other', () => {
   const params: unknown = JSON.parse('{"__proto__":{"x":1},"a":2}');
-  expect(canonicalParams(params)).toBe('{"__proto__":{"x":1},"a":2}');
+  expect(canonical(params)).toBe('{"__proto__":{"x":1},"a":2}');
 });
 
 const cycle: Record<string, unknown> = { name: 'cycle' };
@@ -77,7 +79,7 @@ describe('what JSON would drop, change or refuse is refused, with its path', () 
     ['params must be a plain object, not null', null],
     ['params must be a plain object, not a Map', new Map()],
   ] as const)('%s', ([message, params]) => {
-    expect(() => canonicalParams(params)).toThrow(
+    expect(() => canonical(params)).toThrow(
       expect.objectContaining({ code: 'invalid-params', message: expect.stringContaining(message) }),
     );
   });
@@ -93,12 +95,12 @@ describe('what JSON would drop, change or refuse is refused, with its path', () 
 
 test('64 levels are as deep as params may be', () => {
   const nested = (levels: number): unknown => (levels === 1 ? {} : { a: nested(levels - 1) });
-  expect(canonicalParams(nested(64))).toHaveLength(2 * 64 + 4 * 63);
-  expect(() => canonicalParams(nested(65))).toThrow('is nested more than 64 levels deep');
+  expect(canonical(nested(64))).toHaveLength(2 * 64 + 4 * 63);
+  expect(() => canonical(nested(65))).toThrow('is nested more than 64 levels deep');
 });
 
 test('the same object twice is no cycle', () => {
-  expect(canonicalParams({ a: shared, b: [shared] })).toBe('{"a":{"x":1},"b":[{"x":1}]}');
+  expect(canonical({ a: shared, b: [shared] })).toBe('{"a":{"x":1},"b":[{"x":1}]}');
 });
 
 test.for([
@@ -106,13 +108,13 @@ test.for([
   ['{}', undefined],
   [' {"a" : "\\u00e9"} ', '{"a":"é"}'],
 ] as const)('params of an attribute: %s', ([text, canonical]) => {
-  expect(parseParams(text)).toBe(canonical);
+  expect(parseRequest('1', text).params).toBe(canonical);
 });
 
 test.for(['', '{', '[]', 'null', '"x"', "{'a':1}", '{"a":"\\ud800"}'])(
   'params of an attribute that cannot be used: %s',
   (text) => {
-    expect(() => parseParams(text)).toThrow(expect.objectContaining({ code: 'invalid-params' }));
+    expect(() => parseRequest('1', text).params).toThrow(expect.objectContaining({ code: 'invalid-params' }));
   },
 );
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Breaker } from '../../src/client/breaker.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
 import { defaultLimits } from '../../src/client/limits.ts';
-import { parseRetryAfter } from '../../src/client/retry-after.ts';
-import { retryDelay } from '../../src/client/retry-delay.ts';
+import { Breaker } from '../../src/client/origin-gate.ts';
+import { parseRetryAfter, retryDelay } from '../../src/client/retry-policy.ts';
 import { instantClock, virtualClock } from '../support/clock.ts';
 import {
   answer,
@@ -260,7 +259,7 @@ describe('Retry-After', () => {
     const client = new SnippetClient({ apiKey, renderBaseUrl }, clock);
     const first = await failureOf(client.get(1));
     expect(first).toMatchObject({ code: 'rate-limited', attempts: 1 });
-    expect(first.message).toContain('the service asks to be left alone for 277778 h');
+    expect(first.message).toContain('the service asks to wait 11,575d');
     expect(await failureOf(client.get(2))).toMatchObject({ code: 'rate-limited', attempts: 0 });
     expect(asked).toHaveLength(1);
     await client.close();

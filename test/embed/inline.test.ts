@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compose, inline, scan } from '../../src/embed/index.ts';
+import { compose, inline } from '../../src/embed/inline.ts';
+import { scan } from '../../src/embed/scan.ts';
 
 function put(
   html: string | Buffer,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lineAt, scan } from '../../src/embed/index.ts';
+import { lineAt, scan } from '../../src/embed/scan.ts';
 
 const found = (html: string) => scan(Buffer.from(html));
 const attributes = (html: string) => found(html).embeds.map((embed) => embed.attributes);

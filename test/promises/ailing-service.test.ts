@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SnippetClient, SnippetError } from '../../src/client/index.ts';
-import { fetchSnippets } from '../../src/wanted/fetch-snippets.ts';
-import type { WantedSnippet } from '../../src/wanted/page-embeds.ts';
+import { SnippetError } from '../../src/client/index.ts';
+import { Service } from '../../src/client/service.ts';
+import { createRequest, type SnippetRequest } from '../../src/client/snippet-request.ts';
+import { SiteError } from '../../src/failures/errors.ts';
+import { withoutRules } from '../../src/html/rules.ts';
+import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
+import type { SnippetUse } from '../../src/snippets/page-embeds.ts';
+import type { SnippetSource } from '../../src/snippets/source.ts';
 import { virtualClock } from '../support/clock.ts';
 import {
   answer,
@@ -19,17 +24,22 @@ import {
 answerRequests();
 
 const fine = json({ content: 'rendered' });
-const rules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' } as const;
 
-function wanted(count: number): WantedSnippet[] {
+function uses(count: number): SnippetUse[] {
   return Array.from({ length: count }, (_, index) => ({
-    key: `${index + 1}`,
-    id: index + 1,
-    params: undefined,
-    pages: new Set(['index.html']),
+    request: createRequest(index + 1),
+    places: new Set(['index.html']),
+    placesWithoutChildren: new Set(['index.html']),
     asHtml: true,
-    pagesWithoutFallback: new Set(['index.html']),
   }));
+}
+
+/** Fetches as a build does, without rules for HTML. */
+function fetchFrom(source: Pick<SnippetSource, 'get'>, count: number) {
+  return fetchAll(uses(count), async ({ request }, signal) => {
+    const snippet = await source.get(request, signal);
+    return { ...snippet, ...withoutRules(snippet.content) };
+  });
 }
 
 /** Chances that are the same in every run. */
@@ -41,8 +51,6 @@ function chances(seed: number): () => number {
   };
 }
 
-const never = new AbortController().signal;
-
 test.for([
   ['always answers 503', problem(503)],
   ['refuses connections', connectionFails],
@@ -51,9 +59,9 @@ test.for([
   async ([, dead]) => {
     const { asked } = answer({ render: [dead], retrieve: [dead] });
     const clock = virtualClock();
-    const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl }, clock);
-    const { contents, failed } = await fetchSnippets(client, wanted(10_000), rules, never, () => {});
-    expect(contents.size).toBe(0);
+    const client = new Service({ apiKey, renderBaseUrl, retrieveBaseUrl }, clock);
+    const { fetched, failed } = await fetchFrom(client, 10_000);
+    expect(fetched.size).toBe(0);
     expect(failed).toHaveLength(10_000);
     expect(failed.filter(({ error }) => error.code === 'unavailable').length).toBeGreaterThan(9_900);
     expect(asked.length).toBeLessThan(100);
@@ -66,9 +74,9 @@ describe('a service that is ailing loses no snippet', () => {
   test.for([0.1, 0.3])('%d of its answers are 503', async (share) => {
     const random = chances(1);
     answer({ render: [() => (random() < share ? problem(503)() : fine())] });
-    const client = new SnippetClient({ apiKey, renderBaseUrl }, virtualClock());
-    const { contents } = await fetchSnippets(client, wanted(500), rules, never, () => {});
-    expect(contents.size).toBe(500);
+    const client = new Service({ apiKey, renderBaseUrl }, virtualClock());
+    const { fetched } = await fetchFrom(client, 500);
+    expect(fetched.size).toBe(500);
     await client.close();
   });
 
@@ -77,9 +85,9 @@ describe('a service that is ailing loses no snippet', () => {
     answer({ render: [() => (clock.advanced() < 20_000 ? problem(503)() : fine())] });
     const notices: string[] = [];
     const onNotice = ({ kind }: { kind: string }) => notices.push(kind);
-    const client = new SnippetClient({ apiKey, renderBaseUrl, onNotice }, clock);
-    const { contents } = await fetchSnippets(client, wanted(200), rules, never, () => {});
-    expect(contents.size).toBe(200);
+    const client = new Service({ apiKey, renderBaseUrl, onNotice }, clock);
+    const { fetched } = await fetchFrom(client, 200);
+    expect(fetched.size).toBe(200);
     expect(notices).toEqual(['failing', 'recovered']);
     await client.close();
   });
@@ -92,11 +100,11 @@ describe('a service that is ailing loses no snippet', () => {
     answer({ render: [() => (isDown() ? problem(503)() : fine())] });
     // Shorter than from the beginning of the first outage to the end of the second.
     const limits = { breakerPatience: 38_000 };
-    const client = new SnippetClient({ apiKey, renderBaseUrl, limits }, clock);
-    const first = await fetchSnippets(client, wanted(100), rules, never, () => {});
+    const client = new Service({ apiKey, renderBaseUrl, limits }, clock);
+    const first = await fetchFrom(client, 100);
     outages.push([clock.advanced(), clock.advanced() + 20_000]);
-    const second = await fetchSnippets(client, wanted(100), rules, never, () => {});
-    expect([first.contents.size, second.contents.size]).toEqual([100, 100]);
+    const second = await fetchFrom(client, 100);
+    expect([first.fetched.size, second.fetched.size]).toEqual([100, 100]);
     await client.close();
   });
 });
@@ -104,8 +112,8 @@ describe('a service that is ailing loses no snippet', () => {
 test('a service that is dead is given up within two minutes, however long a snippet may take', async () => {
   answer({ render: [problem(503)] });
   const clock = virtualClock();
-  const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { deadline: 3_600_000 } }, clock);
-  const { failed } = await fetchSnippets(client, wanted(40), rules, never, () => {});
+  const client = new Service({ apiKey, renderBaseUrl, limits: { deadline: 3_600_000 } }, clock);
+  const { failed } = await fetchFrom(client, 40);
   expect(failed.filter(({ error }) => error.code === 'unavailable').length).toBeGreaterThan(15);
   expect(clock.advanced()).toBeLessThan(120_000);
   await client.close();
@@ -114,8 +122,8 @@ test('a service that is dead is given up within two minutes, however long a snip
 test('no snippet waits for a service that fails for everyone beyond its own deadline', async () => {
   answer({ render: [problem(503)] });
   const clock = virtualClock();
-  const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { deadline: 5_000 } }, clock);
-  const { failed } = await fetchSnippets(client, wanted(60), rules, never, () => {});
+  const client = new Service({ apiKey, renderBaseUrl, limits: { deadline: 5_000 } }, clock);
+  const { failed } = await fetchFrom(client, 60);
   expect(failed).toHaveLength(60);
   expect(clock.advanced()).toBeLessThanOrEqual(5_000);
   await client.close();
@@ -124,16 +132,16 @@ test('no snippet waits for a service that fails for everyone beyond its own dead
 test('one snippet that always fails is asked for once more, and no oftener', async () => {
   const asked: string[] = [];
   answer({ render: [fine] });
-  const client = new SnippetClient({ apiKey, renderBaseUrl }, virtualClock());
+  const client = new Service({ apiKey, renderBaseUrl }, virtualClock());
   const source = {
-    get: async (id: number) => {
-      asked.push(String(id));
-      if (id === 2) throw new SnippetError('server-error', 'Snippet 2 could not be rendered: 500');
-      return client.get(id);
+    get: async (request: SnippetRequest) => {
+      asked.push(request.key);
+      if (request.id === 2) throw new SnippetError('server-error', '500', { snippetId: 2 });
+      return client.get(request);
     },
   };
-  const { contents, failed } = await fetchSnippets(source, wanted(3), rules, never, () => {});
-  expect([contents.size, failed.length]).toEqual([2, 1]);
+  const { fetched, failed } = await fetchFrom(source, 3);
+  expect([fetched.size, failed.length]).toEqual([2, 1]);
   expect(asked).toEqual(['1', '2', '3', '2']);
   await client.close();
 });
@@ -147,14 +155,15 @@ test.for([
 ] as const)('%s of %i of four snippets: what failed is %s', async ([code, count, consequence]) => {
   const asked: number[] = [];
   const source = {
-    async get(id: number) {
+    async get({ id }: SnippetRequest) {
       asked.push(id);
-      if (id <= count) throw new SnippetError(code, `Snippet ${id}: no`);
+      if (id <= count)
+        throw code === 'not-cached' ? new SiteError(code, 'no', id) : new SnippetError(code, 'no');
       return { content: '', variant: 'render' as const, milliseconds: 1 };
     },
   };
-  const { contents, failed } = await fetchSnippets(source, wanted(4), rules, never, () => {});
-  expect([contents.size, failed.length]).toEqual([4 - count, count]);
+  const { fetched, failed } = await fetchFrom(source, 4);
+  expect([fetched.size, failed.length]).toEqual([4 - count, count]);
   expect(asked).toHaveLength(consequence.startsWith('asked') ? 4 + count : 4);
 });
 
@@ -217,25 +226,19 @@ test('whatever it answers, each snippet comes or is reported, and no request is 
             },
           ],
         });
-        const client = new SnippetClient({ apiKey, renderBaseUrl, concurrency }, clock);
+        const client = new Service({ apiKey, renderBaseUrl, concurrency }, clock);
         const source = {
-          get: (...asked: Parameters<SnippetClient['get']>) => {
+          get: (...asked: Parameters<Service['get']>) => {
             started += 1;
             return client.get(...asked).finally(() => {
               settled += 1;
             });
           },
         };
-        const { contents, failed, notAsked } = await fetchSnippets(
-          source,
-          wanted(30),
-          rules,
-          never,
-          () => {},
-        );
+        const { fetched, failed, notAsked } = await fetchFrom(source, 30);
         await client.close();
-        expect(contents.size + failed.length).toBe(30);
-        expect(notAsked).toEqual([]);
+        expect(fetched.size + failed.length).toBe(30);
+        expect(notAsked).toBe(0);
         for (const { error } of failed) {
           expect(['server-error', 'rate-limited', 'unavailable']).toContain(error.code);
         }

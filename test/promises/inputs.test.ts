@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { HttpResponse, http } from 'msw';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readCacheEntry } from '../../src/cache/cache-entry.ts';
 import { SnippetError } from '../../src/client/index.ts';
-import { inline, isText, scan } from '../../src/embed/index.ts';
-import { readManifest } from '../../src/publish/manifest.ts';
+import { inline, isText } from '../../src/embed/inline.ts';
+import { scan } from '../../src/embed/scan.ts';
+import { readManifest } from '../../src/record/manifest.ts';
+import { readCacheEntry } from '../../src/snippets/cache.ts';
 import { answer, answerRequests, client, network, renderBaseUrl } from '../support/network.ts';
 
 answerRequests();

@@ -2,15 +2,17 @@ import fc from 'fast-check';
 import createDomPurify from 'isomorphic-dompurify';
 import sanitizeHtml from 'sanitize-html';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { applyRules, type HtmlRules } from '../../src/html-rules/apply-rules.ts';
-import { findScripts, stripScripts } from '../../src/html-rules/scripts.ts';
+import { createRequest } from '../../src/client/snippet-request.ts';
+import { applyRules } from '../../src/html/rules.ts';
+import { findScripts, stripScripts } from '../../src/html/scripts.ts';
+import type { HtmlRules } from '../../src/settings/options.ts';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site } from '../support/site.ts';
 
 const rules: HtmlRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
 const snippet = (content: string) => ({ content, variant: 'render' as const, milliseconds: 1 });
-const name = { id: 42, params: '{"plan":"pro"}' };
+const name = createRequest(42, { plan: 'pro' });
 
 describe('sanitize', () => {
   test('gets the content, the id and the params, and what it returns goes into the page', async () => {

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findingsOf, type Stage, stages } from '../../src/cli/doctor/examine.ts';
 import type { SnippetErrorCode } from '../../src/client/snippet-error.ts';
-import { findingsOf, type Stage, stages } from '../../src/doctor/stages.ts';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { certificate, httpServer } from '../support/tls-server.ts';
@@ -14,8 +14,8 @@ describe('what a failure says about each stage', () => {
     ['network', 'connection'],
     ['timeout', 'connection'],
     ['certificate', 'certificate'],
-    ['redirect', 'address'],
-    ['no-route', 'address'],
+    ['redirect', 'url'],
+    ['no-route', 'url'],
     ['server-error', 'service'],
     ['unauthorized', 'key'],
     ['payment-required', 'subscription'],

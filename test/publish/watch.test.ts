@@ -1,9 +1,8 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { jittered, poll } from '../../src/publish/poll.ts';
-import { WatchedSite } from '../../src/publish/watched-site.ts';
-import { userError } from '../../src/report/user-error.ts';
+import { jittered, poll, WatchedSite } from '../../src/cli/watch.ts';
+import { userError } from '../../src/failures/user-error.ts';
 import { instantClock } from '../support/clock.ts';
 import { type RunningCommand, startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -40,11 +39,11 @@ test('turns never overlap, and end with the signal', async () => {
 });
 
 describe('a watched site', () => {
-  const b = { name: 'b.html', why: 'was changed after the build' };
+  const b = { name: 'b.html', reason: 'was changed after the build' };
   const nothing = { written: [], toBuild: [] };
   const some = { written: ['a.html'], toBuild: [] };
   const down = (attempts: number) =>
-    userError(`Snippet 1: refused after ${attempts} attempts`, 'Check the network.');
+    userError('network', `Snippet 1: refused after ${attempts} attempts`, 'Check the network.');
 
   async function turns(
     outcomes: (typeof nothing | Error)[],
@@ -53,7 +52,7 @@ describe('a watched site', () => {
     const said: string[] = [];
     let deployed = 0;
     const site = new WatchedSite({
-      async refresh() {
+      async update() {
         const outcome = outcomes.shift() ?? nothing;
         if (outcome instanceof Error) throw outcome;
         return outcome;
@@ -62,9 +61,9 @@ describe('a watched site', () => {
         deployed += 1;
         return deployments.shift() ?? true;
       },
-      say: (line) => said.push(line),
+      log: (line) => said.push(line),
     });
-    for (const _ of [...outcomes]) await site.turn();
+    for (const _ of [...outcomes]) await site.update();
     return { said, deployed };
   }
 
@@ -87,13 +86,13 @@ describe('a watched site', () => {
         expect.stringContaining(
           'Snippet 1: refused after 2 attempts\nCheck the network.\nThe site stays as it is',
         ),
-        'It works again.',
+        'The check succeeded again.',
       ],
       0,
     ],
     [
       'other trouble is news',
-      [down(2), userError('402', 'Renew the subscription.')],
+      [down(2), userError('payment-required', '402', 'Renew the subscription.')],
       [],
       [expect.stringContaining('Check the network'), expect.stringContaining('Renew')],
       0,
@@ -164,7 +163,7 @@ describe('the command', () => {
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(output().match(/402/g)).toHaveLength(1);
     service.mend();
-    await vi.waitFor(() => expect(output()).toContain('It works again.'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(output()).toContain('The check succeeded again.'), { timeout: 20_000 });
     expect(await deployed()).toBe('begin\nend\n');
 
     // Two changes while the command runs are one change set after it.

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { snippetHandlers } from '../../src/testing/index.ts';
+import { snippetHandlers } from '../../src/testing/snippet-handlers.ts';
 import { client, network, renderBaseUrl, retrieveBaseUrl } from '../support/network.ts';
 
 beforeAll(() => network.enable());

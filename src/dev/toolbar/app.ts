@@ -3,10 +3,10 @@
 import { defineToolbarApp } from 'astro/toolbar';
 import {
   events,
-  type PageQuestion,
-  type PageSnippets,
-  type RefreshQuestion,
+  type ListMessage,
+  type RefreshMessage,
   type ShownSnippet,
+  type SnippetsMessage,
 } from './messages.ts';
 import { outline, placesOf, showPlace } from './places.ts';
 
@@ -20,7 +20,7 @@ const style = `
   .error { color: #ff9d9d; }
 `;
 
-/** The dev toolbar app: the snippets of this page, where they are, how they came, and what is wrong with them. */
+/** The dev toolbar app: the snippets of this page, where they are, where they came from, and their errors. */
 export default defineToolbarApp({
   init(canvas, app, server) {
     const page = location.pathname;
@@ -32,22 +32,22 @@ export default defineToolbarApp({
     panel.hidden = true;
     canvas.append(panel);
 
-    const ask = () => server.send<PageQuestion>(events.ask, { page });
+    const requestList = () => server.send<ListMessage>(events.list, { page });
     app.onToggled(({ state }) => {
       panel.hidden = !state;
-      if (state) ask();
+      if (state) requestList();
     });
-    server.on<PageSnippets>(events.snippets, (told) => {
-      if (told.page !== page) return;
-      list.replaceChildren(...told.snippets.map(row));
-      if (told.snippets.length === 0) list.append(text('p', 'This page embeds no snippet.'));
+    server.on<SnippetsMessage>(events.snippets, (message) => {
+      if (message.page !== page) return;
+      list.replaceChildren(...message.snippets.map(row));
+      if (message.snippets.length === 0) list.append(text('p', 'There are no snippets on this page.'));
       app.toggleNotification(
-        told.snippets.some(({ error }) => error !== undefined)
+        message.snippets.some(({ error }) => error !== undefined)
           ? { state: true, level: 'error' }
           : { state: false },
       );
     });
-    ask();
+    requestList();
 
     function row(snippet: ShownSnippet): HTMLElement {
       const { key, id, name, params, error, editUrl } = snippet;
@@ -56,8 +56,8 @@ export default defineToolbarApp({
       buttons.className = 'buttons';
       buttons.append(
         button('Show', () => showPlace(placesOf(key))),
-        button('Ask again', () => server.send<RefreshQuestion>(events.refresh, { page, key })),
-        button('Copy the embed', () => navigator.clipboard.writeText(embedOf(snippet))),
+        button('Refresh', () => server.send<RefreshMessage>(events.refresh, { page, key })),
+        button('Copy embed', () => navigator.clipboard.writeText(embedOf(snippet))),
       );
       if (editUrl !== undefined) buttons.append(button('Edit', () => open(editUrl, '_blank', 'noopener')));
       item.append(text('h2', `Snippet ${id}${name === undefined ? '' : ` · ${name}`}`));
@@ -65,13 +65,13 @@ export default defineToolbarApp({
       item.append(text('p', facts(snippet)));
       if (error !== undefined) item.append(text('p', error, 'error'));
       item.append(buttons);
-      let erase = () => {};
+      let removeOutline = () => {};
       const draw = () => {
-        erase();
-        erase = outline(placesOf(key), canvas);
+        removeOutline();
+        removeOutline = outline(placesOf(key), canvas);
       };
       for (const event of ['mouseenter', 'focusin']) item.addEventListener(event, draw);
-      for (const event of ['mouseleave', 'focusout']) item.addEventListener(event, () => erase());
+      for (const event of ['mouseleave', 'focusout']) item.addEventListener(event, () => removeOutline());
       return item;
     }
   },
@@ -79,7 +79,7 @@ export default defineToolbarApp({
 
 function heading(): HTMLElement {
   const header = document.createElement('header');
-  header.append(text('h1', 'Snippets of this page'));
+  header.append(text('h1', 'Snippets on this page'));
   return header;
 }
 
@@ -106,7 +106,7 @@ function button(label: string, onClick: () => void): HTMLElement {
   return made;
 }
 
-/** Always as text: names, params and errors come from elsewhere. */
+/** Names, params and errors come from outside, so they are only ever set as text. */
 function text(element: string, content: string, className = ''): HTMLElement {
   const made = document.createElement(element);
   made.textContent = content;

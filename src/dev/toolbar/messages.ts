@@ -1,18 +1,18 @@
-/** What the toolbar app and the dev server say to each other. */
+/** The messages between the toolbar app and the dev server. */
 export const events = {
-  /** From the app: tell me of this page. Data: {@link PageQuestion}. */
-  ask: 'astro-snippets:ask',
-  /** From the app: ask the service for a snippet again. Data: {@link RefreshQuestion}. */
+  /** From the app: send the snippets of a page. Data: {@link ListMessage}. */
+  list: 'astro-snippets:list',
+  /** From the app: fetch a snippet again. Data: {@link RefreshMessage}. */
   refresh: 'astro-snippets:refresh',
-  /** From the server, to every page: {@link PageSnippets}. */
+  /** From the server to every page: {@link SnippetsMessage}. */
   snippets: 'astro-snippets:snippets',
 } as const;
 
-export interface PageQuestion {
+export interface ListMessage {
   page: string;
 }
 
-export interface RefreshQuestion extends PageQuestion {
+export interface RefreshMessage extends ListMessage {
   key: string;
 }
 
@@ -20,24 +20,24 @@ export interface RefreshQuestion extends PageQuestion {
 export interface ShownSnippet {
   key: string;
   id: number;
-  name?: string;
-  params?: string;
-  variant?: string;
+  name?: string | undefined;
+  params?: string | undefined;
+  variant?: string | undefined;
   /** How long the service took, in milliseconds. */
-  milliseconds?: number;
-  bytes?: number;
-  /** When the content was last known to be the service's, in milliseconds since the epoch. */
-  checkedAt?: number;
-  error?: string;
-  editUrl?: string;
+  milliseconds?: number | undefined;
+  bytes?: number | undefined;
+  /** When the content was last known to be current, in milliseconds since the epoch. */
+  checkedAt?: number | undefined;
+  error?: string | undefined;
+  editUrl?: string | undefined;
 }
 
-export interface PageSnippets {
+export interface SnippetsMessage {
   page: string;
   snippets: ShownSnippet[];
 }
 
-/** The comments around a snippet's content in a page of the dev server, by which the app finds its places. */
+/** The comments around a snippet's content in a page of the dev server, by which the app finds it. */
 export const markers = {
   start: (key: string) => `snippet ${encodeURIComponent(key)}`,
   end: (key: string) => `/snippet ${encodeURIComponent(key)}`,

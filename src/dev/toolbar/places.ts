@@ -2,7 +2,7 @@
 /// <reference lib="dom.iterable" />
 import { markers } from './messages.ts';
 
-/** The places of a snippet in the page, found by the comments around its content. */
+/** Finds the places of a snippet in the page by the comments around its content. */
 export function placesOf(key: string): Range[] {
   const places: Range[] = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_COMMENT);
@@ -19,7 +19,7 @@ export function placesOf(key: string): Range[] {
   return places;
 }
 
-/** Draws a frame around each place, and returns what takes the frames away. */
+/** Outlines each place. Returns a function that removes the outlines. */
 export function outline(places: readonly Range[], canvas: ShadowRoot): () => void {
   const frames = places.map((place) => {
     const { top, left, width, height } = place.getBoundingClientRect();

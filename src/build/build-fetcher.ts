@@ -1,0 +1,47 @@
+import type { AstroIntegrationLogger } from 'astro';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import { hashOf, type Manifest, readManifest, requestsOf } from '../record/manifest.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { CacheEntry } from '../snippets/cache.ts';
+import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+
+export interface BuildFetcher {
+  fetcher: SnippetFetcher;
+  /** The manifest of the last build. */
+  before: Manifest | undefined;
+}
+
+/** Opens the snippets of a build, which uses each answer for the whole run. */
+export async function openBuildFetcher(
+  settings: Settings,
+  manifest: string,
+  logger: AstroIntegrationLogger,
+): Promise<BuildFetcher> {
+  const before = await readManifest(manifest);
+  const fetcher = new SnippetFetcher(settings, {
+    warn: (line) => logger.warn(line),
+    remember: true,
+    isSuperseded: supersededBy(before),
+  });
+  return { fetcher, before };
+}
+
+/**
+ * Starts fetching what the last build showed, while Astro still bundles. A snippet that is no longer embedded costs a
+ * request and nothing else.
+ */
+export function prefetchLastBuild({ fetcher, before }: BuildFetcher): void {
+  if (before !== undefined) for (const request of requestsOf(before)) fetcher.prefetch(request);
+}
+
+/** A cached answer is too old if the site has shown a newer one since: a refresh always asks the service. */
+function supersededBy(before: Manifest | undefined): (request: SnippetRequest, entry: CacheEntry) => boolean {
+  if (before === undefined) return () => false;
+  const shown = new Map(
+    requestsOf(before).map(({ key }, index) => [key, before.snippets[index]?.content] as const),
+  );
+  return ({ key }, { content, fetchedAt }) => {
+    const known = shown.get(key);
+    return known !== undefined && fetchedAt < known.fetchedAt && hashOf(content) !== known.hash;
+  };
+}

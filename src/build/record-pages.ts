@@ -1,0 +1,51 @@
+import {
+  contentRecord,
+  hashOf,
+  type Manifest,
+  type ManifestContent,
+  type ManifestPage,
+} from '../record/manifest.ts';
+import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
+import type { SnippetUse } from '../snippets/page-embeds.ts';
+import type { InlinedPage } from './inline-pages.ts';
+import type { SitePage } from './scan-site.ts';
+
+/** Collects, page by page, what a build embeds, for the manifest. */
+export class PageRecorder {
+  readonly #uses: readonly SnippetUse[];
+  readonly #contents: ReadonlyMap<string, ManifestContent>;
+  readonly #indexes: ReadonlyMap<string, number>;
+  readonly #pages: ManifestPage[] = [];
+
+  constructor(uses: readonly SnippetUse[], snippets: FetchedSnippets) {
+    this.#uses = uses;
+    this.#contents = new Map([...snippets].map(([key, snippet]) => [key, contentRecord(snippet)]));
+    this.#indexes = new Map(uses.map(({ request }, index) => [request.key, index]));
+  }
+
+  add({ source }: SitePage, { page, placed, policies }: InlinedPage): void {
+    this.#pages.push({
+      name: source.name,
+      hash: hashOf(page),
+      embeds: placed.map(({ embed: { request }, form, start, end }) => ({
+        snippet: this.#indexes.get(request.key) ?? 0,
+        start,
+        end,
+        ...form,
+        content: this.#contents.get(request.key)?.hash,
+      })),
+      policies: policies.length === 0 ? undefined : policies,
+    });
+  }
+
+  get record(): Pick<Manifest, 'snippets' | 'pages'> {
+    return {
+      snippets: this.#uses.map(({ request: { id, params, key } }) => ({
+        id,
+        params,
+        content: this.#contents.get(key),
+      })),
+      pages: this.#pages,
+    };
+  }
+}

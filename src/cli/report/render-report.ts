@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Eta } from 'eta';
+import { cleanText } from '../../client/clean-text.ts';
+import { formatBytes, formatDuration } from '../../client/format.ts';
+import { type SnippetRequest, toRequest } from '../../client/snippet-request.ts';
+import { type Manifest, pagesOf, requestsOf } from '../../record/manifest.ts';
+
+// On a large site, the pages of a snippet that is on all of them would make up most of the report.
+const maxPages = 200;
+
+const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
+
+/**
+ * Renders the report as one self-contained HTML page: its policy allows its own style and script, and no request. The
+ * template escapes all text from outside.
+ */
+export function renderReport(manifest: Manifest): string {
+  const style = read('report.css');
+  const script = read('sort-table.js');
+  const rows = reportRows(manifest).map(({ request: { id, params = '' }, pages, ...row }) => ({
+    ...row,
+    id,
+    params: cleanText(params),
+    pages: pages.slice(0, maxPages),
+    pageCount: pages.length,
+  }));
+  const contents = rows.flatMap(({ content }) => content ?? []);
+  const countOf = (change: Change) => rows.filter((row) => row.change === change).length;
+  return new Eta({ autoEscape: true, autoTrim: false }).renderString(read('report.eta'), {
+    manifest,
+    rows,
+    style,
+    script,
+    policy: `default-src 'none'; style-src ${sourceOf(style)}; script-src ${sourceOf(script)}`,
+    totals: {
+      snippets: manifest.snippets.length,
+      pages: manifest.pages.length,
+      embeds: manifest.pages.reduce((sum, { embeds }) => sum + embeds.length, 0),
+      bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
+      slowest: Math.max(0, ...contents.map(({ milliseconds }) => milliseconds)),
+      changed: countOf('changed') + countOf('added') + countOf('gone'),
+    },
+    formatBytes,
+    formatDuration,
+    formatTime,
+  });
+}
+
+/** What happened to a snippet since the last build or refresh; `unknown` without a record of it. */
+export type Change = 'added' | 'changed' | 'gone' | 'same' | 'unknown';
+
+export interface ReportRow {
+  request: SnippetRequest;
+  change: Change;
+  /** Absent if the snippet could not be fetched, or is gone. */
+  content: Manifest['snippets'][number]['content'];
+  /** The pages that show it, each once. */
+  pages: string[];
+}
+
+/** One row for each snippet that the site shows, and for each that it showed before. */
+export function reportRows(manifest: Manifest): ReportRow[] {
+  const { snippets, before } = manifest;
+  const shownOn = pagesOf(manifest);
+  const hashesBefore = new Map(
+    before?.snippets.map(({ id, params, hash }) => [toRequest(id, params).key, hash]),
+  );
+  const changeOf = (key: string, hash: string | undefined): Change => {
+    if (before === undefined) return 'unknown';
+    if (!hashesBefore.has(key)) return 'added';
+    return hashesBefore.get(key) === hash ? 'same' : 'changed';
+  };
+  const requests = requestsOf(manifest);
+  const rows = requests.map((request, index): ReportRow => {
+    const content = snippets[index]?.content;
+    const change = changeOf(request.key, content?.hash);
+    return { request, change, content, pages: [...(shownOn[index] ?? [])] };
+  });
+  const shown = new Set(requests.map(({ key }) => key));
+  const gone = requestsOf({ snippets: before?.snippets ?? [] })
+    .filter(({ key }) => !shown.has(key))
+    .map((request): ReportRow => ({ request, change: 'gone', content: undefined, pages: [] }));
+  return [...rows, ...gone];
+}
+
+function sourceOf(text: string): string {
+  return `'sha256-${hash('sha256', text, 'base64')}'`;
+}
+
+/** In UTC, so that a report does not depend on where it is rendered. */
+function formatTime(time: string | number): string {
+  return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,30 @@
+/** `1 page`, `2 pages`; or, with a plural of its own, `2 retries`. */
+export function count(number: number, one: string, other = `${one}s`): string {
+  return `${number} ${number === 1 ? one : other}`;
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** A duration in a unit that suits its length: `12ms`, `1.25s`, `3m`; or `3 minutes`. Rounded up from a minute on. */
+export function formatDuration(milliseconds: number, display: 'narrow' | 'long' = 'narrow'): string {
+  if (milliseconds < second) return inUnit(Math.round(milliseconds), 'millisecond', display);
+  if (milliseconds < 2 * minute) return inUnit(milliseconds / second, 'second', display);
+  if (milliseconds < 2 * hour) return inUnit(Math.ceil(milliseconds / minute), 'minute', display);
+  if (milliseconds < 2 * day) return inUnit(Math.ceil(milliseconds / hour), 'hour', display);
+  return inUnit(Math.ceil(milliseconds / day), 'day', display);
+}
+
+/** A size: `512B`, `1.5kB`. */
+export function formatBytes(bytes: number): string {
+  return bytes < 1000 ? inUnit(bytes, 'byte', 'narrow') : inUnit(bytes / 1000, 'kilobyte', 'narrow');
+}
+
+function inUnit(value: number, unit: string, unitDisplay: 'narrow' | 'long'): string {
+  const maximumFractionDigits = unit === 'kilobyte' ? 1 : 2;
+  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay, maximumFractionDigits }).format(
+    value,
+  );
+}

@@ -1,0 +1,52 @@
+import { cleanText } from './clean-text.ts';
+import { SnippetError } from './snippet-error.ts';
+
+/**
+ * The two variants of the service (specification, section 4): `render` is variant B, `retrieve` is variant A. The
+ * same two words name the operation and its base URL.
+ */
+export type Variant = 'retrieve' | 'render';
+
+/** A base URL (specification, section 1): https, with its path prefix and without a trailing slash. */
+export interface BaseUrl {
+  href: string;
+  origin: string;
+}
+
+/**
+ * Parses a base URL.
+ *
+ * @param name what the user knows the setting by; it starts every error message.
+ * @throws SnippetError `invalid-options`, with a message that says which part is wrong.
+ */
+export function parseBaseUrl(name: string, value: unknown): BaseUrl {
+  const invalid = (flaw: string) => new SnippetError('invalid-options', `${name} ${flaw}`);
+  if (typeof value !== 'string') throw invalid('must be a string.');
+  if (!URL.canParse(value)) {
+    throw invalid('must be an absolute URL, such as "https://snippets.example.com/v1".');
+  }
+  const url = new URL(value);
+  // Checked first, and without quoting the URL: what precedes the @ may be a secret.
+  if (url.username !== '' || url.password !== '') {
+    throw invalid('must not contain a user name or password. The API key is sent separately.');
+  }
+  if (url.protocol !== 'https:') {
+    throw invalid(
+      `must start with "https:", not "${cleanText(url.protocol)}". The service accepts HTTPS requests only.`,
+    );
+  }
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(value)) {
+    throw invalid('must not contain a query or a fragment.');
+  }
+  return { href: url.href.replace(/\/+$/, ''), origin: url.origin };
+}
+
+/** The URL of one snippet (specification, sections 4.1 and 4.2). `params` is canonical JSON text. */
+export function snippetUrl(
+  base: BaseUrl,
+  variant: Variant,
+  { id, params }: { id: number; params: string | undefined },
+): string {
+  const path = `${base.href}/snippets/${id}${variant === 'render' ? '/render' : ''}`;
+  return params === undefined ? path : `${path}?params=${encodeURIComponent(params)}`;
+}

@@ -1,0 +1,157 @@
+import { cleanText } from './clean-text.ts';
+import { SnippetError } from './snippet-error.ts';
+
+/**
+ * One snippet with its params: what is asked of the service. Made once, where an id and params enter, and passed on
+ * whole from there.
+ */
+export interface SnippetRequest {
+  readonly id: number;
+  /** Canonical JSON text; `undefined` without params. */
+  readonly params: string | undefined;
+  /** Equal for equal requests: the id, followed by the params if there are any. */
+  readonly key: string;
+}
+
+/** A value that JSON can hold. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** The variables passed to a snippet: one JSON object (specification, sections 4.1 and 4.2). */
+export type Params = { readonly [key: string]: Json };
+
+const maxDepth = 64;
+
+/**
+ * Makes a request of an id and params as code passes them.
+ *
+ * @param params a plain object. Two objects that mean the same give the same request; one without properties counts
+ * as no params.
+ * @throws SnippetError `invalid-id`, or `invalid-params` for whatever JSON would drop, change or reject, with its path.
+ */
+export function createRequest(id: unknown, params?: unknown): SnippetRequest {
+  return toRequest(parseSnippetId(id), canonicalParams(params));
+}
+
+/**
+ * Makes a request of an id and params as they are written in markup or on the command line.
+ *
+ * @throws SnippetError `invalid-id` or `invalid-params`
+ */
+export function parseRequest(id: string | undefined, params: string | undefined): SnippetRequest {
+  const snippetId = parseSnippetId(id);
+  if (params === undefined) return toRequest(snippetId, undefined);
+  let variables: unknown;
+  try {
+    variables = JSON.parse(params);
+  } catch (error) {
+    throw new SnippetError('invalid-params', `params is not JSON: ${cleanText((error as Error).message)}`);
+  }
+  return toRequest(snippetId, canonicalParams(variables ?? null));
+}
+
+/** Restores a request from what one of the functions above has checked before. */
+export function toRequest(id: number, params: string | undefined): SnippetRequest {
+  return { id, params, key: params === undefined ? `${id}` : `${id} ${params}` };
+}
+
+/** The params of a request as an object, to hand to a user's own function. */
+export function paramsObject({ params }: SnippetRequest): Params | undefined {
+  return params === undefined ? undefined : JSON.parse(params);
+}
+
+/**
+ * Parses a snippet's id (specification, section 2: an integer): a positive safe integer, or its decimal digits.
+ * Anything else could climb out of the URL path it is put into.
+ *
+ * @throws SnippetError `invalid-id`
+ */
+export function parseSnippetId(value: unknown): number {
+  const id = typeof value === 'string' && /^[1-9][0-9]{0,15}$/.test(value) ? Number(value) : value;
+  if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
+  if (value === undefined) throw new SnippetError('invalid-id', 'The snippet id is missing.');
+  throw new SnippetError('invalid-id', `A snippet id must be a positive whole number, not ${shown(value)}.`);
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `"${cleanText(value)}"`;
+  if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${value}`;
+  return value === null ? 'null' : `a value of type ${typeof value}`;
+}
+
+/**
+ * Writes params in their one canonical form: keys sorted, nothing added and nothing left out.
+ *
+ * @throws SnippetError `invalid-params`
+ */
+function canonicalParams(params: unknown): string | undefined {
+  if (params === undefined) return undefined;
+  if (!isPlainObject(params)) {
+    throw new SnippetError('invalid-params', `params must be a plain object, not ${kindOf(params)}.`);
+  }
+  const copy = canonicalCopy(params, 'params', []);
+  return Object.keys(copy as object).length === 0 ? undefined : JSON.stringify(copy);
+}
+
+function canonicalCopy(value: unknown, path: string, ancestors: readonly object[]): unknown {
+  const invalid = (flaw: string) => new SnippetError('invalid-params', `${path} ${flaw}`);
+  switch (typeof value) {
+    case 'boolean':
+      return value;
+    case 'number':
+      if (!Number.isFinite(value)) throw invalid(`is ${value}, which JSON cannot represent.`);
+      return value;
+    case 'string':
+      if (!value.isWellFormed()) throw invalid('contains half of a surrogate pair, which cannot be sent.');
+      return value;
+    case 'object':
+      break;
+    default:
+      throw invalid(`is ${kindOf(value)}, which JSON cannot represent.`);
+  }
+  if (value === null) return null;
+  if (ancestors.includes(value)) throw invalid('is a circular reference.');
+  if (ancestors.length >= maxDepth) throw invalid(`is nested more than ${maxDepth} levels deep.`);
+  const line = [...ancestors, value];
+  if (Array.isArray(value)) {
+    // Array.from visits holes, so that a hole is rejected instead of turned into null.
+    return Array.from(value, (_, index) =>
+      canonicalCopy(read(value, index, `${path}[${index}]`), `${path}[${index}]`, line),
+    );
+  }
+  if (!isPlainObject(value)) throw invalid(`is ${kindOf(value)}: pass plain objects, arrays and values.`);
+  // Without a prototype, so that a key named __proto__ is a key like any other.
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const key of Object.keys(value).sort()) {
+    if (!key.isWellFormed()) throw invalid('has a key that contains half of a surrogate pair.');
+    const inner = `${path}${/^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${cleanText(JSON.stringify(key))}]`}`;
+    copy[key] = canonicalCopy(read(value, key, inner), inner, line);
+  }
+  return copy;
+}
+
+/** Reads a property once, so that a getter cannot answer differently the second time. */
+function read(holder: object, key: string | number, path: string): unknown {
+  try {
+    return (holder as Record<string | number, unknown>)[key];
+  } catch {
+    throw new SnippetError('invalid-params', `${path} could not be read: its getter throws.`);
+  }
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // An object of another realm (a vm context, as a test runner uses) has another Object.prototype.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'undefined';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  if (Object.getOwnPropertySymbols(value).length > 0) return 'an object with a symbol as a key';
+  const name: unknown = value.constructor?.name;
+  return typeof name === 'string' && name !== '' ? `a ${cleanText(name)}` : 'a class instance';
+}

@@ -1,0 +1,211 @@
+import { createRequire } from 'node:module';
+import type { Dispatcher } from 'undici';
+import type { Limits } from './limits.ts';
+
+/** A complete answer of the service: its body has arrived to the last byte. */
+export interface Answer {
+  status: number;
+  contentType: string;
+  retryAfter: string | undefined;
+  body: string;
+}
+
+/** Why there is no complete answer. The message comes from Node or from this package, and is not cleaned yet. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large';
+
+  constructor(kind: NoAnswer['kind'], reason: string) {
+    super(reason);
+    this.kind = kind;
+  }
+}
+
+export interface HttpRequest {
+  url: string;
+  authorization: string;
+  /** For the whole request, from connecting to the last byte of the body. */
+  milliseconds: number;
+}
+
+/**
+ * Makes one request and reads its whole body. Does not follow redirects or accept compressed bodies.
+ *
+ * @throws NoAnswer, or the reason of `signal` if the caller aborted.
+ */
+export async function sendRequest(
+  { url, authorization, milliseconds }: HttpRequest,
+  dispatcher: Dispatcher,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), milliseconds);
+  try {
+    const response = await loadUndici().request(url, {
+      dispatcher,
+      signal: AbortSignal.any([signal, timeout.signal]),
+      headers: {
+        authorization,
+        accept: 'application/json, application/problem+json',
+        'accept-encoding': 'identity',
+        'user-agent': 'astro-snippets',
+      },
+    });
+    const bytes = await response.body.bytes();
+    return {
+      status: response.statusCode,
+      contentType: single(response.headers['content-type']) ?? '',
+      retryAfter: single(response.headers['retry-after']),
+      body: decode(bytes),
+    };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (timeout.signal.aborted) {
+      throw new NoAnswer('timeout', `no complete answer within ${Math.round(milliseconds) / 1000} s`);
+    }
+    throw explain(error, limits);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** A body that is not UTF-8 counts as empty: it is never content, but its status still decides what happens. */
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return '';
+  }
+}
+
+const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+// How Node names a certificate that does not verify, after OpenSSL. UNSPECIFIED covers what has no name, such as a
+// signature that is too weak. Retrying fixes none of these.
+const certificateErrors = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_CHAIN_TOO_LONG',
+  'CERT_REJECTED',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'CRL_HAS_EXPIRED',
+  'CRL_NOT_YET_VALID',
+  'CRL_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'ERR_TLS_CERT_ALTNAME_FORMAT',
+  'ERROR_IN_CERT_NOT_AFTER_FIELD',
+  'ERROR_IN_CERT_NOT_BEFORE_FIELD',
+  'HOSTNAME_MISMATCH',
+  'INVALID_CA',
+  'INVALID_PURPOSE',
+  'PATH_LENGTH_EXCEEDED',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
+  'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
+  'UNABLE_TO_GET_CRL',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNSPECIFIED',
+]);
+
+function explain(error: unknown, limits: Limits): NoAnswer {
+  const { code = '', message } = causeOf(error);
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+    return new NoAnswer('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
+  }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') {
+    return new NoAnswer('timeout', `no connection within ${limits.connectTimeout / 1000} s`);
+  }
+  if (timeouts.has(code)) {
+    return new NoAnswer('timeout', `the service sent nothing for ${limits.idleTimeout / 1000} s`);
+  }
+  if (certificateErrors.has(code)) return new NoAnswer('certificate', `${message} (${code})`);
+  return new NoAnswer('network', code === '' || message.includes(code) ? message : `${message} (${code})`);
+}
+
+/** The innermost cause: "connect ECONNREFUSED" instead of the "fetch failed" around it. */
+function causeOf(error: unknown): { code?: string; message: string } {
+  let cause = error as { code?: unknown; message?: unknown; cause?: unknown; errors?: unknown };
+  for (let depth = 0; depth < 5; depth++) {
+    const next = cause.cause ?? (Array.isArray(cause.errors) ? cause.errors[0] : undefined);
+    if (typeof next !== 'object' || next === null) break;
+    cause = next;
+  }
+  return {
+    ...(typeof cause.code === 'string' ? { code: cause.code } : {}),
+    message: typeof cause.message === 'string' ? cause.message : 'the connection failed',
+  };
+}
+
+export interface DispatcherOptions {
+  ca: string | readonly string[] | undefined;
+  concurrency: number;
+  limits: Limits;
+}
+
+/** Opens connections of the client's own. Shares nothing with the rest of the process. */
+export async function createDispatcher({ ca, concurrency, limits }: DispatcherOptions): Promise<Dispatcher> {
+  const { Agent, EnvHttpProxyAgent } = loadUndici();
+  const tls = {
+    // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca: [...(await systemRoots()), ...(typeof ca === 'string' ? [ca] : ca)] }),
+  };
+  const options = {
+    connections: concurrency,
+    pipelining: 1,
+    allowH2: true,
+    headersTimeout: limits.idleTimeout,
+    bodyTimeout: limits.idleTimeout,
+    maxResponseSize: limits.bodyBytes,
+    connect: { timeout: limits.connectTimeout, preferH2: true, ...tls },
+  };
+  if (!isProxySet()) return new Agent(options);
+  return new EnvHttpProxyAgent({
+    ...options,
+    connectTimeout: limits.connectTimeout,
+    requestTls: { preferH2: true, ...tls },
+    proxyTls: { rejectUnauthorized: true },
+  });
+}
+
+/** With a `ca` of its own, TLS would trust that one only. Here it adds to the roots, as NODE_EXTRA_CA_CERTS does. */
+async function systemRoots(): Promise<readonly string[]> {
+  const { getCACertificates } = await import('node:tls');
+  return getCACertificates('default');
+}
+
+function isProxySet(): boolean {
+  return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].some((name) => process.env[name]);
+}
+
+// Where the built-in fetch of Node 22 and 24 looks up its dispatcher.
+const builtInDispatcher = Symbol.for('undici.globalDispatcher.1');
+
+let undici: typeof import('undici') | undefined;
+
+/**
+ * Loads undici on the first request, since loading takes time.
+ *
+ * On load, undici makes itself the dispatcher of the process's built-in `fetch` unless there is one already. To leave
+ * other code's requests alone, the built-in fetch is initialized first and its dispatcher restored afterwards, all in
+ * one tick. (undici's own symbol stays: other users of the same copy need it.)
+ */
+function loadUndici(): typeof import('undici') {
+  if (undici !== undefined) return undici;
+  void globalThis.Response;
+  const globals = globalThis as { [builtInDispatcher]?: unknown };
+  const before = globals[builtInDispatcher];
+  undici = createRequire(import.meta.url)('undici') as typeof import('undici');
+  if (globals[builtInDispatcher] !== before) globals[builtInDispatcher] = before;
+  return undici;
+}

@@ -1,1 +1,0 @@
-export { type SnippetEntry, snippetLoader } from './loader.ts';

@@ -1,0 +1,22 @@
+import type { AstroIntegrationLogger } from 'astro';
+import type { Settings } from '../settings/settings.ts';
+import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+
+// Somebody is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
+const limits = {
+  attempts: 3,
+  fallbacksInARow: Number.POSITIVE_INFINITY,
+  deadline: 20_000,
+  breakerProbe: 2_000,
+  breakerPatience: 5_000,
+};
+
+/** Opens the snippets of a dev server, for its pages and its collections. */
+export function openDevFetcher(settings: Settings, logger: AstroIntegrationLogger): SnippetFetcher {
+  return new SnippetFetcher(settings, {
+    warn: (line) => logger.warn(line),
+    limits,
+    alwaysAsk: true,
+    remember: false,
+  });
+}

@@ -1,0 +1,259 @@
+import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
+
+/**
+ * What an error means for a build.
+ *
+ * - `end`: every request would fail the same way, so no more are made.
+ * - `fail`: somebody has to fix something. The build fails even if the embed has children.
+ * - `children`: the service is in trouble. Embeds show their children; one without children fails the build.
+ */
+export type Effect = 'end' | 'fail' | 'children';
+
+export interface ErrorEntry {
+  /** A short name for people, as a sentence without a period. */
+  title: string;
+  effect: Effect;
+  /** What to do next. */
+  hint: string;
+}
+
+/** What goes wrong with a snippet besides fetching it. These codes are permanent, as the client's are. */
+export type SiteErrorCode =
+  | 'not-cached'
+  | 'sanitize-failed'
+  | 'script-refused'
+  | 'left-open'
+  | 'embed-unclosed'
+  | 'embed-nested'
+  | 'embed-in-island'
+  | 'invalid-as';
+
+/** What goes wrong before any snippet is fetched, or with the output as a whole. Permanent too. */
+export type SetupErrorCode =
+  | 'missing-key'
+  | 'missing-url'
+  | 'unreadable-key-file'
+  | 'exposed-key'
+  | 'published-key'
+  | 'missing-integration'
+  | 'on-demand-page'
+  | 'missing-manifest';
+
+export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
+
+/**
+ * Every error, one entry each. To add one, add its code to a type above: the compiler asks for the entry, and a test
+ * for its section in docs/errors.md.
+ */
+export const errors = {
+  unauthorized: {
+    title: 'The API key is not valid',
+    effect: 'end',
+    hint: 'Check SNIPPETS_API_KEY: the service does not know this key. It may be mistyped, revoked, or missing from the secrets of this environment.',
+  },
+  'payment-required': {
+    title: 'The subscription has expired',
+    effect: 'end',
+    hint: "The organization's free trial or subscription has expired. Renew it on the service's website, then build again.",
+  },
+  forbidden: {
+    title: 'The API key lacks a permission',
+    effect: 'fail',
+    hint: 'Use a secret key, or one that may render. A public key has limited privileges.',
+  },
+  'not-found': {
+    title: 'The snippet does not exist',
+    effect: 'fail',
+    hint: 'Check the id: the snippet does not exist, is not published, or belongs to another organization than the key.',
+  },
+  'no-route': {
+    title: 'The base URL is not the URL of the service',
+    effect: 'fail',
+    hint: 'Check SNIPPETS_RENDER_BASE_URL and SNIPPETS_RETRIEVE_BASE_URL, including their path prefix.',
+  },
+  'rate-limited': {
+    title: 'The service asks for fewer requests',
+    effect: 'children',
+    hint: 'Build again later, or set a lower `concurrency`.',
+  },
+  'server-error': {
+    title: 'The service has an internal error',
+    effect: 'children',
+    hint: 'Build again later, or give the embed children to show until then.',
+  },
+  'unexpected-status': {
+    title: 'The service answered with an unexpected status',
+    effect: 'fail',
+    hint: 'The specification does not list this status. Check the base URLs, and what stands between here and the service.',
+  },
+  redirect: {
+    title: 'The service answered with a redirect',
+    effect: 'fail',
+    hint: 'Set the base URL to where the service has moved. Redirects are not followed, so that the key goes nowhere else.',
+  },
+  'bad-answer': {
+    title: 'The answer is incomplete or malformed',
+    effect: 'children',
+    hint: 'Something between here and the service may cut off or change its answers.',
+  },
+  'no-content': {
+    title: 'The answer has no content',
+    effect: 'fail',
+    hint: 'Set SNIPPETS_RENDER_BASE_URL, so that snippets are rendered.',
+  },
+  network: {
+    title: 'The service could not be reached',
+    effect: 'children',
+    hint: 'Check the base URLs and the network. Behind a proxy, set HTTPS_PROXY.',
+  },
+  timeout: {
+    title: 'The service took too long',
+    effect: 'children',
+    hint: 'Build again later, or give the embed children to show until then.',
+  },
+  certificate: {
+    title: 'The certificate of the service could not be verified',
+    effect: 'fail',
+    hint: 'For a certificate authority of your own, set the option `ca` or the variable NODE_EXTRA_CA_CERTS.',
+  },
+  'too-large': {
+    title: 'The answer is too large',
+    effect: 'fail',
+    hint: 'Make the snippet smaller, or split it.',
+  },
+  unavailable: {
+    title: 'The service is down',
+    effect: 'children',
+    hint: 'The service is down or overloaded. Build again when it has recovered.',
+  },
+  'invalid-id': {
+    title: 'The snippet id is invalid',
+    effect: 'fail',
+    hint: 'Write the id as a positive whole number: <Snippet id={42} /> or <snippet-embed id="42">.',
+  },
+  'invalid-params': {
+    title: 'The params are invalid',
+    effect: 'fail',
+    hint: 'Write params as one plain JSON object, such as {"plan":"pro"}.',
+  },
+  'invalid-options': {
+    title: 'An option or environment variable is invalid',
+    effect: 'fail',
+    hint: 'Fix the value in the Astro config or in the environment.',
+  },
+  aborted: {
+    title: 'The request was aborted',
+    effect: 'fail',
+    hint: 'Build again.',
+  },
+  closed: {
+    title: 'The client was closed',
+    effect: 'fail',
+    hint: 'Build again.',
+  },
+  'not-cached': {
+    title: 'The snippet is not in the cache',
+    effect: 'children',
+    hint: 'Build once without `offline`, with the same key and base URLs, to fill the cache.',
+  },
+  'sanitize-failed': {
+    title: 'The snippet could not be sanitized',
+    effect: 'fail',
+    hint: 'Fix the function `sanitize` in the Astro config: it takes HTML and returns HTML.',
+  },
+  'script-refused': {
+    title: 'The snippet contains a script',
+    effect: 'fail',
+    hint: "Remove the script from the snippet on the service's website. Or set scripts: 'strip', or 'allow' if you trust the authors of snippets.",
+  },
+  'left-open': {
+    title: 'The snippet leaves an element open',
+    effect: 'fail',
+    hint: "Close it in the snippet on the service's website. With strict: false, this is a warning.",
+  },
+  'embed-unclosed': {
+    title: 'An embed has no end tag',
+    effect: 'fail',
+    hint: 'Write </snippet-embed> after the embed and its children.',
+  },
+  'embed-nested': {
+    title: 'An embed is inside another embed',
+    effect: 'fail',
+    hint: 'Close the outer embed first. Children are plain HTML.',
+  },
+  'embed-in-island': {
+    title: "An embed is in an island's own markup",
+    effect: 'fail',
+    hint: 'Pass the embed to the island as children: <Box client:load><Snippet id={42} /></Box>.',
+  },
+  'invalid-as': {
+    title: 'The attribute `as` is invalid',
+    effect: 'fail',
+    hint: 'Use as="html" or as="text".',
+  },
+  'missing-key': {
+    title: 'The API key is missing',
+    effect: 'end',
+    hint: 'Set SNIPPETS_API_KEY in the environment of the build, or in a .env file that is not committed.',
+  },
+  'missing-url': {
+    title: 'The base URL of the service is missing',
+    effect: 'end',
+    hint: 'Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both in the environment, or the options renderBaseUrl and retrieveBaseUrl.',
+  },
+  'unreadable-key-file': {
+    title: 'The file with the API key could not be read',
+    effect: 'end',
+    hint: 'Write the API key to that file, or set SNIPPETS_API_KEY instead.',
+  },
+  'exposed-key': {
+    title: 'A variable that browsers can read contains the API key',
+    effect: 'end',
+    hint: 'Variables with the prefix PUBLIC_ are sent to browsers. Set only SNIPPETS_API_KEY, and replace the key if such a site was published.',
+  },
+  'published-key': {
+    title: 'The output contains the API key',
+    effect: 'end',
+    hint: 'Find out how the key got there (a PUBLIC_ variable, a snippet that contains it, a value printed into a page), and replace the key.',
+  },
+  'missing-integration': {
+    title: 'The integration is missing from the Astro config',
+    effect: 'end',
+    hint: 'Add snippets() to the integrations of the Astro config.',
+  },
+  'on-demand-page': {
+    title: '<Snippet> is on a page that is rendered on demand',
+    effect: 'end',
+    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet with `SnippetClient` from `astro-snippets/client`.',
+  },
+  'missing-manifest': {
+    title: 'No build manifest found',
+    effect: 'end',
+    hint: 'Build the site first, in this folder and with this version of astro-snippets. With a cacheDir of your own, pass --manifest.',
+  },
+} as const satisfies Readonly<Record<ErrorCode, ErrorEntry>>;
+
+/** A snippet that arrived but must not be shown, or an embed that is invalid. */
+export class SiteError extends Error {
+  override readonly name = 'SiteError';
+  readonly code: SiteErrorCode;
+  /** The message without the part that names the snippet. */
+  readonly reason: string;
+
+  constructor(code: SiteErrorCode, reason: string, snippetId?: number) {
+    super(snippetId === undefined ? reason : `Snippet ${snippetId} ${reason}`);
+    this.code = code;
+    this.reason = reason;
+  }
+}
+
+/** Why a snippet is not shown. */
+export type SnippetFailure = SnippetError | SiteError;
+
+export function isSnippetFailure(error: unknown): error is SnippetFailure {
+  return error instanceof SnippetError || error instanceof SiteError;
+}
+
+export function effectOf({ code }: SnippetFailure): Effect {
+  return errors[code].effect;
+}

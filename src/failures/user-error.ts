@@ -1,0 +1,32 @@
+import { AstroError } from 'astro/errors';
+import { type ErrorCode, errors } from './errors.ts';
+
+/** An error for people: Astro prints its message and hint, and the command line does too. */
+export interface UserError extends Error {
+  hint: string | undefined;
+}
+
+/**
+ * Creates an error that Astro prints with its code in front and its hint below.
+ *
+ * @param hint what to do next, if the table of errors does not say it best.
+ */
+export function userError(
+  code: Exclude<ErrorCode, 'aborted' | 'closed'>,
+  message: string,
+  hint: string = errors[code].hint,
+): UserError {
+  return withoutStack(new AstroError(message, hint), `astro-snippets/${code}`);
+}
+
+/** Creates the error for a report on several failures, each of which shows its own code. */
+export function reportError(message: string, hint: string): UserError {
+  return withoutStack(new AstroError(message, hint), 'astro-snippets');
+}
+
+/** The stack only says where in this package the error was created, which does not help the people who read it. */
+function withoutStack(error: AstroError, name: string): UserError {
+  error.name = name;
+  error.stack = '';
+  return error as AstroError & UserError;
+}

@@ -1,0 +1,155 @@
+import type { AstroIntegration } from 'astro';
+import { escapeAttribute } from 'entities/escape';
+import { Parser } from 'htmlparser2';
+import { decodeAttribute } from '../embed/scan.ts';
+import type { InlineCode } from './inline-code.ts';
+
+/** Sources as a policy names them, `'sha256-…'`, by the directive they are for. */
+export interface Sources {
+  scripts: readonly string[];
+  styles: readonly string[];
+}
+
+/** The sources that a page has to allow for everything that is inlined on it, each once. */
+export function sourcesOf(contents: Iterable<{ inlineCode: InlineCode | undefined }>): Sources {
+  const scripts = new Set<string>();
+  const styles = new Set<string>();
+  for (const { inlineCode } of contents) {
+    for (const source of inlineCode?.scripts ?? []) scripts.add(source);
+    for (const source of inlineCode?.styles ?? []) styles.add(source);
+  }
+  return { scripts: [...scripts], styles: [...styles] };
+}
+
+/**
+ * Adds sources to a Content Security Policy, or to a list of policies as a header may contain. Changes only the
+ * directives that decide about inline scripts and styles. A directive with 'unsafe-inline' already allows all of them
+ * and stays as it is: adding a hash would disable 'unsafe-inline'.
+ */
+export function allowSources(policy: string, { scripts, styles }: Sources): string {
+  return policy
+    .split(',')
+    .map((one) => allow(allow(one, 'script-src', scripts), 'style-src', styles))
+    .join(',');
+}
+
+function allow(policy: string, kind: 'script-src' | 'style-src', sources: readonly string[]): string {
+  const directives = policy.split(';');
+  const names = directives.map((directive) => directive.trim().split(/\s+/)[0]?.toLowerCase());
+  // The most specific directive decides, and of several with the same name the first.
+  const deciding = [`${kind}-elem`, kind, 'default-src'].find((name) => names.includes(name));
+  if (deciding === undefined) return policy;
+  const index = names.indexOf(deciding);
+  const directive = directives[index] ?? '';
+  const [, ...allowed] = directive.trim().split(/\s+/);
+  const missing = [...new Set(sources)].filter((source) => !allowed.includes(source));
+  if (missing.length === 0 || allowsAll(allowed)) return policy;
+  if (deciding === 'default-src') {
+    // A directive of its own, so that nothing else that default-src decides about changes.
+    const list = [...allowed.filter(isSource), ...missing].join(' ');
+    return [...directives.filter((one, at) => one.trim() !== '' || at === 0), ` ${kind} ${list}`].join(';');
+  }
+  const start = directive.slice(0, directive.length - directive.trimStart().length);
+  const name = directive.trim().split(/\s+/)[0];
+  directives[index] = `${start}${[name, ...allowed.filter(isSource), ...missing].join(' ')}`;
+  return directives.join(';');
+}
+
+function isSource(source: string): boolean {
+  return source.toLowerCase() !== "'none'";
+}
+
+function allowsAll(allowed: readonly string[]): boolean {
+  const sources = allowed.map((source) => source.toLowerCase());
+  const isDisabled = sources.some((source) => /^'(nonce-|sha\d+-|strict-dynamic')/.test(source));
+  return sources.includes("'unsafe-inline'") && !isDisabled;
+}
+
+/** A `<meta>` element that sets the policy of a page. */
+export interface PolicyElement {
+  start: number;
+  end: number;
+  /** The whole tag, as Latin-1. */
+  tag: string;
+}
+
+/** Finds the `<meta http-equiv="content-security-policy">` elements of a page. Browsers ignore those in the body. */
+export function findPolicies(page: Buffer): PolicyElement[] {
+  const end = page.indexOf('</head');
+  const html = page.toString('latin1', 0, end === -1 ? page.length : end);
+  const found: PolicyElement[] = [];
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (name !== 'meta' || attributes['http-equiv']?.toLowerCase() !== 'content-security-policy') return;
+        const { startIndex: start, endIndex } = parser;
+        found.push({ start, end: endIndex + 1, tag: html.slice(start, endIndex + 1) });
+      },
+    },
+    { decodeEntities: false },
+  );
+  parser.end(html);
+  return found;
+}
+
+/** Returns the same element with a policy that also allows these sources. */
+export function allowInTag(tag: string, sources: Sources): Buffer {
+  let attributes: Record<string, string> = {};
+  const parser = new Parser(
+    {
+      onopentag(_name, given) {
+        attributes = given;
+      },
+    },
+    { decodeEntities: false },
+  );
+  parser.end(tag);
+  const policy = decodeAttribute(attributes['content'] ?? '');
+  const allowed = allowSources(policy, sources);
+  if (allowed === policy) return Buffer.from(tag, 'latin1');
+  const written = Object.entries(attributes).map(
+    ([name, value]) =>
+      `${decodeAttribute(name)}="${escapeAttribute(name === 'content' ? allowed : decodeAttribute(value))}"`,
+  );
+  return Buffer.from(`<meta ${written.join(' ')}>`);
+}
+
+/** The headers that an adapter sends with each page. Changed in place, because the adapter keeps a reference. */
+export type RouteToHeaders = Parameters<
+  NonNullable<AstroIntegration['hooks']['astro:build:generated']>
+>[0]['routeToHeaders'];
+
+const header = 'content-security-policy';
+
+/**
+ * The policies that are sent as headers, by the name of the page's file.
+ *
+ * @param base the site's base path, which routes may begin with.
+ */
+export class HeaderPolicies {
+  readonly #headers = new Map<string, Headers>();
+
+  constructor(routes: RouteToHeaders, base: string) {
+    for (const [pathname, { headers }] of routes) {
+      if (!headers.has(header)) continue;
+      for (const name of filesOf(pathname, base)) this.#headers.set(name, headers);
+    }
+  }
+
+  allow(page: string, sources: Sources): void {
+    const headers = this.#headers.get(page);
+    const policy = headers?.get(header);
+    if (headers !== undefined && policy != null) headers.set(header, allowSources(policy, sources));
+  }
+}
+
+/** The files that Astro may write for a route, for every `build.format`. */
+function filesOf(pathname: string, base: string): string[] {
+  const root = base.replace(/\/+$/, '');
+  const inside = root !== '' && pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
+  const name = decodeURI(inside)
+    .replace(/^\/+|\/+$/g, '')
+    .replace(/(^|\/)index\.html$/, '');
+  if (name === '') return ['index.html'];
+  return name.endsWith('.html') ? [name] : [`${name}/index.html`, `${name}.html`];
+}

@@ -1,0 +1,106 @@
+import { cleanText } from '../client/clean-text.ts';
+import type { Snippet } from '../client/service.ts';
+import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
+import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
+import type { HtmlRules } from '../settings/options.ts';
+import type { InlineCode } from './inline-code.ts';
+
+/** A snippet that is ready to be inlined. */
+export interface PreparedSnippet {
+  /** What goes into a page as HTML. As text it is `content`, which is escaped anyway. */
+  html: string;
+  /** Flaws that do not keep it from being shown. Each names the snippet. */
+  warnings: string[];
+  /** What the policy of a page has to allow. */
+  inlineCode: InlineCode | undefined;
+}
+
+/** For content that is only shown as text. */
+export function withoutRules(content: string): PreparedSnippet {
+  return { html: content, warnings: [], inlineCode: undefined };
+}
+
+/**
+ * Prepares content to be inlined as HTML: sanitized, without scripts if the site does not want any, and checked.
+ *
+ * @throws SiteError `sanitize-failed`, `script-refused` or `left-open`
+ */
+export async function applyRules(
+  { content }: Pick<Snippet, 'content'>,
+  request: SnippetRequest,
+  rules: HtmlRules,
+): Promise<PreparedSnippet> {
+  const sanitized = sanitize(content, request, rules);
+  // Most snippets are short text, and nothing below concerns text without tags.
+  if (!sanitized.includes('<')) return withoutRules(sanitized);
+  const html = await handleScripts(sanitized, request, rules);
+  const open = await findOpen(html, request, rules);
+  const inlineCode = await findCode(html, rules);
+  const blocked = inlineCode && rules.policy !== 'none' && describeBlocked[rules.policy](inlineCode);
+  const warnings = [open, blocked].flatMap((flaw) => (flaw ? [`Snippet ${request.id} ${flaw}`] : []));
+  return { html, warnings, inlineCode };
+}
+
+function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): string {
+  if (rules.sanitize === undefined) return html;
+  let clean: unknown;
+  try {
+    clean = rules.sanitize(html, { id: request.id, params: paramsObject(request) });
+  } catch (error) {
+    const reason = cleanText(String((error as Error)?.message ?? error));
+    throw refusal('sanitize-failed', request, `could not be sanitized: ${reason}`);
+  }
+  if (typeof clean === 'string') return clean;
+  const returned = `sanitize returned ${clean === null ? 'null' : `a value of type ${typeof clean}`} instead of a string`;
+  throw refusal('sanitize-failed', request, `could not be sanitized: ${returned}`);
+}
+
+async function handleScripts(html: string, request: SnippetRequest, { scripts }: HtmlRules): Promise<string> {
+  if (scripts === 'allow') return html;
+  const { findScripts, stripScripts } = await import('./scripts.ts');
+  if (scripts === 'strip') return stripScripts(html);
+  const [script] = findScripts(html);
+  if (script === undefined) return html;
+  throw refusal('script-refused', request, `contains ${script.what}.`);
+}
+
+async function findOpen(
+  html: string,
+  request: SnippetRequest,
+  { strict }: HtmlRules,
+): Promise<string | undefined> {
+  const { leftOpen } = await import('./left-open.ts');
+  const open = leftOpen(html);
+  if (open === undefined) return undefined;
+  const flaw = `leaves ${open} open, which swallows the rest of the page.`;
+  if (strict) throw refusal('left-open', request, flaw);
+  return flaw;
+}
+
+async function findCode(html: string, { policy }: HtmlRules): Promise<InlineCode | undefined> {
+  if (policy === 'none') return undefined;
+  const { findInlineCode } = await import('./inline-code.ts');
+  return findInlineCode(html);
+}
+
+type PolicyRule = Exclude<HtmlRules['policy'], 'none'>;
+
+const describeBlocked: Readonly<Record<PolicyRule, (code: InlineCode) => string | undefined>> = {
+  warn: ({ scripts, styles, hasAttributes }) => {
+    const found = [
+      ...(scripts.length > 0 ? ['an inline script'] : []),
+      ...(styles.length > 0 ? ['an inline style'] : []),
+      ...(hasAttributes ? ['event handlers or style attributes'] : []),
+    ];
+    if (found.length === 0) return undefined;
+    return `contains ${found.join(' and ')}, blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.`;
+  },
+  hash: ({ hasAttributes }) =>
+    hasAttributes
+      ? 'contains event handlers or style attributes, which no hash in a Content Security Policy can allow: browsers ignore them.'
+      : undefined,
+};
+
+function refusal(code: SiteErrorCode, { id }: SnippetRequest, reason: string): SiteError {
+  return new SiteError(code, reason, id);
+}

@@ -1,0 +1,65 @@
+import { type Element, elementsOf, parse } from './parsed-html.ts';
+
+export interface FoundScript {
+  /** A name for people, such as `the attribute onclick`. */
+  what: string;
+  start: number;
+  end: number;
+}
+
+// Browsers ignore control characters and white space before and inside the scheme.
+const javascriptUrl =
+  /(^|;)[\0-\x20]*j[\t\n\r]*a[\t\n\r]*v[\t\n\r]*a[\t\n\r]*s[\t\n\r]*c[\t\n\r]*r[\t\n\r]*i[\t\n\r]*p[\t\n\r]*t[\t\n\r]*:/i;
+
+/**
+ * Finds everything that would run as a script: elements, event handlers, `javascript:` URLs, and `srcdoc`, which is a
+ * page of its own. Not a sanitizer: content of untrusted authors needs one.
+ */
+export function findScripts(html: string): FoundScript[] {
+  return [...elementsOf(parse(html), { templates: true })].flatMap((element) =>
+    scriptsOf(element, html.length),
+  );
+}
+
+/** Removes everything that {@link findScripts} finds. Every other byte stays. */
+export function stripScripts(html: string): string {
+  let stripped = html;
+  // Repeated, because removing something may join what was around it to a script.
+  for (let found = findScripts(stripped); found.length > 0; found = findScripts(stripped)) {
+    stripped = cut(stripped, found);
+  }
+  return stripped;
+}
+
+function scriptsOf(element: Element, length: number): FoundScript[] {
+  const place = element.sourceCodeLocation;
+  if (place == null) return [];
+  const { startOffset: start } = place;
+  // An unclosed element extends to the end, for which the parser has no location.
+  const end = place.endOffset > start ? place.endOffset : length;
+  if (element.tagName === 'script') return [{ what: '<script>', start, end }];
+  return element.attrs.flatMap(({ name, prefix, value }) => {
+    const what = nameOf(name.toLowerCase(), value);
+    if (what === undefined) return [];
+    const written = (prefix ? `${prefix}:${name}` : name).toLowerCase();
+    const at = place.attrs?.[written];
+    // Without a location of its own, an attribute is removed with its element.
+    return [{ what, start: at?.startOffset ?? start, end: at?.endOffset ?? end }];
+  });
+}
+
+function nameOf(attribute: string, value: string): string | undefined {
+  if (/^on./.test(attribute) || attribute === 'srcdoc') return `the attribute ${attribute}`;
+  return javascriptUrl.test(value) ? `a javascript: URL in ${attribute}` : undefined;
+}
+
+function cut(html: string, ranges: readonly FoundScript[]): string {
+  let kept = '';
+  let done = 0;
+  for (const { start, end } of [...ranges].sort((a, b) => a.start - b.start)) {
+    if (end <= done) continue;
+    kept += html.slice(done, Math.max(done, start));
+    done = end;
+  }
+  return kept + html.slice(done);
+}

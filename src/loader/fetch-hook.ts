@@ -1,0 +1,18 @@
+import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
+import type { SnippetUse } from '../snippets/page-embeds.ts';
+
+/**
+ * A hook of the integration that fetches snippets for a loader. Astro loads a loader together with the site's code; the
+ * key, and the client that uses it, stay with the integration.
+ *
+ * @throws AstroError with one report of every snippet that could not be fetched.
+ */
+export type FetchHook = (options: { uses: readonly SnippetUse[] }) => Promise<FetchedSnippets>;
+
+declare global {
+  namespace Astro {
+    interface IntegrationHooks {
+      'astro-snippets:fetch'?: FetchHook;
+    }
+  }
+}

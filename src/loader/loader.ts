@@ -1,0 +1,91 @@
+import type { AstroConfig } from 'astro';
+import type { Loader } from 'astro/loaders';
+import { z } from 'astro/zod';
+import { checkParams, type SnippetDefinition } from '../client/define-snippet.ts';
+import { count } from '../client/format.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import { createRequest, type Params, type SnippetRequest } from '../client/snippet-request.ts';
+import { userError } from '../failures/user-error.ts';
+import { type SnippetUses, snippetUse } from '../snippets/page-embeds.ts';
+import type { FetchHook } from './fetch-hook.ts';
+
+/** One entry of a collection: a snippet by its id, or as `defineSnippet` returned it, with the params to pass. */
+export type SnippetEntry =
+  | { id: number; params?: Params | undefined }
+  | { of: SnippetDefinition; params?: Params | undefined };
+
+const schema = z.object({
+  /** The snippet's content: HTML, after the site's rules were applied. */
+  content: z.string(),
+  /** The snippet's name, if variant A sent it. */
+  name: z.string().optional(),
+  /** The variant it came from. */
+  variant: z.enum(['render', 'retrieve']),
+});
+
+/**
+ * A loader for a collection of snippets: content for a frontmatter or an endpoint, such as a meta description or a
+ * feed. Each entry has `data.content`, and `render(entry)` returns a `<Content />`.
+ *
+ * Snippets are fetched by the integration when the collection is loaded: at the start of a build, and in `astro dev`
+ * when content is refreshed. (Embeds are fetched later, and kept up to date in dev.) An entry that fails fails the
+ * build, with one report of all entries that do.
+ *
+ * @param entries by their ids in the collection.
+ *
+ * @example
+ * const snippets = defineCollection({ loader: snippetLoader({ banner: { id: 42 } }) });
+ */
+export function snippetLoader(entries: Record<string, SnippetEntry>): Loader {
+  return {
+    name: 'astro-snippets',
+    schema,
+    async load({ collection, config, store, generateDigest, parseData, logger }) {
+      const uses: SnippetUses = new Map();
+      const requests = new Map<string, SnippetRequest>();
+      for (const [id, entry] of Object.entries(entries)) {
+        const place = `${collection} (collection), entry "${id}"`;
+        const request = await requestOf(entry, place);
+        requests.set(id, request);
+        const use = snippetUse(uses, request);
+        use.places.add(place);
+        use.placesWithoutChildren.add(place);
+        use.asHtml = true;
+      }
+      const snippets = await fetchHook(config, collection)({ uses: [...uses.values()] });
+      for (const [id, request] of requests) {
+        const snippet = snippets.get(request.key);
+        if (snippet === undefined) continue;
+        const { html: content, variant, name } = snippet;
+        const data = await parseData({
+          id,
+          data: { content, variant, ...(name === undefined ? {} : { name }) },
+        });
+        // Astro does not write an entry with the same digest again, so nothing that depends on it is rebuilt.
+        store.set({ id, data, digest: generateDigest(data), rendered: { html: content } });
+      }
+      for (const id of store.keys()) if (!requests.has(id)) store.delete(id);
+      logger.info(`${count(requests.size, 'snippet')} in the collection ${collection}`);
+    },
+  };
+}
+
+async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetRequest> {
+  try {
+    if ('of' in entry) return createRequest(entry.of.id, await checkParams(entry.of, entry.params));
+    return createRequest(entry.id, entry.params);
+  } catch (error) {
+    if (!(error instanceof SnippetError) || error.code === 'aborted' || error.code === 'closed') throw error;
+    throw userError(error.code, `${place}: ${error.message}`);
+  }
+}
+
+/** The integration has the key and the base URLs: a loader of its own could not have them without holding the key. */
+function fetchHook({ integrations }: AstroConfig, collection: string): FetchHook {
+  const hook = integrations.find(({ name }) => name === 'astro-snippets')?.hooks['astro-snippets:fetch'];
+  if (hook !== undefined) return hook;
+  throw userError(
+    'missing-integration',
+    `The collection ${collection} uses snippetLoader, but the integration is not in the Astro config.`,
+  );
+}

@@ -1,0 +1,41 @@
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import { type Manifest, requestsOf } from './manifest.ts';
+import type { RefreshedPage } from './refresh.ts';
+
+/** How the content of a snippet changes on some pages. */
+export interface ContentDiff {
+  request: SnippetRequest;
+  pages: string[];
+  /** A unified diff of the service's own text, not safe for a terminal yet. */
+  patch: string;
+}
+
+/** The changes of a refresh: one diff for each snippet and each way it changes. */
+export function diffContents(manifest: Manifest, pages: readonly RefreshedPage[]): ContentDiff[] {
+  const requests = requestsOf(manifest);
+  const diffs = new Map<string, ContentDiff>();
+  for (const { page, before, after, next } of pages) {
+    for (const [index, embed] of page.embeds.entries()) {
+      const embedAfter = next.embeds[index];
+      const request = requests[embed.snippet];
+      if (embedAfter === undefined || request === undefined || embed.content === embedAfter.content) continue;
+      const was = before.toString('utf8', embed.start, embed.end);
+      const is = after.toString('utf8', embedAfter.start, embedAfter.end);
+      const key = JSON.stringify([embed.snippet, was, is]);
+      const diff = diffs.get(key) ?? { request, pages: [], patch: patchOf(was, is) };
+      if (!diff.pages.includes(page.name)) diff.pages.push(page.name);
+      diffs.set(key, diff);
+    }
+  }
+  return [...diffs.values()];
+}
+
+function patchOf(before: string, after: string): string {
+  const patch = createTwoFilesPatch('on the site', 'published', before, after, '', '', {
+    context: 2,
+    headerOptions: FILE_HEADERS_ONLY,
+  });
+  // Content is not a file: whether it ends with a line break does not matter.
+  return patch.replaceAll('\n\\ No newline at end of file', '');
+}

@@ -1,0 +1,118 @@
+import { fileURLToPath } from 'node:url';
+import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
+import type { Manifest } from './record/manifest.ts';
+import { manifestFile } from './record/manifest-file.ts';
+import type { Environment } from './settings/environment.ts';
+import type { ParsedOptions } from './settings/options.ts';
+import { resolveSettings, type Settings } from './settings/settings.ts';
+import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
+import type { SnippetUse } from './snippets/page-embeds.ts';
+
+export type Command = HookParameters<'astro:config:setup'>['command'];
+
+/** What a run opens for its first snippet. */
+export interface OpenedRun {
+  fetcher: SnippetFetcher;
+  /** The manifest of the last build. */
+  before: Manifest | undefined;
+}
+
+/**
+ * One run of Astro: a build, a dev server, or a sync. Astro tells the integration about it step by step: the command,
+ * then the config, then, through Vite, the environment. Reading something before its step throws.
+ */
+export class Run {
+  readonly #options: ParsedOptions;
+  #command: Command | undefined;
+  #site: { config: AstroConfig; logger: AstroIntegrationLogger } | undefined;
+  #environment: Environment | undefined;
+  #opened: Promise<OpenedRun> | undefined;
+
+  constructor(options: ParsedOptions) {
+    this.#options = options;
+  }
+
+  /** In `astro:config:setup`. */
+  begin(command: Command): void {
+    this.#command = command;
+  }
+
+  /** In `astro:config:done`. */
+  configure(config: AstroConfig, logger: AstroIntegrationLogger): void {
+    this.#site = { config, logger };
+  }
+
+  /**
+   * In Vite's `configResolved`: several times in a build, and again when a `.env` file changes in dev.
+   *
+   * @throws AstroError for a malformed key or URL.
+   */
+  readEnvironment(environment: Environment): void {
+    const isSame = JSON.stringify(environment) === JSON.stringify(this.#environment);
+    this.#environment = environment;
+    void this.settings;
+    if (!isSame) void this.close();
+  }
+
+  get command(): Command {
+    return known(this.#command, 'command');
+  }
+
+  get config(): AstroConfig {
+    return known(this.#site, 'config').config;
+  }
+
+  get logger(): AstroIntegrationLogger {
+    return known(this.#site, 'config').logger;
+  }
+
+  get settings(): Settings {
+    return resolveSettings(this.#options, known(this.#environment, 'environment'), {
+      cacheDirectory: fileURLToPath(this.config.cacheDir),
+      hasPolicy: Boolean(this.config.security.csp),
+    });
+  }
+
+  get manifest(): string {
+    return manifestFile(fileURLToPath(this.config.cacheDir));
+  }
+
+  /** The snippets of this run, opened once for its pages and its collections. */
+  open(): Promise<OpenedRun> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  /** Fetches snippets for a collection. */
+  async fetch(uses: readonly SnippetUse[]): Promise<FetchedSnippets> {
+    const { fetcher } = await this.open();
+    try {
+      return await fetcher.fetch(uses);
+    } finally {
+      // Nothing follows in a sync. A build and a dev server go on with their pages.
+      if (this.command === 'sync') await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.#opened;
+    this.#opened = undefined;
+    await opened?.fetcher.close();
+  }
+
+  async #open(): Promise<OpenedRun> {
+    const { settings, manifest, logger } = this;
+    // Imported only here: a site without snippets loads none of it.
+    if (this.command === 'dev') {
+      const { openDevFetcher } = await import('./dev/dev-fetcher.ts');
+      return { fetcher: openDevFetcher(settings, logger), before: undefined };
+    }
+    const { openBuildFetcher } = await import('./build/build-fetcher.ts');
+    return openBuildFetcher(settings, manifest, logger);
+  }
+}
+
+function known<T>(value: T | undefined, name: string): T {
+  if (value !== undefined) return value;
+  throw new Error(`astro-snippets: the ${name} of this run is not known yet.`);
+}

@@ -1,0 +1,9 @@
+import ms, { type StringValue } from 'ms';
+
+/** Parses a duration with its unit, such as `30s`, `1.5h` or `7 days`, as milliseconds. `undefined` if it is none. */
+export function parseDuration(text: string): number | undefined {
+  // The unit is required: without one, some would mean seconds and others milliseconds.
+  if (text.length > 100 || !/^\d.*[a-z]$/i.test(text.trim())) return undefined;
+  const milliseconds = ms(text.trim() as StringValue) as number | undefined;
+  return Number.isFinite(milliseconds) ? milliseconds : undefined;
+}

@@ -1,0 +1,97 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { keyDetector } from '../client/api-key.ts';
+import { userError } from '../failures/user-error.ts';
+
+/** The environment variables, by the names of the settings. */
+export const variables = {
+  apiKey: 'SNIPPETS_API_KEY',
+  /** The path of a file that contains the key, to keep the key out of the environment. */
+  apiKeyFile: 'SNIPPETS_API_KEY_FILE',
+  renderBaseUrl: 'SNIPPETS_RENDER_BASE_URL',
+  retrieveBaseUrl: 'SNIPPETS_RETRIEVE_BASE_URL',
+} as const;
+
+/** Variables by name. */
+export type Environment = Record<string, string | undefined>;
+
+const prefix = 'SNIPPETS_';
+
+interface ResolvedViteConfig {
+  mode: string;
+  envDir: string | false;
+  /** The variables that browsers can read. */
+  env: Record<string, unknown>;
+}
+
+/**
+ * Reads the SNIPPETS_ variables as Vite does: `process.env` first, then the project's `.env` files for the current
+ * mode. This is a plugin because only Vite's resolved config knows the mode and the folder of these files. Nothing is
+ * added to the config or the module graph.
+ *
+ * @throws AstroError if a variable that browsers can read contains the key.
+ */
+export function environmentPlugin(onRead: (environment: Environment) => void) {
+  return {
+    name: 'astro-snippets:environment',
+    async configResolved({ mode, envDir, env }: ResolvedViteConfig): Promise<void> {
+      const environment = await readEnvironment(mode, envDir);
+      onRead(environment);
+      refuseExposedKey(environment[variables.apiKey], env);
+    },
+  };
+}
+
+/** @param directory the folder of the `.env` files; `false` if there are none. */
+export async function readEnvironment(mode: string, directory: string | false): Promise<Environment> {
+  const environment = await readVariables(mode, directory);
+  const file = environment[variables.apiKeyFile];
+  if (!file || environment[variables.apiKey]) return environment;
+  try {
+    // Editors end a file with a line break, which is not part of the key.
+    const key = (await readFile(resolve(directory || '', file), 'utf8')).replace(/\r?\n$/, '');
+    return { ...environment, [variables.apiKey]: key };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw userError(
+      'unreadable-key-file',
+      `The file named by ${variables.apiKeyFile} could not be read: ${code}.`,
+    );
+  }
+}
+
+async function readVariables(mode: string, directory: string | false): Promise<Environment> {
+  const names = directory === false ? [] : await readdir(directory).catch(() => []);
+  if (directory === false || !names.some((name) => name.startsWith('.env'))) {
+    return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith(prefix)));
+  }
+  const { loadEnv } = await importVite();
+  return loadEnv(mode, directory, prefix);
+}
+
+interface Vite {
+  loadEnv(mode: string, directory: string, prefix: string): Record<string, string>;
+}
+
+/**
+ * Imports the Vite that Astro uses: as a dependency of our own, it could be a second copy of another version. Only
+ * called if there is a `.env` file, since loading Vite takes as long as a short command.
+ */
+async function importVite(): Promise<Vite> {
+  const astro = createRequire(import.meta.url).resolve('astro/package.json');
+  return import(pathToFileURL(createRequire(astro).resolve('vite')).href);
+}
+
+/** Everything that Astro sends to browsers is public, whether a page uses it today or not. */
+function refuseExposedKey(key: string | undefined, exposed: Record<string, unknown>): void {
+  if (!key) return;
+  const containsKey = keyDetector(key);
+  const names = Object.keys(exposed).filter((name) => containsKey(String(exposed[name])));
+  if (names.length === 0) return;
+  throw userError(
+    'exposed-key',
+    `${names.join(', ')} ${names.length === 1 ? 'contains' : 'contain'} the API key, and every visitor could read it.`,
+  );
+}

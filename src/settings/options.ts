@@ -1,0 +1,180 @@
+import { createRequire } from 'node:module';
+import type { Driver } from 'unstorage';
+import { z } from 'zod';
+import { cleanText } from '../client/clean-text.ts';
+import type { Params } from '../client/snippet-request.ts';
+import { userError } from '../failures/user-error.ts';
+import { parseDuration } from './duration.ts';
+
+const pem = z.string().refine((text) => text.includes('-----BEGIN CERTIFICATE-----'), {
+  error:
+    'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
+});
+
+const duration = z.string().transform((text, context) => {
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== undefined) return milliseconds;
+  context.addIssue({ code: 'custom', message: 'must be a duration with its unit, such as "30s" or "7d"' });
+  return z.NEVER;
+});
+
+const driver = z.union([
+  z.string().refine(isDriverName, 'must be the name of an unstorage driver, such as "redis"'),
+  z.custom<Driver>((value) => typeof (value as Partial<Driver> | null)?.getItem === 'function'),
+]);
+
+const functionOf = <T>() => z.custom<T>((value) => typeof value === 'function', 'must be a function');
+
+const cacheOptions = {
+  /** An unstorage driver, or the name of one, such as `'redis'`. @default files in Astro's cache directory */
+  driver: driver.optional(),
+  /** Options for the driver that is named, such as `{ url: process.env.REDIS_URL }`. */
+  options: z.record(z.string(), z.unknown()).optional(),
+  /**
+   * How old a cached answer may be to be used without a request, such as `'10m'`. `astro dev` and the command line
+   * always make a request.
+   *
+   * @default always make a request
+   */
+  maxAge: duration.default(0),
+};
+
+const cache: z.ZodObject<typeof cacheOptions, z.core.$strict> = z.strictObject(cacheOptions);
+
+/**
+ * The options of `snippets()`. The one place where an option is declared: its type, its validation, and its row in the
+ * README (the first sentence, `@default` and `@environment`; a test compares them).
+ */
+const options = {
+  /**
+   * Base URL of variant B (render), with its path prefix.
+   *
+   * @default at least one of the two URLs is required; with only one, only that variant is used
+   * @environment SNIPPETS_RENDER_BASE_URL
+   */
+  renderBaseUrl: z.string().optional(),
+  /**
+   * Base URL of variant A (retrieve), with its path prefix.
+   *
+   * @environment SNIPPETS_RETRIEVE_BASE_URL
+   */
+  retrieveBaseUrl: z.string().optional(),
+  /**
+   * Certificates (PEM text) to trust in addition to the system's.
+   *
+   * @environment NODE_EXTRA_CA_CERTS (a path)
+   */
+  ca: z.union([pem, z.array(pem)]).optional(),
+  /**
+   * Requests made at the same time.
+   *
+   * @default 20
+   */
+  concurrency: z.int().min(1).max(1000).default(20),
+  /** Where a snippet is edited, for the dev toolbar: a function from an id to a URL. */
+  editUrl: functionOf<(id: string) => string>().optional(),
+  /**
+   * Where answers are cached; `false` for no cache. A cache that fails never fails a build.
+   *
+   * @default files in Astro's cache directory
+   */
+  cache: z.union([z.literal(false), cache]).default({ maxAge: 0 }),
+  /**
+   * How long the last good content may replace a snippet that cannot be fetched because the service is in trouble, such
+   * as `'7d'`. Each use is a warning. Never replaces what the service refuses (401 to 404).
+   *
+   * @default never
+   */
+  staleIfError: duration.default(0),
+  /**
+   * Builds from the cache alone, without requests.
+   *
+   * @default false
+   */
+  offline: z.boolean().default(false),
+  /** Makes HTML safe before it goes into a page: a function from content to HTML. */
+  sanitize:
+    functionOf<(html: string, snippet: { id: number; params: Params | undefined }) => string>().optional(),
+  /**
+   * What to do with scripts, event handlers and `javascript:` URLs in snippets: allow or strip them, or fail the build.
+   *
+   * @default 'allow'
+   */
+  scripts: z.enum(['allow', 'strip', 'error']).default('allow'),
+  /**
+   * Fails the build on HTML that would swallow the rest of a page, instead of warning.
+   *
+   * @default false
+   */
+  strict: z.boolean().default(false),
+  /**
+   * `'hash'` adds the hashes of the inline scripts and styles of snippets to the page's Content Security Policy.
+   *
+   * @default they are blocked, with a warning
+   */
+  csp: z.literal('hash').optional(),
+};
+
+const schema = z.strictObject(options);
+
+const checkedSchema = schema.refine(
+  ({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline),
+  { error: 'staleIfError and offline need the cache, which is false' },
+);
+
+/** The options of `snippets()` in the Astro config. The API key is not one: it comes from the environment only. */
+export type SnippetsOptions = z.input<z.ZodObject<typeof options>>;
+
+export type ParsedOptions = z.output<typeof schema>;
+
+/** What is done to content before it goes into a page as HTML. */
+export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
+  /** What to do with inline scripts and styles: nothing, warn, or add their hashes to the page's policy. */
+  policy: 'none' | 'warn' | 'hash';
+}
+
+/** @throws AstroError that names every option that is invalid or unknown. */
+export function parseOptions(given: unknown): ParsedOptions {
+  const parsed = checkedSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const flaws = parsed.error.issues
+    .flatMap(intendedAlternative)
+    .map((issue) => `- ${describe(issue)}`)
+    .join('\n');
+  throw userError(
+    'invalid-options',
+    `The options of snippets() in the Astro config are invalid:\n${flaws}`,
+    `The options are ${Object.keys(options).join(', ')}. The API key is not an option: set SNIPPETS_API_KEY in the environment.`,
+  );
+}
+
+/** Whether unstorage has a driver of this name. Nothing is loaded to find out. */
+function isDriverName(name: string): boolean {
+  if (!/^[a-z0-9-]+$/.test(name)) return false;
+  try {
+    createRequire(import.meta.url).resolve(`unstorage/drivers/${name}`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** For a union, the issues of the alternative that was meant: the one whose type the value has. */
+function intendedAlternative(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const hasOtherType = ({ code, path }: z.core.$ZodIssue) =>
+    path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
+  const meant = issue.errors.find((issues) => !issues.some(hasOtherType));
+  const nested = (one: z.core.$ZodIssue) =>
+    intendedAlternative({ ...one, path: [...issue.path, ...one.path] });
+  return meant?.flatMap(nested) ?? [issue];
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys
+      .map((key) => `"${cleanText([...issue.path, key].join('.'))}" is not an option`)
+      .join('; ');
+  }
+  return `${issue.path.length === 0 ? 'the options' : issue.path.join('.')}: ${issue.message}`;
+}

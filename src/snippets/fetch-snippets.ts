@@ -1,0 +1,223 @@
+import { unlessAborted } from '../client/clock.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import { effectOf, isSnippetFailure } from '../failures/errors.ts';
+import {
+  childrenWarning,
+  type FailedSnippet,
+  type InvalidEmbed,
+  listPlaces,
+  staleWarning,
+  throwFailures,
+} from '../failures/report.ts';
+import { applyRules, type PreparedSnippet, withoutRules } from '../html/rules.ts';
+import { hasConnection, type Settings } from '../settings/settings.ts';
+import type { SnippetUse } from './page-embeds.ts';
+import { openSource, type SnippetSource, type SourcedSnippet, type SourceOptions } from './source.ts';
+
+/** A snippet that can be inlined, with what the service or the cache said about it. */
+export interface FetchedSnippet extends SourcedSnippet, PreparedSnippet {}
+
+/** By the keys of their requests. */
+export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
+
+export interface FetcherOptions extends SourceOptions {
+  /** Whether an answer is used for the whole run. A dev server asks again instead. */
+  remember: boolean;
+}
+
+export interface FetchOptions {
+  signal?: AbortSignal | undefined;
+  /** Invalid embeds, to be reported together with snippets that fail. */
+  invalid?: readonly InvalidEmbed[] | undefined;
+  /** Called after each snippet with the number that are done. */
+  onSettled?: ((settled: number) => void) | undefined;
+}
+
+/**
+ * The one way to snippets, for builds, the dev server, collections and the command line: connects when the first
+ * snippet is needed, makes each request once, reports all failures together, and warns.
+ */
+export class SnippetFetcher {
+  readonly #settings: Settings;
+  readonly #options: FetcherOptions;
+  readonly #answers = new Map<string, Promise<SourcedSnippet>>();
+  // When one request fails in a way that every request would, prefetching ends.
+  readonly #prefetching = new AbortController();
+  #source: SnippetSource | undefined;
+
+  constructor(settings: Settings, options: FetcherOptions) {
+    this.#settings = settings;
+    this.#options = options;
+  }
+
+  get counts(): SnippetSource['counts'] {
+    return this.#source?.counts ?? { requests: 0, retries: 0, fallbacks: 0 };
+  }
+
+  /** Starts a request before its snippet is needed. A failure is ignored: the request is made again when it is. */
+  prefetch(request: SnippetRequest): void {
+    if (!hasConnection(this.#settings) || this.#prefetching.signal.aborted) return;
+    this.#ask(request, this.#prefetching.signal).catch((error) => {
+      if (isSnippetFailure(error) && effectOf(error) === 'end') this.#prefetching.abort();
+    });
+  }
+
+  /**
+   * Fetches snippets, as many at a time as the settings allow. A failure does not keep the others from being fetched,
+   * so that all failures are known at once; unless every request would fail the same way, as with an invalid key.
+   *
+   * @returns a snippet for each use, except for those whose children are shown.
+   * @throws AstroError with one report of everything a build has to fail for.
+   */
+  async fetch(
+    uses: readonly SnippetUse[],
+    { signal, invalid = [], onSettled }: FetchOptions = {},
+  ): Promise<FetchedSnippets> {
+    const get = (use: SnippetUse, either: AbortSignal) => this.get(use, either);
+    const { fetched, failed, notAsked } = await fetchAll(uses, get, { signal, onSettled });
+    throwFailures({ failed, notAsked, embeds: invalid });
+    const { warn } = this.#options;
+    for (const failure of failed) warn(childrenWarning(failure));
+    for (const warning of warningsOf(fetched, uses)) warn(warning);
+    return fetched;
+  }
+
+  /**
+   * Fetches one snippet and prepares it for pages.
+   *
+   * @throws SnippetError or SiteError
+   */
+  async get(
+    { request, asHtml }: Pick<SnippetUse, 'request' | 'asHtml'>,
+    signal?: AbortSignal,
+  ): Promise<FetchedSnippet> {
+    const snippet = await this.#ask(request, signal);
+    const rules = this.#settings.html;
+    const prepared = asHtml ? await applyRules(snippet, request, rules) : withoutRules(snippet.content);
+    return { ...snippet, ...prepared };
+  }
+
+  /** Closes connections. They are opened again when another snippet is needed. */
+  async close(): Promise<void> {
+    const source = this.#source;
+    this.#source = undefined;
+    await source?.close();
+  }
+
+  async #ask(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet> {
+    const { key } = request;
+    const asked = this.#answers.get(key);
+    if (asked !== undefined) return this.#join(asked, request, signal);
+    this.#source ??= openSource(this.#settings, this.#options);
+    const answer = this.#source.get(request, signal);
+    this.#answers.set(key, answer);
+    const forget = () => this.#answers.delete(key);
+    answer.then(this.#options.remember ? () => {} : forget, forget);
+    return answer;
+  }
+
+  /** Waits for a request that was started by someone else. */
+  async #join(
+    asked: Promise<SourcedSnippet>,
+    request: SnippetRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<SourcedSnippet> {
+    try {
+      return await (signal === undefined ? asked : unlessAborted(signal, asked));
+    } catch (error) {
+      if (signal?.aborted) {
+        throw new SnippetError('aborted', 'the request was aborted.', { snippetId: request.id });
+      }
+      // Aborted by whoever started it, not by this caller.
+      if (error instanceof SnippetError && error.code === 'aborted') return this.#ask(request, signal);
+      throw error;
+    }
+  }
+}
+
+export interface Results {
+  fetched: Map<string, FetchedSnippet>;
+  failed: FailedSnippet[];
+  /** Requests that were not made, because every one would have failed the same way. */
+  notAsked: number;
+}
+
+type Get = (use: SnippetUse, signal: AbortSignal) => Promise<FetchedSnippet>;
+
+/**
+ * Fetches snippets, and those that failed by chance once more: if the service fails only now and then, a few of
+ * thousands of snippets run out of attempts.
+ */
+export async function fetchAll(
+  uses: readonly SnippetUse[],
+  get: Get,
+  { signal, onSettled }: Pick<FetchOptions, 'signal' | 'onSettled'> = {},
+): Promise<Results> {
+  const first = await fetchOnce(uses, get, signal, onSettled);
+  const unlucky = first.failed.filter(mayRecover);
+  if (unlucky.length === 0 || unlucky.length > first.fetched.size) return first;
+  const keys = new Set(unlucky.map(({ request }) => request.key));
+  const second = await fetchOnce(
+    uses.filter(({ request }) => keys.has(request.key)),
+    get,
+    signal,
+  );
+  return {
+    fetched: new Map([...first.fetched, ...second.fetched]),
+    failed: [...first.failed.filter((failure) => !unlucky.includes(failure)), ...second.failed],
+    notAsked: first.notAsked + second.notAsked,
+  };
+}
+
+async function fetchOnce(
+  uses: readonly SnippetUse[],
+  get: Get,
+  signal: AbortSignal = new AbortController().signal,
+  onSettled: FetchOptions['onSettled'] = () => {},
+): Promise<Results> {
+  const results: Results = { fetched: new Map(), failed: [], notAsked: 0 };
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  let settled = 0;
+  const outcomes = await Promise.all(
+    uses.map(async (use) => {
+      try {
+        return { use, snippet: await get(use, either) };
+      } catch (error) {
+        if (!isSnippetFailure(error)) throw error;
+        if (effectOf(error) === 'end') ended.abort();
+        return { use, error };
+      } finally {
+        settled += 1;
+        onSettled(settled);
+      }
+    }),
+  );
+  signal.throwIfAborted();
+  // In the order of the uses, so that reports and records do not depend on timing.
+  for (const { use, snippet, error } of outcomes) {
+    if (snippet !== undefined) results.fetched.set(use.request.key, snippet);
+    else if (error !== undefined && error.code !== 'aborted') results.failed.push({ ...use, error });
+    else results.notAsked += 1;
+  }
+  return results;
+}
+
+function mayRecover({ error }: FailedSnippet): boolean {
+  return effectOf(error) === 'children' && error.code !== 'unavailable' && error.code !== 'not-cached';
+}
+
+/** Warns about each snippet that is shown as it was, and each that has a flaw. */
+export function warningsOf(fetched: FetchedSnippets, uses: readonly SnippetUse[]): string[] {
+  const warnings = new Set<string>();
+  for (const { request, places } of uses) {
+    const snippet = fetched.get(request.key);
+    if (snippet === undefined) continue;
+    const { error, fetchedAt = 0 } = snippet;
+    if (error !== undefined) warnings.add(staleWarning(places, error, Date.now() - fetchedAt));
+    // With other params the same snippet has the same flaw, which is worth one warning per list of pages.
+    for (const flaw of snippet.warnings) warnings.add(`${flaw} It is on ${listPlaces([...places])}.`);
+  }
+  return [...warnings];
+}

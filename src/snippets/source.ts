@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { keyDetector } from '../client/api-key.ts';
+import { formatDuration } from '../client/format.ts';
+import type { Limits } from '../client/limits.ts';
+import type { Notice } from '../client/origin-gate.ts';
+import { type Counts, Service, type Snippet } from '../client/service.ts';
+import type { SnippetError } from '../client/snippet-error.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import { requireConnection, type Settings } from '../settings/settings.ts';
+import { cacheKeys, SnippetCache } from './cache.ts';
+import { type CacheEndpoint, CachingSource, type CachingSourceOptions } from './caching-source.ts';
+
+/** A snippet from the service or from the cache. */
+export interface SourcedSnippet extends Snippet {
+  /** When the service sent it, in milliseconds since the epoch; `undefined` if that was just now. */
+  fetchedAt?: number | undefined;
+  /** Why the service did not send it now. The content is then the last good one. */
+  error?: SnippetError | undefined;
+}
+
+/** Where snippets come from: the service, or the service and a cache. */
+export interface SnippetSource {
+  /** @throws SnippetError, or SiteError `not-cached` */
+  get(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet>;
+  /** What the service was asked, and how many snippets came from the cache instead. */
+  readonly counts: Readonly<Counts & { cached?: number }>;
+  close(): Promise<void>;
+}
+
+export interface SourceOptions {
+  /** Called with each line to show: a service that fails, a cache that cannot be used. */
+  warn(line: string): void;
+  limits?: Partial<Limits> | undefined;
+  /** Makes a request even if a cached answer is young enough. */
+  alwaysAsk?: boolean | undefined;
+  /** Ignores a cached answer if the site has already shown a newer one. */
+  isSuperseded?: CachingSourceOptions['isSuperseded'] | undefined;
+}
+
+// For storages that delete old entries by themselves: how long an answer should be kept at least.
+const keepFor = 30 * 24 * 60 * 60 * 1000;
+
+/** @throws AstroError if the key or the base URLs are not set. */
+export function openSource(settings: Settings, options: SourceOptions): SnippetSource {
+  const { warn, limits, alwaysAsk = false, isSuperseded = () => false } = options;
+  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, cacheDirectory, staleIfError, offline } =
+    settings;
+  const apiKey = requireConnection(settings);
+  const onNotice = (notice: Notice) => warn(describeNotice(notice));
+  const service = new Service({
+    apiKey,
+    renderBaseUrl,
+    retrieveBaseUrl,
+    ca,
+    concurrency,
+    limits,
+    onNotice,
+  });
+  if (cache === false || cacheDirectory === undefined) return service;
+  const { driver, options: driverOptions, maxAge } = cache;
+  const folder = join(cacheDirectory, 'astro-snippets/answers');
+  const containsKey = keyDetector(apiKey);
+  return new CachingSource(service, {
+    cache: new SnippetCache(
+      { driver, options: driverOptions, folder },
+      Math.max(keepFor, maxAge, staleIfError),
+      warn,
+    ),
+    policy: { maxAge: alwaysAsk ? 0 : maxAge, staleIfError, offline },
+    keyOf: cacheKeys(apiKey),
+    mayKeep: ({ content, name = '' }) => !containsKey(content) && !containsKey(name),
+    endpoints: endpointsOf(renderBaseUrl, retrieveBaseUrl),
+    isSuperseded,
+  });
+}
+
+function endpointsOf(renderBaseUrl: string | undefined, retrieveBaseUrl: string | undefined) {
+  const endpoints: CacheEndpoint[] = [];
+  if (renderBaseUrl !== undefined) endpoints.push({ baseUrl: renderBaseUrl, variant: 'render' });
+  if (retrieveBaseUrl !== undefined) endpoints.push({ baseUrl: retrieveBaseUrl, variant: 'retrieve' });
+  return endpoints;
+}
+
+function describeNotice(notice: Notice): string {
+  switch (notice.kind) {
+    case 'held':
+      return `The service at ${notice.origin} asks to wait ${formatDuration(notice.milliseconds)}.`;
+    case 'failing':
+      return `Most requests to ${notice.origin} fail. It is probed now and then until it recovers.`;
+    case 'recovered':
+      return `The service at ${notice.origin} responds again.`;
+    case 'render-given-up':
+      return 'Rendering (variant B) failed for several snippets in a row. The rest are retrieved (variant A).';
+  }
+}

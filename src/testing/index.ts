@@ -1,6 +1,0 @@
-export {
-  type SnippetAnswer,
-  type SnippetFault,
-  type SnippetHandlersOptions,
-  snippetHandlers,
-} from './snippet-handlers.ts';

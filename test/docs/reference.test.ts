@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { errors } from '../../src/failures/errors.ts';
+import { documentedOptions, errorsPage, optionsTable } from './reference.ts';
+
+const read = (name: string) => readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
+
+test('the table of options in the README is the one in the source (npm run docs)', () => {
+  expect(read('README.md')).toContain(`\n${optionsTable()}\n`);
+});
+
+test('every option has a description', () => {
+  const options = documentedOptions();
+  expect(options.map(({ name }) => name)).toContain('concurrency');
+  for (const { description } of options) expect(description).toMatch(/^\S.{10,}/);
+});
+
+test('docs/errors.md has a section for every error code (npm run docs)', () => {
+  expect(read('docs/errors.md')).toBe(errorsPage());
+  for (const code of Object.keys(errors)) expect(read('docs/errors.md')).toContain(`\n## ${code}\n`);
+});
