@@ -107,13 +107,13 @@ test('three different failures are reported together, with the faulty embeds', a
     'src/pages/e.astro': `<p><snippet-embed id="3" params='{"a":'></snippet-embed></p>`,
     'src/pages/f.astro': '<p>\n\n\n<snippet-embed id="1" as="xml"></snippet-embed></p>',
     'src/pages/g.html':
-      '<p>\n<snippet-embed id="1">\n\n<snippet-embed id="2"></snippet-embed></snippet-embed></p>',
+      '<p><snippet-embed id="y"></snippet-embed>\n<snippet-embed id="1">\n\n<snippet-embed id="2"></snippet-embed></snippet-embed></p>',
     'src/pages/fine.astro': home,
   });
   Object.assign(service.faults, { failing: 1, failingStatus: 500, only: [2] });
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain('2 snippets could not be fetched, and 5 embeds cannot be used.');
+  expect(output).toContain('2 snippets could not be fetched, and 6 embeds cannot be used.');
   expect(output).toContain('Snippet 999: 404');
   expect(output).toContain('Snippet 2: 500');
   expect(output).toMatch(/c\/index\.html:\d+\n +A snippet's id is a positive whole number, not "abc"\./);
@@ -121,7 +121,7 @@ test('three different failures are reported together, with the faulty embeds', a
   expect(output).toMatch(/e\/index\.html:\d+\n +params is not JSON/);
   expect(output).toMatch(/f\/index\.html:\d+\n +The attribute as of an embed is "html" or "text"\./);
   expect(output).toMatch(
-    /g\/index\.html:4\n +The embed stands inside the one of line 2; close that one first\./,
+    /g\/index\.html:1\n.*not "y"\.\s+g\/index\.html:4\n +The embed stands inside the one of line 2; close that one first\./,
   );
   expect(await expectNoEmbedsIn(other)).toEqual([]);
   await other.remove();
