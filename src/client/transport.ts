@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import type { Limits } from './limits.ts';
 
@@ -158,7 +159,7 @@ export async function createDispatcher({ ca, concurrency, limits }: DispatcherOp
   const tls = {
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
     rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { ca: [...(await systemRoots()), ...(typeof ca === 'string' ? [ca] : ca)] }),
+    ...(ca === undefined ? {} : { secureContext: await trusting(ca) }),
   };
   const options = {
     connections: concurrency,
@@ -178,10 +179,15 @@ export async function createDispatcher({ ca, concurrency, limits }: DispatcherOp
   });
 }
 
-/** With a `ca` of its own, TLS would trust that one only. Here it adds to the roots, as NODE_EXTRA_CA_CERTS does. */
-async function systemRoots(): Promise<readonly string[]> {
-  const { getCACertificates } = await import('node:tls');
-  return getCACertificates('default');
+/**
+ * Trusts certificates in addition to Node's roots, as NODE_EXTRA_CA_CERTS does; TLS itself would replace the roots. One
+ * context serves all connections: parsing all roots takes longer than a handshake.
+ */
+async function trusting(ca: string | readonly string[]): Promise<SecureContext> {
+  const { createSecureContext, getCACertificates } = await import('node:tls');
+  return createSecureContext({
+    ca: [...getCACertificates('default'), ...(typeof ca === 'string' ? [ca] : ca)],
+  });
 }
 
 function isProxySet(): boolean {

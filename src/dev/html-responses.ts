@@ -57,7 +57,7 @@ function buffer(request: DevRequest, response: ServerResponse, transform: Transf
 
   response.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
     if (!decide()) return original.write(chunk as string, ...(rest as []));
-    chunks.push(bytesOf(chunk, rest));
+    chunks.push(bytesOf(chunk, [chunk, ...rest]));
     callbackIn(rest)?.();
     return true;
   }) as ServerResponse['write'];
