@@ -6,7 +6,7 @@ import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
 import { resolveSettings, type Settings } from './settings/settings.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
-import type { SnippetUse } from './snippets/page-embeds.ts';
+import type { SnippetUse } from './snippets/file-embeds.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
 

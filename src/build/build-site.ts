@@ -6,9 +6,9 @@ import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-po
 import { asBefore, type Manifest, outputFrom, removeManifest, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { inlinePages } from './inline-pages.ts';
-import { PageRecorder } from './record-pages.ts';
-import { listSiteFiles, type SiteFile, scanSite } from './scan-site.ts';
+import { inlineFiles } from './inline-files.ts';
+import { FileRecorder } from './record-files.ts';
+import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
 import { OutputVerifier } from './verify-output.ts';
 
@@ -29,30 +29,30 @@ export interface SiteBuild {
 }
 
 /**
- * Runs after Astro has generated the pages: scan, fetch, inline, verify. Afterwards every embed is replaced; if it
- * throws, no page that still contains an embed is left in the output.
+ * Runs after Astro has generated the site: scan, fetch, inline, verify. Afterwards every embed is replaced; if it
+ * throws, no file that still contains an embed is left in the output.
  *
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<void> {
-  const { directory, manifest, before, settings, logger } = build;
-  const files = listSiteFiles(directory);
+  const { directory, manifest, before, settings } = build;
+  const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const finished = new Set<SiteFile>();
   await removeManifest(manifest);
   const verifier = new OutputVerifier(settings.apiKey);
-  let recorder: PageRecorder | undefined;
+  let recorder: FileRecorder | undefined;
   try {
-    recorder = await inlineSnippets(files.pages, build, verifier, (page) => finished.add(page));
+    recorder = await inlineSnippets(scannable, build, verifier, (file) => finished.add(file));
   } catch (error) {
-    await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
+    await removeFilesWithEmbeds(scannable.filter((file) => !finished.has(file)));
     throw error;
   }
-  await verifier.checkTexts(files.texts);
-  await reportFindings(verifier, logger);
+  await verifier.read(others);
+  await refuseKey(verifier);
   if (recorder === undefined) return;
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, html } = settings;
   await writeManifest(manifest, {
-    version: 3,
+    version: 4,
     builtAt: new Date().toISOString(),
     output: outputFrom(manifest, directory),
     settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency },
@@ -68,28 +68,32 @@ export async function buildSite(build: SiteBuild): Promise<void> {
 }
 
 async function inlineSnippets(
-  files: readonly SiteFile[],
+  files: readonly ScannableFile[],
   { settings, fetcher, routeToHeaders, base, logger }: SiteBuild,
   verifier: OutputVerifier,
-  onFinished: (page: SiteFile) => void,
-): Promise<PageRecorder | undefined> {
+  onFinished: (file: SiteFile) => void,
+): Promise<FileRecorder | undefined> {
   const start = performance.now();
   const site = await scanSite(files, {
-    onPlainPage: (file, bytes) => verifier.checkPage(file, bytes),
+    onPlainFile(file, bytes) {
+      onFinished(file);
+      verifier.check(file, bytes);
+    },
     onSnippet: ({ request }) => fetcher.prefetch(request),
   });
-  if (site.pages.length === 0) return undefined;
+  for (const warning of site.warnings) logger.warn(warning);
+  if (site.files.length === 0) return undefined;
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const snippets = await fetcher.fetch(site.uses, { invalid: site.invalid, onSettled });
-  const recorder = new PageRecorder(site.uses, snippets);
+  const recorder = new FileRecorder(site.uses, snippets);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
-  await inlinePages(site.pages, {
+  await inlineFiles(site.files, {
     snippets,
     headers,
-    onPage(page, inlined) {
-      onFinished(page.source);
-      verifier.checkPage(page.source, inlined.page);
-      recorder.add(page, inlined);
+    onFile(file, inlined) {
+      onFinished(file.source);
+      verifier.check(file.source, inlined.file);
+      recorder.add(file, inlined);
     },
   });
   logger.info(describeBuild(site, fetcher.counts, performance.now() - start));
@@ -97,21 +101,15 @@ async function inlineSnippets(
 }
 
 /** @throws AstroError if the output contains the API key. The files that contain it are removed. */
-async function reportFindings(
-  { withKey, withEmbed }: OutputVerifier,
-  logger: AstroIntegrationLogger,
-): Promise<void> {
-  for (const { name } of withEmbed) {
-    logger.warn(`${name} contains an embed, but is not an HTML page. The embed is not replaced.`);
-  }
+async function refuseKey({ withKey }: OutputVerifier): Promise<void> {
   if (withKey.length === 0) return;
   for (const { file } of withKey) await rm(file, { force: true });
   const names = withKey.map(({ name }) => name).join(', ');
   throw userError('published-key', `The API key was found in ${names}. These files were removed.`);
 }
 
-async function removePagesWithEmbeds(pages: readonly SiteFile[]): Promise<void> {
-  for (const { file } of pages) {
+async function removeFilesWithEmbeds(files: readonly SiteFile[]): Promise<void> {
+  for (const { file } of files) {
     if (mayHoldEmbeds(await readFile(file))) await rm(file, { force: true });
   }
 }

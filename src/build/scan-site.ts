@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, sep } from 'node:path';
+import type { FileKind } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import {
-  type PageEmbed,
-  readPageEmbeds,
+  excluder,
+  type FileEmbed,
+  readEmbeds,
   type SnippetUse,
   type SnippetUses,
-} from '../snippets/page-embeds.ts';
+} from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
 
 /** A file of the built site. */
@@ -17,87 +19,110 @@ export interface SiteFile {
   name: string;
 }
 
-export interface SiteFiles {
-  pages: SiteFile[];
-  /** Text files that are not pages: feeds, JSON, scripts, styles, source maps. */
-  texts: SiteFile[];
+/** A file that may contain embeds. */
+export interface ScannableFile extends SiteFile {
+  kind: FileKind;
 }
 
-const pageExtensions = new Set(['.html', '.htm', '.xhtml']);
+export interface SiteFiles {
+  scannable: ScannableFile[];
+  /** Scripts, styles, source maps, and files that the site excludes. They are only searched for the API key. */
+  others: SiteFile[];
+}
 
-// Formats that cannot contain plain text. Everything else counts as text, so that an unknown format is searched.
-const binaryExtensions = new Set(
-  `.avif .bmp .br .eot .gif .gz .heic .ico .jpeg .jpg .jxl .mov .mp3 .mp4 .ogg .otf .pdf .png .tar .tif .tiff .ttf
-  .wasm .wav .webm .webp .woff .woff2 .zip .zst`.split(/\s+/),
+const kinds: Readonly<Record<FileKind | 'code' | 'binary', readonly string[]>> = {
+  html: ['.html', '.htm', '.xhtml'],
+  xml: ['.xml', '.rss', '.atom', '.rdf', '.svg', '.xsl', '.xslt', '.kml', '.gpx', '.opml'],
+  json: ['.json', '.jsonl', '.ndjson', '.webmanifest', '.geojson', '.jsonld'],
+  // Everything that is not listed counts as text, too, so that an unknown format is searched.
+  text: ['.txt', '.md', '.mdx', '.csv', '.tsv', '.yaml', '.yml', '.ics', '.vcf'],
+  code: ['.js', '.mjs', '.cjs', '.css', '.map'],
+  binary:
+    `.avif .bmp .br .eot .gif .gz .heic .ico .jpeg .jpg .jxl .mov .mp3 .mp4 .ogg .otf .pdf .png .tar .tif .tiff
+    .ttf .wasm .wav .webm .webp .woff .woff2 .zip .zst`.split(/\s+/),
+};
+const kindOf = new Map(
+  Object.entries(kinds).flatMap(([kind, extensions]) =>
+    extensions.map((extension) => [extension, kind as keyof typeof kinds] as const),
+  ),
 );
 
-/** Lists the files of the output, in an order that does not depend on the disk. */
-export function listSiteFiles(directory: string): SiteFiles {
-  const files: SiteFiles = { pages: [], texts: [] };
+/**
+ * Lists the files of the output, in an order that does not depend on the disk. Binary files are left out.
+ *
+ * @param exclude patterns of files whose embeds are examples.
+ */
+export function listSiteFiles(directory: string, exclude: readonly string[]): SiteFiles {
+  const files: SiteFiles = { scannable: [], others: [] };
+  const isExcluded = excluder(exclude);
   // Folder by folder, because joining names is cheaper than taking recursive paths apart.
   const list = (folder: string, prefix: string) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const found = { file: `${folder}${sep}${entry.name}`, name: `${prefix}${entry.name}` };
       if (entry.isDirectory()) list(found.file, `${found.name}/`);
       if (!entry.isFile()) continue;
-      const extension = extname(entry.name).toLowerCase();
-      if (pageExtensions.has(extension)) files.pages.push(found);
-      else if (!binaryExtensions.has(extension)) files.texts.push(found);
+      const kind = kindOf.get(extname(entry.name).toLowerCase()) ?? 'text';
+      if (kind === 'binary') continue;
+      if (kind === 'code' || isExcluded(found.name)) files.others.push(found);
+      else files.scannable.push({ ...found, kind });
     }
   };
   list(directory.endsWith(sep) ? directory.slice(0, -1) : directory, '');
   const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
-  files.pages.sort(byName);
-  files.texts.sort(byName);
+  files.scannable.sort(byName);
+  files.others.sort(byName);
   return files;
 }
 
-/** A page that contains embeds. */
-export interface SitePage {
-  source: SiteFile;
-  embeds: PageEmbed[];
-  /** The page's bytes if they are kept in memory; otherwise the page is read again. */
+/** A file that contains embeds. */
+export interface EmbeddingFile {
+  source: ScannableFile;
+  embeds: FileEmbed[];
+  /** The file's bytes if they are kept in memory; otherwise it is read again. */
   bytes?: Buffer | undefined;
 }
 
 export interface ScannedSite {
-  /** Pages with at least one embed, even if it is invalid. */
-  pages: SitePage[];
-  /** In the order in which the pages show them. */
+  /** Files with at least one embed, even if it is invalid. */
+  files: EmbeddingFile[];
+  /** In the order in which the files show them. */
   uses: SnippetUse[];
   invalid: InvalidEmbed[];
+  warnings: string[];
 }
 
 export interface ScanEvents {
-  /** Called with each page that contains no embed, and so is not changed. */
-  onPlainPage(file: SiteFile, bytes: Buffer): void;
-  /** Called with each snippet when its first page is found; more than once if that page repeats it. */
+  /** Called with each file that contains no embed, and so is not changed. */
+  onPlainFile(file: ScannableFile, bytes: Buffer): void;
+  /** Called with each snippet when its first file is found; more than once if that file repeats it. */
   onSnippet(use: SnippetUse): void;
 }
 
 // Reading a page again takes as long as scanning it; keeping all pages of a large site takes too much memory.
 const maxKeptBytes = 32 * 1024 * 1024;
 
-/** Reads pages and finds their embeds. */
+/** Reads files and finds their embeds. */
 export async function scanSite(
-  files: readonly SiteFile[],
-  { onPlainPage, onSnippet }: ScanEvents,
+  files: readonly ScannableFile[],
+  { onPlainFile, onSnippet }: ScanEvents,
 ): Promise<ScannedSite> {
   const uses: SnippetUses = new Map();
-  const pages: SitePage[] = [];
+  const found: EmbeddingFile[] = [];
   const invalid: InvalidEmbed[] = [];
+  const warnings: string[] = [];
   let keptBytes = 0;
   await inTurns(files, (source) => {
     const bytes = readFileSync(source.file);
-    const found = readPageEmbeds(source.name, bytes, uses);
-    for (const { request } of found.embeds) {
+    const { embeds, ...flaws } = readEmbeds(source.name, bytes, source.kind, uses);
+    for (const embed of flaws.invalid) invalid.push(embed);
+    for (const warning of flaws.warnings) warnings.push(warning);
+    if (embeds.length + flaws.invalid.length === 0) return onPlainFile(source, bytes);
+    for (const { request } of embeds) {
       const use = uses.get(request.key);
       if (use?.places.size === 1) onSnippet(use);
     }
-    if (found.embeds.length + found.invalid.length === 0) return onPlainPage(source, bytes);
     keptBytes += bytes.length;
-    pages.push({ source, embeds: found.embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
-    for (const embed of found.invalid) invalid.push(embed);
+    found.push({ source, embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
   });
-  return { pages, uses: [...uses.values()], invalid };
+  return { files: found, uses: [...uses.values()], invalid, warnings };
 }

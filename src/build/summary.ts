@@ -4,13 +4,14 @@ import type { ScannedSite } from './scan-site.ts';
 
 /** The one line that says what a build did. */
 export function describeBuild(
-  { pages, uses }: ScannedSite,
+  { files, uses }: ScannedSite,
   { requests, retries, fallbacks, cached = 0 }: SnippetSource['counts'],
   milliseconds: number,
 ): string {
-  const embeds = pages.reduce((sum, page) => sum + page.embeds.length, 0);
+  const embeds = files.reduce((sum, file) => sum + file.embeds.length, 0);
+  const isPage = files.every(({ source }) => source.kind === 'html');
   return [
-    `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} on ${count(pages.length, 'page')}`,
+    `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`}`,
     `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${count(fallbacks, 'fallback')}`,
     ...(cached > 0 ? [`${cached} from the cache`] : []),
     formatDuration(milliseconds),

@@ -1,14 +1,14 @@
 import type { HookParameters } from 'astro';
 import { inline } from '../embed/inline.ts';
-import { type FailedSnippet, throwFailures } from '../failures/report.ts';
+import { type FailedSnippet, type InvalidEmbed, throwFailures } from '../failures/report.ts';
 import type { UserError } from '../failures/user-error.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { type PageEmbeds, readPageEmbeds, type SnippetUses } from '../snippets/page-embeds.ts';
+import { excluder, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { errorPage } from './error-page.ts';
-import { type HtmlResponse, transformHtml } from './html-responses.ts';
 import { OpenPages } from './open-pages.ts';
 import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
+import { type TextResponse, transformTexts } from './text-responses.ts';
 import {
   events,
   type ListMessage,
@@ -59,14 +59,16 @@ export function serveSnippets(
   });
 
   server.middlewares.use(
-    transformHtml(async (response, request) => {
+    transformTexts(async (response, request) => {
       const [page = '/'] = (request.originalUrl ?? '/').split('?');
       try {
+        if (excluder(run.settings.exclude)(nameOf(page, server.config.base))) return response;
         return await inlineInto(response, page, memory, pages);
       } catch (error) {
         const { message, hint = '' } = error as UserError;
         logger.error(message);
-        return { status: 500, html: Buffer.from(errorPage(server.config.base, { message, hint })) };
+        const body = Buffer.from(errorPage(server.config.base, { message, hint }));
+        return { status: 500, kind: 'html', body };
       }
     }),
   );
@@ -88,32 +90,33 @@ export function serveSnippets(
 }
 
 async function inlineInto(
-  response: HtmlResponse,
+  response: TextResponse,
   page: string,
   memory: SnippetMemory,
   pages: OpenPages,
-): Promise<HtmlResponse> {
+): Promise<TextResponse> {
   const uses: SnippetUses = new Map();
-  const found = readPageEmbeds(page, response.html, uses);
-  if (found.embeds.length + found.invalid.length === 0) return response;
+  const { embeds, invalid } = readEmbeds(page, response.body, response.kind, uses);
+  if (embeds.length + invalid.length === 0) return response;
   const snippets = new Map<string, RememberedSnippet>();
   await Promise.all([...uses].map(async ([key, use]) => snippets.set(key, await memory.get(use))));
   pages.serve(page, [...uses.keys()]);
-  failAsBuild(found, uses, snippets);
+  failAsBuild(invalid, uses, snippets);
   return {
-    status: response.status,
-    html: inline(response.html, found.embeds, ({ request: { key } }, asText) => {
-      const { content, html } = snippets.get(key) ?? {};
-      // Where only text is possible, a comment would be text too.
-      if (content === undefined || asText) return content;
-      return `<!--${markers.start(key)}-->${html}<!--${markers.end(key)}-->`;
-    }).page,
+    ...response,
+    body: inline(response.body, embeds, ({ request: { key }, form }) => {
+      const { html, text } = snippets.get(key) ?? {};
+      if (html === undefined || text === undefined) return undefined;
+      // Only the elements of a page can be marked.
+      if (response.kind !== 'html' || form.layers.length > 0) return { html, text };
+      return { html: `<!--${markers.start(key)}-->${html}<!--${markers.end(key)}-->`, text };
+    }).file,
   };
 }
 
 /** @throws AstroError with the report of a build, if a build would fail. */
 function failAsBuild(
-  { invalid }: PageEmbeds,
+  invalid: readonly InvalidEmbed[],
   uses: SnippetUses,
   snippets: ReadonlyMap<string, RememberedSnippet>,
 ): void {
@@ -122,6 +125,12 @@ function failAsBuild(
     return error === undefined || content !== undefined ? [] : [{ ...use, error }];
   });
   throwFailures({ failed, notAsked: 0, embeds: invalid });
+}
+
+/** The path of a page in the output. */
+function nameOf(page: string, base: string): string {
+  const inside = page.startsWith(base) ? page.slice(base.length) : page.replace(/^\//, '');
+  return inside === '' || inside.endsWith('/') ? `${inside}index.html` : inside;
 }
 
 function describe(

@@ -2,15 +2,16 @@ import type { Variant } from '../client/service-url.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../snippets/page-embeds.ts';
+import type { SnippetUse } from '../snippets/file-embeds.ts';
 
 /** The latest state of a snippet. It has content, an error or, while the service is down, both. */
 export interface RememberedSnippet {
   request: SnippetRequest;
   asHtml: boolean;
   content?: string;
-  /** The content as it is inlined as HTML. */
+  /** The content as it is inlined: as HTML, and as text. */
   html?: string;
+  text?: string;
   name?: string | undefined;
   variant?: Variant;
   /** Why there is no content, or why it may be outdated. */
@@ -87,11 +88,11 @@ export class SnippetMemory {
     const wasKnown = before.content !== undefined || before.error !== undefined;
     const start = performance.now();
     try {
-      const { content, html, name, variant, warnings, error, fetchedAt } = await this.#fetch(snippet);
+      const { content, html, text, name, variant, warnings, error, fetchedAt } = await this.#fetch(snippet);
       if (html !== snippet.html) for (const warning of warnings) this.#events.onFlaw(warning);
       const isNews = error !== undefined && snippet.error === undefined;
       const checkedAt = fetchedAt ?? Date.now();
-      Object.assign(snippet, { content, html, name, variant, error, checkedAt });
+      Object.assign(snippet, { content, html, text, name, variant, error, checkedAt });
       if (isNews) this.#events.onStale(snippet);
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
@@ -103,7 +104,7 @@ export class SnippetMemory {
         if (isNews) this.#events.onStale(snippet);
         return;
       }
-      delete snippet.content;
+      for (const field of ['content', 'html', 'text'] as const) delete snippet[field];
     } finally {
       snippet.milliseconds = performance.now() - start;
     }

@@ -26,6 +26,9 @@ export type SiteErrorCode =
   | 'embed-unclosed'
   | 'embed-nested'
   | 'embed-in-island'
+  | 'embed-in-script'
+  | 'embed-in-attribute'
+  | 'embed-in-xml'
   | 'invalid-as';
 
 /** What goes wrong before any snippet is fetched, or with the output as a whole. Permanent too. */
@@ -185,6 +188,21 @@ export const errors = {
     title: "An embed is in an island's own markup",
     effect: 'fail',
     hint: 'Pass the embed to the island as children: <Box client:load><Snippet id={42} /></Box>.',
+  },
+  'embed-in-script': {
+    title: 'An embed is in a script or a style sheet',
+    effect: 'fail',
+    hint: 'Put the embed into HTML or into a data attribute, and let the script read it from there.',
+  },
+  'embed-in-attribute': {
+    title: 'An embed is in an attribute that contains code',
+    effect: 'fail',
+    hint: 'Put the embed into a data attribute, and let the code read it from there.',
+  },
+  'embed-in-xml': {
+    title: 'An embed is an element of XML',
+    effect: 'fail',
+    hint: 'Escape the embed, or put it into a CDATA section, as feeds do with HTML.',
   },
   'invalid-as': {
     title: 'The attribute `as` is invalid',

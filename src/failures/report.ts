@@ -17,7 +17,7 @@ export interface FailedSnippet {
 
 /** An embed that is invalid, and where it is. */
 export interface InvalidEmbed {
-  page: string;
+  file: string;
   line: number;
   code: ErrorCode;
   message: string;
@@ -113,8 +113,8 @@ function reasonOf(error: SnippetFailure): string {
   return hasProblem(error) ? `${error.status} ${error.title}` : error.reason;
 }
 
-function describeEmbed({ page, line, code, message }: InvalidEmbed): string {
-  return `${page}:${line}\n    ${message} [${code}]`;
+function describeEmbed({ file, line, code, message }: InvalidEmbed): string {
+  return `${file}:${line}\n    ${message} [${code}]`;
 }
 
 function shorten(text: string, length: number): string {

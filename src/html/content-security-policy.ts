@@ -1,7 +1,7 @@
 import type { AstroIntegration } from 'astro';
 import { escapeAttribute } from 'entities/escape';
 import { Parser } from 'htmlparser2';
-import { decodeAttribute } from '../embed/scan.ts';
+import { decodeAttribute } from '../embed/found.ts';
 import type { InlineCode } from './inline-code.ts';
 
 /** Sources as a policy names them, `'sha256-…'`, by the directive they are for. */

@@ -1,44 +1,47 @@
 import { cleanText } from '../client/clean-text.ts';
 import type { Snippet } from '../client/service.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
+import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import type { InlineCode } from './inline-code.ts';
 
 /** A snippet that is ready to be inlined. */
 export interface PreparedSnippet {
-  /** What goes into a page as HTML. As text it is `content`, which is escaped anyway. */
+  /** What is inlined as HTML. */
   html: string;
+  /** What is inlined where only text is possible: the text of the sanitized HTML. */
+  text: string;
   /** Flaws that do not keep it from being shown. Each names the snippet. */
   warnings: string[];
   /** What the policy of a page has to allow. */
   inlineCode: InlineCode | undefined;
 }
 
-/** For content that is only shown as text. */
+/** Prepares content to which no rules apply. */
 export function withoutRules(content: string): PreparedSnippet {
-  return { html: content, warnings: [], inlineCode: undefined };
+  return { html: content, text: textOf(content), warnings: [], inlineCode: undefined };
 }
 
 /**
- * Prepares content to be inlined as HTML: sanitized, without scripts if the site does not want any, and checked.
+ * Prepares content to be inlined: sanitized and, for HTML, without scripts if the site does not want any, and checked.
  *
  * @throws SiteError `sanitize-failed`, `script-refused` or `left-open`
  */
 export async function applyRules(
   { content }: Pick<Snippet, 'content'>,
-  request: SnippetRequest,
+  { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
   rules: HtmlRules,
 ): Promise<PreparedSnippet> {
   const sanitized = sanitize(content, request, rules);
-  // Most snippets are short text, and nothing below concerns text without tags.
-  if (!sanitized.includes('<')) return withoutRules(sanitized);
+  // Nothing below concerns text, and most snippets are text without tags.
+  if (!asHtml || !sanitized.includes('<')) return withoutRules(sanitized);
   const html = await handleScripts(sanitized, request, rules);
   const open = await findOpen(html, request, rules);
   const inlineCode = await findCode(html, rules);
   const blocked = inlineCode && rules.policy !== 'none' && describeBlocked[rules.policy](inlineCode);
   const warnings = [open, blocked].flatMap((flaw) => (flaw ? [`Snippet ${request.id} ${flaw}`] : []));
-  return { html, warnings, inlineCode };
+  return { html, text: textOf(sanitized), warnings, inlineCode };
 }
 
 function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): string {

@@ -1,5 +1,5 @@
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../snippets/page-embeds.ts';
+import type { SnippetUse } from '../snippets/file-embeds.ts';
 
 /**
  * A hook of the integration that fetches snippets for a loader. Astro loads a loader together with the site's code; the

@@ -6,7 +6,7 @@ import { count } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type Params, type SnippetRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
-import { type SnippetUses, snippetUse } from '../snippets/page-embeds.ts';
+import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 import type { FetchHook } from './fetch-hook.ts';
 
 /** One entry of a collection: a snippet by its id, or as `defineSnippet` returned it, with the params to pass. */

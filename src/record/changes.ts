@@ -5,7 +5,7 @@ import {
   type SnippetFetcher,
   warningsOf,
 } from '../snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../snippets/page-embeds.ts';
+import type { SnippetUse } from '../snippets/file-embeds.ts';
 import { hashOf, type Manifest, pagesOf, requestsOf } from './manifest.ts';
 
 /** A snippet whose content differs from what the site shows. */
@@ -48,7 +48,7 @@ export async function findChanges(
 /** Without children: where a site shows them, it waits for the snippet. */
 function usesOf(manifest: Manifest): SnippetUse[] {
   const embeds = manifest.pages.flatMap((page) => page.embeds);
-  const asHtml = new Set(embeds.filter(({ asText }) => !asText).map(({ snippet }) => snippet));
+  const asHtml = new Set(embeds.filter(({ form }) => form.as === 'html').map(({ snippet }) => snippet));
   const shownOn = pagesOf(manifest);
   return requestsOf(manifest).map((request, index) => {
     const places = shownOn[index] ?? new Set();

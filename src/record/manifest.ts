@@ -3,6 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
+import { layerNames } from '../embed/layers.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { writeAtomically } from '../write-atomically.ts';
 
@@ -12,8 +13,12 @@ const embedSchema = z.object({
   /** The bytes of the page that the content occupies. */
   start: z.int().min(0),
   end: z.int().min(0),
-  asText: z.boolean(),
-  paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
+  /** How the content is written there. */
+  form: z.object({
+    as: z.enum(['html', 'text']),
+    layers: z.array(z.enum(layerNames)),
+    paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
+  }),
   /** The hash of the content; absent where the children are shown. */
   content: z.string().optional(),
 });
@@ -49,7 +54,7 @@ const contentSchema = z.object({
 const requestSchema = z.object({ id: z.int(), params: z.string().optional() });
 
 const schema = z.object({
-  version: z.literal(3),
+  version: z.literal(4),
   builtAt: z.iso.datetime(),
   /** When a refresh last changed the site since the build. */
   refreshedAt: z.iso.datetime().optional(),
@@ -81,7 +86,7 @@ const schema = z.object({
   pages: z.array(pageSchema),
 });
 
-/** The record of the last build: which snippets are on which pages, and at which bytes. */
+/** The record of the last build: which snippets are in which files of the output, and at which bytes. */
 export type Manifest = z.infer<typeof schema>;
 type RecordedRequest = z.infer<typeof requestSchema>;
 export type ManifestContent = z.infer<typeof contentSchema>;

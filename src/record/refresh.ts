@@ -87,8 +87,8 @@ function reasonToBuild(
   snippets: readonly FetchedSnippet[],
 ): string | undefined {
   if (bytes === undefined || hashOf(bytes) !== hash) return 'was changed after the build';
-  const shown = embeds.filter(({ asText }) => !asText).map(({ snippet }) => snippet);
-  if (rules.sanitizes && shown.length > 0) return 'shows HTML that only a build sanitizes';
+  if (rules.sanitizes) return 'shows content that only a build sanitizes';
+  const shown = embeds.filter(({ form }) => form.as === 'html').map(({ snippet }) => snippet);
   const needsOtherSources = (snippet: number) =>
     String(sourceNames(snippets[snippet]?.inlineCode) ?? []) !==
     String(recorded[snippet]?.content?.sources ?? []);
@@ -141,15 +141,16 @@ function renew(
   hashes: readonly string[],
 ): { next: PageState; after: Buffer } {
   const composed = embeds.map((embed) => {
-    const { start, end, asText, paragraph } = embed;
-    const { content = '', html = '' } = snippets[embed.snippet] ?? {};
-    const form = paragraph === undefined ? { asText } : { asText, paragraph };
-    return { start, end, bytes: compose(asText ? content : html, form), embed };
+    const { start, end, form } = embed;
+    const { html = '', text = '' } = snippets[embed.snippet] ?? {};
+    return { start, end, bytes: compose({ html, text }, form), embed };
   });
-  const sources = sourcesOf(embeds.flatMap((embed) => (embed.asText ? [] : (snippets[embed.snippet] ?? []))));
+  const sources = sourcesOf(
+    embeds.flatMap(({ form, snippet }) => (form.as === 'text' ? [] : (snippets[snippet] ?? []))),
+  );
   const allowed = policies.map((policy) => ({ ...policy, bytes: allowInTag(policy.tag, sources) }));
   const pieces = [...composed, ...allowed].sort((a, b) => a.start - b.start);
-  const { page: after, places } = replace(before, pieces);
+  const { file: after, places } = replace(before, pieces);
   const embedsAfter: ManifestEmbed[] = [];
   const policiesAfter: NonNullable<PageState['policies']> = [];
   for (const [index, place] of places.entries()) {

@@ -92,6 +92,12 @@ const options = {
    * @default false
    */
   offline: z.boolean().default(false),
+  /**
+   * Files of the output whose embeds are examples, and stay: glob patterns, such as `'docs/**'`.
+   *
+   * @default none
+   */
+  exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
   /** Makes HTML safe before it goes into a page: a function from content to HTML. */
   sanitize:
     functionOf<(html: string, snippet: { id: number; params: Params | undefined }) => string>().optional(),

@@ -7,7 +7,10 @@ import type { HtmlRules, ParsedOptions } from './options.ts';
 
 /** The options and the environment together, validated. A missing key or URL is an error only once it is needed. */
 export interface Settings
-  extends Pick<ParsedOptions, 'ca' | 'concurrency' | 'editUrl' | 'cache' | 'staleIfError' | 'offline'> {
+  extends Pick<
+    ParsedOptions,
+    'ca' | 'concurrency' | 'editUrl' | 'cache' | 'staleIfError' | 'offline' | 'exclude'
+  > {
   apiKey: string | undefined;
   renderBaseUrl: string | undefined;
   retrieveBaseUrl: string | undefined;
@@ -34,7 +37,8 @@ export function resolveSettings(
   environment: Environment,
   { cacheDirectory, hasPolicy = false }: SiteConfig = {},
 ): Settings {
-  const { ca, concurrency, editUrl, cache, staleIfError, offline, sanitize, scripts, strict, csp } = options;
+  const { ca, concurrency, editUrl, cache, staleIfError, offline, exclude } = options;
+  const { sanitize, scripts, strict, csp } = options;
   const apiKey = environment[variables.apiKey] || undefined;
   return {
     apiKey: apiKey === undefined ? undefined : validate(() => checkApiKey(apiKey, variables.apiKey)),
@@ -46,6 +50,7 @@ export function resolveSettings(
     cache,
     staleIfError,
     offline,
+    exclude,
     html: { sanitize, scripts, strict, policy: hasPolicy ? (csp ?? 'warn') : 'none' },
     cacheDirectory,
   };

@@ -10,9 +10,9 @@ import {
   staleWarning,
   throwFailures,
 } from '../failures/report.ts';
-import { applyRules, type PreparedSnippet, withoutRules } from '../html/rules.ts';
+import { applyRules, type PreparedSnippet } from '../html/rules.ts';
 import { hasConnection, type Settings } from '../settings/settings.ts';
-import type { SnippetUse } from './page-embeds.ts';
+import type { SnippetUse } from './file-embeds.ts';
 import { openSource, type SnippetSource, type SourcedSnippet, type SourceOptions } from './source.ts';
 
 /** A snippet that can be inlined, with what the service or the cache said about it. */
@@ -94,8 +94,7 @@ export class SnippetFetcher {
   ): Promise<FetchedSnippet> {
     const snippet = await this.#ask(request, signal);
     const rules = this.#settings.html;
-    const prepared = asHtml ? await applyRules(snippet, request, rules) : withoutRules(snippet.content);
-    return { ...snippet, ...prepared };
+    return { ...snippet, ...(await applyRules(snippet, { request, asHtml }, rules)) };
   }
 
   /** Closes connections. They are opened again when another snippet is needed. */

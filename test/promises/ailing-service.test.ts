@@ -6,7 +6,7 @@ import { createRequest, type SnippetRequest } from '../../src/client/snippet-req
 import { SiteError } from '../../src/failures/errors.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../../src/snippets/page-embeds.ts';
+import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 import type { SnippetSource } from '../../src/snippets/source.ts';
 import { virtualClock } from '../support/clock.ts';
 import {

@@ -6,16 +6,16 @@ import {
   type ManifestPage,
 } from '../record/manifest.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../snippets/page-embeds.ts';
-import type { InlinedPage } from './inline-pages.ts';
-import type { SitePage } from './scan-site.ts';
+import type { SnippetUse } from '../snippets/file-embeds.ts';
+import type { InlinedFile } from './inline-files.ts';
+import type { EmbeddingFile } from './scan-site.ts';
 
-/** Collects, page by page, what a build embeds, for the manifest. */
-export class PageRecorder {
+/** Collects, file by file, what a build embeds, for the manifest. */
+export class FileRecorder {
   readonly #uses: readonly SnippetUse[];
   readonly #contents: ReadonlyMap<string, ManifestContent>;
   readonly #indexes: ReadonlyMap<string, number>;
-  readonly #pages: ManifestPage[] = [];
+  readonly #files: ManifestPage[] = [];
 
   constructor(uses: readonly SnippetUse[], snippets: FetchedSnippets) {
     this.#uses = uses;
@@ -23,15 +23,15 @@ export class PageRecorder {
     this.#indexes = new Map(uses.map(({ request }, index) => [request.key, index]));
   }
 
-  add({ source }: SitePage, { page, placed, policies }: InlinedPage): void {
-    this.#pages.push({
+  add({ source }: EmbeddingFile, { file, placed, policies }: InlinedFile): void {
+    this.#files.push({
       name: source.name,
-      hash: hashOf(page),
-      embeds: placed.map(({ embed: { request }, form, start, end }) => ({
+      hash: hashOf(file),
+      embeds: placed.map(({ embed: { request, form }, start, end }) => ({
         snippet: this.#indexes.get(request.key) ?? 0,
         start,
         end,
-        ...form,
+        form: { ...form, layers: [...form.layers] },
         content: this.#contents.get(request.key)?.hash,
       })),
       policies: policies.length === 0 ? undefined : policies,
@@ -45,7 +45,7 @@ export class PageRecorder {
         params,
         content: this.#contents.get(key),
       })),
-      pages: this.#pages,
+      pages: this.#files,
     };
   }
 }

@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { type Inlined, inline, isText } from '../embed/inline.ts';
-import type { Range } from '../embed/scan.ts';
+import type { Range } from '../embed/html-scanner.ts';
+import { type Inlined, inline } from '../embed/inline.ts';
 import {
   allowInTag,
   findPolicies,
@@ -9,11 +9,11 @@ import {
   sourcesOf,
 } from '../html/content-security-policy.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
-import type { PageEmbed } from '../snippets/page-embeds.ts';
+import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
-import type { SitePage } from './scan-site.ts';
+import type { EmbeddingFile } from './scan-site.ts';
 
-export interface InlinedPage extends Inlined<PageEmbed> {
+export interface InlinedFile extends Inlined<FileEmbed> {
   /** The elements that set the page's policy: as they were, and where they are now. */
   policies: PolicyElement[];
 }
@@ -22,35 +22,36 @@ export interface InlineOptions {
   snippets: FetchedSnippets;
   /** The policies in headers, if policies are to allow what is inlined. */
   headers: HeaderPolicies | undefined;
-  /** Called with each page once it contains no embed any more. */
-  onPage(page: SitePage, inlined: InlinedPage): void;
+  /** Called with each file once it contains no embed any more. */
+  onFile(file: EmbeddingFile, inlined: InlinedFile): void;
 }
 
 /**
- * Replaces the embeds of each page with their contents; those of a snippet without content, with their children. Adds
- * the hashes of inlined code to the page's policy if the site asks for it.
+ * Replaces the embeds of each file with their contents; those of a snippet without content, with their children. Adds
+ * the hashes of inlined code to a page's policy if the site asks for it.
  */
-export async function inlinePages(pages: readonly SitePage[], options: InlineOptions): Promise<void> {
-  await inTurns(pages, (page) => {
-    const before = page.bytes ?? readFileSync(page.source.file);
-    page.bytes = undefined;
-    const inlined = inlinePage(before, page, options);
-    overwrite(page.source.file, inlined.page, before.length);
-    options.onPage(page, inlined);
+export async function inlineFiles(files: readonly EmbeddingFile[], options: InlineOptions): Promise<void> {
+  await inTurns(files, (file) => {
+    const before = file.bytes ?? readFileSync(file.source.file);
+    file.bytes = undefined;
+    const inlined = inlineFile(before, file, options);
+    overwrite(file.source.file, inlined.file, before.length);
+    options.onFile(file, inlined);
   });
 }
 
-function inlinePage(
+function inlineFile(
   before: Buffer,
-  { source, embeds }: SitePage,
+  { source, embeds }: EmbeddingFile,
   { snippets, headers }: InlineOptions,
-): InlinedPage {
-  const contentOf = ({ request }: PageEmbed, asText: boolean) => {
-    const snippet = snippets.get(request.key);
-    return asText ? snippet?.content : snippet?.html;
-  };
-  if (headers === undefined) return { ...inline(before, embeds, contentOf), policies: [] };
-  const shown = embeds.flatMap((embed) => (isText(embed) ? [] : (snippets.get(embed.request.key) ?? [])));
+): InlinedFile {
+  const contentOf = ({ request }: FileEmbed) => snippets.get(request.key);
+  if (headers === undefined || source.kind !== 'html') {
+    return { ...inline(before, embeds, contentOf), policies: [] };
+  }
+  const shown = embeds.flatMap(({ form, request }) =>
+    form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
+  );
   const sources = sourcesOf(shown);
   headers.allow(source.name, sources);
   const elements = findPolicies(before).filter(
@@ -67,7 +68,7 @@ function contains({ start, end }: Range, offset: number): boolean {
 }
 
 /**
- * Writes a page in place. Nobody reads it before the build ends, and writing a temporary file and renaming it takes
+ * Writes a file in place. Nobody reads it before the build ends, and writing a temporary file and renaming it takes
  * many times longer.
  */
 function overwrite(file: string, bytes: Buffer, lengthBefore: number): void {

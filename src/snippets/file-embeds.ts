@@ -1,0 +1,134 @@
+import picomatch from 'picomatch';
+import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import type { EmbedFault, EmbedWarning, FoundEmbed } from '../embed/found.ts';
+import { lineAt } from '../embed/replace.ts';
+import { type FileKind, scan } from '../embed/scan.ts';
+import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
+import type { InvalidEmbed } from '../failures/report.ts';
+
+/** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
+export interface SnippetUse {
+  request: SnippetRequest;
+  /** The names of files, and of entries of collections. */
+  places: Set<string>;
+  /** Those where no children can be shown instead. */
+  placesWithoutChildren: Set<string>;
+  /** Whether it is shown as HTML anywhere, and not only as text. */
+  asHtml: boolean;
+}
+
+/** By the keys of their requests. */
+export type SnippetUses = Map<string, SnippetUse>;
+
+/** Returns the use of a request, and adds it if it is new. */
+export function snippetUse(uses: SnippetUses, request: SnippetRequest): SnippetUse {
+  let use = uses.get(request.key);
+  if (use === undefined) {
+    use = { request, places: new Set(), placesWithoutChildren: new Set(), asHtml: false };
+    uses.set(request.key, use);
+  }
+  return use;
+}
+
+/**
+ * Returns a function that tells whether a file is excluded, so that its embeds are examples.
+ *
+ * @param patterns glob patterns for paths in the output folder.
+ */
+export function excluder(patterns: readonly string[]): (name: string) => boolean {
+  return patterns.length === 0 ? () => false : picomatch([...patterns]);
+}
+
+export interface FileEmbed extends FoundEmbed {
+  request: SnippetRequest;
+}
+
+export interface FileEmbeds {
+  embeds: FileEmbed[];
+  invalid: InvalidEmbed[];
+  /** Text that looks like an embed, but is not one: a line for people each. */
+  warnings: string[];
+}
+
+/**
+ * Finds the embeds of a file, and adds what they need to `uses`.
+ *
+ * @param name how people know the file.
+ */
+export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: SnippetUses): FileEmbeds {
+  const { embeds: found, faults, warnings } = scan(file, kind);
+  const embeds: FileEmbed[] = [];
+  const invalid = faults.map((fault) => ({ start: fault.start, ...describeFault(fault, file) }));
+  for (const embed of found) {
+    try {
+      const request = requestOf(embed);
+      addUse(uses, request, embed, name);
+      embeds.push({ ...embed, request });
+    } catch (error) {
+      if (!isSnippetFailure(error)) throw error;
+      invalid.push({ start: embed.start, code: error.code, message: error.message });
+    }
+  }
+  return {
+    embeds,
+    invalid: invalid
+      .sort((a, b) => a.start - b.start)
+      .map(({ start, code, message }) => ({ file: name, line: lineAt(file, start), code, message })),
+    warnings: warnings.map(({ start, flaw }) => `${name}:${lineAt(file, start)} ${warningTexts[flaw]}`),
+  };
+}
+
+function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
+  const request = parseRequest(attributes.id, attributes.params);
+  if (attributes.as !== undefined && attributes.as !== 'html' && attributes.as !== 'text') {
+    throw new SiteError('invalid-as', 'The attribute `as` of an embed must be "html" or "text".');
+  }
+  if (inIsland) {
+    throw new SiteError(
+      'embed-in-island',
+      `The embed of snippet ${request.id} is in an island's own markup, and would vanish when the island hydrates.`,
+    );
+  }
+  return request;
+}
+
+function addUse(
+  uses: SnippetUses,
+  request: SnippetRequest,
+  { form, children }: FoundEmbed,
+  file: string,
+): void {
+  const use = snippetUse(uses, request);
+  use.asHtml ||= form.as === 'html';
+  use.places.add(file);
+  if (children.start === children.end) use.placesWithoutChildren.add(file);
+}
+
+function describeFault(fault: EmbedFault, file: Buffer): { code: ErrorCode; message: string } {
+  switch (fault.flaw) {
+    case 'unclosed':
+      return { code: 'embed-unclosed', message: 'The embed has no end tag.' };
+    case 'nested':
+      return {
+        code: 'embed-nested',
+        message: `The embed is inside the one of line ${lineAt(file, fault.outer)}.`,
+      };
+    case 'in-script':
+      return { code: 'embed-in-script', message: 'The embed is in a script that runs.' };
+    case 'in-style':
+      return { code: 'embed-in-script', message: 'The embed is in a style sheet.' };
+    case 'in-xml':
+      return { code: 'embed-in-xml', message: 'The embed is an element of XML.' };
+    case 'in-attribute':
+      return {
+        code: 'embed-in-attribute',
+        message: `The embed is in the attribute ${fault.attribute}, which contains code.`,
+      };
+  }
+}
+
+const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
+  unclosed: 'looks like an embed, but has no end tag. It is left as it is.',
+  nested: 'looks like an embed inside another embed. It is left as it is.',
+  'invalid-id': 'looks like an embed, but has no valid id. It is left as it is.',
+};
