@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
+import { lastIntegration } from './last-integration.ts';
 import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
 import { environmentPlugin } from './settings/environment.ts';
@@ -28,7 +28,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro:config:setup'({ command, addDevToolbarApp, updateConfig }) {
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
-        updateConfig({ vite: { plugins: [plugin] } });
+        updateConfig({
+          vite: { plugins: [plugin], define: { __ASTRO_SNIPPETS__: 'true' } },
+          integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
+        });
         addDevToolbarApp({
           id: 'astro-snippets',
           name: 'Snippets',
@@ -46,23 +49,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const { serveSnippets } = await import('./dev/serve-snippets.ts');
         serveSnippets(server, run);
       },
-      async 'astro:build:start'() {
-        // Nothing is loaded for a site that showed no snippet in its last build.
-        if (!existsSync(run.manifest)) return;
-        const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
-        prefetchLastBuild(await run.open());
-      },
-      async 'astro:build:generated'({ dir, routeToHeaders, logger }) {
-        const { buildSite } = await import('./build/build-site.ts');
-        const { settings, manifest, config } = run;
-        try {
-          const site = { directory: fileURLToPath(dir), manifest, base: config.base, routeToHeaders };
-          await buildSite({ ...site, ...(await run.open()), settings, logger });
-        } finally {
-          await run.close();
-        }
-      },
-      'astro:build:done': () => run.close(),
+      'astro:build:start': () => run.startBuild(),
+      'astro:build:generated': ({ dir, routeToHeaders }) =>
+        run.finishBuild({ directory: fileURLToPath(dir), routeToHeaders }),
     },
   };
 }

@@ -1,10 +1,15 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
+import type { Announcements } from './build/announcements.ts';
+import type { SiteBuild } from './build/build-site.ts';
+import { toRequest } from './client/snippet-request.ts';
+import type { Announcement } from './embed/announcement.ts';
 import type { Manifest } from './record/manifest.ts';
 import { manifestFile } from './record/manifest-file.ts';
 import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
-import { resolveSettings, type Settings } from './settings/settings.ts';
+import { requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
 import type { SnippetUse } from './snippets/file-embeds.ts';
 
@@ -26,6 +31,9 @@ export class Run {
   #command: Command | undefined;
   #site: { config: AstroConfig; logger: AstroIntegrationLogger } | undefined;
   #environment: Environment | undefined;
+  #settings: Settings | undefined;
+  #announcements: Announcements | undefined;
+  #inlinedAt: number | undefined;
   #opened: Promise<OpenedRun> | undefined;
 
   constructor(options: ParsedOptions) {
@@ -48,10 +56,13 @@ export class Run {
    * @throws AstroError for a malformed key or URL.
    */
   readEnvironment(environment: Environment): void {
-    const isSame = JSON.stringify(environment) === JSON.stringify(this.#environment);
+    if (JSON.stringify(environment) === JSON.stringify(this.#environment)) return;
     this.#environment = environment;
-    void this.settings;
-    if (!isSame) void this.close();
+    this.#settings = resolveSettings(this.#options, environment, {
+      cacheDirectory: fileURLToPath(this.config.cacheDir),
+      hasPolicy: Boolean(this.config.security.csp),
+    });
+    void this.close();
   }
 
   get command(): Command {
@@ -67,14 +78,66 @@ export class Run {
   }
 
   get settings(): Settings {
-    return resolveSettings(this.#options, known(this.#environment, 'environment'), {
-      cacheDirectory: fileURLToPath(this.config.cacheDir),
-      hasPolicy: Boolean(this.config.security.csp),
-    });
+    return known(this.#settings, 'environment');
   }
 
   get manifest(): string {
     return manifestFile(fileURLToPath(this.config.cacheDir));
+  }
+
+  /**
+   * In `astro:build:start`. Snippets are fetched as soon as they are known: those of the last build now, others when a
+   * page announces them.
+   *
+   * @throws AstroError if the last build showed snippets, and the key or the base URLs are missing now.
+   */
+  async startBuild(): Promise<void> {
+    const { Announcements } = await import('./build/announcements.ts');
+    this.#announcements = new Announcements((announcement) => this.#prefetch(announcement));
+    // Nothing more is loaded for a site that showed no snippet in its last build.
+    if (!existsSync(this.manifest)) return;
+    const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
+    const opened = await this.open();
+    if (opened.before !== undefined) requireConnection(this.settings);
+    prefetchLastBuild(opened);
+  }
+
+  /** In `astro:build:generated`: inlines snippets into the output. */
+  async finishBuild(output: Pick<SiteBuild, 'directory' | 'routeToHeaders'>): Promise<void> {
+    const { buildSite } = await import('./build/build-site.ts');
+    const { settings, manifest, logger } = this;
+    const { base } = this.config;
+    try {
+      const opened = await this.open();
+      this.#announcements?.stop();
+      await buildSite({
+        ...output,
+        ...opened,
+        manifest,
+        base,
+        settings,
+        logger,
+        announcements: this.#announcements,
+      });
+      this.#inlinedAt = Date.now();
+    } finally {
+      this.#announcements?.stop();
+      await this.close();
+    }
+  }
+
+  /** In the last `astro:build:done` of all: checks what other integrations wrote in the meantime. */
+  async checkLateFiles(directory: string): Promise<void> {
+    await this.close();
+    if (this.#inlinedAt === undefined) return;
+    const { checkLateFiles } = await import('./build/check-late-files.ts');
+    checkLateFiles(directory, this.settings, this.#inlinedAt);
+  }
+
+  /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */
+  #prefetch({ id, params }: Announcement): void {
+    requireConnection(this.settings);
+    void this.open().then(({ fetcher }) => fetcher.prefetch(toRequest(id, params)));
   }
 
   /** The snippets of this run, opened once for its pages and its collections. */

@@ -6,6 +6,7 @@ import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-po
 import { asBefore, type Manifest, outputFrom, removeManifest, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { Announcements } from './announcements.ts';
 import { inlineFiles } from './inline-files.ts';
 import { FileRecorder } from './record-files.ts';
 import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
@@ -25,6 +26,7 @@ export interface SiteBuild {
   base: string;
   settings: Settings;
   fetcher: SnippetFetcher;
+  announcements: Announcements | undefined;
   logger: AstroIntegrationLogger;
 }
 
@@ -69,7 +71,7 @@ export async function buildSite(build: SiteBuild): Promise<void> {
 
 async function inlineSnippets(
   files: readonly ScannableFile[],
-  { settings, fetcher, routeToHeaders, base, logger }: SiteBuild,
+  { settings, fetcher, announcements, routeToHeaders, base, logger }: SiteBuild,
   verifier: OutputVerifier,
   onFinished: (file: SiteFile) => void,
 ): Promise<FileRecorder | undefined> {
@@ -82,9 +84,10 @@ async function inlineSnippets(
     onSnippet: ({ request }) => fetcher.prefetch(request),
   });
   for (const warning of site.warnings) logger.warn(warning);
-  if (site.files.length === 0) return undefined;
+  const lost = announcements?.lost(site, files, base) ?? [];
+  if (site.files.length + lost.length === 0) return undefined;
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
-  const snippets = await fetcher.fetch(site.uses, { invalid: site.invalid, onSettled });
+  const snippets = await fetcher.fetch(site.uses, { invalid: [...site.invalid, ...lost], onSettled });
   const recorder = new FileRecorder(site.uses, snippets);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
   await inlineFiles(site.files, {

@@ -2,6 +2,7 @@ import { escapeAttribute } from 'entities/escape';
 import { checkParams, type SnippetDefinition } from '../client/define-snippet.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import { announce } from '../embed/announcement.ts';
 import { type EmbedAttributes, elementName } from '../embed/element.ts';
 import { userError } from '../failures/user-error.ts';
 
@@ -26,26 +27,29 @@ export const embedEnd = `</${elementName}>`;
  * The start tag of the element that `<Snippet>` writes. A pure function of the props and the kind of page. Returns a
  * promise only if a schema checks the params, because awaiting each embed takes longer than rendering it.
  *
- * @throws AstroError for invalid props, and on a page that is rendered on demand: snippets are inlined while the site
- * is built, so the element would stay empty there.
+ * @param isIntegrated whether the integration is in the Astro config.
+ * @throws AstroError for invalid props, and where no snippet would be inlined: without the integration, and on a page
+ * that is rendered on demand.
  */
-export function embedStart(props: Props, page: Page): string | Promise<string> {
+export function embedStart(props: Props, page: Page, isIntegrated: boolean): string | Promise<string> {
+  if (!isIntegrated) throw withoutIntegration(props, page);
   checkPage(props, page);
   const { of, as } = props;
   const attribute = checkAs(as, page);
   try {
-    if (of === undefined) return startTag(createRequest(props.id, props.params), attribute);
+    if (of === undefined) return startTag(createRequest(props.id, props.params), attribute, page);
   } catch (error) {
     throw explain(error, props, page);
   }
   return checkParams(of, props.params)
-    .then((params) => startTag(createRequest(of.id, params), attribute))
+    .then((params) => startTag(createRequest(of.id, params), attribute, page))
     .catch((error) => {
       throw explain(error, props, page);
     });
 }
 
-function startTag({ id, params }: SnippetRequest, as: string | undefined): string {
+function startTag({ id, params }: SnippetRequest, as: string | undefined, { url }: Page): string {
+  announce({ id, params, pathname: url.pathname });
   const attributes: EmbedAttributes = { id: String(id), params, as };
   let tag = `<${elementName}`;
   for (const [name, value] of Object.entries(attributes)) {
@@ -61,6 +65,13 @@ function explain(error: unknown, props: Props, { url }: Page): unknown {
 
 function nameOf({ of, id }: Props): string {
   return String(of?.id ?? id);
+}
+
+function withoutIntegration(props: Props, { url }: Page): Error {
+  return userError(
+    'missing-integration',
+    `<Snippet> of snippet ${nameOf(props)} is on ${url.pathname}, but the integration is not in the Astro config.`,
+  );
 }
 
 function checkPage(props: Props, { isPrerendered, url, routePattern }: Page): void {

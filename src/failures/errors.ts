@@ -29,6 +29,7 @@ export type SiteErrorCode =
   | 'embed-in-script'
   | 'embed-in-attribute'
   | 'embed-in-xml'
+  | 'embed-lost'
   | 'invalid-as';
 
 /** What goes wrong before any snippet is fetched, or with the output as a whole. Permanent too. */
@@ -38,6 +39,7 @@ export type SetupErrorCode =
   | 'unreadable-key-file'
   | 'exposed-key'
   | 'published-key'
+  | 'late-embed'
   | 'missing-integration'
   | 'on-demand-page'
   | 'missing-manifest';
@@ -204,6 +206,11 @@ export const errors = {
     effect: 'fail',
     hint: 'Escape the embed, or put it into a CDATA section, as feeds do with HTML.',
   },
+  'embed-lost': {
+    title: 'A snippet was rendered, but is not in the output',
+    effect: 'fail',
+    hint: 'It may be in the slot of a server island, in code such as <pre>, in a file that is excluded, or in a component that discards its children.',
+  },
   'invalid-as': {
     title: 'The attribute `as` is invalid',
     effect: 'fail',
@@ -233,6 +240,11 @@ export const errors = {
     title: 'The output contains the API key',
     effect: 'end',
     hint: 'Find out how the key got there (a PUBLIC_ variable, a snippet that contains it, a value printed into a page), and replace the key.',
+  },
+  'late-embed': {
+    title: 'Another integration wrote an embed after snippets were inlined',
+    effect: 'end',
+    hint: 'Have that integration write the file earlier, in `astro:build:generated`, and list it before snippets() in the Astro config.',
   },
   'missing-integration': {
     title: 'The integration is missing from the Astro config',

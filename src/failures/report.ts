@@ -17,8 +17,9 @@ export interface FailedSnippet {
 
 /** An embed that is invalid, and where it is. */
 export interface InvalidEmbed {
+  /** The name of the file, or the path of its URL. */
   file: string;
-  line: number;
+  line?: number | undefined;
   code: ErrorCode;
   message: string;
 }
@@ -114,7 +115,7 @@ function reasonOf(error: SnippetFailure): string {
 }
 
 function describeEmbed({ file, line, code, message }: InvalidEmbed): string {
-  return `${file}:${line}\n    ${message} [${code}]`;
+  return `${line === undefined ? file : `${file}:${line}`}\n    ${message} [${code}]`;
 }
 
 function shorten(text: string, length: number): string {

@@ -3,6 +3,7 @@ import { escapeAttribute } from 'entities/escape';
 import { Parser } from 'htmlparser2';
 import { decodeAttribute } from '../embed/found.ts';
 import type { InlineCode } from './inline-code.ts';
+import { routeFiles } from './route-files.ts';
 
 /** Sources as a policy names them, `'sha256-…'`, by the directive they are for. */
 export interface Sources {
@@ -132,7 +133,7 @@ export class HeaderPolicies {
   constructor(routes: RouteToHeaders, base: string) {
     for (const [pathname, { headers }] of routes) {
       if (!headers.has(header)) continue;
-      for (const name of filesOf(pathname, base)) this.#headers.set(name, headers);
+      for (const name of routeFiles(pathname, base)) this.#headers.set(name, headers);
     }
   }
 
@@ -141,15 +142,4 @@ export class HeaderPolicies {
     const policy = headers?.get(header);
     if (headers !== undefined && policy != null) headers.set(header, allowSources(policy, sources));
   }
-}
-
-/** The files that Astro may write for a route, for every `build.format`. */
-function filesOf(pathname: string, base: string): string[] {
-  const root = base.replace(/\/+$/, '');
-  const inside = root !== '' && pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
-  const name = decodeURI(inside)
-    .replace(/^\/+|\/+$/g, '')
-    .replace(/(^|\/)index\.html$/, '');
-  if (name === '') return ['index.html'];
-  return name.endsWith('.html') ? [name] : [`${name}/index.html`, `${name}.html`];
 }

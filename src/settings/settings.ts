@@ -1,6 +1,7 @@
 import { checkApiKey } from '../client/api-key.ts';
 import { parseBaseUrl } from '../client/service-url.ts';
 import { SnippetError } from '../client/snippet-error.ts';
+import { errors } from '../failures/errors.ts';
 import { userError } from '../failures/user-error.ts';
 import { type Environment, variables } from './environment.ts';
 import type { HtmlRules, ParsedOptions } from './options.ts';
@@ -84,12 +85,17 @@ export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settin
 /**
  * Returns the key, if everything that a request needs is set.
  *
- * @throws AstroError that names the variable that is missing.
+ * @throws AstroError that names everything that is missing.
  */
 export function requireConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): string {
-  if (apiKey === undefined) throw userError('missing-key', `${variables.apiKey} is not set.`);
-  if (renderBaseUrl === undefined && retrieveBaseUrl === undefined) {
-    throw userError('missing-url', 'No base URL of the service is set.');
+  const missingUrl = renderBaseUrl === undefined && retrieveBaseUrl === undefined;
+  const noKey = `${variables.apiKey} is not set.`;
+  const noUrl = 'No base URL of the service is set.';
+  if (apiKey === undefined && missingUrl) {
+    const hints = [errors['missing-key'].hint, errors['missing-url'].hint];
+    throw userError('missing-key', `${noKey} ${noUrl}`, hints.join('\n'));
   }
+  if (apiKey === undefined) throw userError('missing-key', noKey);
+  if (missingUrl) throw userError('missing-url', noUrl);
   return apiKey;
 }

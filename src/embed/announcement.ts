@@ -1,0 +1,29 @@
+/** What `<Snippet>` says while it renders: which snippet it writes an embed for, and on which page. */
+export interface Announcement {
+  id: number;
+  /** Canonical JSON text. */
+  params: string | undefined;
+  /** The path of the page's URL. */
+  pathname: string;
+}
+
+// The component is part of the site's code, so it shares no module with the integration. Where pages are rendered in
+// another process or runtime there is no listener, and nothing is announced.
+const hook = Symbol.for('astro-snippets:announce');
+
+interface Listening {
+  [hook]?: ((announcement: Announcement) => void) | undefined;
+}
+
+export function announce(announcement: Announcement): void {
+  (globalThis as Listening)[hook]?.(announcement);
+}
+
+/** Has announcements passed to a listener, until the function that is returned is called. */
+export function listen(listener: (announcement: Announcement) => void): () => void {
+  const listening = globalThis as Listening;
+  listening[hook] = listener;
+  return () => {
+    if (listening[hook] === listener) delete listening[hook];
+  };
+}
