@@ -98,7 +98,7 @@ export class Run {
     if (!existsSync(this.manifest)) return;
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
     const opened = await this.open();
-    if (opened.before !== undefined) requireConnection(this.settings);
+    if (opened.before !== undefined) requireConnection(this.settings, 'the snippets of the last build');
     prefetchLastBuild(opened);
   }
 
@@ -135,8 +135,8 @@ export class Run {
   }
 
   /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */
-  #prefetch({ id, params }: Announcement): void {
-    requireConnection(this.settings);
+  #prefetch({ id, params, pathname }: Announcement): void {
+    requireConnection(this.settings, pathname);
     void this.open().then(({ fetcher }) => fetcher.prefetch(toRequest(id, params)));
   }
 

@@ -85,17 +85,22 @@ export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settin
 /**
  * Returns the key, if everything that a request needs is set.
  *
+ * @param neededFor what it is needed for, such as the name of a page.
  * @throws AstroError that names everything that is missing.
  */
-export function requireConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): string {
+export function requireConnection(
+  { apiKey, renderBaseUrl, retrieveBaseUrl }: Settings,
+  neededFor?: string,
+): string {
   const missingUrl = renderBaseUrl === undefined && retrieveBaseUrl === undefined;
+  const purpose = neededFor === undefined ? '' : ` Needed for ${neededFor}.`;
   const noKey = `${variables.apiKey} is not set.`;
   const noUrl = 'No base URL of the service is set.';
   if (apiKey === undefined && missingUrl) {
     const hints = [errors['missing-key'].hint, errors['missing-url'].hint];
-    throw userError('missing-key', `${noKey} ${noUrl}`, hints.join('\n'));
+    throw userError('missing-key', `${noKey} ${noUrl}${purpose}`, hints.join('\n'));
   }
-  if (apiKey === undefined) throw userError('missing-key', noKey);
-  if (missingUrl) throw userError('missing-url', noUrl);
+  if (apiKey === undefined) throw userError('missing-key', `${noKey}${purpose}`);
+  if (missingUrl) throw userError('missing-url', `${noUrl}${purpose}`);
   return apiKey;
 }
