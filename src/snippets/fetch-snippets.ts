@@ -74,7 +74,9 @@ export class SnippetFetcher {
     uses: readonly SnippetUse[],
     { signal, invalid = [], onSettled }: FetchOptions = {},
   ): Promise<FetchedSnippets> {
-    if (uses.length > 0) requireConnection(this.#settings, listPlaces(placesOf(uses)));
+    if (uses.length > 0 && !hasConnection(this.#settings)) {
+      requireConnection(this.#settings, listPlaces(placesOf(uses)));
+    }
     const get = (use: SnippetUse, either: AbortSignal) => this.get(use, either);
     const { fetched, failed, notAsked } = await fetchAll(uses, get, { signal, onSettled });
     throwFailures({ failed, notAsked, embeds: invalid });
