@@ -1,10 +1,7 @@
 /** The element that says where a snippet belongs: `<snippet-embed id="42" params='{"plan":"pro"}'>`. */
 export const elementName = 'snippet-embed';
 
-/**
- * How a snippet's content goes into the page: as `html`, byte for byte, or as `text`, escaped.
- * Inside `<title>` and `<textarea>` it is always text.
- */
+/** What an embed shows of a snippet: its content as `html`, or the `text` of it. */
 export type EmbedAs = 'html' | 'text';
 
 /** The attributes of one embed, as the component writes them and the scanner reads them. */

@@ -1,13 +1,14 @@
 export { type EmbedAs, type EmbedAttributes, elementName } from './element.ts';
-export { compose, type Form, type Inlined, inline, isText, type Placed } from './inline.ts';
-export { type Replacement, replace } from './replace.ts';
 export {
   decodeAttribute,
   type EmbedFault,
+  type EmbedWarning,
+  type Form,
   type FoundEmbed,
-  lineAt,
-  mayHoldEmbeds,
-  type Range,
   type Scan,
-  scan,
-} from './scan.ts';
+} from './found.ts';
+export type { Range } from './html-scanner.ts';
+export { type Content, compose, type Inlined, inline, isText, type Placed } from './inline.ts';
+export { lineAt, type Replacement, replace } from './replace.ts';
+export { type FileKind, mayHoldEmbeds, scan } from './scan.ts';
+export { textOf } from './text.ts';

@@ -1,4 +1,4 @@
-import type { Range } from './scan.ts';
+import type { Range } from './html-scanner.ts';
 
 /** Bytes that take the place of others. */
 export interface Replacement extends Range {
@@ -6,26 +6,33 @@ export interface Replacement extends Range {
 }
 
 /**
- * Replaces parts of a page; every other byte stays as it was.
+ * Replaces parts of a file; every other byte stays as it was.
  *
- * @param replacements in the order of the page, without overlap.
- * @returns the new page, and where in it each replacement stands.
+ * @param replacements in the order of the file, without overlap.
+ * @returns the new file, and where in it each replacement stands.
  */
 export function replace(
-  page: Buffer,
+  file: Buffer,
   replacements: readonly Replacement[],
-): { page: Buffer; places: Range[] } {
+): { file: Buffer; places: Range[] } {
   const pieces: Buffer[] = [];
   const places: Range[] = [];
   let read = 0;
   let written = 0;
   for (const { start, end, bytes } of replacements) {
-    pieces.push(page.subarray(read, start), bytes);
+    pieces.push(file.subarray(read, start), bytes);
     const placedAt = written + start - read;
     written = placedAt + bytes.length;
     places.push({ start: placedAt, end: written });
     read = end;
   }
-  pieces.push(page.subarray(read));
-  return { page: Buffer.concat(pieces), places };
+  pieces.push(file.subarray(read));
+  return { file: Buffer.concat(pieces), places };
+}
+
+/** The line, counted from 1, on which a byte of a file stands. */
+export function lineAt(file: Buffer, offset: number): number {
+  let line = 1;
+  for (let at = file.indexOf('\n'); at !== -1 && at < offset; at = file.indexOf('\n', at + 1)) line += 1;
+  return line;
 }

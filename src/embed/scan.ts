@@ -1,180 +1,355 @@
-import { decodeHTMLAttribute } from 'entities/decode';
-import { Parser } from 'htmlparser2';
-import { type EmbedAttributes, elementName } from './element.ts';
+import { withoutCodeSpans } from './code-spans.ts';
+import { elementName } from './element.ts';
+import {
+  add,
+  type FoundEmbed,
+  inData,
+  inFile,
+  inHtml,
+  inText,
+  inTextElement,
+  type Place,
+  type Refusal,
+  report,
+  type Scan,
+  type Search,
+  surround,
+} from './found.ts';
+import {
+  type Attribute,
+  attributesOf,
+  type Range,
+  type Tag,
+  type TextKind,
+  tagAt,
+  walk,
+} from './html-scanner.ts';
+import { enter, type Part } from './layers.ts';
 
-/** Bytes of a page, from `start` (included) to `end` (excluded). */
-export interface Range {
-  start: number;
-  end: number;
-}
+export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
-/** An embed that was found in a page. All places are byte offsets. */
-export interface FoundEmbed extends Range {
-  /** What the attributes say, decoded, but not yet checked. */
-  attributes: EmbedAttributes;
-  /** The children: what to show when the snippet cannot be had. Empty where there are none. */
-  fallback: Range;
-  /** Whether it stands where a page can hold no elements: in `<title>` or `<textarea>`. */
-  inText: boolean;
-  /** Whether it is in an island's own markup, which the island makes anew in the browser. */
-  inIsland: boolean;
-  /** The paragraph that holds this embed and nothing else, as Markdown writes it. */
-  paragraph?: Range;
-}
-
-/** An embed that cannot be read: it has no end, or stands inside another one, which begins at `outer`. */
-export type EmbedFault =
-  | { flaw: 'unclosed'; start: number }
-  | { flaw: 'nested'; start: number; outer: number };
-
-export interface Scan {
-  /** In the order of the page. */
-  embeds: FoundEmbed[];
-  faults: EmbedFault[];
-}
-
-const opening = `<${elementName}`;
+const name = /snippet-embed/i;
+const opening = /<snippet-embed(?=[\t\n\f\r />])/gi;
 
 /**
- * Whether a page may hold embeds: a search for bytes, many times faster than parsing. The name is looked for
- * in lower case only, which is how the component, Markdown and every framework write it.
+ * Whether a file may hold embeds, in whatever form: a search for bytes, many times faster than a scan. All of them
+ * leave the name as it is.
  */
-export function mayHoldEmbeds(page: Buffer): boolean {
-  return page.includes(opening);
+export function mayHoldEmbeds(file: Buffer): boolean {
+  return name.test(file.toString('latin1'));
 }
 
 /**
- * Finds every embed in the HTML of a page. Comments, `<script>`, `<style>` and the like, attribute values and
- * escaped code are left alone. An embed ends with its own end tag, or with `/>`.
+ * Finds every embed in a file: elements in HTML, and what spells one inside other text. Examples stay: code,
+ * comments, and what `data-snippets-ignore` marks.
  *
- * The page is read as Latin-1, where a character is a byte: HTML's syntax is ASCII, so the tokenizer sees what
- * it would see in UTF-8, every offset is a byte offset, and no byte outside an embed is ever decoded.
+ * The file is read as Latin-1, where a character is a byte: the syntax of all kinds of files is ASCII, every offset
+ * is a byte offset, and no byte outside an embed is ever decoded.
  */
-export function scan(page: Buffer): Scan {
-  const found: Scan = { embeds: [], faults: [] };
-  if (mayHoldEmbeds(page)) {
-    const html = page.toString('latin1');
-    scanMarkup(html, { start: 0, end: html.length }, false, found);
-  }
-  return found;
+export function scan(file: Buffer, kind: FileKind): Scan {
+  const text = file.toString('latin1');
+  const search: Search = { file: text, isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
+  const whole: Part = { text, layers: [], at: (offset) => offset };
+  if (name.test(text)) scanners[kind](search, whole);
+  const { embeds, faults, warnings } = search;
+  for (const found of [embeds, faults, warnings]) found.sort((a, b) => a.start - b.start);
+  return { embeds, faults, warnings };
 }
 
-/** The line, counted from 1, on which a byte of a page stands. */
-export function lineAt(page: Buffer, offset: number): number {
-  let line = 1;
-  for (let at = page.indexOf('\n'); at !== -1 && at < offset; at = page.indexOf('\n', at + 1)) line += 1;
-  return line;
+const scanners: Record<FileKind, (search: Search, whole: Part) => void> = {
+  html: (search, whole) => scanMarkup(search, whole, inHtml),
+  xml: (search, whole) => scanMarkup(search, whole, inHtml, { isXml: true }),
+  json: (search, whole) => scanJson(search, whole, inFile),
+  text: (search, whole) => scanString(search, whole, inFile),
+};
+
+const ignored = 'data-snippets-ignore';
+// What copy buttons hold.
+const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
+const refusedAttributes = /^(?:on|x-|[:@]|style$)/;
+const dataScripts = /[/+]json$|^(?:importmap|speculationrules)$/i;
+
+/** What has to be known of the elements around. */
+interface Context {
+  /** Whether they hold an example, which stays as it is. */
+  isExample: boolean;
+  /** Whether they are an island's own markup. */
+  inIsland: boolean;
+  /** The element whose text is not what text is elsewhere. */
+  holder?: Tag;
 }
 
-// Elements whose content is text with entities: the tokenizer sees no markup in them, but in ours there may be
-// an embed. (Raw text, as in <script> and <style>, is left alone altogether.)
-const textElements = new Set(['title', 'textarea']);
-
-// Astro marks an island that will be hydrated, and in it what was passed to it: that is left as it is.
-const islandElements = new Map([
-  ['astro-island', true],
-  ['astro-slot', false],
-  ['astro-static-slot', false],
-  ['template', false],
+const contextIn = new Map<string, Partial<Context>>([
+  ...['code', 'pre', 'kbd', 'samp'].map((code) => [code, { isExample: true }] as const),
+  // Astro marks an island that will be hydrated, and in it what was passed to it: that is left as it is.
+  ['astro-island', { inIsland: true }],
+  ...['astro-slot', 'astro-static-slot', 'template'].map((slot) => [slot, { inIsland: false }] as const),
 ]);
 
-interface OpenParagraph {
-  start: number;
-  holds: 'nothing' | 'mixed' | FoundEmbed;
-}
+/** HTML, where an embed is an element; or XML, where it can only be inside text. */
+function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
+  const { text } = part;
+  const nameFrom = finder(text, name);
+  const ignoredFrom = finder(text, new RegExp(ignored, 'i'));
+  const hasName = ({ start, end }: Range) => nameFrom(start) < end;
+  let embed: { tag: Tag; inside: Context } | undefined;
+  let paragraph: { start: number; holds?: FoundEmbed } | undefined;
 
-function scanMarkup(html: string, within: Range, inText: boolean, found: Scan): void {
-  let embed: { start: number; contentStart: number; attributes: EmbedAttributes } | undefined;
-  let paragraph: OpenParagraph | undefined;
-  let textElement: { name: string; contentStart: number } | undefined;
-  // The innermost last: whether it is an island's own markup, or was passed to one.
-  const islands: boolean[] = [];
-
-  const closeEmbed = (open: NonNullable<typeof embed>, contentEnd: number, end: number) => {
+  const close = (tag: Tag, children: Range, end: number, { inIsland }: Context) => {
     embed = undefined;
-    const closed: FoundEmbed = {
-      start: open.start,
-      end,
-      attributes: open.attributes,
-      fallback: { start: open.contentStart, end: contentEnd },
-      inText,
-      inIsland: islands.at(-1) ?? false,
-    };
-    found.embeds.push(closed);
-    if (paragraph !== undefined) paragraph.holds = paragraph.holds === 'nothing' ? closed : 'mixed';
+    const found = add(search, part, { ...place, inIsland }, { tag, children, end });
+    if (paragraph === undefined) return;
+    paragraph = found && paragraph.holds === undefined ? { ...paragraph, holds: found } : undefined;
   };
 
-  const parser = new Parser(
+  const openEmbed = (tag: Tag, context: Context): Context | undefined => {
+    if (isXml) {
+      if (!context.isExample) search.faults.push({ flaw: 'in-xml', start: part.at(tag.start) });
+      return context;
+    }
+    const inside = tag.isSelfClosing ? undefined : { ...context };
+    if (context.isExample) return inside;
+    if (embed !== undefined) report(search, part, tag.start, embed.tag.start);
+    else if (inside === undefined) close(tag, { start: tag.end, end: tag.end }, tag.end, context);
+    else embed = { tag, inside };
+    return inside;
+  };
+
+  const open = (tag: Tag, context: Context): Context | undefined => {
+    if (tag.name === elementName) return openEmbed(tag, context);
+    if (embed !== undefined || context.isExample) return context;
+    paragraph = tag.name === 'p' ? { start: tag.start } : undefined;
+    const inside = contextIn.get(tag.name);
+    const attributes = hasName(tag) || ignoredFrom(tag.start) < tag.end ? attributesOf(text, tag) : [];
+    if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
+      return { ...context, isExample: true };
+    }
+    for (const attribute of attributes) {
+      if (hasName(attribute)) scanAttribute(search, part, attribute, isXml);
+    }
+    if (inside !== undefined) return { ...context, ...inside };
+    const isHolder = isXml ? /(?:^|:)title$/.test(tag.name) : tag.name === 'script' || tag.name === 'style';
+    return isHolder ? { ...context, holder: tag } : context;
+  };
+
+  walk<Context>(
+    text,
+    { isExample: false, inIsland: false },
     {
-      onopentag(name, attributes) {
-        const start = within.start + parser.startIndex;
-        const end = within.start + parser.endIndex + 1;
-        if (name === elementName) {
-          if (embed !== undefined) {
-            found.faults.push({ flaw: 'nested', start, outer: embed.start });
-            return;
-          }
-          textElement = undefined;
-          embed = { start, contentStart: end, attributes: decodeAttributes(attributes) };
-          if (html[end - 2] === '/') closeEmbed(embed, end, end);
-          return;
-        }
-        if (embed !== undefined) return;
-        const island = islandElements.get(name);
-        if (island !== undefined) islands.push(island);
-        // In SVG, <title> may hold elements. One that does was no text, and has been scanned already.
-        textElement = textElements.has(name) ? { name, contentStart: end } : undefined;
-        if (name === 'p') paragraph = { start, holds: 'nothing' };
-        else if (paragraph !== undefined) paragraph.holds = 'mixed';
-      },
-      onclosetag(name, isImplied) {
-        const start = within.start + parser.startIndex;
-        // The parser says where the name ends; white space may follow it.
-        const bracket = html.indexOf('>', within.start + parser.endIndex);
-        const end = bracket === -1 ? within.end : bracket + 1;
-        if (name === elementName && embed !== undefined) {
-          if (!isImplied) return closeEmbed(embed, start, end);
-          found.faults.push({ flaw: 'unclosed', start: embed.start });
+      open,
+      close(closed, at, context, isImplied) {
+        if (embed !== undefined) {
+          const { tag, inside } = embed;
+          if (context !== inside || closed !== elementName) return;
+          if (!isImplied) return close(tag, { start: tag.end, end: at.start }, at.end, context);
+          report(search, part, tag.start);
           embed = undefined;
         }
+        if (closed !== 'p') return;
+        if (paragraph?.holds && !isImplied)
+          surround(search, part, paragraph.holds, { start: paragraph.start, end: at.end });
+        paragraph = undefined;
+      },
+      text(range, context, kind) {
         if (embed !== undefined) return;
-        if (islandElements.has(name)) islands.pop();
-        if (name === textElement?.name) {
-          const content = { start: textElement.contentStart, end: isImplied ? within.end : start };
-          if (html.slice(content.start, content.end).includes(opening)) {
-            scanMarkup(html, content, true, found);
-          }
-        }
-        textElement = undefined;
-        if (name === 'p') {
-          if (typeof paragraph?.holds === 'object' && !isImplied) {
-            paragraph.holds.paragraph = { start: paragraph.start, end };
-          }
-          paragraph = undefined;
-        }
+        if (paragraph !== undefined && !isBlank(text, range)) paragraph = undefined;
+        if (context.isExample || !hasName(range)) return;
+        if (isXml) scanXmlText(search, part, range, kind, context.holder !== undefined);
+        else scanHtmlText(search, part, place, range, { kind, ...context });
       },
-      ontext(text) {
-        if (embed === undefined && paragraph !== undefined && /[^ \t\n\f\r]/.test(text)) {
-          paragraph.holds = 'mixed';
-        }
+      comment() {
+        if (embed === undefined) paragraph = undefined;
       },
-      oncomment() {
-        if (embed === undefined && paragraph !== undefined) paragraph.holds = 'mixed';
+      cut(start, { isExample }) {
+        const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
+        if (isEmbed && embed === undefined && !isExample) report(search, part, start);
       },
+      isDone: (at) => embed === undefined && paragraph?.holds === undefined && nameFrom(at) === Infinity,
     },
-    // Entities decode to characters, which are no bytes: attributes are decoded after they are UTF-8 again.
-    { decodeEntities: false },
+    { isXml },
   );
-  parser.end(html.slice(within.start, within.end));
 }
 
-function decodeAttributes({ id, params, as }: Record<string, string>): EmbedAttributes {
-  return { id: decodeAttribute(id), params: decodeAttribute(params), as: decodeAttribute(as) };
+function scanHtmlText(
+  search: Search,
+  part: Part,
+  place: Place,
+  range: Range,
+  { kind, holder, inIsland }: Context & { kind: TextKind },
+): void {
+  const raw = cut(part, range);
+  if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland });
+  else if (kind !== 'raw') {
+    const inner = enter(part, range, kind === 'cdata' ? 'cdata' : 'html-text');
+    if (inner !== undefined) scanText(search, inner, { ...inText, inUrls: place.inUrls });
+  } else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
+  else if (holder !== undefined && isDataScript(part.text, holder))
+    scanJson(search, raw, inData, { inScript: true });
+  else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
 }
 
-/** What an attribute says, of a page that was read as Latin-1. */
-export function decodeAttribute<T extends string | undefined>(bytes: T): T | string {
-  // Most are a number, or nothing: there is nothing to decode in them.
-  if (bytes === undefined || !/[&\x80-\xff]/.test(bytes)) return bytes;
-  return decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString());
+function scanXmlText(search: Search, part: Part, range: Range, kind: TextKind, isTitle: boolean): void {
+  const inner = enter(part, range, kind === 'cdata' ? 'cdata' : 'xml-text');
+  if (inner === undefined) return;
+  if (isTitle) scanText(search, inner, inText);
+  else scanString(search, inner, { ...inHtml, inUrls: true });
+}
+
+function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: boolean): void {
+  const { name: attributeName, quote } = attribute;
+  if (codeAttributes.has(attributeName)) return;
+  const inner = enter(
+    part,
+    attribute,
+    isXml ? 'xml-attribute' : quote === '' ? 'html-unquoted' : 'html-attribute',
+  );
+  if (inner === undefined) return;
+  const before = search.embeds.length;
+  if (refusedAttributes.test(attributeName)) {
+    scanCode(search, inner, { flaw: 'in-attribute', attribute: attributeName });
+  } else if (attributeName === 'srcdoc') scanMarkup(search, inner, inHtml);
+  else if (isJson(inner.text)) scanJson(search, inner, inData);
+  else if (attributeName.startsWith('data-')) scanString(search, inner, inData);
+  else scanText(search, inner, inText);
+  if (quote !== '') return;
+  // Without quotes, a value that becomes empty would take the next attribute for its own.
+  for (const embed of search.embeds.slice(before)) {
+    if (embed.start !== part.at(attribute.start) || embed.end !== part.at(attribute.end)) continue;
+    const layers = embed.form.layers.with(part.layers.length, 'html-unquoted-whole');
+    embed.form = { ...embed.form, layers };
+  }
+}
+
+/** A string, of JSON for example: it may be XML, JSON again, or HTML. */
+function scanString(search: Search, part: Part, place: Place): void {
+  if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(search, part, inHtml, { isXml: true });
+  else if (isJson(part.text)) scanJson(search, part, place);
+  else {
+    const text = search.isPage ? part.text : withoutCodeSpans(part.text);
+    scanMarkup(search, { ...part, text }, { ...place, isHtml: place.isHtml || otherTag.test(text) });
+  }
+}
+
+// What has tags besides those of embeds is HTML; else it may be the plain text that it seems to be.
+const otherTag = /<(?!\/?snippet-embed)[a-z/!]/i;
+
+function isJson(text: string): boolean {
+  if (!/^\s*[[{"]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The strings of JSON, or of JSON lines. */
+function scanJson(search: Search, part: Part, place: Place, { inScript = false } = {}): void {
+  const { text } = part;
+  const nameFrom = finder(text, name);
+  for (let start = text.indexOf('"') + 1; start > 0 && nameFrom(start) !== Infinity; ) {
+    const end = stringEnd(text, start);
+    if (nameFrom(start) < end) {
+      const avoidsTags = inScript || /\\u003c/i.test(text.slice(start, end));
+      const inner = enter(part, { start, end }, avoidsTags ? 'json-in-script' : 'json');
+      if (inner !== undefined) scanString(search, inner, place);
+    }
+    start = text.indexOf('"', end + 1) + 1;
+  }
+}
+
+function stringEnd(text: string, start: number): number {
+  const end = /["\n]/g;
+  end.lastIndex = start;
+  for (let found = end.exec(text); found !== null; found = end.exec(text)) {
+    let backslashes = 0;
+    while (text.charCodeAt(found.index - 1 - backslashes) === 0x5c) backslashes += 1;
+    if (backslashes % 2 === 0) return found.index;
+  }
+  return text.length;
+}
+
+/** What runs, or says how things look: no embed can be there. */
+function scanCode(search: Search, part: Part, refusal: Refusal): void {
+  const inner = enter(part, { start: 0, end: part.text.length }, 'json');
+  if (inner !== undefined) scanText(search, inner, { ...inText, refusal });
+}
+
+/** Text in which nothing is markup but the embeds themselves, in whatever form they are written. */
+function scanText(search: Search, part: Part, place: Place): void {
+  const { text } = part;
+  const starts = [...text.matchAll(opening)].map(({ index }) => index);
+  let read = 0;
+  for (const [number, start] of starts.entries()) {
+    // Up to the next one, so that each is looked at once, whatever is left open.
+    const embed = embedAt(text.slice(0, starts[number + 1]), start);
+    scanEncoded(search, cut(part, { start: read, end: start }), place);
+    if (embed === undefined) report(search, part, start);
+    else add(search, part, place, embed);
+    read = embed?.end ?? start + 1 + elementName.length;
+  }
+  scanEncoded(search, cut(part, { start: read, end: text.length }), place);
+}
+
+function embedAt(text: string, start: number): { tag: Tag; children: Range; end: number } | undefined {
+  const tag = tagAt(text, start);
+  if (tag === undefined) return undefined;
+  if (tag.isSelfClosing) return { tag, children: { start: tag.end, end: tag.end }, end: tag.end };
+  const closing = new RegExp(`</${elementName}[\\t\\n\\f\\r ]*>`, 'gi');
+  closing.lastIndex = tag.end;
+  const found = closing.exec(text);
+  return found === null
+    ? undefined
+    : { tag, children: { start: tag.end, end: found.index }, end: closing.lastIndex };
+}
+
+const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet-embed/i;
+const percentEncoded = /%(?:25)*3csnippet-embed[^\s"'<>`&]*/gi;
+
+/** What text holds in escapes that nothing around it asks for: shown as it is, or part of a URL. */
+function scanEncoded(search: Search, part: Part, place: Place): void {
+  const { text } = part;
+  if (!name.test(text)) return;
+  const range = { start: 0, end: text.length };
+  if (escaped.test(text)) {
+    const inner = enter(part, range, 'html-text');
+    if (inner !== undefined)
+      scanText(search, inner, { ...place, shows: 'text', isFree: false, isHtml: false, inUrls: false });
+  }
+  if (!place.inUrls) return;
+  for (const { 0: url, index } of text.matchAll(percentEncoded)) {
+    const inner = enter(
+      part,
+      { start: index, end: index + url.length },
+      /embed\+/i.test(url) ? 'url-query' : 'url',
+    );
+    if (inner !== undefined) scanText(search, inner, place);
+  }
+}
+
+function isDataScript(text: string, script: Tag): boolean {
+  const type = attributesOf(text, script).find((attribute) => attribute.name === 'type');
+  return type !== undefined && dataScripts.test(text.slice(type.start, type.end).trim());
+}
+
+/** The same part, less of it. */
+function cut({ text, layers, at }: Part, { start, end }: Range): Part {
+  return { text: text.slice(start, end), layers, at: (offset) => at(start + offset) };
+}
+
+/** Finds the first match from an offset on; offsets only grow. */
+function finder(text: string, pattern: RegExp): (from: number) => number {
+  const all = new RegExp(pattern, 'gi');
+  let next = -1;
+  return (from) => {
+    if (next < from) {
+      all.lastIndex = from;
+      next = all.exec(text)?.index ?? Infinity;
+    }
+    return next;
+  };
+}
+
+function isBlank(text: string, { start, end }: Range): boolean {
+  return !/[^\t\n\f\r ]/.test(text.slice(start, end));
 }

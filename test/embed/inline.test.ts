@@ -1,15 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compose, inline, scan } from '../../src/embed/index.ts';
+import { type Content, compose, inline, scan } from '../../src/embed/index.ts';
 
 function put(
   html: string | Buffer,
   content: string | undefined | ((id: string) => string | undefined),
 ): Buffer {
   const page = Buffer.from(html as string);
-  return inline(page, scan(page).embeds, ({ attributes }) =>
-    typeof content === 'function' ? content(attributes.id ?? '') : content,
-  ).page;
+  return inline(page, scan(page, 'html').embeds, ({ attributes }) => {
+    const given = typeof content === 'function' ? content(attributes.id ?? '') : content;
+    return given === undefined ? undefined : both(given);
+  }).file;
+}
+
+/** A content whose text is told from its HTML only by where it goes. */
+function both(content: string): Content {
+  return { html: content, text: content };
 }
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
@@ -115,20 +121,20 @@ test('any content, among anything that opens no other context, is what it was', 
 
 test('what was placed is known by its bytes in the new page, and another content can take its place', () => {
   const page = Buffer.from(`ü<p>${embed}</p><title>${embed}</title><i>${embed}</i>`);
-  const first = inline(page, scan(page).embeds, () => 'a & b');
-  expect(first.page.toString()).toBe('ü<p>a & b</p><title>a &amp; b</title><i>a & b</i>');
-  expect(first.placed.map(({ start, end }) => first.page.subarray(start, end).toString())).toEqual([
+  const first = inline(page, scan(page, 'html').embeds, () => both('a & b'));
+  expect(first.file.toString()).toBe('ü<p>a & b</p><title>a &amp; b</title><i>a & b</i>');
+  expect(first.placed.map(({ start, end }) => first.file.subarray(start, end).toString())).toEqual([
     '<p>a & b</p>',
     'a &amp; b',
     'a & b',
   ]);
-  const again = inline(page, scan(page).embeds, () => '<hr>').page;
+  const again = inline(page, scan(page, 'html').embeds, () => both('<hr>')).file;
   const spliced = [...first.placed]
     .reverse()
     .reduce(
-      (bytes, { start, end, form }) =>
-        Buffer.concat([bytes.subarray(0, start), compose('<hr>', form), bytes.subarray(end)]),
-      first.page,
+      (bytes, { start, end, embed: { form } }) =>
+        Buffer.concat([bytes.subarray(0, start), compose(both('<hr>'), form), bytes.subarray(end)]),
+      first.file,
     );
   expect(spliced).toEqual(again);
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lineAt, scan } from '../../src/embed/index.ts';
+import { type FileKind, lineAt, mayHoldEmbeds, scan } from '../../src/embed/index.ts';
 
-const found = (html: string) => scan(Buffer.from(html));
+const found = (html: string) => scan(Buffer.from(html), 'html');
 const attributes = (html: string) => found(html).embeds.map((embed) => embed.attributes);
 const slices = (html: string) =>
   found(html).embeds.map(({ start, end }) => Buffer.from(html).subarray(start, end).toString());
@@ -64,36 +64,41 @@ describe('an embed ends', () => {
 });
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
+const escaped = '&lt;snippet-embed id=&quot;1&quot;&gt;&lt;/snippet-embed&gt;';
+const encoded = encodeURIComponent(embed);
+
+/** How what was found is shown, and in which layers. */
+function forms(text: string, kind: FileKind = 'html'): string[] {
+  return scan(Buffer.from(text), kind).embeds.map(({ form: { as, layers } }) =>
+    layers.length === 0 ? as : `${as} in ${layers.join(', ')}`,
+  );
+}
 
 test.for([
   ['a comment', `<!-- ${embed} -->`],
-  ['a script', `<script>const a = '${embed}';</script>`],
-  ['a style', `<style>/* ${embed} */</style>`],
   [
     'raw text',
     `<xmp>${embed}</xmp><iframe>${embed}</iframe><noembed>${embed}</noembed><noframes>${embed}</noframes>`,
   ],
-  ['an attribute', `<a title='${embed}'>x</a>`],
   ['escaped code', `<code>&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;</code>`],
-  ['escaped code in a title', `<title>&lt;snippet-embed id="1"&gt;</title>`],
+  ['what only names the element', '<p class="snippet-embed">&lt;snippet-embedded&gt; snippet-embed</p>'],
   ['another element', '<snippet-embedded id="1"></snippet-embedded><x-snippet-embed></x-snippet-embed>'],
   ['after <plaintext>', `<plaintext>${embed}`],
   ['no end tag of anything', '</snippet-embed><p></snippet-embed></p>'],
 ] as const)('left alone: %s', ([, html]) => {
-  expect(found(html)).toEqual({ embeds: [], faults: [] });
+  expect(found(html)).toEqual({ embeds: [], faults: [], warnings: [] });
 });
 
 test.for([
   ['noscript', `<noscript>${embed}</noscript>`, false],
   ['template', `<template>${embed}</template>`, false],
-  ['code that is not escaped', `<pre><code>${embed}</code></pre>`, false],
   ['svg title', `<svg><title>${embed}</title></svg>`, false],
   ['title', `<title>a ${embed} b</title>`, true],
   ['TITLE', `<TITLE>${embed}</TITLE>`, true],
   ['textarea', `<textarea>\n${embed}</textarea>`, true],
   ['a title that never ends', `<title>${embed}`, true],
-] as const)('found once in: %s', ([, html, inText]) => {
-  expect(found(html).embeds).toEqual([expect.objectContaining({ inText })]);
+] as const)('found once in: %s', ([, html, isText]) => {
+  expect(forms(html)).toEqual([isText ? 'text in html-text' : 'html']);
   expect(slices(html)).toEqual([embed]);
 });
 
@@ -115,7 +120,7 @@ describe('a fault is found with its line', () => {
     ],
   ] as const)('%s', ([, html, expected]) => {
     const page = Buffer.from(html);
-    expect(scan(page).faults.map(({ flaw, start }) => [flaw, lineAt(page, start)])).toEqual(expected);
+    expect(scan(page, 'html').faults.map(({ flaw, start }) => [flaw, lineAt(page, start)])).toEqual(expected);
   });
 });
 
@@ -201,16 +206,271 @@ test('no page makes it fail, and what it finds is in the page, in order, without
     fc.property(fc.array(fc.oneof(pieces, fc.string()), { maxLength: 40 }), (parts) => {
       const page = Buffer.from(parts.join(''));
       let done = 0;
-      for (const { start, end, fallback } of scan(page).embeds) {
+      for (const { start, end, children } of scan(page, 'html').embeds) {
         expect(start).toBeGreaterThanOrEqual(done);
         expect(page.subarray(start).toString()).toMatch(/^<snippet-embed/);
-        expect(fallback.start).toBeGreaterThan(start);
-        expect(fallback.end).toBeGreaterThanOrEqual(fallback.start);
-        expect(end).toBeGreaterThanOrEqual(fallback.end);
+        expect(children.start).toBeGreaterThan(start);
+        expect(children.end).toBeGreaterThanOrEqual(children.start);
+        expect(end).toBeGreaterThanOrEqual(children.end);
         done = end;
       }
       expect(done).toBeLessThanOrEqual(page.length);
     }),
     { numRuns: 2000 },
   );
+});
+
+describe('in a page, an embed is found in', () => {
+  test.for([
+    ['escaped text', `<h1>${escaped}</h1>`, ['text in html-text']],
+    [
+      'text that was escaped twice',
+      `<h1>${escaped.replaceAll('&', '&amp;')}</h1>`,
+      ['text in html-text, html-text'],
+    ],
+    ['an escaped title', `<title>${escaped}</title>`, ['text in html-text']],
+    ['an attribute', `<a title="a ${escaped} b">x</a>`, ['text in html-attribute']],
+    ['an attribute, with its quotes alone escaped', `<a title='${embed}'>x</a>`, ['text in html-attribute']],
+    [
+      'an attribute without quotes',
+      '<a title=x&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt;>x</a>',
+      ['text in html-unquoted'],
+    ],
+    [
+      'all of an attribute without quotes',
+      '<a title=&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt;>x</a>',
+      ['text in html-unquoted-whole'],
+    ],
+    ['a data attribute', `<a data-x="${escaped}">x</a>`, ['text in html-attribute']],
+    [
+      'a data attribute that asks for HTML',
+      `<a data-x='<snippet-embed id="1" as="html" />'>x</a>`,
+      ['html in html-attribute'],
+    ],
+    [
+      'another attribute that asks for HTML',
+      `<a title='<snippet-embed id="1" as="html" />'>x</a>`,
+      ['text in html-attribute'],
+    ],
+    ['srcdoc', `<iframe srcdoc="<p>${escaped}</p>"></iframe>`, ['html in html-attribute']],
+    [
+      'the props of an island',
+      `<astro-island props='{"a":[0,"<snippet-embed id=1 />"]}'></astro-island>`,
+      ['text in html-attribute, json'],
+    ],
+    [
+      'HTML in JSON in an attribute',
+      `<a data-x='["<p>&amp;lt;snippet-embed id=1 />"]'></a>`,
+      ['text in html-attribute, json, html-text'],
+    ],
+    ['a URL', `<a href="/?a&amp;t=${encoded}&amp;b">x</a>`, ['text in html-attribute, url']],
+    [
+      'a query',
+      `<a href="/?t=${encoded.replaceAll('%20', '+')}">x</a>`,
+      ['text in html-attribute, url-query'],
+    ],
+    [
+      'JSON-LD',
+      `<script type="application/ld+json">{"a":${JSON.stringify(embed).replaceAll('<', '\\u003c')}}</script>`,
+      ['text in json-in-script'],
+    ],
+    [
+      'other data, which asks for HTML',
+      `<script type=application/json>["<snippet-embed id='1' as='html' />"]</script>`,
+      ['html in json-in-script'],
+    ],
+    ['upper case', '<SNIPPET-EMBED ID="1"></SNIPPET-EMBED>', ['html']],
+  ] as const)('%s', ([, html, expected]) => {
+    expect(forms(html)).toEqual(expected);
+    expect(found(html).faults).toEqual([]);
+    expect(found(html).warnings).toEqual([]);
+    expect(attributes(html).map(({ id }) => id)).toEqual(['1']);
+  });
+});
+
+describe('in a file that is no page, an embed is found in', () => {
+  test.for([
+    ['escaped HTML in XML', 'xml', `<a>&lt;p&gt;${escaped}&lt;/p&gt;</a>`, ['html in xml-text']],
+    [
+      'escaped text in escaped HTML in XML',
+      'xml',
+      `<a>${escaped.replaceAll('&', '&amp;')}</a>`,
+      ['text in xml-text, html-text'],
+    ],
+    ['a CDATA section', 'xml', `<a><![CDATA[<p>${embed}</p>]]></a>`, ['html in cdata']],
+    ['an XML title', 'xml', `<title>${escaped}</title>`, ['text in xml-text']],
+    [
+      'an XML title with a prefix',
+      'xml',
+      `<media:title><![CDATA[${embed}]]></media:title>`,
+      ['text in cdata'],
+    ],
+    ['an XML attribute', 'xml', `<a b="${escaped}"/>`, ['text in xml-attribute']],
+    [
+      'a URL in XML',
+      'xml',
+      `<link>https://example.com/?t=${encoded}</link>`,
+      ['text in xml-text, html-text, url'],
+    ],
+    ['JSON', 'json', JSON.stringify({ a: embed }), ['html in json']],
+    ['JSON that asks for text', 'json', '{"a":"<snippet-embed id=1 as=text />"}', ['text in json']],
+    [
+      'HTML in JSON that asks for text',
+      'json',
+      '{"a":"<b><snippet-embed id=1 as=text />"}',
+      ['text in json, html-text'],
+    ],
+    ['JSON without a tag', 'json', '["\\u003csnippet-embed id=1 /\\u003e"]', ['html in json-in-script']],
+    ['JSON lines', 'json', `{"a":1}\n{"a":${JSON.stringify(embed)}}\n`, ['html in json']],
+    ['JSON in JSON', 'json', JSON.stringify([JSON.stringify([embed])]), ['html in json, json']],
+    [
+      'HTML in XML in JSON',
+      'json',
+      JSON.stringify([`<?xml version="1.0"?><a>${escaped}</a>`]),
+      ['html in json, xml-text'],
+    ],
+    ['Markdown', 'text', `# A\n\nText ${embed}\n`, ['html']],
+    ['a link in Markdown', 'text', `[a](https://example.com/?t=${encoded})`, ['text in html-text, url']],
+  ] as const)('%s', ([, kind, text, expected]) => {
+    expect(forms(text, kind)).toEqual(expected);
+    const { embeds, faults, warnings } = scan(Buffer.from(text), kind);
+    expect({ faults, warnings }).toEqual({ faults: [], warnings: [] });
+    expect(embeds.map((one) => one.attributes.id)).toEqual(['1']);
+  });
+});
+
+describe('examples stay', () => {
+  test.for([
+    ['code', 'html', `<code>${embed} ${escaped}</code>`],
+    ['pre', 'html', `<pre title='${embed}'><b>${embed}</b></pre>`],
+    ['kbd and samp', 'html', `<kbd>${embed}</kbd><samp>${embed}</samp>`],
+    ['a comment', 'html', `<!-- ${embed} -->`],
+    ['what a copy button holds', 'html', `<button data-code='${embed}' data-clipboard-text='${embed}'>`],
+    ['what is to be ignored', 'html', `<div DATA-snippets-ignore title='${embed}'><p>${embed}</p></div>`],
+    ['what is to be ignored, without end tags', 'html', `<li data-snippets-ignore>${embed}<p>${escaped}`],
+    ['code in XML', 'xml', `<div><code>${escaped}</code></div>`],
+    ['code in HTML in JSON', 'json', JSON.stringify([`<code>${embed}</code>`])],
+    ['code in HTML in XML', 'xml', `<a>&lt;code&gt;${escaped}&lt;/code&gt;</a>`],
+    ['code in HTML in a data attribute', 'html', `<a data-x='<code>${embed}</code>'>`],
+    ['backticks', 'text', `Write \`${embed}\` or \`\` \`${embed}\`\`.`],
+    ['backticks in JSON', 'json', JSON.stringify([`Write \`${embed}\``])],
+    ['a fence', 'text', `a\n\`\`\`html\n${embed}\n\`\`\`\nb`],
+    ['a fence of tildes that never ends', 'text', `~~~~\n${embed}\n~~~\n${embed}`],
+  ] as const)('in %s', ([, kind, text]) => {
+    expect(scan(Buffer.from(text), kind)).toEqual({ embeds: [], faults: [], warnings: [] });
+  });
+
+  test.for([
+    ['code ends', 'html', `<code>x</code>${embed}`],
+    ['what is to be ignored ends', 'html', `<p data-snippets-ignore>x<p>${embed}`],
+    ['an element around code ends', 'html', `<div><kbd>x</div>${embed}`],
+    ['a void element is to be ignored', 'html', `<br data-snippets-ignore>${embed}`],
+    ['a fence ends', 'text', `\`\`\`\nx\n\`\`\`\n${embed}`],
+    ['a single backtick stands in another paragraph', 'text', `a \` b\n\n${embed}\n\n a \` b`],
+    ['a page has backticks', 'html', `<p>\`${embed}\`</p>`],
+    ['there is markup in code', 'text', `Write \`<title>\` and \`<!--\`. ${embed}`],
+  ] as const)('but are none where %s', ([, kind, text]) => {
+    expect(forms(text, kind)).toEqual(['html']);
+  });
+});
+
+describe('where no embed can be, it is a fault', () => {
+  test.for([
+    ['a script', `<script>const a = '${embed}';</script>`, { flaw: 'in-script' }],
+    [
+      'a script, as a string',
+      `<script>"\\u003Csnippet-embed id=\\"1\\"><\\/snippet-embed>"</script>`,
+      { flaw: 'in-script' },
+    ],
+    ['a module', `<script type="module">'${embed}'</script>`, { flaw: 'in-script' }],
+    ['a style', `<style>/* ${embed} */</style>`, { flaw: 'in-style' }],
+    ...['onclick', 'style', 'x-data', ':title', '@click', 'ONCLICK'].map(
+      (attribute) =>
+        [
+          attribute,
+          `<a ${attribute}='${embed}'>`,
+          { flaw: 'in-attribute', attribute: attribute.toLowerCase() },
+        ] as const,
+    ),
+  ] as const)('in %s', ([, html, expected]) => {
+    const { embeds, faults, warnings } = found(html);
+    expect({ embeds, warnings }).toEqual({ embeds: [], warnings: [] });
+    expect(faults).toEqual([{ ...expected, start: html.search(/<snippet-embed|\\u003Csnippet/) }]);
+  });
+
+  test('as an element in XML', () => {
+    expect(scan(Buffer.from(`<a>${embed}</a>`), 'xml').faults).toEqual([{ flaw: 'in-xml', start: 3 }]);
+  });
+
+  test('where a page ends inside its tag', () => {
+    expect(found('ab<snippet-embed id="1></snippet-embed>').faults).toEqual([{ flaw: 'unclosed', start: 2 }]);
+  });
+});
+
+describe('what is no whole embed is a warning where it is escaped', () => {
+  test.for([
+    ['smart quotes', 'html', '<p>&lt;snippet-embed id=“1”&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
+    ['no id', 'html', '<p>&lt;snippet-embed&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
+    ['dots', 'html', '<a title="&lt;snippet-embed id=&quot;…&quot; /&gt;">', 'invalid-id'],
+    ['an excerpt that was cut in the tag', 'html', '<p>&lt;snippet-embed id=&quot;1</p>', 'unclosed'],
+    [
+      'an excerpt that was cut after the tag',
+      'html',
+      '<p>&lt;snippet-embed id=&quot;1&quot;&gt;…</p>',
+      'unclosed',
+    ],
+    ['a cut excerpt in XML', 'xml', '<a>&lt;p&gt;&lt;snippet-embed id="1</a>', 'unclosed'],
+    ['a cut excerpt in JSON', 'json', '["<p><snippet-embed id=1>…</p>"]', 'unclosed'],
+    [
+      'part of one in a script',
+      'html',
+      `<script>'<snippet-embed id="' + id + '"></snippet-embed>'</script>`,
+      'invalid-id',
+    ],
+  ] as const)('%s', ([, kind, text, flaw]) => {
+    const start = text.search(/(?:<|&lt;)snippet-embed/);
+    expect(scan(Buffer.from(text), kind)).toEqual({ embeds: [], faults: [], warnings: [{ start, flaw }] });
+  });
+
+  test('but an element in a page is found with what it says', () => {
+    expect(attributes('<snippet-embed id="“1”"></snippet-embed>')).toEqual([
+      { id: '“1”', params: undefined, as: undefined },
+    ]);
+  });
+
+  test('and does not hide a whole one behind it', () => {
+    const html = `<p>&lt;snippet-embed id="&gt; and ${escaped}</p>`;
+    expect(forms(html)).toEqual(['text in html-text']);
+    expect(found(html).warnings).toEqual([{ start: 3, flaw: 'unclosed' }]);
+  });
+});
+
+describe('attributes are decoded through all layers', () => {
+  const params = '{"a":"é 💡 \\" & <"}';
+  const written = `<snippet-embed id="1" params="${params.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></snippet-embed>`;
+  const ascii = JSON.stringify([written]).replace(
+    /[<\u0080-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  test.for([
+    ['html', `<p>${written.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</p>`],
+    ['html', `<a href="?${encodeURIComponent(written)}">`],
+    ['html', `<script type="importmap">${ascii}</script>`],
+    ['xml', `<a><![CDATA[${written}]]></a>`],
+    ['json', ascii],
+  ] as const)('%s: %s', ([kind, text]) => {
+    expect(scan(Buffer.from(text), kind).embeds.map(({ attributes: { params } }) => params)).toEqual([
+      params,
+    ]);
+  });
+});
+
+test.for([
+  [embed, true],
+  [escaped, true],
+  [encoded, true],
+  ['<SNIPPET-EMBED>', true],
+  ['<Snippet id="1" />', false],
+] as const)('%s may be an embed: %s', ([text, expected]) => {
+  expect(mayHoldEmbeds(Buffer.from(text))).toBe(expected);
 });

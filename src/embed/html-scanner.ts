@@ -1,0 +1,349 @@
+/** Part of a text, from `start` (included) to `end` (excluded). In a file read as Latin-1: bytes of it. */
+export interface Range {
+  start: number;
+  end: number;
+}
+
+/** A start tag. Its name is in lower case. */
+export interface Tag extends Range {
+  name: string;
+  isSelfClosing: boolean;
+}
+
+/** What an attribute says, as it is written: without its quotes. The name is in lower case. */
+export interface Attribute extends Range {
+  name: string;
+  quote: '"' | "'" | '';
+}
+
+/** How the characters of a text are meant: with entities, in RCDATA the same, or neither with entities nor tags. */
+export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
+
+/** Is told what a page holds, in its order. `Context` is whatever it wants to know of the element around. */
+export interface Visitor<Context> {
+  /** @returns the context of what is inside this element; nothing, where it ends with its start tag. */
+  open?(tag: Tag, context: Context): Context | undefined;
+  /** @param isImplied whether the end of another element, or of the page, ended this one. */
+  close?(name: string, place: Range, context: Context, isImplied: boolean): void;
+  text?(place: Range, context: Context, kind: TextKind): void;
+  comment?(place: Range, context: Context): void;
+  /** The page ends inside a start tag, which is therefore none. */
+  cut?(start: number, context: Context): void;
+  /** Whether what comes from here on does not matter. */
+  isDone?(at: number): boolean;
+}
+
+/** The language that the content of an element is written in. */
+type Language = 'html' | 'svg' | 'math' | 'xml';
+
+interface OpenElement<Context> {
+  name: string;
+  context: Context;
+  language: Language;
+}
+
+const words = (list: string) => new Set(list.split(/\s+/));
+
+/** The elements whose start tag ends an open paragraph (HTML Standard, "in body" insertion mode). */
+export const blockElements = words(
+  `address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form
+  h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul
+  dd dt xmp`,
+);
+
+/** What has to be known of an element of HTML to find the end of it and of others. */
+interface Rules {
+  /** Whether it has no content. */
+  isVoid?: true;
+  /** How its content is meant, where that is no markup. */
+  holds?: TextKind;
+  /** What its start tag ends, where end tags may be left out. */
+  ends?: readonly string[];
+}
+
+const ordinary: Rules = {};
+const rules = new Map<string, Rules>();
+const rule = (names: Iterable<string>, given: Rules) => {
+  for (const name of names) rules.set(name, { ...rules.get(name), ...given });
+};
+rule(blockElements, { ends: ['p'] });
+rule(['li'], { ends: ['p', 'li'] });
+rule(['dt', 'dd'], { ends: ['p', 'dt', 'dd'] });
+rule(['td', 'th'], { ends: ['p', 'td', 'th'] });
+rule(['tr', 'tbody', 'tfoot', 'thead'], { ends: ['p', 'td', 'th', 'tr'] });
+rule(['option', 'optgroup'], { ends: ['option'] });
+rule(
+  words('area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr'),
+  {
+    isVoid: true,
+  },
+);
+// <noscript> is none of them: without scripts its elements are shown, and only with scripts it is text.
+rule(words('script style xmp iframe noembed noframes plaintext'), { holds: 'raw' });
+rule(['title', 'textarea'], { holds: 'rcdata' });
+
+// Where SVG and MathML hold HTML again.
+const htmlInside: Partial<Record<Language, Set<string>>> = {
+  svg: words('foreignobject desc title'),
+  math: words('mi mo mn ms mtext'),
+};
+
+// What ends SVG and MathML, wherever it is in them.
+const htmlOnly = words(
+  `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
+  nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`,
+);
+
+/**
+ * Tells a visitor what a page holds. It jumps from one `<` to the next and follows only what decides where elements
+ * may be: comments, attribute values, raw text, and which elements are open.
+ *
+ * @param text HTML, or XML: that has neither raw text, nor elements without an end tag.
+ */
+export function walk<Context>(
+  text: string,
+  context: Context,
+  visitor: Visitor<Context>,
+  { isXml = false } = {},
+): void {
+  let current: OpenElement<Context> = { name: '', context, language: isXml ? 'xml' : 'html' };
+  const around: OpenElement<Context>[] = [];
+  // How many of each name are open, once an end tag was found that is not the expected one.
+  let counts: Map<string, number> | undefined;
+
+  const count = (name: string, change: number) => counts?.set(name, (counts.get(name) ?? 0) + change);
+  const push = (element: OpenElement<Context>) => {
+    around.push(current);
+    current = element;
+    count(element.name, 1);
+  };
+  const pop = (place: Range, isImplied: boolean) => {
+    const closed = current;
+    current = around.pop() ?? closed;
+    count(closed.name, -1);
+    visitor.close?.(closed.name, place, closed.context, isImplied);
+  };
+  const isOpen = (name: string) => {
+    if (current.name === name) return true;
+    if (counts === undefined) {
+      counts = new Map();
+      for (const element of [...around, current]) count(element.name, 1);
+    }
+    return (counts.get(name) ?? 0) > 0;
+  };
+  const leaveForeign = (place: Range) => {
+    while (current.language === 'svg' || current.language === 'math') pop(place, true);
+  };
+
+  const startTag = (tag: Tag): number => {
+    const { name, start, end } = tag;
+    if (current.language !== 'html' && htmlOnly.has(name)) leaveForeign({ start, end: start });
+    const { language } = current;
+    const { isVoid, holds, ends } = (language === 'html' && rules.get(name)) || ordinary;
+    while (ends?.includes(current.name)) pop({ start, end: start }, true);
+    const inside = visitor.open === undefined ? current.context : visitor.open(tag, current.context);
+    const languageInside = languageIn(name, language);
+    const isEmpty = language === languageInside && language === 'html' ? isVoid : tag.isSelfClosing;
+    if (inside === undefined || isEmpty) return end;
+    push({ name, context: inside, language: languageInside });
+    if (holds === undefined) return end;
+    const contentEnd = name === 'script' ? scriptEnd(text, end) : rawEnd(text, end, name);
+    if (contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, holds);
+    return contentEnd;
+  };
+
+  const endTag = ({ name, start, end }: Tag) => {
+    const here = { start, end: start };
+    if (name === 'p' || name === 'br') leaveForeign(here);
+    if (!isOpen(name)) return;
+    while (current.name !== name) pop(here, true);
+    pop({ start, end }, false);
+  };
+
+  let read = 0;
+  for (let at = text.indexOf('<'); at !== -1; ) {
+    const kind = markupAt(text, at, current.language);
+    if (kind === undefined) {
+      at = text.indexOf('<', at + 1);
+      continue;
+    }
+    if (at > read) visitor.text?.({ start: read, end: at }, current.context, 'text');
+    if (visitor.isDone?.(at)) return;
+    if (kind === 'start') {
+      const tag = tagAt(text, at);
+      if (tag === undefined) visitor.cut?.(at, current.context);
+      read = tag === undefined ? text.length : startTag(tag);
+    } else if (kind === 'end') {
+      const tag = tagAt(text, at);
+      if (tag !== undefined) endTag(tag);
+      read = tag?.end ?? text.length;
+    } else if (kind === 'cdata') {
+      const end = text.indexOf(']]>', at);
+      read = end === -1 ? text.length : end + 3;
+      visitor.text?.({ start: at + 9, end: end === -1 ? read : end }, current.context, 'cdata');
+    } else {
+      read = commentEnd(text, at, isXml);
+      visitor.comment?.({ start: at, end: read }, current.context);
+    }
+    at = text.indexOf('<', read);
+  }
+  if (read < text.length) visitor.text?.({ start: read, end: text.length }, current.context, 'text');
+  while (around.length > 0) pop({ start: text.length, end: text.length }, true);
+}
+
+function languageIn(name: string, language: Language): Language {
+  if (language === 'html') return name === 'svg' || name === 'math' ? name : 'html';
+  return htmlInside[language]?.has(name) ? 'html' : language;
+}
+
+type Markup = 'start' | 'end' | 'comment' | 'cdata';
+
+/** What a `<` begins; nothing, where it is text. */
+function markupAt(text: string, at: number, language: Language): Markup | undefined {
+  const next = text.charCodeAt(at + 1);
+  if (isLetter(next)) return 'start';
+  if (next === 0x2f /* / */) {
+    if (at + 2 >= text.length) return undefined;
+    return isLetter(text.charCodeAt(at + 2)) ? 'end' : 'comment';
+  }
+  if (next !== 0x21 /* ! */ && next !== 0x3f /* ? */) return undefined;
+  return language !== 'html' && text.startsWith('<![CDATA[', at) ? 'cdata' : 'comment';
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
+}
+
+/** Where a comment, or what counts as one (`<!doctype>`, `<?xml?>`, `</ >`), ends. */
+function commentEnd(text: string, at: number, isXml: boolean): number {
+  if (isXml && text.startsWith('<?', at)) return endOf(text, '?>', at);
+  if (!text.startsWith('<!--', at)) return endOf(text, '>', at + 2);
+  if (text.startsWith('>', at + 4)) return at + 5;
+  if (text.startsWith('->', at + 4)) return at + 6;
+  const end = /--!?>/g;
+  end.lastIndex = at + 4;
+  return end.test(text) ? end.lastIndex : text.length;
+}
+
+function endOf(text: string, ending: string, from: number): number {
+  const at = text.indexOf(ending, from);
+  return at === -1 ? text.length : at + ending.length;
+}
+
+const rawEnds = new Map(
+  [...rules.keys()].map((name) => [name, new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, 'gi')] as const),
+);
+
+function rawEnd(text: string, from: number, name: string): number {
+  const end = rawEnds.get(name);
+  if (end === undefined || name === 'plaintext') return text.length;
+  end.lastIndex = from;
+  return end.exec(text)?.index ?? text.length;
+}
+
+/** Where a script ends: not with what looks like its end tag in `<!-- <script> </script> -->`. */
+function scriptEnd(text: string, from: number): number {
+  const mark = /<!--|-->|<\/?script(?=[\t\n\f\r />])/gi;
+  mark.lastIndex = from;
+  let inComment = false;
+  let inScript = false;
+  for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
+    if (found[0] === '<!--') {
+      inComment = true;
+      // The dashes of <!--> are those of its end, too.
+      mark.lastIndex -= 2;
+    } else if (found[0] === '-->') {
+      inComment = false;
+      inScript = false;
+    } else if (found[0].startsWith('</')) {
+      if (!inScript) return found.index;
+      inScript = false;
+    } else inScript = inComment;
+  }
+  return text.length;
+}
+
+/** The start or end tag that begins at a `<`; nothing where the text ends before it does. */
+export function tagAt(text: string, start: number): Tag | undefined {
+  const nameStart = text.charCodeAt(start + 1) === 0x2f ? start + 2 : start + 1;
+  let nameEnd = nameStart;
+  while (nameEnd < text.length && !endsName(text.charCodeAt(nameEnd))) nameEnd += 1;
+  const end = readAttributes(text, nameEnd);
+  if (end === -1) return undefined;
+  const name = text.slice(nameStart, nameEnd).toLowerCase();
+  return { name, start, end, isSelfClosing: text.charCodeAt(end - 2) === 0x2f };
+}
+
+/** The attributes of a tag. Where one is given twice, the first counts. */
+export function attributesOf(text: string, { start }: Tag): Attribute[] {
+  const attributes: Attribute[] = [];
+  let nameEnd = start + 1;
+  while (!endsName(text.charCodeAt(nameEnd))) nameEnd += 1;
+  readAttributes(text, nameEnd, attributes);
+  return attributes;
+}
+
+/** @returns the end of the tag, or -1 where it has none. */
+function readAttributes(text: string, from: number, attributes?: Attribute[]): number {
+  const { length } = text;
+  for (let at = from; at < length; ) {
+    const first = text.charCodeAt(at);
+    if (first === 0x3e /* > */) return at + 1;
+    if (endsName(first)) {
+      at += 1;
+      continue;
+    }
+    const nameStart = at;
+    // A name may begin with "=", and ends with the next.
+    at += 1;
+    while (at < length && !endsName(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3d) at += 1;
+    const nameEnd = at;
+    at = skipSpace(text, at);
+    let value: Range & { quote: Attribute['quote'] } = { start: nameEnd, end: nameEnd, quote: '' };
+    if (text.charCodeAt(at) === 0x3d /* = */) {
+      const start = skipSpace(text, at + 1);
+      const quote = text.charAt(start);
+      if (quote === '"' || quote === "'") {
+        const end = text.indexOf(quote, start + 1);
+        if (end === -1) return -1;
+        value = { start: start + 1, end, quote };
+        at = end + 1;
+      } else {
+        at = start;
+        while (at < length && !isSpace(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3e) at += 1;
+        value = { start, end: at, quote: '' };
+      }
+    }
+    attributes?.push({ name: text.slice(nameStart, nameEnd).toLowerCase(), ...value });
+  }
+  return -1;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d && code !== 0x0b);
+}
+
+function endsName(code: number): boolean {
+  return isSpace(code) || code === 0x2f /* / */ || code === 0x3e /* > */;
+}
+
+/** Whether HTML holds an element that a browser would not leave inside a paragraph. */
+export function isBlockLevel(html: string): boolean {
+  let found = false;
+  const visitor: Visitor<null> = {
+    open({ name }, context) {
+      found ||= blockElements.has(name);
+      return context;
+    },
+    isDone: () => found,
+  };
+  if (html.includes('<')) walk(html, null, visitor);
+  return found;
+}

@@ -1,0 +1,170 @@
+import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode';
+import type { Range } from './html-scanner.ts';
+
+/** A way to write text inside other text, such as a JSON string or the value of an attribute. */
+export type Layer = keyof typeof layers;
+
+/**
+ * Part of a file, and what it says once the layers around it are decoded. Every character is a byte, of UTF-8 where
+ * it was decoded: so one rule holds for what is a byte of the file and for what only says one.
+ */
+export interface Part {
+  text: string;
+  /** Outermost first. */
+  layers: readonly Layer[];
+  /** The byte of the file at which a character of the text begins. */
+  at(offset: number): number;
+}
+
+interface Codec {
+  /** What stands for another character. */
+  escaped: RegExp;
+  /** What it stands for, as bytes. */
+  decode(found: string): string;
+  /** What stands for a text, wherever in this layer it is put. */
+  encode(text: string): string;
+}
+
+// No page needs more; each one costs as much as the text inside it.
+const deepest = 6;
+
+/** What a range of a part says, read through one more layer; nothing where there are too many. */
+export function enter(part: Part, { start, end }: Range, layer: Layer): Part | undefined {
+  if (part.layers.length === deepest) return undefined;
+  const { escaped, decode }: Codec = layers[layer];
+  const source = part.text.slice(start, end);
+  // Where pieces that are shifted alike begin, in the decoded text and in the source.
+  const starts = [0];
+  const origins = [0];
+  let text = '';
+  let read = 0;
+  for (const { 0: match, index } of source.matchAll(escaped)) {
+    const character = decode(match);
+    if (character === match) continue;
+    text += source.slice(read, index);
+    starts.push(text.length, text.length + character.length);
+    read = index + match.length;
+    origins.push(index, read);
+    text += character;
+  }
+  text += source.slice(read);
+  const at = (offset: number) => {
+    let low = 0;
+    for (let high = starts.length; high - low > 1; ) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle;
+    }
+    return part.at(start + (origins[low] ?? 0) + offset - (starts[low] ?? 0));
+  };
+  return { text, layers: [...part.layers, layer], at };
+}
+
+/** What stands for a text inside these layers. */
+export function encode(text: string, inside: readonly Layer[]): string {
+  return inside.reduceRight((inner, layer) => layers[layer].encode(inner), text.toWellFormed());
+}
+
+function asBytes(text: string): string {
+  return text.charCodeAt(0) < 0x80 && text.length === 1 ? text : Buffer.from(text).toString('latin1');
+}
+
+const named = (names: Record<string, string>) => (character: string) =>
+  names[character] ?? `&#${character.charCodeAt(0)};`;
+const inXml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' });
+const inHtml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\u00a0': '&nbsp;' });
+
+// Characters that a document cannot hold, however they are written.
+const withoutNul = (text: string) => text.replaceAll('\0', '\ufffd');
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML forbids.
+const withoutControls = (text: string) => text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd');
+
+// A reference may lack its semicolon in HTML, in an attribute only where no "=" or letter follows.
+const htmlReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot|LT|GT|AMP|QUOT))/gi;
+const htmlAttributeReference =
+  /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot|LT|GT|AMP|QUOT)(?![\da-z=]))/gi;
+const xmlReference = /&(?:#x[\da-f]+|#\d+|lt|gt|amp|quot|apos);/gi;
+
+const htmlAttribute = (encode: Codec['encode']): Codec => ({
+  escaped: htmlAttributeReference,
+  decode: (found) => asBytes(decodeHTMLAttribute(found)),
+  encode,
+});
+const quoted = (text: string) => withoutNul(text).replace(/[&<>"'\r\u00a0]/g, inHtml);
+
+const jsonEscape =
+  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[^ux])/gs;
+const jsonEscapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
+const decodeJson = (found: string) => {
+  const kind = found.charAt(1);
+  if (kind !== 'u' && kind !== 'x') return jsonEscapes[kind] ?? kind;
+  const units = found.split(/\\[ux]/).slice(1);
+  return asBytes(String.fromCharCode(...units.map((digits) => Number.parseInt(digits, 16))));
+};
+const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
+
+const endOfCdata = ']]><![CDATA[';
+
+const layers = {
+  /** HTML that is shown as text: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
+  'html-text': {
+    escaped: htmlReference,
+    decode: (found: string) => asBytes(decodeHTML(found)),
+    encode: (text: string) => withoutNul(text).replace(/[&<>\r\u00a0]/g, inHtml),
+  },
+  'html-attribute': htmlAttribute(quoted),
+  'html-unquoted': htmlAttribute((text) => quoted(text).replace(/[\t\n\f ="'`]/g, inHtml)),
+  /** The whole value of an attribute without quotes: it gets some. */
+  'html-unquoted-whole': htmlAttribute((text) => `"${quoted(text)}"`),
+  'xml-text': {
+    escaped: xmlReference,
+    decode: (found: string) => asBytes(decodeXML(found)),
+    encode: (text: string) => withoutControls(text).replace(/[&<>\r]/g, inXml),
+  },
+  'xml-attribute': {
+    escaped: xmlReference,
+    decode: (found: string) => asBytes(decodeXML(found)),
+    encode: (text: string) => withoutControls(text).replace(/[&<>"'\t\n\r]/g, inXml),
+  },
+  cdata: {
+    escaped: /(?!)/g,
+    decode: (found: string) => found,
+    // Whatever stands before and after it, no "]]>" comes to be.
+    encode: (text: string) =>
+      withoutControls(text)
+        .replace(/(^|\])(?=>)|\]$/g, (bracket) => bracket + endOfCdata)
+        .replaceAll('\r', `]]>&#13;<![CDATA[`),
+  },
+  /** A JSON string, without its quotes. */
+  json: { escaped: jsonEscape, decode: decodeJson, encode: encodeJson },
+  /** The same where no `<` may be: in a script, or in a file that avoids them. */
+  'json-in-script': {
+    escaped: jsonEscape,
+    decode: decodeJson,
+    encode: (text: string) =>
+      encodeJson(text).replace(
+        /[<>&\u2028\u2029]/g,
+        (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      ),
+  },
+  /** Part of a URL. */
+  url: {
+    escaped: /%[\da-f]{2}/gi,
+    decode: (found: string) => String.fromCharCode(Number.parseInt(found.slice(1), 16)),
+    encode: percentEncode,
+  },
+  /** The same in a query that writes spaces as `+`. */
+  'url-query': {
+    escaped: /%[\da-f]{2}|\+/gi,
+    decode: (found: string) =>
+      found === '+' ? ' ' : String.fromCharCode(Number.parseInt(found.slice(1), 16)),
+    encode: (text: string) => percentEncode(text).replaceAll('%20', '+'),
+  },
+} satisfies Record<string, Codec>;
+
+function percentEncode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

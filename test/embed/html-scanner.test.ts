@@ -1,0 +1,224 @@
+import { decodeHTMLAttribute } from 'entities/decode';
+import fc from 'fast-check';
+import { type DefaultTreeAdapterMap, parse } from 'parse5';
+import { describe, expect, test } from 'vitest';
+import { attributesOf, isBlockLevel, walk } from '../../src/embed/html-scanner.ts';
+import { scan } from '../../src/embed/scan.ts';
+import { textOf } from '../../src/embed/text.ts';
+
+/** Where an embed begins, and what its attributes say. */
+type Found = [start: number, attributes: Record<string, string>];
+
+/** The embeds that are elements for our scanner. */
+function ours(html: string): Found[] {
+  const found: Found[] = [];
+  walk<null>(html, null, {
+    open(tag, context) {
+      if (tag.name !== 'snippet-embed') return context;
+      const attributes: Found[1] = {};
+      for (const { name, start, end } of attributesOf(html, tag)) {
+        attributes[normal(name)] ??= decodeHTMLAttribute(normal(html.slice(start, end)));
+      }
+      found.push([tag.start, attributes]);
+      return context;
+    },
+  });
+  return found;
+}
+
+/** The same for parse5, in the order of the page. */
+function theirs(html: string): Found[] {
+  const found: Found[] = [];
+  const visit = (node: DefaultTreeAdapterMap['node']) => {
+    if ('tagName' in node && node.tagName === 'snippet-embed') {
+      const attributes = node.attrs.map(({ prefix, name, value }) => [
+        prefix ? `${prefix}:${name}` : name,
+        value,
+      ]);
+      const { startOffset = -1 } = node.sourceCodeLocation ?? {};
+      found.push([startOffset, Object.fromEntries(attributes)]);
+    }
+    if ('content' in node) visit(node.content);
+    if ('childNodes' in node) node.childNodes.forEach(visit);
+  };
+  visit(parse(html, { sourceCodeLocationInfo: true, scriptingEnabled: false }));
+  return found.sort(([a], [b]) => a - b);
+}
+
+// What a parser does to the characters of a page first.
+function normal(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd');
+}
+
+const embed = '<snippet-embed id="1"></snippet-embed>';
+
+describe('what is an element, as the HTML Standard says', () => {
+  test.for([
+    ['white space before the > of an end tag', `<script>a</script\n>${embed}`],
+    ['an end tag with attributes', `<title>a</title a="b>">${embed}`],
+    ['an end tag without a name', `a</>${embed}`],
+    ['an end tag that begins with a space', `a</ ${embed}>${embed}`],
+    ['a script in a comment in a script', `<script><!-- <script> </script> ${embed} --></script>${embed}`],
+    ['a comment without end in a script', `<script><!-- </script>${embed}`],
+    ['an empty comment in a script', `<script><!--><script></script>${embed}`],
+    ['an empty comment', `<!-->${embed}<!--->${embed}`],
+    ['a comment that ends with --!>', `<!-- --!>${embed}`],
+    ['a comment that begins with !>', `<!--!>${embed}-->${embed}`],
+    ['a declaration', `<!doctype html><!x ${embed}><?php ${embed}?>${embed}`],
+    ['CDATA in HTML', `<![CDATA[${embed}]]>${embed}`],
+    ['CDATA in SVG', `<svg><![CDATA[${embed}]]></svg>${embed}`],
+    ['a title in SVG', `<svg><title>${embed}</title></svg><title>${embed}</title>`],
+    ['a style in SVG', `<svg><style>${embed}</style></svg>`],
+    ['SVG without an end tag', `<svg><p><title>${embed}`],
+    ['SVG that ends with />', `<svg/><title>${embed}`],
+    ['a quote in an attribute without quotes', `<a b=c"d>${embed}<a b=">${embed}`],
+    ['an attribute without a value', `<a b= >${embed}`],
+    ['an attribute that begins with =', `<a ="b">${embed}`],
+    ['an attribute that is given twice', '<snippet-embed id=1 ID=2>'],
+    ['a / after a value', '<snippet-embed id=1/>'],
+    ['names in any case', '<SNIPPET-EMBED Id="1"></Snippet-Embed><TITLE></title><TEXTAREA>'],
+    ['a page that ends in a tag', `${embed}<snippet-embed id="1`],
+    ['<plaintext>', `${embed}<plaintext>${embed}`],
+    ['<noscript>', `<noscript>${embed}</noscript>`],
+    ['<template>', `<template>${embed}</template>`],
+    ['a < that begins nothing', `a < b <1 <${embed}`],
+  ] as const)('%s', ([, html]) => {
+    expect(ours(html)).toEqual(theirs(html));
+  });
+});
+
+describe('different from parse5', () => {
+  test.for([
+    // A browser builds the options of a list anew; current ones let other elements in.
+    ['a list of options drops other elements', `<select>${embed}</select>`, 1, 0],
+    // Who writes frames writes no body; both are as good as gone from the web.
+    ['a page of frames drops other elements', `<frameset>${embed}</frameset>`, 1, 0],
+    // An end tag does not reach past certain elements; it would take the whole of the Standard's scopes to know.
+    ['an end tag is ignored behind a block', `<x-y><div><svg></x-y><title>${embed}</title>`, 0, 1],
+    // The encoding decides whether it holds HTML.
+    ['annotations in MathML', `<math><annotation-xml encoding="text/html"><title>${embed}</title>`, 1, 0],
+    // <font> leaves SVG only when it has a color, face or size.
+    ['<font> in SVG', `<svg><font color="red"><title>${embed}</title>`, 1, 0],
+  ] as const)('%s', ([, html, here, there]) => {
+    expect([ours(html).length, theirs(html).length]).toEqual([here, there]);
+  });
+});
+
+/**
+ * Pages of everything that decides where elements may be, in any order, nested or not, with a character added or
+ * lost. What differs as said above is not in it: a <select> holds options alone, and SVG and MathML are closed.
+ */
+const names = fc.constantFrom(
+  ...`p div b i code pre a span table tr td th tbody ul li dl dt dd title textarea style script noscript template
+  option iframe xmp noembed h1 section button form body html head caption snippet-embed x-y details`.split(
+    /\s+/,
+  ),
+);
+const bits = fc.constantFrom(
+  ...[
+    '<!--',
+    '-->',
+    '--!>',
+    '<!-->',
+    '<!--->',
+    '<![CDATA[',
+    ']]>',
+    '<!doctype html>',
+    '<?x?>',
+    '</>',
+    '</ x>',
+  ],
+  ...['<', '>', '"', "'", '=', '/', ' ', '\n', '\r\n', '&lt;', '&amp;', 'text', 'ü', '💡', '\0', embed],
+  ...['<snippet-embed id=2 />', "<SNIPPET-EMBED ID='3'>", '</SNIPPET-EMBED >', '<snippet-embed '],
+  ...[
+    '<snippet-embed id="4" params="{&quot;a&quot;:1}">',
+    '<script',
+    '</script',
+    '</script\n>',
+    '<!-- <script> ',
+  ],
+  ...['<a href="x>', '<a b=\'c\' d = "e" f=g/>', '</title/>', '</textarea a="b>">', '<br/>', '<img src=x>'],
+  ...['<plaintext>', '<select><option>x</select>'],
+);
+const tag = fc
+  .tuple(fc.constantFrom('<', '<', '</'), names, fc.constantFrom('', '', '', ' a="b"', '/', ' '))
+  .map(([open, name, rest]) => `${open}${name}${rest}>`);
+const markup = fc.array(fc.oneof(tag, bits), { maxLength: 25 }).map((parts) => parts.join(''));
+const inForeign = fc.array(
+  fc.constantFrom(
+    '<g>',
+    '</g>',
+    '<path/>',
+    '<style>',
+    '</style>',
+    '<script>',
+    '</script>',
+    '<mi>',
+    embed,
+    'x',
+  ),
+  { maxLength: 8 },
+);
+const foreign = fc
+  .tuple(fc.constantFrom('svg', 'math'), inForeign, fc.constantFrom('', '<![CDATA[ <title> ]]>', '<title/>'))
+  .map(([name, parts, cdata]) => `<${name}>${parts.join('')}${cdata}</${name}>`);
+const page = fc
+  .tuple(fc.array(fc.oneof({ weight: 4, arbitrary: markup }, foreign), { maxLength: 3 }), fc.nat(), fc.nat())
+  .map(([parts, place, change]) => {
+    const text = parts.join('');
+    const at = place % (text.length + 1);
+    // Not where it would undo what the grammar promises.
+    if (/<(?:select|svg|math)/.test(text)) return text;
+    return (
+      text.slice(0, at) +
+      ['', '', text.charAt(change % text.length)][change % 3] +
+      text.slice(at + (change % 2))
+    );
+  });
+
+// For as long as one likes: SCANNER_RUNS=1000000 npx vitest run test/embed/html-scanner.test.ts
+const numRuns = Number(process.env['SCANNER_RUNS'] ?? 10_000);
+const seed = process.env['SCANNER_RUNS'] === undefined ? { seed: 42 } : {};
+
+test('on any page, the same embeds are elements as for parse5', { timeout: 0 }, () => {
+  fc.assert(
+    fc.property(page, (html) => {
+      expect(ours(html)).toEqual(theirs(html));
+    }),
+    { numRuns, ...seed },
+  );
+});
+
+const name = 'snippet-embed';
+test.for([
+  ...['<', '</', '<b>', '<p>', '<div>', '<svg><p>', '<a b="', '<a ', '<!--', '<code>', '<title>', '<script>'],
+  ...[embed, '<snippet-embed id=1>', '<snippet-embed ', '<snippet-embed a="', '<snippet-embed id=1 />'],
+  ...['&lt;snippet-embed id=1&gt;', '&lt;snippet-embed ', '&amp;', '&#', '%3Csnippet-embed', '%25', '</i>'],
+  ...[
+    '`',
+    '` `` ',
+    '```\n',
+    '~~~',
+    '\n\n`',
+    '"\\',
+    '\\',
+    '["',
+    `"${name}",`,
+    `<a title="${name}">`,
+    '<![CDATA[',
+    ' ',
+  ],
+])('500 KB of %j are scanned in linear time', (part) => {
+  const repeated = part.repeat(500_000 / part.length);
+  const html = [`${repeated}${embed}`, `<b>${repeated}${name}`, `<a b="${repeated} ${name}">`];
+  for (const text of html) scan(Buffer.from(text), 'html');
+  for (const kind of ['xml', 'json', 'text'] as const) scan(Buffer.from(repeated + embed), kind);
+  textOf(repeated);
+  isBlockLevel(repeated);
+});
+
+test('100,000 attributes are read in linear time', () => {
+  const attributes = Array.from({ length: 100_000 }, (_, index) => `a${index}="snippet-embed"`).join(' ');
+  scan(Buffer.from(`<a ${attributes}>`), 'html');
+  scan(Buffer.from(`<snippet-embed ${attributes}>`), 'html');
+});

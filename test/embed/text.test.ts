@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { type DefaultTreeAdapterMap, parseFragment } from 'parse5';
+import { describe, expect, test } from 'vitest';
+import { textOf } from '../../src/embed/index.ts';
+
+describe('the text of HTML', () => {
+  test.for([
+    ['Tom &amp; Jerry&nbsp;&mdash; <b>now</b>', 'Tom & Jerry\u00a0— now'],
+    ['', ''],
+    [' a\n\t b\r\n', 'a b'],
+    ['\u00a0a\u00a0', '\u00a0a\u00a0'],
+    ['a<br>b<br/>c', 'a b c'],
+    ['<p>a</p><p>b</p>', 'a b'],
+    ['<ul><li>a<li>b</ul>', 'a b'],
+    ['<table><tr><td>a<td>b</table>', 'a b'],
+    ['a<b>b</b>c', 'abc'],
+    ['a<!-- b -->c', 'ac'],
+    ['a<script>b</script><style>c</style><template>d</template>e', 'ae'],
+    ['a<script><!-- <script>b</script> c --></script>d', 'ad'],
+    ['a<iframe>b</iframe>c', 'ac'],
+    ['1 < 2 & 3 > 2', '1 < 2 & 3 > 2'],
+    ['&lt;b&gt; &amp;lt;', '<b> &lt;'],
+    ['<a title="x > y">z</a>', 'z'],
+    ['&#13;&#10;a', 'a'],
+    ['a <b', 'a'],
+  ] as const)('%j is %j', ([html, expected]) => {
+    expect(textOf(html)).toBe(expected);
+  });
+});
+
+const apart = new Set(['p', 'div', 'li', 'ul', 'br', 'h1', 'section']);
+
+function theirs(html: string): string {
+  let text = '';
+  const visit = (node: DefaultTreeAdapterMap['node']) => {
+    if (node.nodeName === 'script' || node.nodeName === 'style') return;
+    if (apart.has(node.nodeName)) text += ' ';
+    if ('value' in node) text += node.value;
+    if ('childNodes' in node) node.childNodes.forEach(visit);
+    if (apart.has(node.nodeName)) text += ' ';
+  };
+  visit(parseFragment(html));
+  return text.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '');
+}
+
+// Without tables and lists of options, where parse5 moves text about, and NUL, which it drops.
+const part = fc.oneof(
+  fc.constantFrom(
+    ...[
+      '<p>',
+      '<p>a</p>',
+      '<div>',
+      '</div>',
+      '<li>',
+      '<ul>',
+      '</ul>',
+      '<br>',
+      '<b>',
+      '</b>',
+      '<h1>',
+      '</h1>',
+      '<!-- x -->',
+    ],
+    ...[
+      '<script>x</script>',
+      '<style>x</style>',
+      '<template>x</template>',
+      '<a title=">">',
+      '</a>',
+      '<section>',
+    ],
+    ...[
+      '&amp;',
+      '&lt',
+      '&nbsp;',
+      '&#x1f4a1;',
+      '&eacute',
+      '&notit;',
+      ' ',
+      '\n',
+      '\u00a0',
+      'a',
+      '<',
+      '>',
+      '&',
+      '"',
+    ],
+  ),
+  fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[<\0]/g, '')),
+);
+
+test('is that of the tree that parse5 makes of it', () => {
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
+      const html = parts.join('');
+      expect(textOf(html)).toBe(theirs(html));
+    }),
+    { numRuns: 5_000 },
+  );
+});
