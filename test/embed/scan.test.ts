@@ -353,6 +353,7 @@ describe('examples stay', () => {
     ['code in HTML in XML', 'xml', `<a>&lt;code&gt;${escaped}&lt;/code&gt;</a>`],
     ['code in HTML in a data attribute', 'html', `<a data-x='<code>${embed}</code>'>`],
     ['backticks', 'text', `Write \`${embed}\` or \`\` \`${embed}\`\`.`],
+    ['backticks, cut', 'text', `Write \`<snippet-embed\`, \`<snippet-embed id="\` or \`${embed}\`.`],
     ['backticks in JSON', 'json', JSON.stringify([`Write \`${embed}\``])],
     ['a fence', 'text', `a\n\`\`\`html\n${embed}\n\`\`\`\nb`],
     ['a fence of tildes that never ends', 'text', `~~~~\n${embed}\n~~~\n${embed}`],
@@ -367,6 +368,11 @@ describe('examples stay', () => {
     ['a void element is to be ignored', 'html', `<br data-snippets-ignore>${embed}`],
     ['a fence ends', 'text', `\`\`\`\nx\n\`\`\`\n${embed}`],
     ['a single backtick stands in another paragraph', 'text', `a \` b\n\n${embed}\n\n a \` b`],
+    [
+      'the attributes of an embed have backticks',
+      'text',
+      'a <snippet-embed id=1 params=\'{"a":"`b`"}\' /> b',
+    ],
     ['a page has backticks', 'html', `<p>\`${embed}\`</p>`],
     ['there is markup in code', 'text', `Write \`<title>\` and \`<!--\`. ${embed}`],
   ] as const)('but are none where %s', ([, kind, text]) => {
