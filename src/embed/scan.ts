@@ -31,6 +31,7 @@ export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
 const name = /snippet-embed/i;
 const opening = /<snippet-embed(?=[\t\n\f\r />])/gi;
+const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /**
  * Whether a file may hold embeds, in whatever form: a search for bytes, many times faster than a scan. All of them
@@ -295,7 +296,6 @@ function embedAt(text: string, start: number): { tag: Tag; children: Range; end:
   const tag = tagAt(text, start);
   if (tag === undefined) return undefined;
   if (tag.isSelfClosing) return { tag, children: { start: tag.end, end: tag.end }, end: tag.end };
-  const closing = new RegExp(`</${elementName}[\\t\\n\\f\\r ]*>`, 'gi');
   closing.lastIndex = tag.end;
   const found = closing.exec(text);
   return found === null

@@ -70,6 +70,7 @@ describe('what is an element, as the HTML Standard says', () => {
     ['a title in SVG', `<svg><title>${embed}</title></svg><title>${embed}</title>`],
     ['a style in SVG', `<svg><style>${embed}</style></svg>`],
     ['SVG without an end tag', `<svg><p><title>${embed}`],
+    ['SVG that </p> ends', `<svg></p><title>${embed}`],
     ['SVG that ends with />', `<svg/><title>${embed}`],
     ['a quote in an attribute without quotes', `<a b=c"d>${embed}<a b=">${embed}`],
     ['an attribute without a value', `<a b= >${embed}`],

@@ -265,6 +265,11 @@ describe('in a page, an embed is found in', () => {
     ],
     ['a URL', `<a href="/?a&amp;t=${encoded}&amp;b">x</a>`, ['text in html-attribute, url']],
     [
+      'a URL in a URL',
+      `<a href="/?t=${encodeURIComponent(encoded)}">x</a>`,
+      ['text in html-attribute, url, url'],
+    ],
+    [
       'a query',
       `<a href="/?t=${encoded.replaceAll('%20', '+')}">x</a>`,
       ['text in html-attribute, url-query'],
@@ -416,6 +421,7 @@ describe('where no embed can be, it is a fault', () => {
 describe('what is no whole embed is a warning where it is escaped', () => {
   test.for([
     ['smart quotes', 'html', '<p>&lt;snippet-embed id=“1”&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
+    ['an id that is too large', 'html', '<p>&lt;snippet-embed id=9007199254740993 /&gt;</p>', 'invalid-id'],
     ['no id', 'html', '<p>&lt;snippet-embed&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
     ['dots', 'html', '<a title="&lt;snippet-embed id=&quot;…&quot; /&gt;">', 'invalid-id'],
     ['an excerpt that was cut in the tag', 'html', '<p>&lt;snippet-embed id=&quot;1</p>', 'unclosed'],
