@@ -103,7 +103,7 @@ const decodeJson = (found: string) => {
 };
 const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-const endOfCdata = ']]><![CDATA[';
+const newSection = ']]><![CDATA[';
 
 const layers = {
   /** HTML that is shown as text: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
@@ -127,13 +127,13 @@ const layers = {
     encode: (text: string) => withoutControls(text).replace(/[&<>"'\t\n\r]/g, inXml),
   },
   cdata: {
-    escaped: /(?!)/g,
-    decode: (found: string) => found,
+    escaped: /\]\]><!\[CDATA\[/g,
+    decode: () => '',
     // Whatever stands before and after it, no "]]>" comes to be.
     encode: (text: string) =>
       withoutControls(text)
-        .replace(/(^|\])(?=>)|\]$/g, (bracket) => bracket + endOfCdata)
-        .replaceAll('\r', `]]>&#13;<![CDATA[`),
+        .replace(/(^|\])(?=>)|\]$|^$/g, (bracket) => bracket + newSection)
+        .replaceAll('\r', ']]>&#13;<![CDATA['),
   },
   /** A JSON string, without its quotes. */
   json: { escaped: jsonEscape, decode: decodeJson, encode: encodeJson },

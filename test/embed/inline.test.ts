@@ -138,3 +138,24 @@ test('what was placed is known by its bytes in the new page, and another content
     );
   expect(spliced).toEqual(again);
 });
+
+describe('content ends nothing that is around it', () => {
+  const cdata = '<![CDATA[';
+  test.for([
+    ['xml', `<a>${cdata}]]${embed}>]]></a>`, '', `<a>${cdata}]]]]>${cdata}>]]></a>`],
+    ['xml', `<a>${cdata}]${embed}>]]></a>`, ']', `<a>${cdata}]]]]>${cdata}>]]></a>`],
+    ['xml', `<a>${cdata}]]${embed}]]></a>`, '>', `<a>${cdata}]]]]>${cdata}>]]></a>`],
+    ['xml', `<a>${cdata}${embed}]]></a>`, 'a]]>b', `<a>${cdata}a]]]]>${cdata}>b]]></a>`],
+    [
+      'html',
+      `<script type="application/json">["<snippet-embed id=1 />"]</script>`,
+      '</script <!-- <script ',
+      '<script type="application/json">["\\u003c/script \\u003c!-- \\u003cscript "]</script>',
+    ],
+    ['html', '<a title=&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt; b>', '', '<a title="" b>'],
+    ['html', `<a title='${embed}'>`, `it's`, "<a title='it&#39;s'>"],
+  ] as const)('%s: %s with %j', ([kind, text, content, expected]) => {
+    const file = Buffer.from(text);
+    expect(inline(file, scan(file, kind).embeds, () => both(content)).file.toString()).toBe(expected);
+  });
+});

@@ -265,6 +265,11 @@ describe('in a page, an embed is found in', () => {
     ],
     ['a URL', `<a href="/?a&amp;t=${encoded}&amp;b">x</a>`, ['text in html-attribute, url']],
     [
+      'a URL in a URL',
+      `<a href="/?t=${encodeURIComponent(encoded)}">x</a>`,
+      ['text in html-attribute, url, url'],
+    ],
+    [
       'a query',
       `<a href="/?t=${encoded.replaceAll('%20', '+')}">x</a>`,
       ['text in html-attribute, url-query'],
@@ -353,6 +358,7 @@ describe('examples stay', () => {
     ['code in HTML in XML', 'xml', `<a>&lt;code&gt;${escaped}&lt;/code&gt;</a>`],
     ['code in HTML in a data attribute', 'html', `<a data-x='<code>${embed}</code>'>`],
     ['backticks', 'text', `Write \`${embed}\` or \`\` \`${embed}\`\`.`],
+    ['backticks, cut', 'text', `Write \`<snippet-embed\`, \`<snippet-embed id="\` or \`${embed}\`.`],
     ['backticks in JSON', 'json', JSON.stringify([`Write \`${embed}\``])],
     ['a fence', 'text', `a\n\`\`\`html\n${embed}\n\`\`\`\nb`],
     ['a fence of tildes that never ends', 'text', `~~~~\n${embed}\n~~~\n${embed}`],
@@ -367,6 +373,11 @@ describe('examples stay', () => {
     ['a void element is to be ignored', 'html', `<br data-snippets-ignore>${embed}`],
     ['a fence ends', 'text', `\`\`\`\nx\n\`\`\`\n${embed}`],
     ['a single backtick stands in another paragraph', 'text', `a \` b\n\n${embed}\n\n a \` b`],
+    [
+      'the attributes of an embed have backticks',
+      'text',
+      'a <snippet-embed id=1 params=\'{"a":"`b`"}\' /> b',
+    ],
     ['a page has backticks', 'html', `<p>\`${embed}\`</p>`],
     ['there is markup in code', 'text', `Write \`<title>\` and \`<!--\`. ${embed}`],
   ] as const)('but are none where %s', ([, kind, text]) => {
@@ -410,6 +421,7 @@ describe('where no embed can be, it is a fault', () => {
 describe('what is no whole embed is a warning where it is escaped', () => {
   test.for([
     ['smart quotes', 'html', '<p>&lt;snippet-embed id=“1”&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
+    ['an id that is too large', 'html', '<p>&lt;snippet-embed id=9007199254740993 /&gt;</p>', 'invalid-id'],
     ['no id', 'html', '<p>&lt;snippet-embed&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
     ['dots', 'html', '<a title="&lt;snippet-embed id=&quot;…&quot; /&gt;">', 'invalid-id'],
     ['an excerpt that was cut in the tag', 'html', '<p>&lt;snippet-embed id=&quot;1</p>', 'unclosed'],
