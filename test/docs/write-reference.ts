@@ -8,6 +8,6 @@ const readme = join(root, 'README.md');
 const text = readFileSync(readme, 'utf8');
 writeFileSync(
   readme,
-  text.replace(/\| option \|[^]*?\n(?=\n)/, () => `${optionsTable()}\n`),
+  text.replace(/\| option \|[\s\S]*?\n(?=\n)/, () => `${optionsTable()}\n`),
 );
 writeFileSync(join(root, 'docs/errors.md'), errorsPage());
