@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { SaxesParser } from 'saxes';
 import { expect, test } from 'vitest';
-import { compose, type FileKind, inline, scan } from '../../src/embed/index.ts';
+import { compose, inline } from '../../src/embed/inline.ts';
+import { type FileKind, scan } from '../../src/embed/scan.ts';
 
 /** A way to write a string inside another: written and read by what has nothing to do with our own code. */
 interface Wrapping {

@@ -12,7 +12,7 @@ import { configWith, createSite, type Site } from '../support/site.ts';
 
 const rules: HtmlRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
 const snippet = (content: string) => ({ content, variant: 'render' as const, milliseconds: 1 });
-const name = createRequest(42, { plan: 'pro' });
+const use = { request: createRequest(42, { plan: 'pro' }), asHtml: true };
 
 describe('sanitize', () => {
   test('gets the content, the id and the params, and what it returns goes into the page', async () => {
@@ -21,7 +21,7 @@ describe('sanitize', () => {
       calls.push(all);
       return '<b>clean</b>';
     };
-    const prepared = await applyRules(snippet('<i>raw</i>'), name, { ...rules, sanitize });
+    const prepared = await applyRules(snippet('<i>raw</i>'), use, { ...rules, sanitize });
     expect(prepared).toMatchObject({ html: '<b>clean</b>', content: '<i>raw</i>' });
     expect(calls).toEqual([['<i>raw</i>', { id: 42, params: { plan: 'pro' } }]]);
   });
@@ -36,7 +36,7 @@ describe('sanitize', () => {
       'no way',
     ],
   ])('one that fails is an error that names the snippet (%#)', async (sanitize, message) => {
-    await expect(applyRules(snippet('a'), name, { ...rules, sanitize })).rejects.toMatchObject({
+    await expect(applyRules(snippet('a'), use, { ...rules, sanitize })).rejects.toMatchObject({
       code: 'sanitize-failed',
       snippetId: 42,
       message: expect.stringContaining(`Snippet 42 could not be sanitised: ${message}`),
@@ -53,7 +53,7 @@ describe('sanitize', () => {
     ],
     ['DOMPurify', (html) => createDomPurify.sanitize(html), '<p>Hello</p><img src="x"><a>x</a>'],
   ])('the recipe for %s', async (_what, sanitize, clean) => {
-    expect((await applyRules(snippet(hostile), name, { ...rules, sanitize })).html).toBe(clean);
+    expect((await applyRules(snippet(hostile), use, { ...rules, sanitize })).html).toBe(clean);
   });
 });
 
@@ -82,9 +82,9 @@ describe('scripts', () => {
   ];
   test.each(table)('%s', async (html, stripped, what) => {
     expect(stripScripts(html)).toBe(stripped);
-    expect((await applyRules(snippet(html), name, { ...rules, scripts: 'strip' })).html).toBe(stripped);
-    expect((await applyRules(snippet(html), name, rules)).html).toBe(html);
-    await expect(applyRules(snippet(html), name, { ...rules, scripts: 'error' })).rejects.toMatchObject({
+    expect((await applyRules(snippet(html), use, { ...rules, scripts: 'strip' })).html).toBe(stripped);
+    expect((await applyRules(snippet(html), use, rules)).html).toBe(html);
+    await expect(applyRules(snippet(html), use, { ...rules, scripts: 'error' })).rejects.toMatchObject({
       code: 'script-refused',
       message: `Snippet 42 holds ${what}.`,
     });

@@ -20,11 +20,16 @@ const content = (hash: string, bytes = 10, milliseconds = 1): ManifestContent =>
   milliseconds,
 });
 
-const embed = (snippet: number) => ({ snippet, start: 0, end: 0, asText: false });
+const embed = (snippet: number) => ({
+  snippet,
+  start: 0,
+  end: 0,
+  form: { as: 'html' as const, layers: [] },
+});
 
 function manifestOf(more: Partial<Manifest>): Manifest {
   return {
-    version: 3,
+    version: 4,
     builtAt: '2030-01-02T03:04:05.000Z',
     output: '../dist',
     settings: { concurrency: 20 },
