@@ -35,7 +35,7 @@ export interface SiteBuild {
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<void> {
-  const { directory, manifest, before, settings, logger } = build;
+  const { directory, manifest, before, settings, fetcher, logger } = build;
   const files = listSiteFiles(directory);
   const finished = new Set<SiteFile>();
   await removeManifest(manifest);
@@ -44,6 +44,9 @@ export async function buildSite(build: SiteBuild): Promise<void> {
   try {
     recorder = await inlineSnippets(files.pages, build, verifier, (page) => finished.add(page));
   } catch (error) {
+    // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
+    // to it, so closing the connections with an error after that would end the process instead of showing the report.
+    await fetcher.close();
     await removePagesWithEmbeds(files.pages.filter((page) => !finished.has(page)));
     throw error;
   }
