@@ -64,7 +64,7 @@ test('Redis stopped in the middle: the build passes, and says so once', async ()
     .toBe(true);
   await doomed.kill();
   const { exitCode, output } = await build;
-  service.mend();
+  service.clearFaults();
   expect(exitCode).toBe(0);
   expect(output.match(/The cache of snippets cannot be used/g)).toHaveLength(1);
   expect(output).not.toContain('ioredis');

@@ -66,7 +66,7 @@ test('a changed snippet is another entry, one that is gone from the list is none
 test('the name comes with variant A', async () => {
   service.faults.renderAbsent = true;
   expect((await site.build(service.environment)).exitCode).toBe(0);
-  service.mend();
+  service.clearFaults();
   expect(JSON.parse(await site.read('feed.json'))[0]).toMatchObject({
     name: 'Snippet 1',
     variant: 'retrieve',

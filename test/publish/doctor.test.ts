@@ -39,7 +39,7 @@ describe('the command', () => {
     service = await startTestService({ 4: 'hello' });
     folder = await mkdtemp(join(tmpdir(), 'snippets-doctor-'));
   });
-  beforeEach(() => service.mend());
+  beforeEach(() => service.clearFaults());
   afterAll(async () => {
     await rm(folder, { recursive: true });
     await service.close();

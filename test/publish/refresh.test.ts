@@ -25,7 +25,7 @@ const isTenth = Number(Astro.params.page) % 10 === 0;
   });
 });
 beforeEach(async () => {
-  service.mend();
+  service.clearFaults();
   service.put(1, '<b>everywhere</b>');
   service.put(2, 'somewhere');
   expect((await site.build(service.environment)).exitCode).toBe(0);

@@ -162,7 +162,7 @@ describe('the command', () => {
     await vi.waitFor(() => expect(output()).toContain('402'), { timeout: 20_000 });
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(output().match(/402/g)).toHaveLength(1);
-    service.mend();
+    service.clearFaults();
     await vi.waitFor(() => expect(output()).toContain('The check succeeded again.'), { timeout: 20_000 });
     expect(await deployed()).toBe('begin\nend\n');
 

@@ -323,7 +323,7 @@ describe('rules for HTML are about what a page shows as HTML', () => {
       service.faults.latency = 20_000;
       expect(await page('three-b')).toContain('<b >three</b>');
     } finally {
-      service.mend();
+      service.clearFaults();
       dev.process.kill('SIGTERM');
       await dev.ended;
     }
