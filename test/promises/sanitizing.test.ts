@@ -22,24 +22,23 @@ describe('sanitize', () => {
       return '<b>clean</b>';
     };
     const prepared = await applyRules(snippet('<i>raw</i>'), use, { ...rules, sanitize });
-    expect(prepared).toMatchObject({ html: '<b>clean</b>', content: '<i>raw</i>' });
+    expect(prepared).toMatchObject({ html: '<b>clean</b>', text: 'clean' });
     expect(calls).toEqual([['<i>raw</i>', { id: 42, params: { plan: 'pro' } }]]);
   });
 
   test.each([
-    [() => Promise.resolve('x') as never, 'sanitize returned object, no string'],
-    [() => undefined as never, 'sanitize returned undefined, no string'],
+    [() => Promise.resolve('x') as never, 'sanitize returned a value of type object instead of a string'],
+    [() => undefined as never, 'sanitize returned a value of type undefined instead of a string'],
     [
       () => {
         throw new Error('no\u001b[31m way');
       },
       'no way',
     ],
-  ])('one that fails is an error that names the snippet (%#)', async (sanitize, message) => {
+  ])('a sanitize function that fails is an error that names the snippet (%#)', async (sanitize, message) => {
     await expect(applyRules(snippet('a'), use, { ...rules, sanitize })).rejects.toMatchObject({
       code: 'sanitize-failed',
-      snippetId: 42,
-      message: expect.stringContaining(`Snippet 42 could not be sanitised: ${message}`),
+      message: expect.stringContaining(`Snippet 42 could not be sanitized: ${message}`),
     });
   });
 
@@ -66,16 +65,12 @@ describe('scripts', () => {
     ['<template><script>x</script></template>', '<template></template>', '<script>'],
     ['<b onclick="x()" class=a>c</b>', '<b  class=a>c</b>', 'the attribute onclick'],
     ['<img/onerror=x src=y>', '<img/ src=y>', 'the attribute onerror'],
-    ['<a HREF=" java&#10;script:x">c</a>', '<a >c</a>', 'a javascript: address in href'],
-    [
-      '<svg><a xlink:href="javascript:x">c</a></svg>',
-      '<svg><a >c</a></svg>',
-      'a javascript: address in href',
-    ],
+    ['<a HREF=" java&#10;script:x">c</a>', '<a >c</a>', 'a javascript: URL in href'],
+    ['<svg><a xlink:href="javascript:x">c</a></svg>', '<svg><a >c</a></svg>', 'a javascript: URL in href'],
     [
       '<svg><animate attributeName=href values="#a;javascript:x"></svg>',
       '<svg><animate attributeName=href ></svg>',
-      'a javascript: address in values',
+      'a javascript: URL in values',
     ],
     ['<iframe srcdoc="<script>x</script>"></iframe>', '<iframe ></iframe>', 'the attribute srcdoc'],
     ['<<script></script>script>x</script>', '', '<script>'],
@@ -86,7 +81,7 @@ describe('scripts', () => {
     expect((await applyRules(snippet(html), use, rules)).html).toBe(html);
     await expect(applyRules(snippet(html), use, { ...rules, scripts: 'error' })).rejects.toMatchObject({
       code: 'script-refused',
-      message: `Snippet 42 holds ${what}.`,
+      message: `Snippet 42 contains ${what}.`,
     });
   });
 
@@ -155,15 +150,13 @@ describe('in a site', () => {
   });
   const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
 
-  test("scripts: 'strip' holds for a refresh as for a build, and text is escaped as it is", async () => {
+  test("scripts: 'strip' applies to a refresh as to a build, and text has no scripts anyway", async () => {
     await site.write({ 'astro.config.mjs': configWith(`{ scripts: 'strip' }`) });
     expect((await site.build(service.environment)).exitCode).toBe(0);
-    expect(await site.read('index.html')).toContain(
-      '<title>&lt;b onclick="x()"&gt;one&lt;/b&gt;&lt;script&gt;x&lt;/script&gt;</title><p><b >one</b></p>',
-    );
+    expect(await site.read('index.html')).toContain('<title>one</title><p><b >one</b></p>');
     service.put(1, '<i>two</i><script>y</script>');
     expect((await refresh()).exitCode).toBe(0);
-    expect(await site.read('index.html')).toContain('<p><i>two</i></p>');
+    expect(await site.read('index.html')).toContain('<title>two</title><p><i>two</i></p>');
     const refreshed = await site.read('index.html');
     expect((await site.build(service.environment)).exitCode).toBe(0);
     expect(await site.read('index.html')).toBe(refreshed);
@@ -173,11 +166,11 @@ describe('in a site', () => {
     await site.write({ 'astro.config.mjs': configWith(`{ scripts: 'error' }`) });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(1);
-    expect(output).toMatch(/Snippet 1: holds <script>\.\s+on index\.html/);
+    expect(output).toMatch(/Snippet 1: contains <script>\. \[script-refused\]\s+on index\.html/);
     expect(await site.list()).not.toContain('index.html');
   });
 
-  test('what a function sanitised is left to a build, and the refresh says so', async () => {
+  test('what a function sanitized, HTML or text, is left to a build, and the refresh says so', async () => {
     service.put(1, '<i>two</i><script>y</script>');
     await site.write({
       'astro.config.mjs': configWith(
@@ -185,12 +178,14 @@ describe('in a site', () => {
       ),
     });
     expect((await site.build(service.environment)).exitCode).toBe(0);
-    expect(await site.read('index.html')).toContain('<p><i>two</i><!-- of 1 -->y</script></p>');
+    expect(await site.read('index.html')).toContain(
+      '<title>twoy</title><p><i>two</i><!-- of 1 -->y</script></p>',
+    );
     expect((await refresh()).output).toBe('Nothing has changed.\n');
     service.put(1, '<i>three</i><script>y</script>');
     const { exitCode, output } = await refresh();
     expect(exitCode).toBe(3);
-    expect(output).toContain('index.html shows HTML that only a build sanitises\nNothing was written.');
+    expect(output).toContain('index.html shows content that only a build sanitizes\nNothing was written.');
     expect(await site.read('index.html')).toContain('two');
   });
 });
@@ -264,12 +259,12 @@ describe('rules for HTML are about what a page shows as HTML', () => {
     service.put(1, hostile('new one'));
     const { exitCode, output } = await refresh();
     expect(exitCode).toBe(3);
-    expect(output).toContain('html/index.html shows HTML that only a build sanitises');
+    expect(output).toContain('html/index.html shows content that only a build sanitizes');
     expect(await site.read('html/index.html')).toContain('<p><b>one</b></p>');
   });
 
   test.for([
-    ["scripts: 'error'", `{ scripts: 'error' }`, '<script>x</script>', 'holds <script>'],
+    ["scripts: 'error'", `{ scripts: 'error' }`, '<script>x</script>', 'contains <script>'],
     ['strict', '{ strict: true }', '<textarea>open', 'leaves <textarea> open'],
   ] as const)(
     '%s refuses a snippet on a page that shows it as HTML alone, and none that is only shown as text',
