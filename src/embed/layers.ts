@@ -71,7 +71,7 @@ function asBytes(text: string): string {
 
 const named = (names: Record<string, string>) => (character: string) =>
   names[character] ?? `&#${character.charCodeAt(0)};`;
-const inXml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' });
+const inXml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' });
 const inHtml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\u00a0': '&nbsp;' });
 
 // Characters that a document cannot hold, however they are written.
