@@ -81,11 +81,11 @@ export const partial = true;
   test('an Astro page', async () => {
     expect(await site.read('index.html')).toMatchInlineSnapshot(`
       "<!DOCTYPE html>
-      <html><head><title>Ünï Rock &amp; Roll &lt;live&gt;</title><meta name="x" content="y"></head><body>
+      <html><head><title>Ünï Rock &amp; Roll</title><meta name="x" content="y"></head><body>
       <h1><b>bold</b> & $& plain</h1>
       plan a&lt;b for Zoë &#34;Z&#34;
-      &lt;b&gt;bold&lt;/b&gt; &amp; $&amp; plain
-      <textarea>Rock &amp; Roll &lt;live&gt;</textarea>
+      bold &amp; $&amp; plain
+      <textarea>Rock &amp; Roll</textarea>
       <!-- <snippet-embed id="999"></snippet-embed> -->
       <code>&lt;snippet-embed id=&quot;999&quot;&gt;&lt;/snippet-embed&gt;</code>
       <script>const a = "</p>";</script>
@@ -201,22 +201,21 @@ test('snippets are inlined in prerendered pages of an adapter with a client fold
   await site.remove();
 });
 
-test('an embed in a feed or in JSON is not replaced, with a warning that names the file', async () => {
+test('an embed in a feed or in JSON is replaced, and the name of the element alone is left as it is', async () => {
+  const clean = JSON.stringify({ html: 'about the snippet-embed element' });
   const site = await createSite({
     'src/pages/index.astro': '<p>A <snippet-embed id="1"></snippet-embed></p>',
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<x>&lt;snippet-embed id="1">&lt;/snippet-embed></x>');`,
     'src/pages/data.json.ts': `export const GET = () => Response.json({ html: '<snippet-embed id="1"></snippet-embed>' });`,
-    'src/pages/clean.json.ts': `export const GET = () => Response.json({ html: 'about the snippet-embed element' });`,
+    'src/pages/clean.json.ts': `export const GET = () => new Response(${JSON.stringify(clean)});`,
   });
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
-  expect(output).toContain(
-    '[WARN] [astro-snippets] data.json contains an embed, but is not an HTML page. The embed is not replaced.',
-  );
-  expect(output).toContain(
-    '[WARN] [astro-snippets] feed.xml contains an embed, but is not an HTML page. The embed is not replaced.',
-  );
-  expect(output).not.toContain('clean.json contains');
+  expect(output).not.toContain('[WARN] [astro-snippets]');
+  expect(output).toContain('1 snippet in 3 embeds in 3 files');
+  expect(await site.read('feed.xml')).toBe('<x>&lt;b&gt;bold&lt;/b&gt; &amp; $&amp; plain</x>');
+  expect(JSON.parse(await site.read('data.json'))).toEqual({ html: '<b>bold</b> & $& plain' });
+  expect(await site.read('clean.json')).toBe(clean);
   await site.remove();
 });
 
