@@ -257,9 +257,12 @@ describe('rules for HTML are about what a page shows as HTML', () => {
     expect(await site.read('text/index.html')).toContain('<title>two &amp; 2</title><p>two &amp; 2</p>');
 
     service.put(1, hostile('new one'));
+    service.put(2, 'new two & 2');
     const { exitCode, output } = await refresh();
     expect(exitCode).toBe(3);
     expect(output).toContain('html/index.html shows content that only a build sanitizes');
+    expect(output).toContain('text/index.html shows content that only a build sanitizes');
+    expect(await site.read('text/index.html')).toContain('<p>two &amp; 2</p>');
     expect(await site.read('html/index.html')).toContain('<p><b>one</b></p>');
   });
 
