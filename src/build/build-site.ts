@@ -37,7 +37,7 @@ export interface SiteBuild {
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<void> {
-  const { directory, manifest, before, settings } = build;
+  const { directory, manifest, before, settings, fetcher } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const finished = new Set<SiteFile>();
   await removeManifest(manifest);
@@ -46,6 +46,9 @@ export async function buildSite(build: SiteBuild): Promise<void> {
   try {
     recorder = await inlineSnippets(scannable, build, verifier, (file) => finished.add(file));
   } catch (error) {
+    // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
+    // to it, so closing the connections with an error after that would end the process instead of showing the report.
+    await fetcher.close();
     await removeFilesWithEmbeds(scannable.filter((file) => !finished.has(file)));
     throw error;
   }

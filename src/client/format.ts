@@ -8,12 +8,18 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A duration in a unit that suits its length: `12ms`, `1.25s`, `3m`; or `3 minutes`. Rounded up from a minute on. */
+/**
+ * A duration in a unit that suits its length: `12ms`, `1.25s`, `3m`; or `3 minutes`. Minutes, hours and days are
+ * rounded up.
+ */
 export function formatDuration(milliseconds: number, display: 'narrow' | 'long' = 'narrow'): string {
   if (milliseconds < second) return inUnit(Math.round(milliseconds), 'millisecond', display);
   if (milliseconds < 2 * minute) return inUnit(milliseconds / second, 'second', display);
-  if (milliseconds < 2 * hour) return inUnit(Math.ceil(milliseconds / minute), 'minute', display);
-  if (milliseconds < 2 * day) return inUnit(Math.ceil(milliseconds / hour), 'hour', display);
+  // Compared after rounding, so that what is rounded up to two hours is not called 120 minutes.
+  const minutes = Math.ceil(milliseconds / minute);
+  if (minutes < 120) return inUnit(minutes, 'minute', display);
+  const hours = Math.ceil(milliseconds / hour);
+  if (hours < 48) return inUnit(hours, 'hour', display);
   return inUnit(Math.ceil(milliseconds / day), 'day', display);
 }
 

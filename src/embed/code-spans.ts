@@ -1,3 +1,5 @@
+import { tagAt } from './html-scanner.ts';
+
 /**
  * The same text with blanks in place of the code that Markdown marks: what stands in a fence, or between backticks
  * in one paragraph.
@@ -28,33 +30,34 @@ function* fences(text: string) {
   if (opened !== undefined) yield { start: opened.start, end: text.length };
 }
 
-// A paragraph of Markdown, or of the HTML that was made of it, where a backtick is just a character.
-const paragraphEnd = /\n[ \t\r]*\n|<\/?(?:p|div|li|td|h[1-6])\b/gi;
+// Backticks; an embed, which keeps those in its attributes; or the end of a paragraph, of Markdown or of the HTML that
+// was made of it.
+const mark = /(`+)|(<snippet-embed(?=[\t\n\f\r />]))|\n[ \t\r]*\n|<\/?(?:p|div|li|td|h[1-6])\b/gi;
 
 function withoutBackticks(text: string): string {
-  let blanked = '';
-  let read = 0;
-  for (const { index } of text.matchAll(paragraphEnd)) {
-    blanked += withoutSpans(text.slice(read, index));
-    read = index;
-  }
-  return blanked + withoutSpans(text.slice(read));
-}
-
-function withoutSpans(paragraph: string): string {
-  const runs = [...paragraph.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ length, index }));
-  const last = new Map(runs.map(({ length }, number) => [length, number]));
-  let blanked = '';
-  let read = 0;
-  for (let number = 0; number < runs.length; number += 1) {
-    const { length = 0, index: start = 0 } = runs[number] ?? {};
+  const marks: { start: number; end: number; kind: string }[] = [];
+  let paragraph = 0;
+  for (const { 1: run, 2: embed, 0: all, index } of text.matchAll(mark)) {
+    if (run === undefined && embed === undefined) paragraph += 1;
     // Code ends with as many backticks as it begins with.
-    if ((last.get(length) ?? 0) <= number) continue;
-    do number += 1;
-    while (runs[number]?.length !== length);
-    const end = (runs[number]?.index ?? 0) + length;
-    blanked += paragraph.slice(read, start) + ' '.repeat(end - start);
-    read = end;
+    else marks.push({ start: index, end: index + all.length, kind: embed ?? `${paragraph} ${run?.length}` });
   }
-  return blanked + paragraph.slice(read);
+  const last = new Map(marks.map(({ kind }, number) => [kind, number]));
+  let blanked = '';
+  let copied = 0;
+  let read = 0;
+  for (const [number, { start, kind }] of marks.entries()) {
+    if (start < read) continue;
+    if (kind.startsWith('<')) {
+      // Where no tag ends, none of those behind it does.
+      read = tagAt(text, start)?.end ?? text.length;
+    } else if ((last.get(kind) ?? 0) > number) {
+      let closing = number + 1;
+      while (marks[closing]?.kind !== kind) closing += 1;
+      read = marks[closing]?.end ?? text.length;
+      blanked += text.slice(copied, start) + ' '.repeat(read - start);
+      copied = read;
+    }
+  }
+  return blanked + text.slice(copied);
 }

@@ -178,7 +178,9 @@ export function walk<Context>(
       if (tag !== undefined) endTag(tag);
       read = tag?.end ?? text.length;
     } else if (kind === 'cdata') {
-      const end = text.indexOf(']]>', at);
+      // One that holds "]]>" is written as two.
+      let end = text.indexOf(']]>', at);
+      while (end !== -1 && text.startsWith('<![CDATA[', end + 3)) end = text.indexOf(']]>', end + 3);
       read = end === -1 ? text.length : end + 3;
       visitor.text?.({ start: at + 9, end: end === -1 ? read : end }, current.context, 'cdata');
     } else {
@@ -334,16 +336,21 @@ function endsName(code: number): boolean {
   return isSpace(code) || code === 0x2f /* / */ || code === 0x3e /* > */;
 }
 
-/** Whether HTML holds an element that a browser would not leave inside a paragraph. */
-export function isBlockLevel(html: string): boolean {
+/** Whether HTML holds an element with such a name. */
+export function holdsElement(html: string, isOne: (name: string) => boolean): boolean {
   let found = false;
   const visitor: Visitor<null> = {
     open({ name }, context) {
-      found ||= blockElements.has(name);
+      found ||= isOne(name);
       return context;
     },
     isDone: () => found,
   };
   if (html.includes('<')) walk(html, null, visitor);
   return found;
+}
+
+/** Whether HTML holds an element that a browser would not leave inside a paragraph. */
+export function isBlockLevel(html: string): boolean {
+  return holdsElement(html, (name) => blockElements.has(name));
 }

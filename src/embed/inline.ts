@@ -70,11 +70,6 @@ export function inline<Embed extends FoundEmbed>(
   return inlined;
 }
 
-/** Whether an embed shows text rather than HTML. */
-export function isText({ form }: Pick<FoundEmbed, 'form'>): boolean {
-  return form.as === 'text';
-}
-
 function childrenOf(file: Buffer, { children, form }: FoundEmbed): Buffer {
   const bytes = file.subarray(children.start, children.end);
   return children.isBlockLevel ? bytes : around(bytes, form.paragraph);

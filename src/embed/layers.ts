@@ -71,7 +71,7 @@ function asBytes(text: string): string {
 
 const named = (names: Record<string, string>) => (character: string) =>
   names[character] ?? `&#${character.charCodeAt(0)};`;
-const inXml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' });
+const inXml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' });
 const inHtml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\u00a0': '&nbsp;' });
 
 // Characters that a document cannot hold, however they are written.
@@ -103,7 +103,7 @@ const decodeJson = (found: string) => {
 };
 const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-const endOfCdata = ']]><![CDATA[';
+const newSection = ']]><![CDATA[';
 
 const layers = {
   /** HTML that is shown as text: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
@@ -127,13 +127,13 @@ const layers = {
     encode: (text: string) => withoutControls(text).replace(/[&<>"'\t\n\r]/g, inXml),
   },
   cdata: {
-    escaped: /(?!)/g,
-    decode: (found: string) => found,
+    escaped: /\]\]><!\[CDATA\[/g,
+    decode: () => '',
     // Whatever stands before and after it, no "]]>" comes to be.
     encode: (text: string) =>
       withoutControls(text)
-        .replace(/(^|\])(?=>)|\]$/g, (bracket) => bracket + endOfCdata)
-        .replaceAll('\r', `]]>&#13;<![CDATA[`),
+        .replace(/(^|\])(?=>)|\]$|^$/g, (bracket) => bracket + newSection)
+        .replaceAll('\r', ']]>&#13;<![CDATA['),
   },
   /** A JSON string, without its quotes. */
   json: { escaped: jsonEscape, decode: decodeJson, encode: encodeJson },

@@ -18,6 +18,7 @@ import {
 import {
   type Attribute,
   attributesOf,
+  holdsElement,
   type Range,
   type Tag,
   type TextKind,
@@ -30,6 +31,7 @@ export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
 const name = /snippet-embed/i;
 const opening = /<snippet-embed(?=[\t\n\f\r />])/gi;
+const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /**
  * Whether a file may hold embeds, in whatever form: a search for bytes, many times faster than a scan. All of them
@@ -226,12 +228,11 @@ function scanString(search: Search, part: Part, place: Place): void {
   else if (isJson(part.text)) scanJson(search, part, place);
   else {
     const text = search.isPage ? part.text : withoutCodeSpans(part.text);
-    scanMarkup(search, { ...part, text }, { ...place, isHtml: place.isHtml || otherTag.test(text) });
+    // What has tags besides those of embeds is HTML; else it may be the plain text that it seems to be.
+    const isHtml = place.isHtml || holdsElement(text, (tag) => tag !== elementName);
+    scanMarkup(search, { ...part, text }, { ...place, isHtml });
   }
 }
-
-// What has tags besides those of embeds is HTML; else it may be the plain text that it seems to be.
-const otherTag = /<(?!\/?snippet-embed)[a-z/!]/i;
 
 function isJson(text: string): boolean {
   if (!/^\s*[[{"]/.test(text)) return false;
@@ -295,7 +296,6 @@ function embedAt(text: string, start: number): { tag: Tag; children: Range; end:
   const tag = tagAt(text, start);
   if (tag === undefined) return undefined;
   if (tag.isSelfClosing) return { tag, children: { start: tag.end, end: tag.end }, end: tag.end };
-  const closing = new RegExp(`</${elementName}[\\t\\n\\f\\r ]*>`, 'gi');
   closing.lastIndex = tag.end;
   const found = closing.exec(text);
   return found === null
@@ -304,7 +304,7 @@ function embedAt(text: string, start: number): { tag: Tag; children: Range; end:
 }
 
 const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet-embed/i;
-const percentEncoded = /%(?:25)*3csnippet-embed[^\s"'<>`&]*/gi;
+const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
 /** What text holds in escapes that nothing around it asks for: shown as it is, or part of a URL. */
 function scanEncoded(search: Search, part: Part, place: Place): void {

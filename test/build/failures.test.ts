@@ -12,7 +12,7 @@ beforeAll(async () => {
     'src/pages/plain.astro': '<p>Plain</p>',
   });
 });
-afterEach(() => service.mend());
+afterEach(() => service.clearFaults());
 afterAll(async () => {
   await site.remove();
   await service.close();
@@ -26,34 +26,34 @@ async function expectNoEmbedsIn(built: Site) {
   return pages;
 }
 
-test('401: a key that the service does not know', async () => {
+test('401: an unknown API key fails the build with one report', async () => {
   const { exitCode, output } = await site.build({
     ...service.environment,
     SNIPPETS_API_KEY: 'sk_revoked_000000',
   });
   expect(exitCode).toBe(1);
-  expect(output).toContain(': 401 Unauthorized');
+  expect(output).toContain(': 401 Unauthorized [unauthorized]');
   expect(output).toContain('The API key is not valid: it is unknown or was revoked.');
   expect(output).toContain('/problems/');
   expect(output).toContain('index.html');
-  expect(output).toContain('Check SNIPPETS_API_KEY');
-  expect(output).toContain('1 more snippet not asked for');
+  expect(output).toContain('unauthorized: Check SNIPPETS_API_KEY: the service does not know this key.');
+  expect(output).toContain('1 more snippet would fail the same way.');
   expect(output).not.toContain('sk_revoked_000000');
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
 });
 
-test('402: the subscription has ended', async () => {
+test('402: an expired subscription fails the build with one report', async () => {
   service.store.organizations.setSubscription(service.organizationId, 'expired');
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain(': 402 Payment Required');
+  expect(output).toContain(': 402 Payment Required [payment-required]');
   expect(output).toContain('The subscription of Test has expired.');
   expect(output).toContain('index.html');
-  expect(output).toContain('trial or subscription has ended');
+  expect(output).toContain("The organization's free trial or subscription has expired.");
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
 });
 
-test('402 ends the run: what would be answered alike is not asked for', async () => {
+test('402 ends the run: no more requests are made, and the other snippets are counted', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => index + 1001);
   const other = await createSite({
     'src/pages/index.astro': ids.map((id) => `<p><snippet-embed id="${id}"></snippet-embed></p>`).join('\n'),
@@ -62,26 +62,26 @@ test('402 ends the run: what would be answered alike is not asked for', async ()
   const before = service.requests().length;
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain('99 more snippets not asked for: the answer would have been the same.');
-  // As many as may be under way at once, and not a hundred.
+  expect(output).toContain('99 more snippets would fail the same way.');
+  // As many as may be in progress at once.
   expect(service.requests().length - before).toBeLessThanOrEqual(20);
   await other.remove();
 });
 
-test('403: a public key may not render', async () => {
+test('403: a public key fails the build, as it may not render', async () => {
   const { exitCode, output } = await site.build({
     ...service.environment,
     SNIPPETS_API_KEY: service.publicKey,
   });
   expect(exitCode).toBe(1);
-  expect(output).toContain('Snippet 1: 403 Forbidden');
+  expect(output).toContain('Snippet 1: 403 Forbidden [forbidden]');
   expect(output).toContain('A public API key may not render snippets.');
   expect(output).toContain('on index.html');
   expect(output).toContain('A public key has limited privileges');
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
 });
 
-test("404: no such snippet, and another organization's; children do not hide it", async () => {
+test("404: an unknown snippet and another organization's fail the build, even with children", async () => {
   const other = await createSite({
     'src/pages/index.astro': '<p><snippet-embed id="999">children</snippet-embed></p>',
     'src/pages/theirs.astro': `<p><snippet-embed id="${service.idOfAnotherOrganization}"></snippet-embed></p>`,
@@ -89,8 +89,8 @@ test("404: no such snippet, and another organization's; children do not hide it"
   });
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain('Snippet 999: 404 Not Found');
-  expect(output).toContain(`Snippet ${service.idOfAnotherOrganization}: 404`);
+  expect(output).toContain('Snippet 999: 404 Not Found [not-found]');
+  expect(output).toContain(`Snippet ${service.idOfAnotherOrganization}: 404 Not Found [not-found]`);
   expect(output).toContain('on index.html');
   expect(output).toContain('on theirs/index.html');
   expect(output).toContain('Check the id');
@@ -98,7 +98,7 @@ test("404: no such snippet, and another organization's; children do not hide it"
   await other.remove();
 });
 
-test('three different failures are reported together, with the faulty embeds', async () => {
+test('different failures and invalid embeds are reported together', async () => {
   const other = await createSite({
     'src/pages/a.astro': '<p><snippet-embed id="999"></snippet-embed></p>',
     'src/pages/b.astro': '<p>\n<snippet-embed id="2"></snippet-embed></p>',
@@ -113,21 +113,25 @@ test('three different failures are reported together, with the faulty embeds', a
   Object.assign(service.faults, { failing: 1, failingStatus: 500, only: [2] });
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain('2 snippets could not be fetched, and 6 embeds cannot be used.');
-  expect(output).toContain('Snippet 999: 404');
-  expect(output).toContain('Snippet 2: 500');
-  expect(output).toMatch(/c\/index\.html:\d+\n +A snippet's id is a positive whole number, not "abc"\./);
-  expect(output).toMatch(/d\/index\.html:\d+\n +The embed has no end: write <\/snippet-embed> after it\./);
-  expect(output).toMatch(/e\/index\.html:\d+\n +params is not JSON/);
-  expect(output).toMatch(/f\/index\.html:\d+\n +The attribute as of an embed is "html" or "text"\./);
+  expect(output).toContain('2 snippets could not be fetched, and 6 embeds are invalid.');
+  expect(output).toContain('Snippet 999: 404 Not Found [not-found]');
+  expect(output).toContain('Snippet 2: 500 Internal Server Error [server-error]');
   expect(output).toMatch(
-    /g\/index\.html:1\n.*not "y"\.\s+g\/index\.html:4\n +The embed stands inside the one of line 2; close that one first\./,
+    /c\/index\.html:\d+\n +A snippet id must be a positive whole number, not "abc"\. \[invalid-id\]/,
+  );
+  expect(output).toMatch(/d\/index\.html:\d+\n +The embed has no end tag\. \[embed-unclosed\]/);
+  expect(output).toMatch(/e\/index\.html:\d+\n +params is not JSON: .+ \[invalid-params\]/);
+  expect(output).toMatch(
+    /f\/index\.html:\d+\n +The attribute `as` of an embed must be "html" or "text"\. \[invalid-as\]/,
+  );
+  expect(output).toMatch(
+    /g\/index\.html:1\n.*not "y"\. \[invalid-id\]\s+g\/index\.html:4\n +The embed is inside the one of line 2\. \[embed-nested\]/,
   );
   expect(await expectNoEmbedsIn(other)).toEqual([]);
   await other.remove();
 });
 
-test('5xx: tried again', async () => {
+test('5xx: a temporary failure is retried', async () => {
   service.faults.failingNext = 1;
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
@@ -135,25 +139,25 @@ test('5xx: tried again', async () => {
   expect(await site.read('index.html')).toContain('<p>Home <b>one</b></p>');
 });
 
-test('5xx for good: children take the place, with a warning; without children the build fails', async () => {
+test('5xx: children are shown with a warning, and without children the build fails', async () => {
   Object.assign(service.faults, { failing: 1, only: [2] });
   const first = await site.build(service.environment);
   expect(first.exitCode).toBe(0);
   expect(first.output).toMatch(
-    /\[WARN\] \[astro-snippets\] Snippet 2 could not be retrieved: 503 .*\(5 attempts\)/,
+    /\[WARN\] \[astro-snippets\] Snippet 2 could not be retrieved: 503 .*\(5 attempts\) Its children are shown instead on pricing\/index\.html\. \[server-error\]/,
   );
-  expect(first.output).toContain('show their children instead, on pricing/index.html.');
+
   expect(await site.read('pricing/index.html')).toContain('<p>Price ask us</p>');
 
   service.faults.only = [1, 2];
   const second = await site.build(service.environment);
   expect(second.exitCode).toBe(1);
   expect(second.output).toContain('1 snippet could not be fetched.');
-  expect(second.output).toContain('Snippet 1: 503');
+  expect(second.output).toContain('Snippet 1: 503 Service Unavailable [server-error]');
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
 });
 
-test('variant B absent: everything comes from A', async () => {
+test('variant B is absent: all snippets come from variant A', async () => {
   service.faults.renderAbsent = true;
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
@@ -161,7 +165,7 @@ test('variant B absent: everything comes from A', async () => {
   expect(await site.read('index.html')).toContain('<p>Home <b>one</b></p>');
 });
 
-test('more pages than a report should list are counted', async () => {
+test('a report lists three pages per snippet and counts the rest, and shortens long params', async () => {
   const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
   const other = await createSite({
     'src/pages/a.astro': embed(995) + embed(994) + embed(993),
@@ -184,17 +188,16 @@ test('more pages than a report should list are counted', async () => {
   await other.remove();
 });
 
-test('without a key, the error names the variable and a page that needs it', async () => {
+test('without an API key, the error names the variable to set', async () => {
   const { SNIPPETS_API_KEY: _, ...environment } = service.environment;
   const { exitCode, output } = await site.build(environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain(
-    'index.html holds an embed (as do 1 more pages), but SNIPPETS_API_KEY is not set.',
-  );
+  expect(output).toContain('SNIPPETS_API_KEY is not set.');
+  expect(output).toContain('Set SNIPPETS_API_KEY in the environment of the build, or in a .env file');
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
 });
 
-test('without an address, the error names both variables', async () => {
+test('without a base URL, the error names both variables', async () => {
   const { exitCode, output } = await site.build({ SNIPPETS_API_KEY: 'sk_some_key_000000' });
   expect(exitCode).toBe(1);
   expect(output).toContain('Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both');

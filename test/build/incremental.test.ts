@@ -41,12 +41,12 @@ test("a page that Astro restores from its cache shows the snippet's new content"
   await site.remove();
 });
 
-test('a failed build does not keep the next one from being restored', async () => {
+test('pages are restored from the cache after a failed build', async () => {
   const site = await createSite({ 'astro.config.mjs': config('{}'), 'src/pages/[page].astro': page });
   service.put(1, '<b>first</b>');
   service.faults.failing = 1;
   expect((await site.build(service.environment)).exitCode).toBe(1);
-  service.mend();
+  service.clearFaults();
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(output).toMatch(/a\/index\.html \(restored\)/);
@@ -54,7 +54,7 @@ test('a failed build does not keep the next one from being restored', async () =
   await site.remove();
 });
 
-test('where old pages stay in the output, as they were inlined, the build warns', async () => {
+test('a build warns if emptyOutDir is off and old pages stay in the output', async () => {
   const site = await createSite({
     'astro.config.mjs': config('{ build: { emptyOutDir: false } }'),
     'src/pages/[page].astro': page,
@@ -63,7 +63,7 @@ test('where old pages stay in the output, as they were inlined, the build warns'
   const first = await site.build(service.environment);
   service.put(1, '<b>new</b>');
   const second = await site.build(service.environment);
-  // What the warning says is true: should Astro change this, the warning can go.
+  // If Astro changes this, the warning can be removed.
   expect(await site.read('a/index.html')).toContain('<b>old</b>');
   for (const { output } of [first, second])
     expect(output).toContain('[WARN] [astro-snippets] With experimental.incrementalBuild');

@@ -16,25 +16,27 @@ beforeAll(async () => {
   });
   expect((await site.build(service.environment)).exitCode).toBe(0);
 });
-beforeEach(() => service.mend());
+beforeEach(() => service.clearFaults());
 afterAll(async () => {
   await site.remove();
   await service.close();
 });
 
-test('staleIfError: the last good content is shown when the service is down, with a warning for each snippet', async () => {
+test('staleIfError shows the last good content when the service is down, with a warning for each snippet', async () => {
   await site.write({ 'astro.config.mjs': configWith(`{ staleIfError: '7d' }`) });
   Object.assign(service.faults, { failing: 1, failingStatus: 503 });
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(output).toMatch(
-    /Snippet 1 could not be .*503.* Its last good content, of \d+ seconds? ago, is shown instead, on index\.html\./,
+    /Snippet 1 could not be .*503.* Its last good content, fetched [\d.]+ seconds? ago, is shown instead on index\.html\. \[server-error\]/,
   );
-  expect(output).toMatch(/Snippet 2 could not be .*503.* is shown instead, on about\/index\.html\./);
+  expect(output).toMatch(
+    /Snippet 2 could not be .*503.* is shown instead on about\/index\.html\. \[server-error\]/,
+  );
   expect(await site.read('index.html')).toContain('<p>one</p>');
 });
 
-test('staleIfError: a refusal still fails the build', async () => {
+test('staleIfError does not hide an expired subscription', async () => {
   await site.write({ 'astro.config.mjs': configWith(`{ staleIfError: '7d' }`) });
   service.store.organizations.setSubscription(service.organizationId, 'expired');
   const { exitCode, output } = await site.build(service.environment);
@@ -42,13 +44,13 @@ test('staleIfError: a refusal still fails the build', async () => {
   expect(output).toContain('402 Payment Required');
 });
 
-test('without the option, a service that is down fails the build', async () => {
+test('a build fails without staleIfError if the service is down', async () => {
   await site.write({ 'astro.config.mjs': configWith('') });
   Object.assign(service.faults, { failing: 1, failingStatus: 503 });
   expect((await site.build(service.environment)).exitCode).toBe(1);
 });
 
-test('what variant A gave is kept too: the last good content of a site that only retrieves', async () => {
+test('staleIfError works for a site that only retrieves (variant A)', async () => {
   await site.write({ 'astro.config.mjs': configWith(`{ staleIfError: '7d' }`) });
   const { SNIPPETS_RENDER_BASE_URL: _, ...retrieving } = service.environment;
   expect((await site.build(retrieving)).exitCode).toBe(0);
@@ -58,7 +60,7 @@ test('what variant A gave is kept too: the last good content of a site that only
   expect(output).toMatch(/Snippet 1 could not be .*503.* Its last good content/);
 });
 
-test('a storage that forgets by itself keeps an answer as long as staleIfError needs it', async () => {
+test('a cache driver is told to keep answers for as long as staleIfError', async () => {
   const driver = `{ getItem: () => null, setItem: (key, value, { ttl }) => console.log('kept for', ttl), hasItem: () => false, getKeys: () => [] }`;
   await site.write({
     'astro.config.mjs': configWith(`{ staleIfError: '60d', cache: { driver: ${driver} } }`),
@@ -68,10 +70,10 @@ test('a storage that forgets by itself keeps an answer as long as staleIfError n
   expect(output.match(/kept for \d+/g)).toEqual(Array(2).fill(`kept for ${60 * 24 * 60 * 60}`));
 });
 
-test('maxAge: after a refresh, a build does not go back to the older content that is kept', async () => {
+test('maxAge does not bring back a cached content that a refresh has replaced', async () => {
   await site.write({ 'astro.config.mjs': configWith(`{ cache: { maxAge: '1h' } }`) });
   service.put(1, 'older');
-  // Kept by a build that is not to use what was kept before.
+  // Emptied first, so that this build fetches and caches the older content.
   await rm(join(site.directory, 'node_modules/.astro'), { recursive: true, force: true });
   expect((await site.build(service.environment)).exitCode).toBe(0);
   service.put(1, 'newer');
@@ -80,12 +82,12 @@ test('maxAge: after a refresh, a build does not go back to the older content tha
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(await site.read('index.html')).toContain('<p>newer</p>');
-  // The other one is as young as it has to be.
+  // Snippet 2 is young enough.
   expect(output).toContain('1 request, 0 retries, 0 fallbacks · 1 from the cache');
   service.put(1, 'one');
 });
 
-test('offline builds from what is kept, asks nobody, and names what is not there', async () => {
+test('offline builds from the cache without requests, and names snippets that are not in it', async () => {
   await site.write({ 'astro.config.mjs': configWith('{ offline: true }') });
   const before = service.requests().length;
   const { exitCode, output } = await site.build(service.environment);
@@ -96,7 +98,7 @@ test('offline builds from what is kept, asks nobody, and names what is not there
   await site.write({ 'src/pages/new.html': '<p><snippet-embed id="3"></snippet-embed></p>' });
   const missing = await site.build(service.environment);
   expect(missing.exitCode).toBe(1);
-  expect(missing.output).toContain('Snippet 3: is not in the cache');
+  expect(missing.output).toContain('Snippet 3: is not in the cache, and `offline` is set. [not-cached]');
   expect(missing.output).toContain('Build once without `offline`');
   expect(service.requests()).toHaveLength(before);
 });

@@ -22,19 +22,23 @@ import { Snippet } from 'astro-snippets/components';
 <p><Snippet id={1} params={{ at: new Date(0) } as never} /></p>`,
 };
 
-test('astro dev: a Snippet on a page rendered on demand is an error with a hint; on a prerendered one it is not', async () => {
+test('astro dev: <Snippet> is an error with a hint on a page rendered on demand, and works on a prerendered page', async () => {
   const site = await createSite(files);
   const dev = site.start(['dev', '--port', '0']);
   try {
     await expect.poll(dev.output, { timeout: 20_000 }).toMatch(/http:\/\/localhost:\d+/);
-    const address = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
-    await fetch(`${address}/live`);
-    await expect.poll(dev.output).toContain('stands on /live (route /live), which is rendered on demand');
+    const url = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
+    await fetch(`${url}/live`);
+    await expect
+      .poll(dev.output)
+      .toContain(
+        '[astro-snippets/on-demand-page] <Snippet> of snippet 1 is on /live (route /live), which is rendered on demand.',
+      );
     await expect.poll(dev.output).toContain('export const prerender = true');
-    const still = await fetch(`${address}/still`);
-    // It gets as far as asking for the key, which is not set.
-    expect(await still.text()).toContain('/still holds an embed, but SNIPPETS_API_KEY is not set.');
-    await fetch(`${address}/wrong`);
+    const still = await fetch(`${url}/still`);
+    // It needs the API key, which is not set.
+    expect(await still.text()).toContain('SNIPPETS_API_KEY is not set.');
+    await fetch(`${url}/wrong`);
     await expect.poll(dev.output).toContain('<Snippet> of snippet 1 on /wrong: params.at is a Date');
   } finally {
     dev.process.kill('SIGTERM');

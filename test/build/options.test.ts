@@ -3,17 +3,17 @@ import snippets from '../../src/index.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
 
-function refusal(run: () => unknown): { message: string; hint?: string } {
+function rejection(run: () => unknown): { message: string; hint?: string } {
   try {
     run();
   } catch (error) {
     return error as Error & { hint?: string };
   }
-  throw new Error('Nothing was refused.');
+  throw new Error('Nothing was rejected.');
 }
 
-test('an unknown option is an error that names it, and says where the key goes', () => {
-  const { message, hint } = refusal(() => snippets({ apiKey: 'sk_0123456789', retries: 3 } as never));
+test('an unknown option is an error that names it, and apiKey says where the key belongs', () => {
+  const { message, hint } = rejection(() => snippets({ apiKey: 'sk_0123456789', retries: 3 } as never));
   expect(message).toContain('"apiKey" is not an option; "retries" is not an option');
   expect(message).not.toContain('sk_0123456789');
   expect(hint).toContain('set SNIPPETS_API_KEY in the environment');
@@ -33,11 +33,11 @@ test.for([
   [{ csp: true }, 'csp: '],
   [{ cache: false, offline: true }, 'staleIfError and offline need the cache'],
   ['x', 'the options'],
-] as const)('%o is refused', ([options, message]) => {
-  expect(refusal(() => snippets(options as never)).message).toContain(message);
+] as const)('the options %o are rejected', ([options, message]) => {
+  expect(rejection(() => snippets(options as never)).message).toContain(message);
 });
 
-test('an option wins over its variable, and an empty variable is none', () => {
+test('an option wins over its variable, and an empty variable counts as not set', () => {
   const options = parseOptions({ renderBaseUrl: 'https://option.test/a/' });
   const settings = resolveSettings(options, {
     SNIPPETS_API_KEY: '',
@@ -60,8 +60,11 @@ test.for([
   ],
   [{ SNIPPETS_RETRIEVE_BASE_URL: 'x.test' }, 'SNIPPETS_RETRIEVE_BASE_URL must be an absolute URL'],
   [{ SNIPPETS_API_KEY: 'sk_secret_0123456789\n' }, 'SNIPPETS_API_KEY has white space or a line break'],
-] as const)('%o is refused at the start, and no secret is shown', ([environment, message]) => {
-  const error = refusal(() => resolveSettings(parseOptions({}), environment));
-  expect(error.message).toContain(message);
-  expect(JSON.stringify([error.message, error.hint])).not.toContain('secret');
-});
+] as const)(
+  'the environment %o is rejected at the start, and no secret is shown',
+  ([environment, message]) => {
+    const error = rejection(() => resolveSettings(parseOptions({}), environment));
+    expect(error.message).toContain(message);
+    expect(JSON.stringify([error.message, error.hint])).not.toContain('secret');
+  },
+);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('a page of each kind', () => {
+describe('snippets are inlined in', () => {
   let site: Site;
   beforeAll(async () => {
     site = await createSite({
@@ -78,14 +78,14 @@ export const partial = true;
   });
   afterAll(() => site.remove());
 
-  test('.astro, whole', async () => {
+  test('an Astro page', async () => {
     expect(await site.read('index.html')).toMatchInlineSnapshot(`
       "<!DOCTYPE html>
-      <html><head><title>Ünï Rock &amp; Roll &lt;live&gt;</title><meta name="x" content="y"></head><body>
+      <html><head><title>Ünï Rock &amp; Roll</title><meta name="x" content="y"></head><body>
       <h1><b>bold</b> & $& plain</h1>
       plan a&lt;b for Zoë &#34;Z&#34;
-      &lt;b&gt;bold&lt;/b&gt; &amp; $&amp; plain
-      <textarea>Rock &amp; Roll &lt;live&gt;</textarea>
+      bold &amp; $&amp; plain
+      <textarea>Rock &amp; Roll</textarea>
       <!-- <snippet-embed id="999"></snippet-embed> -->
       <code>&lt;snippet-embed id=&quot;999&quot;&gt;&lt;/snippet-embed&gt;</code>
       <script>const a = "</p>";</script>
@@ -93,7 +93,7 @@ export const partial = true;
       </body></html>"
     `);
   });
-  test('Markdown, whole: a paragraph gives way to a block and to nothing else', async () => {
+  test('a Markdown page, where a block replaces its paragraph', async () => {
     expect(await site.read('post/index.html')).toMatchInlineSnapshot(`
       "<!DOCTYPE html>
       <meta charset="utf-8"><h1 id="post">Post</h1>
@@ -105,7 +105,7 @@ export const partial = true;
       "
     `);
   });
-  test('MDX', async () => {
+  test('an MDX page', async () => {
     expect(await site.read('page/index.html')).toMatchInlineSnapshot(`
       "<!DOCTYPE html>
       <meta charset="utf-8"/><h1 id="page">Page</h1>
@@ -116,37 +116,40 @@ export const partial = true;
   test('a partial page', async () => {
     expect(await site.read('part/index.html')).toBe('<li><b>bold</b> & $& plain</li>');
   });
-  test('a page that i18n falls back on', async () => {
+  test('a page that is an i18n fallback', async () => {
     expect(await site.read('de/part/index.html')).toBe('<li><b>bold</b> & $& plain</li>');
   });
-  test('a page that is copied, whatever its extension', async () => {
+  test('a page from the public folder, as .HTM or .xhtml', async () => {
     expect(await site.read('old.HTM')).toBe('<p>Old <b>bold</b> & $& plain</p>');
     expect(await site.read('strict.xhtml')).toBe('<p>Strict <b>bold</b> & $& plain</p>');
   });
-  test('a page without embeds is left as it was', async () => {
+  test('no page without embeds, which stays unchanged', async () => {
     expect(await site.read('none/index.html')).toBe(
       '<!DOCTYPE html>\n<html><body>No embeds here.</body></html>',
     );
   });
 });
 
-test.for(['file', 'directory', 'preserve'] as const)('build.format: %s', async (format) => {
-  const site = await createSite({
-    'astro.config.mjs': `
+test.for(['file', 'directory', 'preserve'] as const)(
+  'snippets are inlined with build.format "%s"',
+  async (format) => {
+    const site = await createSite({
+      'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
       import snippets from 'astro-snippets';
       export default defineConfig({ build: { format: '${format}' }, integrations: [snippets()] });`,
-    'src/pages/about.astro': '<p>A <snippet-embed id="1"></snippet-embed></p>',
-    'src/pages/404.astro': '<p>Lost <snippet-embed id="1"></snippet-embed></p>',
-  });
-  expect((await site.build(service.environment)).exitCode).toBe(0);
-  const pages = (await site.list()).filter((name) => name.endsWith('.html'));
-  expect(pages).toEqual(['404.html', format === 'directory' ? 'about/index.html' : 'about.html']);
-  for (const page of pages) {
-    expect(await site.read(page)).toMatch(/^<!DOCTYPE html><p>(A|Lost) <b>bold<\/b> & \$& plain<\/p>$/);
-  }
-  await site.remove();
-});
+      'src/pages/about.astro': '<p>A <snippet-embed id="1"></snippet-embed></p>',
+      'src/pages/404.astro': '<p>Lost <snippet-embed id="1"></snippet-embed></p>',
+    });
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    const pages = (await site.list()).filter((name) => name.endsWith('.html'));
+    expect(pages).toEqual(['404.html', format === 'directory' ? 'about/index.html' : 'about.html']);
+    for (const page of pages) {
+      expect(await site.read(page)).toMatch(/^<!DOCTYPE html><p>(A|Lost) <b>bold<\/b> & \$& plain<\/p>$/);
+    }
+    await site.remove();
+  },
+);
 
 test('as="html" is accepted on the element and on <Snippet>, and shows HTML', async () => {
   const site = await createSite({
@@ -168,7 +171,7 @@ import { Snippet } from 'astro-snippets/components';
 test.for([
   ['the element', '<snippet-embed id="1" as="markdown"></snippet-embed>', 'index.html:'],
   ['<Snippet>', '<Snippet id={1} as="markdown" />', 'not "markdown"'],
-] as const)('any other as on %s fails the build and says what it may be', async ([, embed, where]) => {
+] as const)('an invalid `as` on %s fails the build with the values it may have', async ([, embed, where]) => {
   const site = await createSite({
     'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
@@ -177,12 +180,12 @@ import { Snippet } from 'astro-snippets/components';
   });
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toMatch(/"html" or "text"/);
+  expect(output).toMatch(/must be "html" or "text"/);
   expect(output).toContain(where);
   await site.remove();
 });
 
-test('an adapter with a client directory: prerendered pages are inlined', async () => {
+test('snippets are inlined in prerendered pages of an adapter with a client folder', async () => {
   const site = await createSite({
     'astro.config.mjs': `
       import node from '@astrojs/node';
@@ -198,22 +201,25 @@ test('an adapter with a client directory: prerendered pages are inlined', async 
   await site.remove();
 });
 
-test('an embed in a feed or in JSON is a warning that names the file', async () => {
+test('an embed in a feed or in JSON is replaced, and the name of the element alone is left as it is', async () => {
+  const clean = JSON.stringify({ html: 'about the snippet-embed element' });
   const site = await createSite({
     'src/pages/index.astro': '<p>A <snippet-embed id="1"></snippet-embed></p>',
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<x>&lt;snippet-embed id="1">&lt;/snippet-embed></x>');`,
     'src/pages/data.json.ts': `export const GET = () => Response.json({ html: '<snippet-embed id="1"></snippet-embed>' });`,
-    'src/pages/clean.json.ts': `export const GET = () => Response.json({ html: 'about the snippet-embed element' });`,
+    'src/pages/clean.json.ts': `export const GET = () => new Response(${JSON.stringify(clean)});`,
   });
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
-  expect(output).toContain('[WARN] [astro-snippets] data.json holds an embed');
-  expect(output).toContain('[WARN] [astro-snippets] feed.xml holds an embed');
-  expect(output).not.toContain('clean.json holds');
+  expect(output).not.toContain('[WARN] [astro-snippets]');
+  expect(output).toContain('1 snippet in 3 embeds in 3 files');
+  expect(await site.read('feed.xml')).toBe('<x>&lt;b&gt;bold&lt;/b&gt; &amp; $&amp; plain</x>');
+  expect(JSON.parse(await site.read('data.json'))).toEqual({ html: '<b>bold</b> & $& plain' });
+  expect(await site.read('clean.json')).toBe(clean);
   await site.remove();
 });
 
-test('a site without embeds builds without a key, without an address and without a request', async () => {
+test('a site without embeds builds without an API key, a base URL or a request', async () => {
   const site = await createSite({ 'src/pages/index.astro': '<p>Nothing</p>' });
   const before = service.requests().length;
   expect((await site.build()).exitCode).toBe(0);

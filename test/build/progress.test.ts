@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { progressLogger } from '../../src/build/summary.ts';
 
-test('a long build logs its progress every five seconds, and a short one does not', () => {
+test('a build logs its progress every five seconds while it fetches', () => {
   let now = 0;
   const lines: string[] = [];
   const onSettled = progressLogger(

@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A service that gives each content in turn, and then the last one again. */
+/** A service that returns each content in turn, and then the last one again. */
 function service(...answers: (string | SnippetErrorCode)[]): SnippetSource & { asked: number } {
   const codes = new Set<string>([
     'server-error',
@@ -54,7 +54,7 @@ function service(...answers: (string | SnippetErrorCode)[]): SnippetSource & { a
   return source;
 }
 
-/** One run of a build: everything that is written is there when it has been closed. */
+/** One run of a build. When it has ended, everything is written. */
 async function run<T>(
   source: SnippetSource,
   policy: Partial<CachePolicy>,
@@ -85,7 +85,7 @@ async function run<T>(
 }
 
 describe('maxAge', () => {
-  test('a young answer is given without asking, an old one is not', async () => {
+  test('a young answer is used without a request, an old one is not', async () => {
     const source = service('first', 'second');
     await run(source, {}, (client) => client.get(createRequest(1)));
     const young = await run(source, { maxAge: 60_000 }, async (client) => [
@@ -104,7 +104,7 @@ describe('maxAge', () => {
     expect(source.asked).toBe(2);
   });
 
-  test('an answer from the future is not young', async () => {
+  test('an answer with a date in the future is not used', async () => {
     const source = service('first', 'second');
     const now = Date.now();
     vi.spyOn(Date, 'now').mockReturnValue(now + 3_600_000);
@@ -115,7 +115,7 @@ describe('maxAge', () => {
     });
   });
 
-  test('a young answer is not given where the site has shown a newer one', async () => {
+  test('a young answer is not used if the site has already shown a newer one', async () => {
     const source = service('first', 'second');
     await run(source, {}, (client) => client.get(createRequest(1)));
     const got = await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)), {
@@ -125,10 +125,10 @@ describe('maxAge', () => {
   });
 
   test.each<[what: string, ...more: Parameters<typeof run>[3][]]>([
-    ['another key', { keyOf: cacheKeys('sk_test_of_someone_else') }],
-    ['another base address', { endpoints: [{ baseUrl: 'https://elsewhere.test', variant: 'render' }] }],
-    ['the other variant alone', { endpoints: [{ baseUrl, variant: 'retrieve' }] }],
-  ])('is not shared with %s', async (_what, more) => {
+    ['another API key', { keyOf: cacheKeys('sk_test_of_someone_else') }],
+    ['another base URL', { endpoints: [{ baseUrl: 'https://elsewhere.test', variant: 'render' }] }],
+    ['a client of the other variant only', { endpoints: [{ baseUrl, variant: 'retrieve' }] }],
+  ])('answers are not shared with %s', async (_what, more) => {
     await run(service('ours'), {}, (client) => client.get(createRequest(1)));
     expect(
       await run(service('theirs'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)), more),
@@ -137,7 +137,7 @@ describe('maxAge', () => {
     });
   });
 
-  test('is not shared with other params, but with the same in another order', async () => {
+  test('answers are shared with the same params in another order, and not with other params', async () => {
     await run(service('pro'), {}, (client) => client.get(createRequest(1, { plan: 'pro', seats: 2 })));
     const source = service('other');
     const get = (params?: { plan: string; seats?: number }) =>
@@ -149,7 +149,7 @@ describe('maxAge', () => {
 });
 
 test.each(['render', 'retrieve'] as const)(
-  'of the answers of both variants, the newer one is given: %s',
+  'the newer of the cached answers of both variants is used: %s',
   async (newer) => {
     const older = newer === 'render' ? 'retrieve' : 'render';
     const endpoints = [
@@ -175,23 +175,23 @@ test.each(['render', 'retrieve'] as const)(
 );
 
 describe('staleIfError', () => {
-  const rows: [SnippetErrorCode, boolean][] = [
-    ['server-error', true],
-    ['network', true],
-    ['timeout', true],
-    ['unauthorized', false],
-    ['payment-required', false],
-    ['forbidden', false],
-    ['not-found', false],
+  const rows: [SnippetErrorCode, 'shows' | 'does not show'][] = [
+    ['server-error', 'shows'],
+    ['network', 'shows'],
+    ['timeout', 'shows'],
+    ['unauthorized', 'does not show'],
+    ['payment-required', 'does not show'],
+    ['forbidden', 'does not show'],
+    ['not-found', 'does not show'],
   ];
-  test.each(rows)('%s: the last good content stands in: %s', async (code, standsIn) => {
+  test.each(rows)('after the error "%s", a build %s the last good content', async (code, outcome) => {
     await run(service('good'), {}, (client) => client.get(createRequest(1)));
     const got = run(service(code), { staleIfError: 60_000 }, (client) => client.get(createRequest(1)));
-    if (standsIn) expect(await got).toMatchObject({ content: 'good', error: { code } });
+    if (outcome === 'shows') expect(await got).toMatchObject({ content: 'good', error: { code } });
     else await expect(got).rejects.toMatchObject({ code });
   });
 
-  test('not without the option, and not when it is too old', async () => {
+  test('the last good content is not used without the option or when it is too old', async () => {
     await run(service('good'), {}, (client) => client.get(createRequest(1)));
     await expect(
       run(service('server-error'), {}, (client) => client.get(createRequest(1))),
@@ -207,26 +207,29 @@ describe('staleIfError', () => {
   });
 });
 
-test('offline gives what is kept, of any age, and asks nobody', async () => {
+test('offline returns cached answers of any age without a request, and fails for others', async () => {
   await run(service('good'), {}, (client) => client.get(createRequest(1)));
   vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 1e12);
   const source = service('new');
   await run(source, { offline: true }, async (client) => {
     expect(await client.get(createRequest(1))).toMatchObject({ content: 'good' });
-    await expect(client.get(createRequest(2))).rejects.toMatchObject({ code: 'not-cached', snippetId: 2 });
+    await expect(client.get(createRequest(2))).rejects.toMatchObject({
+      code: 'not-cached',
+      message: 'Snippet 2 is not in the cache, and `offline` is set.',
+    });
   });
   expect(source.asked).toBe(0);
 });
 
-describe('never a reason to fail', () => {
-  test('no byte of the key is kept, and no content under a name that tells of it', async () => {
+describe('the cache', () => {
+  test('does not contain the API key, in file names or in files', async () => {
     await run(service('good'), {}, (client) => client.get(createRequest(1)));
     const [name = ''] = await readdir(folder);
     expect(name).toMatch(/^[0-9a-f]{64}$/);
     expect(await readFile(join(folder, name), 'utf8')).not.toContain(apiKey);
   });
 
-  test('a file that was cut at any byte, or holds anything else, is not there', async () => {
+  test('ignores a file that was cut off at any byte', async () => {
     await run(service('good'), {}, (client) => client.get(createRequest(1)));
     const [name = ''] = await readdir(folder);
     const whole = await readFile(join(folder, name));
@@ -238,7 +241,7 @@ describe('never a reason to fail', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('whatever a storage gives is an entry or nothing', () => {
+  test('accepts only valid entries from a storage', () => {
     fc.assert(
       fc.property(fc.anything(), (stored) => {
         const entry = readCacheEntry(stored);
@@ -247,7 +250,7 @@ describe('never a reason to fail', () => {
     );
   });
 
-  test('random bytes in its file are nothing', async () => {
+  test('ignores a file of random bytes', async () => {
     await run(service('good'), {}, (client) => client.get(createRequest(1)));
     const [name = ''] = await readdir(folder);
     await fc.assert(
@@ -260,7 +263,7 @@ describe('never a reason to fail', () => {
     );
   });
 
-  test('a folder that cannot be made is said once', async () => {
+  test('warns once if its folder cannot be created', async () => {
     const file = join(folder, 'a-file');
     await writeFile(file, '');
     await run(
@@ -270,11 +273,13 @@ describe('never a reason to fail', () => {
       { storage: { folder: join(file, 'answers') } },
     );
     expect(warnings).toEqual([
-      expect.stringMatching(/^The cache of snippets cannot be used, .*(ENOTDIR|EEXIST)/),
+      expect.stringMatching(
+        /^The snippet cache failed and is not used for this run: (ENOTDIR|EEXIST|ENOENT)/,
+      ),
     ]);
   });
 
-  test('a disk that is full is said once, and what is on it is still read', async () => {
+  test('warns once if the disk is full, and still reads from it', async () => {
     await run(service('kept'), {}, (client) => client.get(createRequest(1)));
     const full = {
       ...(await import('unstorage/drivers/fs-lite')).default({ base: folder }),
@@ -295,7 +300,7 @@ describe('never a reason to fail', () => {
     expect(warnings).toEqual([expect.stringContaining('ENOSPC')]);
   });
 
-  test('a storage that hangs is left alone after two seconds', async () => {
+  test('gives up on a storage that hangs after two seconds', async () => {
     const hanging = {
       getItem: () => new Promise<never>(() => {}),
       setItem: () => new Promise<never>(() => {}),
@@ -314,7 +319,7 @@ describe('never a reason to fail', () => {
     expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
   });
 
-  test('a content that holds the key is not kept, and the service is asked for it again', async () => {
+  test('does not store a content that contains the API key', async () => {
     const source = service(`leak: ${apiKey}`);
     await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
     expect(await readdir(folder)).toEqual([]);
@@ -322,7 +327,7 @@ describe('never a reason to fail', () => {
     expect(source.asked).toBe(2);
   });
 
-  test('a storage that forgets by itself is told for how many seconds to keep an answer', async () => {
+  test('tells a storage for how many seconds to keep an answer', async () => {
     const told: unknown[] = [];
     const forgetful = {
       ...storageThat(async () => {}),
@@ -342,7 +347,7 @@ describe('never a reason to fail', () => {
     dispose,
   });
 
-  test('a storage that fails when it is closed is no failure of the run', async () => {
+  test('ignores an error of a storage while it closes', async () => {
     let disposed = 0;
     const failing = storageThat(async () => {
       disposed += 1;
@@ -355,7 +360,7 @@ describe('never a reason to fail', () => {
     expect(disposed).toBe(1);
   });
 
-  test('a storage that never ends closing is not waited for', async () => {
+  test('does not wait for a storage that never finishes closing', async () => {
     let disposed = 0;
     const hanging = storageThat(() => {
       disposed += 1;
@@ -368,7 +373,7 @@ describe('never a reason to fail', () => {
     expect(disposed).toBe(1);
   });
 
-  test('what was written when it is closed is there, and is written before the storage is closed', async () => {
+  test('finishes writing before it closes the storage', async () => {
     const events: string[] = [];
     const slow = {
       ...storageThat(async () => void events.push('closed')),
@@ -381,7 +386,7 @@ describe('never a reason to fail', () => {
     expect(events).toEqual(['written', 'closed']);
   });
 
-  test('two at once leave whole entries', async () => {
+  test('keeps entries complete when two runs write at once', async () => {
     const contents = ['a'.repeat(100_000), 'b'.repeat(100_000)] as const;
     await Promise.all(
       contents.map((content) =>
@@ -400,7 +405,7 @@ describe('never a reason to fail', () => {
   });
 });
 
-test("the service's client is closed with the cache: no connection of it stays open", async () => {
+test('closing the cache closes the client of the service with its connections', async () => {
   const server = await httpServer((_request, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ content: 'good' }));

@@ -13,17 +13,19 @@ export default defineConfig({
 });`,
   'src/pages/index.html': ids.map((id) => `<p><snippet-embed id="${id}"></snippet-embed></p>`).join('\n'),
 };
+// Redis does not run on Windows.
+const noRedis = process.platform === 'win32';
 let service: TestService;
-let redis: Redis;
+let redis: Redis | undefined;
 const machines: Site[] = [];
 
 beforeAll(async () => {
   service = await startTestService(Object.fromEntries(ids.map((id) => [id, `content ${id}`])));
-  redis = await startRedis();
+  if (!noRedis) redis = await startRedis();
 });
 afterAll(async () => {
   for (const site of machines) await site.remove();
-  await redis.kill();
+  await redis?.kill();
   await service.close();
 });
 
@@ -33,8 +35,8 @@ async function machine(): Promise<Site> {
   return site;
 }
 
-test('builds on two machines with one Redis: the service sees each snippet once', async () => {
-  const environment = { ...service.environment, REDIS_URL: redis.url };
+test.skipIf(noRedis)('builds on two machines with one Redis fetch each snippet once', async () => {
+  const environment = { ...service.environment, REDIS_URL: redis?.url ?? '' };
   const first = await machine();
   const second = await machine();
   expect((await first.build(environment)).exitCode).toBe(0);
@@ -49,13 +51,13 @@ test('builds on two machines with one Redis: the service sees each snippet once'
   expect(asked.sort((a, b) => a - b)).toEqual(ids);
 });
 
-test('Redis stopped in the middle: the build passes, and says so once', async () => {
+test.skipIf(noRedis)('a build succeeds with one warning if Redis stops while it fetches', async () => {
   const doomed = await startRedis();
   const site = await machine();
   Object.assign(service.faults, { latency: 300 });
   const before = service.requests().length;
   const build = site.build({ ...service.environment, REDIS_URL: doomed.url });
-  // The first requests are under way: what they bring cannot be kept any more.
+  // The first requests are in progress, so their answers can no longer be stored.
   await expect
     .poll(() => service.faults.latency && service.requests().length > before, {
       timeout: 30_000,
@@ -64,20 +66,20 @@ test('Redis stopped in the middle: the build passes, and says so once', async ()
     .toBe(true);
   await doomed.kill();
   const { exitCode, output } = await build;
-  service.mend();
+  service.clearFaults();
   expect(exitCode).toBe(0);
-  expect(output.match(/The cache of snippets cannot be used/g)).toHaveLength(1);
+  expect(output.match(/The snippet cache failed and is not used for this run: /g)).toHaveLength(1);
   expect(output).not.toContain('ioredis');
   expect(await site.read('index.html')).toContain('<p>content 30</p>');
 });
 
-test('a Redis that is not there, or takes another password: the build passes, and the password is not shown', async () => {
+test('a build succeeds with one warning if Redis cannot be reached, and its password is not shown', async () => {
   const site = await machine();
   const { exitCode, output } = await site.build({
     ...service.environment,
     REDIS_URL: 'redis://:s3cret-passw0rd@127.0.0.1:9',
   });
   expect(exitCode).toBe(0);
-  expect(output.match(/The cache of snippets cannot be used/g)).toHaveLength(1);
+  expect(output.match(/The snippet cache failed and is not used for this run: /g)).toHaveLength(1);
   expect(output).not.toContain('s3cret');
 });

@@ -12,11 +12,11 @@ test.for([
   ['user\u202egnp.exe', 'user gnp.exe'],
   ['zero\u200bwidth\ufeff', 'zero width'],
   ['Zoë 💡 日本語', 'Zoë 💡 日本語'],
-] as const)('%j', ([text, clean]) => {
+] as const)('cleaned text of %j is %j', ([text, clean]) => {
   expect(cleanText(text)).toBe(clean);
 });
 
-test('at most 300 characters, of which the last says that there were more', () => {
+test('cleaned text is cut to 300 characters, with an ellipsis', () => {
   expect(cleanText('x'.repeat(300))).toBe('x'.repeat(300));
   expect(cleanText('x'.repeat(301))).toBe(`${'x'.repeat(299)}…`);
   expect(cleanText('💡'.repeat(300))).toBe('💡'.repeat(300));
@@ -24,10 +24,10 @@ test('at most 300 characters, of which the last says that there were more', () =
   expect(Array.from(cleanText('💡'.repeat(5000)))).toHaveLength(300);
 });
 
-test('two megabytes of escapes are no work', () => {
+test('two megabytes of escape codes are cleaned in linear time', () => {
   expect(cleanText('\u001b['.repeat(1_000_000))).toMatch(/^.{1,300}$/);
 });
 
-test('what was cut off before it was cleaned is said to be missing', () => {
+test('text that was cut before cleaning ends with an ellipsis', () => {
   expect(cleanText(`short${' '.repeat(5000)}`)).toBe('short…');
 });

@@ -3,22 +3,22 @@ import { z } from 'zod';
 import { checkParams } from '../../src/client/define-snippet.ts';
 import { defineSnippet } from '../../src/client/index.ts';
 
-test('a snippet that is defined without params takes none', async () => {
+test('a snippet that is defined without params accepts no params', async () => {
   const plain = defineSnippet({ id: 42 });
   expect(await checkParams(plain, undefined)).toBeUndefined();
   await expect(checkParams(plain, {})).rejects.toMatchObject({
     code: 'invalid-params',
     snippetId: 42,
-    message: 'Snippet 42 is defined without params.',
+    message: 'Snippet 42: it is defined without params.',
   });
 });
 
-test('params are as the schema leaves them', async () => {
+test('params are returned as the schema outputs them, with defaults', async () => {
   const pricing = defineSnippet({ id: 42, params: z.object({ plan: z.string().default('free') }) });
   expect(await checkParams(pricing, {})).toEqual({ plan: 'free' });
 });
 
-test('each param that is wrong is named by its path', async () => {
+test('every invalid param is reported with its path', async () => {
   const pricing = defineSnippet({
     id: 42,
     params: z.object({ plan: z.enum(['free', 'pro']), seats: z.array(z.int()) }),
@@ -26,11 +26,11 @@ test('each param that is wrong is named by its path', async () => {
   await expect(checkParams(pricing, { plan: 'gold', seats: [1, 'two'] })).rejects.toMatchObject({
     code: 'invalid-params',
     snippetId: 42,
-    message: expect.stringMatching(/^params\.plan: [^;]+; params\.seats\.1: [^;]+$/),
+    message: expect.stringMatching(/^Snippet 42: params\.plan: [^;]+; params\.seats\.1: [^;]+$/),
   });
 });
 
-test('a schema of another library may name a path by objects, and its words come out clean', async () => {
+test('issues of any Standard Schema library are reported, with control characters removed', async () => {
   const schema = {
     '~standard': {
       version: 1,
@@ -42,10 +42,10 @@ test('a schema of another library may name a path by objects, and its words come
   } as const;
   const pricing = defineSnippet({ id: 42, params: schema as never });
   await expect(checkParams(pricing, {})).rejects.toMatchObject({
-    message: 'params.plan.0: is wrong; params: all of it',
+    message: 'Snippet 42: params.plan.0: is wrong; params: all of it',
   });
 });
 
-test('an id that is none is refused where the snippet is defined', () => {
+test('defineSnippet rejects an invalid id', () => {
   expect(() => defineSnippet({ id: 0 })).toThrow(expect.objectContaining({ code: 'invalid-id' }));
 });

@@ -12,14 +12,14 @@ answerRequests();
 const apiKey = 'sk_inputs_5b1e8f2c7d90a364';
 const renderBaseUrl = 'https://render.test/delivery';
 
-function refusal(run: () => unknown): SnippetError {
+function rejection(run: () => unknown): SnippetError {
   try {
     run();
   } catch (error) {
     expect(error).toBeInstanceOf(SnippetError);
     return error as SnippetError;
   }
-  throw new Error('Nothing was refused.');
+  throw new Error('Nothing was rejected.');
 }
 
 test.for([
@@ -27,7 +27,7 @@ test.for([
   [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
   ['42', 42],
   ['9007199254740991', Number.MAX_SAFE_INTEGER],
-] as const)('%o is an id', ([value, id]) => {
+] as const)('%o is a valid snippet id', ([value, id]) => {
   expect(parseSnippetId(value)).toBe(id);
 });
 
@@ -49,8 +49,8 @@ test.for([
     '0x2a',
     '9007199254740992',
   ],
-])('%o is none', (value) => {
-  expect(refusal(() => parseSnippetId(value)).code).toBe('invalid-id');
+])('%o is not a valid snippet id', (value) => {
+  expect(rejection(() => parseSnippetId(value)).code).toBe('invalid-id');
 });
 
 test.for([
@@ -77,10 +77,10 @@ test.for([
   ['http://user:hunter2@x.test', 'must not contain a user name or password'],
   ['https://x.test/?a=1', 'must not contain a query'],
   ['https://x.test/?', 'must not contain a query'],
-  ['https://x.test/#a', 'must not contain a query or a fragment'],
-  [42, 'is not a string'],
-] as const)('the base URL %s is refused', ([base, message]) => {
-  const error = refusal(() => new SnippetClient({ apiKey, renderBaseUrl: base as string }));
+  ['https://x.test/#a', 'must not contain a query or a fragment.'],
+  [42, 'must be a string.'],
+] as const)('the base URL %s is rejected', ([base, message]) => {
+  const error = rejection(() => new SnippetClient({ apiKey, renderBaseUrl: base as string }));
   expect(error.code).toBe('invalid-options');
   expect(error.message).toContain(`renderBaseUrl ${message}`);
   expect(error.message).not.toContain('hunter2');
@@ -91,53 +91,53 @@ test.for([
   ['short', 'has fewer than 8 characters'],
   ['sk_secret_value\n', 'has white space or a line break'],
   [' sk_secret_value', 'has white space or a line break'],
-  ['sk_secret value', 'holds a space'],
-  ['sk_secret\r\nx: y', 'holds a space, a control character'],
-  ['sk_secret_välue', 'a character outside ASCII'],
+  ['sk_secret value', 'contains a space, a control character or a non-ASCII character.'],
+  ['sk_secret\r\nx: y', 'contains a space, a control character or a non-ASCII character.'],
+  ['sk_secret_välue', 'contains a space, a control character or a non-ASCII character.'],
   [undefined, 'is not a string'],
-] as const)('a malformed key is refused and not shown: %j', ([key, message]) => {
-  const error = refusal(() => new SnippetClient({ apiKey: key as string, renderBaseUrl }));
+] as const)('the malformed API key %j is rejected and not shown', ([key, message]) => {
+  const error = rejection(() => new SnippetClient({ apiKey: key as string, renderBaseUrl }));
   expect(error.code).toBe('invalid-options');
   expect(error.message).toContain(message);
   if (key) expect(inspect(error)).not.toContain(key.trim());
 });
 
-test('a key of eight characters is long enough, one of seven is not', async () => {
+test('an API key needs at least eight characters', async () => {
   await new SnippetClient({ apiKey: '12345678', renderBaseUrl }).close();
-  expect(refusal(() => new SnippetClient({ apiKey: '1234567', renderBaseUrl })).message).toContain(
+  expect(rejection(() => new SnippetClient({ apiKey: '1234567', renderBaseUrl })).message).toContain(
     'fewer than 8 characters',
   );
 });
 
-test.for([0, -1, 1.5, Number.NaN])('a concurrency of %d is refused', (concurrency) => {
-  expect(refusal(() => new SnippetClient({ apiKey, renderBaseUrl, concurrency })).code).toBe(
+test.for([0, -1, 1.5, Number.NaN])('a concurrency of %d is rejected', (concurrency) => {
+  expect(rejection(() => new SnippetClient({ apiKey, renderBaseUrl, concurrency })).code).toBe(
     'invalid-options',
   );
 });
 
-test('without a base address there is nobody to ask', () => {
-  expect(refusal(() => new SnippetClient({ apiKey })).message).toBe(
+test('a client without any base URL is rejected', () => {
+  expect(rejection(() => new SnippetClient({ apiKey })).message).toBe(
     'Set renderBaseUrl, retrieveBaseUrl, or both.',
   );
 });
 
-test('a variant whose address is not set cannot be asked', async () => {
+test('a request to a variant without a base URL is rejected', async () => {
   const client = new SnippetClient({ apiKey, renderBaseUrl });
   await expect(client.retrieve(1)).rejects.toMatchObject({
     code: 'invalid-options',
-    message: 'retrieveBaseUrl is not set, so nothing can be asked there.',
+    message: 'retrieveBaseUrl is not set.',
   });
   await client.close();
 });
 
-test('a client that is printed does not show its key', async () => {
+test('printing a client does not show its API key', async () => {
   const client = new SnippetClient({ apiKey, renderBaseUrl });
   const printed = inspect(client, { showHidden: true, depth: 10 }) + JSON.stringify(client);
   for (const spelling of keySpellings(apiKey)) expect(printed).not.toContain(spelling);
   await client.close();
 });
 
-test('a key is known as a URL and as JSON hold it', async () => {
+test('a URL-encoded or JSON-escaped API key is redacted from problem details', async () => {
   const odd = 'sk"odd\\key/1+2%3';
   answer({ render: [problem(401, { detail: `a ${encodeURIComponent(odd)} b ${JSON.stringify(odd)} c` })] });
   const client = new SnippetClient({ apiKey: odd, renderBaseUrl }, instantClock());
@@ -145,7 +145,7 @@ test('a key is known as a URL and as JSON hold it', async () => {
   await client.close();
 });
 
-test('a key is known in base64 wherever in a longer text it stands', () => {
+test('an API key in base64 is found at any offset of a longer text', () => {
   const spellings = keySpellings(apiKey);
   for (const before of ['', 'x', 'xy', 'xyz', 'Bearer ']) {
     for (const encoding of ['base64', 'base64url'] as const) {

@@ -16,8 +16,8 @@ answerRequests();
 const content = json({ content: 'rendered' });
 const retrieved = json({ id: 42, content: 'retrieved' });
 
-// Each row of the rule from variant B to variant A, through the public client: what B answers, what comes of it
-// while A would answer, and the requests made on the way.
+// Each row of the rule from variant B to variant A, through the public client: what B answers, the outcome
+// while A would answer, and the requests made.
 const fromB = [
   // 200
   { b: 'a string content', answer: content, gives: 'rendered', render: 1, retrieve: 0 },
@@ -65,7 +65,7 @@ const fromB = [
     render: 1,
     retrieve: 1,
   },
-  // It may pass: two attempts, then A.
+  // May be temporary: two attempts, then A.
   ...[408, 429, 500, 502, 503, 504].flatMap((status) => [
     { b: `${status}`, answer: problem(status), gives: 'retrieved', render: 2, retrieve: 1 },
     {
@@ -101,7 +101,7 @@ const fromB = [
   })),
 ];
 
-test.for(fromB)('B: $b', async (row) => {
+test.for(fromB)('variant B answers with $b', async (row) => {
   const { asked } = answer({ render: [row.answer], retrieve: [retrieved] });
   await using service = disposable();
   const outcome = await service.get(42).catch((error: unknown) => error);
@@ -141,7 +141,7 @@ const fromA = [
   { a: '418', answer: problem(418), fails: 'unexpected-status', retrieve: 1 },
 ];
 
-test.for(fromA)('A, where B is absent: $a', async (row) => {
+test.for(fromA)('variant B is absent and variant A answers with $a', async (row) => {
   const { asked } = answer({ render: [text('', 404)], retrieve: [row.answer] });
   await using service = disposable();
   const outcome = await service.get(42).catch((error: unknown) => error);
@@ -151,13 +151,13 @@ test.for(fromA)('A, where B is absent: $a', async (row) => {
   expect(count(asked)).toEqual({ render: 1, retrieve: row.retrieve });
 });
 
-test('the name that only A sends is passed on', async () => {
+test('the name that variant A sends is part of the snippet', async () => {
   answer({ render: [text('', 404)], retrieve: [json({ id: 42, name: 'A name', content: 'x' })] });
   await using service = disposable();
   expect(await service.get(42)).toMatchObject({ content: 'x', variant: 'retrieve', name: 'A name' });
 });
 
-test('both variants share five attempts: two of B, three of A', async () => {
+test('both variants share five attempts: two for B, three for A', async () => {
   const { asked } = answer({ render: [problem(503)], retrieve: [problem(503)] });
   await using service = disposable();
   const error = await failureOf(service.get(42));
@@ -165,7 +165,7 @@ test('both variants share five attempts: two of B, three of A', async () => {
   expect(count(asked)).toEqual({ render: 2, retrieve: 3 });
 });
 
-test('with one base address, that variant has all five attempts', async () => {
+test('a variant without a fallback has all five attempts', async () => {
   const { asked } = answer({ render: [problem(500)], retrieve: [problem(500)] });
   await using onlyB = disposable({ retrieveBaseUrl: undefined });
   await using onlyA = disposable({ renderBaseUrl: undefined });
@@ -174,13 +174,13 @@ test('with one base address, that variant has all five attempts', async () => {
   expect(count(asked)).toEqual({ render: 5, retrieve: 5 });
 });
 
-test('a route that is absent, with nowhere else to go, fails with where to look', async () => {
+test('a 404 without a problem object is "no-route" if there is no fallback', async () => {
   answer({ render: [text('', 404)] });
   await using service = disposable({ retrieveBaseUrl: undefined });
   expect(await failureOf(service.get(42))).toMatchObject({ code: 'no-route', status: 404, attempts: 1 });
 });
 
-test('a failure that passes is not seen', async () => {
+test('a temporary failure is retried and counted', async () => {
   const { asked } = answer({ render: [problem(503), content] });
   await using service = disposable();
   expect(await service.get(42)).toMatchObject({ content: 'rendered', variant: 'render' });
@@ -188,7 +188,7 @@ test('a failure that passes is not seen', async () => {
   expect(service.counts).toEqual({ requests: 2, retries: 1, fallbacks: 0 });
 });
 
-test('after five fallbacks in a row the client stays with A, and says so once', async () => {
+test('after five fallbacks in a row the client stays with variant A, with one notice', async () => {
   const { asked } = answer({
     render: [text('', 404)],
     retrieve: [1, 2, 3, 4, 5, 6, 7, 8].map((id) => json({ id, content: `${id}` })),
@@ -201,7 +201,7 @@ test('after five fallbacks in a row the client stays with A, and says so once', 
   expect(notices).toEqual([{ kind: 'render-given-up' }]);
 });
 
-test('a success of B in between starts the count again', async () => {
+test('a success of variant B resets the count of fallbacks in a row', async () => {
   const missing = text('', 404);
   const { asked } = answer({
     render: [missing, missing, missing, missing, content, missing, missing],
@@ -212,7 +212,7 @@ test('a success of B in between starts the count again', async () => {
   expect(count(asked)).toEqual({ render: 7, retrieve: 6 });
 });
 
-test("the error carries the problem of the service, and the answer's status wins over the problem's", async () => {
+test("an error carries the service's problem, and the HTTP status wins over the problem's", async () => {
   answer({ render: [problem(404, { status: 200, detail: 'No snippet 42 here.' })] });
   await using service = disposable();
   const error = await failureOf(service.get(42));
@@ -225,7 +225,7 @@ test("the error carries the problem of the service, and the answer's status wins
   });
 });
 
-test('texts of the service come out clean, and without the key', async () => {
+test('a problem detail and type are cleaned and the API key is redacted', async () => {
   const detail = `Key ${apiKey} \u001b[31mis\u001b[0m\nunknown\u202e.${'x'.repeat(100_000)}`;
   const type = `https://service.test/\u001b[31m${apiKey}`;
   answer({ render: [problem(401, { detail, title: 7, type })] });
@@ -238,7 +238,7 @@ test('texts of the service come out clean, and without the key', async () => {
   expect(JSON.stringify(error) + error.stack + String(error.cause)).not.toContain(apiKey);
 });
 
-test('a title of the service comes out clean, and without the key', async () => {
+test('a problem title is cleaned and the API key is redacted', async () => {
   answer({ render: [problem(401, { title: `Key\n${apiKey}\u0007` })] });
   await using service = disposable();
   expect((await failureOf(service.get(42))).title).toBe('Key [API key]');
@@ -248,7 +248,7 @@ test.for([
   'application/problem+json; charset=utf-8',
   'Application/Problem+JSON',
   ' application/problem+json ;q=1',
-])('a problem of few fields is known under the media type %j', async (type) => {
+])('an incomplete problem object is recognized with the media type %j', async (type) => {
   answer({
     render: [() => new Response('{"detail":"No."}', { status: 404, headers: { 'content-type': type } })],
   });
@@ -257,7 +257,7 @@ test.for([
 });
 
 test.for(['application/json', 'application/problem+jsonx', 'text/application/problem+json'])(
-  'a problem of few fields is none under the media type %s',
+  'an incomplete problem object is not recognized with the media type %s',
   async (type) => {
     answer({
       render: [() => new Response('{"detail":"No."}', { status: 404, headers: { 'content-type': type } })],
@@ -270,16 +270,13 @@ test.for(['application/json', 'application/problem+jsonx', 'text/application/pro
 test.for([
   [1, '503 Title 503: Detail of 503.'],
   [2, '503 Title 503: Detail of 503. (2 attempts)'],
-] as const)(
-  'the message of a failure after %i attempts ends with how many there were',
-  async ([attempts, end]) => {
-    answer({ render: [problem(503)] });
-    await using service = disposable({ retrieveBaseUrl: undefined, limits: { attempts } });
-    expect((await failureOf(service.get(42))).message).toBe(`Snippet 42 could not be rendered: ${end}`);
-  },
-);
+] as const)('the message of a failure after %i attempts ends with "%s"', async ([attempts, end]) => {
+  answer({ render: [problem(503)] });
+  await using service = disposable({ retrieveBaseUrl: undefined, limits: { attempts } });
+  expect((await failureOf(service.get(42))).message).toBe(`Snippet 42 could not be rendered: ${end}`);
+});
 
-test('a whole problem is known even under another media type', async () => {
+test('a complete problem object is recognized with any media type', async () => {
   const body = { status: 404, title: 'Not Found', detail: 'No.', type: 'https://service.test/404' };
   const { asked } = answer({ render: [json(body, 404)], retrieve: [retrieved] });
   await using service = disposable();

@@ -8,7 +8,7 @@ const canonical = (params: unknown) => createRequest(1, params).params;
 
 answerRequests();
 
-/** Lets the service answer, and notes the query of each request as it was sent. */
+/** Lets the service answer, and records the query of each request as it was sent. */
 function record(): { queries: string[] } {
   const queries: string[] = [];
   network.use(
@@ -20,14 +20,14 @@ function record(): { queries: string[] } {
   return { queries };
 }
 
-test('the order of keys does not matter, at any depth', () => {
+test('the order of keys in params does not matter, at any depth', () => {
   const one = canonical({ b: { d: [{ z: 1, a: 2 }], c: null }, a: true });
   const other = canonical({ a: true, b: { c: null, d: [{ a: 2, z: 1 }] } });
   expect(one).toBe('{"a":true,"b":{"c":null,"d":[{"a":2,"z":1}]}}');
   expect(other).toBe(one);
 });
 
-test('no params, and none in the object, are the same: the address has no query', async () => {
+test('params without properties are left out of the URL, like no params', async () => {
   const { queries } = record();
   const service = client();
   await service.render(1);
@@ -37,7 +37,7 @@ test('no params, and none in the object, are the same: the address has no query'
   await service.close();
 });
 
-test('a key named __proto__ is a key like any other', () => {
+test('a param named __proto__ is kept like any other', () => {
   const params: unknown = JSON.parse('{"__proto__":{"x":1},"a":2}');
   expect(canonical(params)).toBe('{"__proto__":{"x":1},"a":2}');
 });
@@ -54,7 +54,7 @@ const throws = {
   },
 };
 
-describe('what JSON would drop, change or refuse is refused, with its path', () => {
+describe('params that JSON would drop, change or reject are rejected with their path', () => {
   test.for([
     ['params.a.b is NaN', { a: { b: Number.NaN } }],
     ['params.a[1] is Infinity', { a: [1, Number.POSITIVE_INFINITY] }],
@@ -68,12 +68,15 @@ describe('what JSON would drop, change or refuse is refused, with its path', () 
     ['params.a is a Date', { a: new Date(0) }],
     ['params.a is a Plan', { a: new Plan() }],
     ['params["two words"] is a Set', { 'two words': new Set() }],
-    ['params.a is an object with a symbol for a key', { a: { [Symbol('x')]: 1 } }],
-    ['params.a holds half of a surrogate pair', { a: 'x\ud800' }],
-    ['params.a has a key that holds half of a surrogate pair', { a: { 'x\udc00': 1 } }],
-    ['params.self.cycle refers back', cycle],
+    [
+      'params.a is an object with a symbol as a key: pass plain objects, arrays and values.',
+      { a: { [Symbol('x')]: 1 } },
+    ],
+    ['params.a contains half of a surrogate pair, which cannot be sent.', { a: 'x\ud800' }],
+    ['params.a has a key that contains half of a surrogate pair.', { a: { 'x\udc00': 1 } }],
+    ['params.self.cycle is a circular reference.', cycle],
     ['is nested more than 64 levels deep', { a: deep }],
-    ['params.plan cannot be read: its getter throws', throws],
+    ['params.plan could not be read: its getter throws.', throws],
     ['params must be a plain object, not an array', [1]],
     ['params must be a plain object, not a string', 'x'],
     ['params must be a plain object, not null', null],
@@ -84,7 +87,7 @@ describe('what JSON would drop, change or refuse is refused, with its path', () 
     );
   });
 
-  test('and no request is made', async () => {
+  test('no request is made with such params', async () => {
     const { queries } = record();
     const service = client();
     await expect(service.get(1, { a: Number.NaN })).rejects.toBeInstanceOf(SnippetError);
@@ -93,13 +96,13 @@ describe('what JSON would drop, change or refuse is refused, with its path', () 
   });
 });
 
-test('64 levels are as deep as params may be', () => {
+test('params may be nested up to 64 levels deep', () => {
   const nested = (levels: number): unknown => (levels === 1 ? {} : { a: nested(levels - 1) });
   expect(canonical(nested(64))).toHaveLength(2 * 64 + 4 * 63);
   expect(() => canonical(nested(65))).toThrow('is nested more than 64 levels deep');
 });
 
-test('the same object twice is no cycle', () => {
+test('an object that occurs twice in params is not a circular reference', () => {
   expect(canonical({ a: shared, b: [shared] })).toBe('{"a":{"x":1},"b":[{"x":1}]}');
 });
 
@@ -107,29 +110,31 @@ test.for([
   ['{"b":1,"a":2}', '{"a":2,"b":1}'],
   ['{}', undefined],
   [' {"a" : "\\u00e9"} ', '{"a":"é"}'],
-] as const)('params of an attribute: %s', ([text, canonical]) => {
+] as const)('a params attribute of %s is parsed', ([text, canonical]) => {
   expect(parseRequest('1', text).params).toBe(canonical);
 });
 
 test.for(['', '{', '[]', 'null', '"x"', "{'a':1}", '{"a":"\\ud800"}'])(
-  'params of an attribute that cannot be used: %s',
+  'a params attribute of %s is rejected',
   (text) => {
     expect(() => parseRequest('1', text).params).toThrow(expect.objectContaining({ code: 'invalid-params' }));
   },
 );
 
-test('params that make the address too long are refused, with both lengths', async () => {
+test('params that make the URL too long are rejected with both lengths', async () => {
   const service = client();
   await expect(service.get(1, { text: 'x'.repeat(8000) })).rejects.toMatchObject({
     code: 'invalid-params',
-    message: expect.stringMatching(/address of 80\d\d characters; at most 8000/),
+    message: expect.stringMatching(
+      /^Snippet 1: its params make a URL of 80\d\d characters; the limit is 8000\.$/,
+    ),
   });
   await service.close();
 });
 
 test.for([
   [8_000, 'is sent'],
-  [8_001, 'is refused'],
+  [8_001, 'is rejected'],
 ] as const)('a URL of %i characters %s', async ([length, outcome]) => {
   const { queries } = record();
   const service = client({ retrieveBaseUrl: undefined });

@@ -25,7 +25,7 @@ async function failureOf(promise: Promise<unknown>): Promise<SnippetError> {
 }
 
 test.for([
-  // failures so far, chance, milliseconds
+  // failures so far, random number, milliseconds
   [1, 0, 0],
   [1, 0.5, 250],
   [1, 1, 500],
@@ -35,9 +35,12 @@ test.for([
   [5, 1, 8000],
   [6, 1, 8000],
   [60, 0.25, 2000],
-] as const)('after %i failures and with chance %f, the wait is %i ms', ([failures, chance, milliseconds]) => {
-  expect(retryDelay(failures, chance, defaultLimits)).toBe(milliseconds);
-});
+] as const)(
+  'the wait after %i failures with a random number of %f is %i ms',
+  ([failures, chance, milliseconds]) => {
+    expect(retryDelay(failures, chance, defaultLimits)).toBe(milliseconds);
+  },
+);
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 test.for([
@@ -55,11 +58,11 @@ test.for([
   ['soon', undefined],
   ['2026-01-01T00:00:30Z', undefined],
   ['Thu, 99 Jan 2026 00:00:30 GMT', undefined],
-] as const)('Retry-After: %s is %s ms', ([header, milliseconds]) => {
+] as const)('the header "Retry-After: %s" is parsed as %s ms', ([header, milliseconds]) => {
   expect(parseRetryAfter(header, now)).toBe(milliseconds);
 });
 
-test('the waits between attempts grow, and none follows the last one', async () => {
+test('waits between attempts grow, and there is none after the last attempt', async () => {
   answer({ retrieve: [problem(503)] });
   const clock = instantClock({ random: 1 });
   const client = new SnippetClient({ apiKey, retrieveBaseUrl }, clock);
@@ -68,7 +71,7 @@ test('the waits between attempts grow, and none follows the last one', async () 
   await client.close();
 });
 
-test('no attempt begins after the deadline', async () => {
+test('no attempt starts after the deadline', async () => {
   answer({ retrieve: [problem(503)] });
   const clock = instantClock({ random: 1 });
   const client = new SnippetClient({ apiKey, retrieveBaseUrl, limits: { deadline: 1400 } }, clock);
@@ -81,16 +84,19 @@ test.for([
   // The first two waits are 500 ms and 1 s.
   [1_500, 2],
   [1_501, 3],
-] as const)('a deadline of %i ms: %i attempts, none at the deadline itself', async ([deadline, attempts]) => {
-  const { asked } = answer({ retrieve: [problem(503)] });
-  const clock = instantClock({ random: 1 });
-  const client = new SnippetClient({ apiKey, retrieveBaseUrl, limits: { deadline } }, clock);
-  expect(await failureOf(client.get(42))).toMatchObject({ attempts });
-  expect(asked).toHaveLength(attempts);
-  await client.close();
-});
+] as const)(
+  'a deadline of %i ms allows %i attempts, and none at the deadline itself',
+  async ([deadline, attempts]) => {
+    const { asked } = answer({ retrieve: [problem(503)] });
+    const clock = instantClock({ random: 1 });
+    const client = new SnippetClient({ apiKey, retrieveBaseUrl, limits: { deadline } }, clock);
+    expect(await failureOf(client.get(42))).toMatchObject({ attempts });
+    expect(asked).toHaveLength(attempts);
+    await client.close();
+  },
+);
 
-test('an attempt ends with the deadline, however long an attempt may take', async () => {
+test('an attempt ends at the deadline even if it may take longer', async () => {
   answer({ retrieve: [() => new Promise<never>(() => {})] });
   const client = new SnippetClient(
     { apiKey, retrieveBaseUrl, limits: { attempts: 1, deadline: 300 } },
@@ -98,11 +104,11 @@ test('an attempt ends with the deadline, however long an attempt may take', asyn
   );
   const error = await failureOf(client.get(42));
   expect(error).toMatchObject({ code: 'timeout', attempts: 1 });
-  expect(error.message).toContain('no whole answer within 0.3 s');
+  expect(error.message).toContain('no complete answer within 0.3 s');
   await client.close();
 });
 
-test('variant A has its own short waits after those of variant B', async () => {
+test('waits start short again after a fallback to variant A', async () => {
   answer({ render: [problem(503)], retrieve: [problem(503)] });
   const clock = instantClock({ random: 1 });
   const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl }, clock);
@@ -111,7 +117,7 @@ test('variant A has its own short waits after those of variant B', async () => {
   await client.close();
 });
 
-test('what variant A is asked after variant B is a retry only when it repeats a request', async () => {
+test('the first request to variant A after a fallback is not counted as a retry', async () => {
   answer({ render: [problem(503)], retrieve: [problem(503), json({ id: 42, content: 'x' })] });
   const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl }, instantClock());
   await client.get(42);
@@ -123,7 +129,7 @@ describe('Retry-After', () => {
   test.for([
     ['60', { content: 'rendered' }, 2],
     ['61', { code: 'rate-limited', attempts: 1 }, 1],
-  ] as const)('of %s s', async ([seconds, outcome, requests]) => {
+  ] as const)('of %s s gives %o after %i requests', async ([seconds, outcome, requests]) => {
     const { asked } = answer({ render: [problem(503, {}, { 'retry-after': seconds }), content] });
     const notices: unknown[] = [];
     const client = new SnippetClient(
@@ -132,12 +138,12 @@ describe('Retry-After', () => {
     );
     expect(await client.get(1).catch((error: unknown) => error)).toMatchObject(outcome);
     expect(asked).toHaveLength(requests);
-    // A wait that nobody waits is not announced.
+    // A wait that is too long to be waited for is not announced.
     expect(notices).toHaveLength(requests - 1);
     await client.close();
   });
 
-  test('of 60 s is waited for by a snippet that is asked for just then, of 61 s not', async () => {
+  test('of 60 s delays a later snippet, and of 61 s fails it', async () => {
     for (const [seconds, outcome] of [
       ['60', { content: 'rendered' }],
       ['61', { code: 'rate-limited', attempts: 0 }],
@@ -151,24 +157,30 @@ describe('Retry-After', () => {
   });
 
   test.for([
-    ['61', '61 s'],
-    ['119', '119 s'],
-    ['120', '2 min'],
-    ['121', '3 min'],
-    ['7140', '119 min'],
-    ['7141', '2 h'],
-  ] as const)('of %s s is called %s', async ([seconds, words]) => {
-    answer({ render: [problem(429, {}, { 'retry-after': seconds })] });
-    const clock = instantClock();
-    const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { attempts: 1 } }, clock);
-    expect((await failureOf(client.get(1))).message).toMatch(new RegExp(`, to be asked again in ${words}$`));
-    // What is left of it is rounded up.
-    await clock.wait(500);
-    expect((await failureOf(client.get(2))).message).toMatch(new RegExp(`left alone for ${words}$`));
-    await client.close();
-  });
+    ['61', '61s', '60.5s'],
+    ['119', '119s', '118.5s'],
+    ['120', '2m', '119.5s'],
+    ['121', '3m', '3m'],
+    ['7140', '119m', '119m'],
+    ['7141', '2h', '2h'],
+  ] as const)(
+    'of %s s is reported as %s, and half a second later as %s',
+    async ([seconds, first, second]) => {
+      answer({ render: [problem(429, {}, { 'retry-after': seconds })] });
+      const clock = instantClock();
+      const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { attempts: 1 } }, clock);
+      expect((await failureOf(client.get(1))).message).toBe(
+        `Snippet 1 could not be rendered: 429 Title 429: Detail of 429., retry after ${first}`,
+      );
+      await clock.wait(500);
+      expect((await failureOf(client.get(2))).message).toBe(
+        `Snippet 2 could not be rendered: the service asks to wait ${second}`,
+      );
+      await client.close();
+    },
+  );
 
-  test('that ends after the deadline of a snippet fails it at once', async () => {
+  test('that ends after the deadline of a snippet fails the snippet at once', async () => {
     const { asked } = answer({ render: [problem(503, {}, { 'retry-after': '31' })] });
     const clock = instantClock();
     const client = new SnippetClient({ apiKey, renderBaseUrl, limits: { deadline: 30_000 } }, clock);
@@ -178,7 +190,7 @@ describe('Retry-After', () => {
     await client.close();
   });
 
-  test('is not cut short by a shorter one that comes after it', async () => {
+  test('is not shortened by a shorter Retry-After that follows', async () => {
     const clock = virtualClock({ quietFor: 50 });
     const sent: number[] = [];
     const seconds = ['1', '2', '40', '3', '1'];
@@ -198,7 +210,7 @@ describe('Retry-After', () => {
     await client.close();
   });
 
-  test('is announced once while it lasts, and again when the next one begins', async () => {
+  test('is announced once per pause', async () => {
     const clock = virtualClock({ quietFor: 50 });
     const waits = ['20', '30', undefined, '10', undefined];
     let next = 0;
@@ -220,7 +232,7 @@ describe('Retry-After', () => {
       },
       clock,
     );
-    // Two at once, which are both held; and when they have come, another one.
+    // Two at once, which are both held; and after they have arrived, another one.
     await Promise.all([client.get(1), client.get(2)]);
     await client.get(3);
     expect(lengths).toHaveLength(2);
@@ -228,7 +240,7 @@ describe('Retry-After', () => {
     await client.close();
   });
 
-  test('holds every worker back, and says so once', async () => {
+  test('holds all requests back and is announced once', async () => {
     const clock = virtualClock();
     const sent: number[] = [];
     const respond = (first: boolean) => (first ? problem(503, {}, { 'retry-after': '30' }) : content)();
@@ -253,7 +265,7 @@ describe('Retry-After', () => {
     await client.close();
   });
 
-  test('beyond a minute fails at once, says how long, and lets no later request through', async () => {
+  test('of more than a minute fails at once with its length, and no later request is made', async () => {
     const { asked } = answer({ render: [problem(429, {}, { 'retry-after': '1000000000' })] });
     const clock = instantClock();
     const client = new SnippetClient({ apiKey, renderBaseUrl }, clock);
@@ -265,7 +277,7 @@ describe('Retry-After', () => {
     await client.close();
   });
 
-  test('of variant B does not keep variant A on another host from answering', async () => {
+  test('of variant B does not delay variant A on another host', async () => {
     const { asked } = answer({
       render: [problem(503, {}, { 'retry-after': '20' })],
       retrieve: [json({ id: 1, content: 'retrieved' })],
@@ -283,7 +295,7 @@ describe('the breaker', () => {
     for (let index = 0; index < times; index++) breaker.record(false, at);
   };
 
-  test('opens with the twentieth attempt at the earliest', () => {
+  test('opens at the twentieth attempt at the earliest', () => {
     const breaker = new Breaker(defaultLimits);
     failing(breaker, 19);
     expect(breaker.permission(0)).toBe('go');
@@ -291,7 +303,7 @@ describe('the breaker', () => {
     expect(breaker.permission(0)).toEqual({ waitUntil: 15_000 });
   });
 
-  test('opens at half of the last fifty, and not below', () => {
+  test('opens when half of the last fifty attempts failed', () => {
     const breaker = new Breaker(defaultLimits);
     for (let index = 0; index < 50; index++) breaker.record(true, 0);
     failing(breaker, 24);
@@ -299,7 +311,7 @@ describe('the breaker', () => {
     expect(breaker.record(false, 0)).toBe('opened');
   });
 
-  test('lets one probe through every 15 s, and gives up after 90 s without a success', () => {
+  test('allows one probe every 15 s, and refuses requests after 90 s without a success', () => {
     const breaker = new Breaker(defaultLimits);
     failing(breaker, 20);
     expect(breaker.permission(14_999)).toEqual({ waitUntil: 15_000 });
@@ -312,7 +324,7 @@ describe('the breaker', () => {
     expect(breaker.permission(95_000)).toBe('go');
   });
 
-  test('closes with a success, and forgets what was before', () => {
+  test('closes after a success and starts counting again', () => {
     const breaker = new Breaker(defaultLimits);
     failing(breaker, 20);
     expect(breaker.record(true, 20_000)).toBe('closed');
@@ -321,7 +333,7 @@ describe('the breaker', () => {
     expect(breaker.record(false, 30_000)).toBe('opened');
   });
 
-  test('where B fails for everyone and A answers, nobody waits for B', async () => {
+  test('does not delay snippets that variant A answers while variant B fails for all', async () => {
     const { asked } = answer({
       render: [problem(503)],
       retrieve: [json({ id: 1, content: 'retrieved' })],

@@ -20,7 +20,7 @@ const fine = (_: Http2ServerRequest, response: Http2ServerResponse) => {
 };
 
 describe('a request', () => {
-  test('carries the key as a bearer credential, asks for JSON, and for no compression', async () => {
+  test('carries the API key as a bearer credential and asks for uncompressed JSON', async () => {
     let seen: Http2ServerRequest | undefined;
     const server = await serve(
       httpServer((request, response) => {
@@ -43,7 +43,7 @@ describe('a request', () => {
   test.for([
     [true, '2.0'],
     [false, '1.1'],
-  ] as const)('where HTTP/2 is offered: %s', async ([http2, version]) => {
+  ] as const)('with HTTP/2 offered by the server (%s) uses HTTP/%s', async ([http2, version]) => {
     const versions = new Set<string>();
     const server = await serve(
       httpServer(
@@ -64,7 +64,7 @@ describe('a request', () => {
     expect([...versions]).toEqual([version]);
   });
 
-  test('offers HTTP/2 first', async () => {
+  test('offers HTTP/2 before HTTP/1.1', async () => {
     const offered: string[][] = [];
     const server = createTlsServer({
       key: certificate.key,
@@ -89,28 +89,31 @@ describe('a request', () => {
     expect(offered).toEqual([['h2', 'http/1.1']]);
   });
 
-  test.for([true, false])('no more are under way than concurrency allows (HTTP/2: %s)', async (http2) => {
-    let now = 0;
-    let most = 0;
-    const server = await serve(
-      httpServer(
-        (request, response) => {
-          most = Math.max(most, ++now);
-          void setTimeout(5).then(() => {
-            now -= 1;
-            fine(request, response);
-          });
-        },
-        { http2 },
-      ),
-    );
-    const client = clientOf(server, { concurrency: 3 });
-    await Promise.all(Array.from({ length: 30 }, (_, index) => client.get(index + 1)));
-    expect(most).toBe(3);
-  });
+  test.for([true, false])(
+    'waits while as many as `concurrency` are in progress (HTTP/2: %s)',
+    async (http2) => {
+      let now = 0;
+      let most = 0;
+      const server = await serve(
+        httpServer(
+          (request, response) => {
+            most = Math.max(most, ++now);
+            void setTimeout(5).then(() => {
+              now -= 1;
+              fine(request, response);
+            });
+          },
+          { http2 },
+        ),
+      );
+      const client = clientOf(server, { concurrency: 3 });
+      await Promise.all(Array.from({ length: 30 }, (_, index) => client.get(index + 1)));
+      expect(most).toBe(3);
+    },
+  );
 });
 
-test('of a header that is sent twice, the first counts', async () => {
+test('the first of two Retry-After headers is used', async () => {
   let asked = 0;
   const server = await serve(
     rawServer((socket) => {
@@ -127,8 +130,8 @@ test('of a header that is sent twice, the first counts', async () => {
   expect(notices).toEqual([{ kind: 'held', origin: server.origin, milliseconds: 7_000 }]);
 });
 
-describe('ending', () => {
-  test('the signal of the caller ends one request at once', async () => {
+describe('abort and close', () => {
+  test('an aborted signal ends a request at once', async () => {
     const server = await serve(rawServer(() => {}));
     const client = clientOf(server);
     const controller = new AbortController();
@@ -140,7 +143,7 @@ describe('ending', () => {
     });
   });
 
-  test('the signal of the caller ends one that still waits for its turn', async () => {
+  test('an aborted signal ends a queued request', async () => {
     const server = await serve(rawServer(() => {}));
     const client = clientOf(server, { concurrency: 1 });
     const first = failureOf(client.get(1));
@@ -151,7 +154,7 @@ describe('ending', () => {
     expect(await first).toMatchObject({ code: 'closed' });
   });
 
-  test('close ends what is under way, and what comes after', async () => {
+  test('closing the client ends requests in progress and rejects later ones', async () => {
     const server = await serve(rawServer(() => {}));
     const client = clientOf(server);
     const failures = [1, 2].map((id) => failureOf(client.get(id)));
@@ -160,7 +163,7 @@ describe('ending', () => {
     expect(await failureOf(client.get(3))).toMatchObject({ code: 'closed' });
   });
 
-  test('a signal that was aborted before ends a request that would wait for its turn', async () => {
+  test('a signal that is already aborted ends a request that would be queued', async () => {
     const server = await serve(rawServer(() => {}));
     const client = clientOf(server, { concurrency: 1 });
     const first = failureOf(client.get(1));
@@ -170,7 +173,7 @@ describe('ending', () => {
     await first;
   });
 
-  test('close ends the connections', async () => {
+  test('closing the client closes its connections', async () => {
     let ended: Promise<unknown> | undefined;
     const server = await serve(
       rawServer((socket) => {
@@ -185,7 +188,7 @@ describe('ending', () => {
     expect(await Promise.race([ended, setTimeout(3_000, 'still open')])).not.toBe('still open');
   });
 
-  test('a closed client keeps no process alive', async () => {
+  test('a closed client does not keep the process alive', async () => {
     const server = await serve(httpServer(fine));
     const script = join(tmpdir(), `snippet-client-${process.pid}.mts`);
     await writeFile(
@@ -202,7 +205,7 @@ describe('ending', () => {
 });
 
 test.for(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'])(
-  'a proxy is used where %s names one, and sees only that there is a connection',
+  'the proxy in %s is used for tunnels and never receives the API key',
   async (variable) => {
     const server = await serve(httpServer(fine));
     const asked: string[] = [];

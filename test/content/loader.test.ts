@@ -21,7 +21,7 @@ beforeAll(async () => {
         }),
       });
       export const collections = { snippets };`,
-    // Not in the config: where that changes, Astro forgets all entries by itself.
+    // Not in the config: if that changes, Astro deletes all entries itself.
     'src/plain-entries.ts': `export const plain = { banner: { id: 1 }, price: { id: 2, params: { plan: 'pro' } } };`,
     'src/pages/index.astro': `---
 import { getEntry, render } from 'astro:content';
@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.close();
 });
 
-test('a page renders an entry, an endpoint reads it, and a frontmatter has its content', async () => {
+test('a page renders an entry, and an attribute and an endpoint use its content', async () => {
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(output).toContain('[astro-snippets] 3 snippets in the collection snippets');
@@ -54,7 +54,7 @@ test('a page renders an entry, an endpoint reads it, and a frontmatter has its c
   ]);
 });
 
-test('a changed snippet is another entry, one that is gone from the list is none', async () => {
+test('a changed snippet updates its entry, and a removed entry disappears', async () => {
   service.put(1, '<b>new</b>');
   await site.write({ 'src/plain-entries.ts': 'export const plain = { banner: { id: 1 } };' });
   expect((await site.build(service.environment)).exitCode).toBe(0);
@@ -63,17 +63,17 @@ test('a changed snippet is another entry, one that is gone from the list is none
   expect(entries.map(({ id }) => id)).toEqual(['banner', 'standard']);
 });
 
-test('the name comes with variant A', async () => {
+test('an entry has the name of the snippet if variant A sent it', async () => {
   service.faults.renderAbsent = true;
   expect((await site.build(service.environment)).exitCode).toBe(0);
-  service.mend();
+  service.clearFaults();
   expect(JSON.parse(await site.read('feed.json'))[0]).toMatchObject({
     name: 'Snippet 1',
     variant: 'retrieve',
   });
 });
 
-test('an entry that has not changed is not written again, so a page that depends on it is not rendered again', async () => {
+test('an unchanged entry keeps its digest, so that its page is restored instead of rendered', async () => {
   const other = await createSite({
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
@@ -105,7 +105,7 @@ export async function getStaticPaths() {
   await other.remove();
 });
 
-test('one entry that fails fails the build, with the same report', async () => {
+test('entries that fail, fail the build with one report', async () => {
   const other = await createSite({
     'src/content.config.ts': `
       import { defineCollection } from 'astro:content';
@@ -118,20 +118,52 @@ test('one entry that fails fails the build, with the same report', async () => {
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);
   expect(output).toContain('2 snippets could not be fetched.');
-  expect(output).toContain('Snippet 999: 404 Not Found');
+  expect(output).toContain('Snippet 999: 404 Not Found [not-found]');
   expect(output).toContain('on texts (collection), entry "wrong"');
-  expect(output).toContain('Check the id');
+  expect(output).toContain('not-found: Check the id: the snippet does not exist');
   await other.remove();
 });
 
-test('without the integration, or without a key, the error says what to do', async () => {
+test('without an API key or without the integration, a collection fails with a hint', async () => {
   const withoutKey = await site.build();
   expect(withoutKey.exitCode).toBe(1);
+  expect(withoutKey.output).toContain('[astro-snippets/missing-key] SNIPPETS_API_KEY is not set.');
   expect(withoutKey.output).toContain(
-    'The collection snippets has a snippet, but SNIPPETS_API_KEY is not set.',
+    'Set SNIPPETS_API_KEY in the environment of the build, or in a .env file',
   );
   await site.write({ 'astro.config.mjs': 'export default {};' });
   const without = await site.build(service.environment);
   expect(without.exitCode).toBe(1);
+  expect(without.output).toContain(
+    '[astro-snippets/missing-integration] The collection snippets uses snippetLoader, but the integration is not in the Astro config.',
+  );
   expect(without.output).toContain('Add snippets() to the integrations of the Astro config.');
+});
+
+test('a snippet that a collection and a page share is fetched once', async () => {
+  const other = await createSite({
+    'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { snippetLoader } from 'astro-snippets/loader';
+      export const collections = {
+        texts: defineCollection({ loader: snippetLoader({ one: { id: 1 }, two: { id: 1 }, three: { id: 1 } }) }),
+      };`,
+    'src/pages/index.astro': `---
+import { getCollection } from 'astro:content';
+const entries = await getCollection('texts');
+---
+<ul>{entries.map(({ data }) => <li>{data.content}</li>)}</ul><p><snippet-embed id="1"></snippet-embed></p>`,
+  });
+  service.put(1, 'shared');
+  // The second build prefetches what the first one showed, and still makes one request.
+  for (const build of ['first', 'second']) {
+    const before = service.requests().length;
+    const { exitCode, output } = await other.build(service.environment);
+    expect(exitCode, output).toBe(0);
+    expect(await other.read('index.html')).toBe(
+      '<!DOCTYPE html><ul><li>shared</li><li>shared</li><li>shared</li></ul><p>shared</p>',
+    );
+    expect(service.requests().slice(before), build).toHaveLength(1);
+  }
+  await other.remove();
 });

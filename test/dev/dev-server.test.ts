@@ -213,7 +213,7 @@ describe('a page is served with its snippets in it', () => {
     expect(await html('/')).toContain('first words');
     // Before the service can have answered.
     expect(performance.now() - start).toBeLessThan(service.faults.latency);
-    service.mend();
+    service.clearFaults();
   });
 });
 

@@ -6,17 +6,17 @@ import { documentedOptions, errorsPage, optionsTable } from './reference.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
 
-test('the table of options in the README is the one in the source (npm run docs)', () => {
+test('the table of options in the README matches the source (npm run docs updates it)', () => {
   expect(read('README.md')).toContain(`\n${optionsTable()}\n`);
 });
 
-test('every option has a description', () => {
+test('every option has a description in its doc comment', () => {
   const options = documentedOptions();
   expect(options.map(({ name }) => name)).toContain('concurrency');
   for (const { description } of options) expect(description).toMatch(/^\S.{10,}/);
 });
 
-test('docs/errors.md has a section for every error code (npm run docs)', () => {
+test('docs/errors.md has a section for every error code (npm run docs updates it)', () => {
   expect(read('docs/errors.md')).toBe(errorsPage());
   for (const code of Object.keys(errors)) expect(read('docs/errors.md')).toContain(`\n## ${code}\n`);
 });

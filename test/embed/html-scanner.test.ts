@@ -70,6 +70,7 @@ describe('what is an element, as the HTML Standard says', () => {
     ['a title in SVG', `<svg><title>${embed}</title></svg><title>${embed}</title>`],
     ['a style in SVG', `<svg><style>${embed}</style></svg>`],
     ['SVG without an end tag', `<svg><p><title>${embed}`],
+    ['SVG that </p> ends', `<svg></p><title>${embed}`],
     ['SVG that ends with />', `<svg/><title>${embed}`],
     ['a quote in an attribute without quotes', `<a b=c"d>${embed}<a b=">${embed}`],
     ['an attribute without a value', `<a b= >${embed}`],
@@ -145,18 +146,7 @@ const tag = fc
   .map(([open, name, rest]) => `${open}${name}${rest}>`);
 const markup = fc.array(fc.oneof(tag, bits), { maxLength: 25 }).map((parts) => parts.join(''));
 const inForeign = fc.array(
-  fc.constantFrom(
-    '<g>',
-    '</g>',
-    '<path/>',
-    '<style>',
-    '</style>',
-    '<script>',
-    '</script>',
-    '<mi>',
-    embed,
-    'x',
-  ),
+  fc.constantFrom('<g>', '</g>', '<path/>', '<style>', '</style>', '<script>', '</script>', embed, 'x'),
   { maxLength: 8 },
 );
 const foreign = fc

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Content, compose, inline, scan } from '../../src/embed/index.ts';
+import { type Content, compose, inline } from '../../src/embed/inline.ts';
+import { scan } from '../../src/embed/scan.ts';
 
 function put(
   html: string | Buffer,
@@ -20,7 +21,7 @@ function both(content: string): Content {
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 
-describe('content goes in byte for byte', () => {
+describe('a content is inlined byte for byte', () => {
   test.for([
     '',
     "$& $1 $` $' $$",
@@ -37,7 +38,7 @@ describe('content goes in byte for byte', () => {
   });
 });
 
-describe('where a page can hold only text, content is escaped', () => {
+describe('a content is escaped where only text is possible', () => {
   test.for([
     [`<title>a ${embed}</title>`, '<title>a &lt;b&gt; &amp;amp; "c"</title>'],
     [`<textarea>${embed}</textarea>`, '<textarea>&lt;b&gt; &amp;amp; "c"</textarea>'],
@@ -49,7 +50,7 @@ describe('where a page can hold only text, content is escaped', () => {
   });
 });
 
-describe('a paragraph gives way to what it cannot hold', () => {
+describe('a paragraph around an embed is replaced if it cannot contain the content', () => {
   test.for([
     ['<div>x</div>', '<div>x</div>'],
     ['text, then <TABLE></TABLE>', 'text, then <TABLE></TABLE>'],
@@ -61,17 +62,17 @@ describe('a paragraph gives way to what it cannot hold', () => {
     ['', '<p></p>'],
     ['<!-- <div> -->', '<p><!-- <div> --></p>'],
     ['<a title="<div>">x</a>', '<p><a title="<div>">x</a></p>'],
-  ] as const)('%s', ([content, expected]) => {
+  ] as const)('content %j gives %j', ([content, expected]) => {
     expect(put(`a<p>${embed}</p>b`, content).toString()).toBe(`a${expected}b`);
   });
 
-  test('but not one that holds something else too, nor for text', () => {
+  test('a paragraph with other content stays, and so does one around an embed that is shown as text', () => {
     expect(put(`<p>x ${embed}</p>`, '<div></div>').toString()).toBe('<p>x <div></div></p>');
     expect(put('<p><snippet-embed id="1" as="text"/></p>', '<hr>').toString()).toBe('<p>&lt;hr&gt;</p>');
   });
 });
 
-describe('without content the children stay, as they stand', () => {
+describe('the children of an embed are inlined unchanged if there is no content', () => {
   test.for([
     ['<i><snippet-embed id="1">a <b>c</b> &amp; ü</snippet-embed></i>', '<i>a <b>c</b> &amp; ü</i>'],
     ['<title><snippet-embed id="1">a &amp; b</snippet-embed></title>', '<title>a &amp; b</title>'],
@@ -82,20 +83,20 @@ describe('without content the children stay, as they stand', () => {
   });
 });
 
-test('several embeds, each with its own content', () => {
+test('several embeds each get their own content', () => {
   const html =
     '<title><snippet-embed id=1 /></title><p><snippet-embed id=2 /></p><snippet-embed id=3>c</snippet-embed>';
   const content = (id: string) => ({ 1: 'A&B', 2: '<hr>' })[id];
   expect(put(html, content).toString()).toBe('<title>A&amp;B</title><hr>c');
 });
 
-test('bytes outside an embed stay, even where they are no UTF-8', () => {
+test('bytes outside an embed stay, even if they are not UTF-8', () => {
   const bytes = Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x80]);
   const page = Buffer.concat([bytes, Buffer.from(embed), bytes]);
   expect(put(page, 'ü')).toEqual(Buffer.concat([bytes, Buffer.from('ü'), bytes]));
 });
 
-test('a page without an embed comes out as it went in', () => {
+test('a page without an embed is unchanged', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
       expect(put(Buffer.from(bytes), 'x')).toEqual(Buffer.from(bytes));
@@ -103,7 +104,7 @@ test('a page without an embed comes out as it went in', () => {
   );
 });
 
-test('any content, among anything that opens no other context, is what it was', () => {
+test('any content is inlined unchanged into any text', () => {
   const around = fc.stringMatching(/^[^<&]*$/);
   fc.assert(
     fc.property(fc.array(fc.tuple(around, fc.string({ unit: 'grapheme' }))), around, (pairs, end) => {
@@ -119,7 +120,7 @@ test('any content, among anything that opens no other context, is what it was', 
   );
 });
 
-test('what was placed is known by its bytes in the new page, and another content can take its place', () => {
+test('the byte range of an inlined content is recorded, so that another content can replace it', () => {
   const page = Buffer.from(`ü<p>${embed}</p><title>${embed}</title><i>${embed}</i>`);
   const first = inline(page, scan(page, 'html').embeds, () => both('a & b'));
   expect(first.file.toString()).toBe('ü<p>a & b</p><title>a &amp; b</title><i>a & b</i>');
@@ -137,4 +138,27 @@ test('what was placed is known by its bytes in the new page, and another content
       first.file,
     );
   expect(spliced).toEqual(again);
+});
+
+describe('content ends nothing that is around it', () => {
+  const cdata = '<![CDATA[';
+  test.for([
+    ['xml', `<a>${cdata}]]${embed}>]]></a>`, '', `<a>${cdata}]]]]>${cdata}>]]></a>`],
+    ['xml', `<a>${cdata}]${embed}>]]></a>`, ']', `<a>${cdata}]]]]>${cdata}>]]></a>`],
+    ['xml', `<a>${cdata}]]${embed}]]></a>`, '>', `<a>${cdata}]]]]>${cdata}>]]></a>`],
+    ['xml', `<a>${cdata}${embed}]]></a>`, 'a]]>b', `<a>${cdata}a]]]]>${cdata}>b]]></a>`],
+    [
+      'html',
+      `<script type="application/json">["<snippet-embed id=1 />"]</script>`,
+      '</script <!-- <script ',
+      '<script type="application/json">["\\u003c/script \\u003c!-- \\u003cscript "]</script>',
+    ],
+    ['html', '<a title=&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt; b>', '', '<a title="" b>'],
+    ['html', `<a title='${embed}'>`, `it's`, "<a title='it&#39;s'>"],
+    // Some readers of XML decode its five named references and no numeric ones.
+    ['xml', `<a t="&lt;snippet-embed id='1'/>"/>`, `it's "b"`, '<a t="it&apos;s &quot;b&quot;"/>'],
+  ] as const)('%s: %s with %j', ([kind, text, content, expected]) => {
+    const file = Buffer.from(text);
+    expect(inline(file, scan(file, kind).embeds, () => both(content)).file.toString()).toBe(expected);
+  });
 });

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type FileKind, lineAt, mayHoldEmbeds, scan } from '../../src/embed/index.ts';
+import { lineAt } from '../../src/embed/replace.ts';
+import { type FileKind, mayHoldEmbeds, scan } from '../../src/embed/scan.ts';
 
 const found = (html: string) => scan(Buffer.from(html), 'html');
 const attributes = (html: string) => found(html).embeds.map((embed) => embed.attributes);
 const slices = (html: string) =>
   found(html).embeds.map(({ start, end }) => Buffer.from(html).subarray(start, end).toString());
 
-describe('attributes are read', () => {
+describe('the attributes of an embed are parsed', () => {
   test.for([
     [`<snippet-embed id="42"></snippet-embed>`, { id: '42' }],
     [`<snippet-embed id='42'></snippet-embed>`, { id: '42' }],
@@ -34,26 +35,26 @@ describe('attributes are read', () => {
   });
 });
 
-describe('an embed ends', () => {
+describe('the end of an embed is found', () => {
   test.for([
     [
-      'with its end tag',
+      'at its end tag',
       'Ü <snippet-embed id="1">ä</snippet-embed>!',
       ['<snippet-embed id="1">ä</snippet-embed>'],
     ],
     [
-      'with white space in it',
+      'at an end tag with white space in it',
       'a<snippet-embed id="1"></snippet-embed\n >b',
       ['<snippet-embed id="1"></snippet-embed\n >'],
     ],
-    ['with />', 'a<snippet-embed id="1"/>b</p>', ['<snippet-embed id="1"/>']],
+    ['at />', 'a<snippet-embed id="1"/>b</p>', ['<snippet-embed id="1"/>']],
     [
-      'with />, each',
+      'at /> of each of two',
       '<snippet-embed id="1" /> <snippet-embed id="2" />',
       ['<snippet-embed id="1" />', '<snippet-embed id="2" />'],
     ],
     [
-      'where its children do',
+      'after its children',
       '<snippet-embed id="1"><p>a</p><b>c</snippet-embed>d',
       ['<snippet-embed id="1"><p>a</p><b>c</snippet-embed>'],
     ],
@@ -77,38 +78,41 @@ function forms(text: string, kind: FileKind = 'html'): string[] {
 test.for([
   ['a comment', `<!-- ${embed} -->`],
   [
-    'raw text',
+    'raw text elements',
     `<xmp>${embed}</xmp><iframe>${embed}</iframe><noembed>${embed}</noembed><noframes>${embed}</noframes>`,
   ],
   ['escaped code', `<code>&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;</code>`],
   ['what only names the element', '<p class="snippet-embed">&lt;snippet-embedded&gt; snippet-embed</p>'],
-  ['another element', '<snippet-embedded id="1"></snippet-embedded><x-snippet-embed></x-snippet-embed>'],
-  ['after <plaintext>', `<plaintext>${embed}`],
-  ['no end tag of anything', '</snippet-embed><p></snippet-embed></p>'],
-] as const)('left alone: %s', ([, html]) => {
+  [
+    'an element with a similar name',
+    '<snippet-embedded id="1"></snippet-embedded><x-snippet-embed></x-snippet-embed>',
+  ],
+  ['text after <plaintext>', `<plaintext>${embed}`],
+  ['an end tag without a start tag', '</snippet-embed><p></snippet-embed></p>'],
+] as const)('an embed in %s is not found', ([, html]) => {
   expect(found(html)).toEqual({ embeds: [], faults: [], warnings: [] });
 });
 
 test.for([
   ['noscript', `<noscript>${embed}</noscript>`, false],
   ['template', `<template>${embed}</template>`, false],
-  ['svg title', `<svg><title>${embed}</title></svg>`, false],
+  ['an svg title', `<svg><title>${embed}</title></svg>`, false],
   ['title', `<title>a ${embed} b</title>`, true],
   ['TITLE', `<TITLE>${embed}</TITLE>`, true],
   ['textarea', `<textarea>\n${embed}</textarea>`, true],
-  ['a title that never ends', `<title>${embed}`, true],
-] as const)('found once in: %s', ([, html, isText]) => {
+  ['a title without an end tag', `<title>${embed}`, true],
+] as const)('an embed in %s is found once', ([, html, isText]) => {
   expect(forms(html)).toEqual([isText ? 'text in html-text' : 'html']);
   expect(slices(html)).toEqual([embed]);
 });
 
-test('embeds come in the order of the page', () => {
+test('embeds are found in the order of the page', () => {
   const html =
     '<title><snippet-embed id=1 /></title><snippet-embed id=2 /><textarea><snippet-embed id=3 /></textarea><snippet-embed id=4 />';
   expect(attributes(html).map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
 });
 
-describe('a fault is found with its line', () => {
+describe('an invalid embed is reported with its line', () => {
   test.for([
     ['unclosed', `a\nb <snippet-embed id="1">`, [['unclosed', 2]]],
     ['unclosed in a paragraph', `<p>\n\n<snippet-embed id="1"></p>${embed}`, [['unclosed', 3]]],
@@ -124,7 +128,7 @@ describe('a fault is found with its line', () => {
   });
 });
 
-describe('the paragraph that holds an embed and nothing else', () => {
+describe('a paragraph that contains only an embed is recognized', () => {
   test.for([
     [`<p>${embed}</p>`, true],
     [`<p>\n  ${embed}\t</p>`, true],
@@ -164,7 +168,7 @@ test.for([
   [`<astro-island></astro-island>${embed}`, false],
   [`<template>${embed}</template>`, false],
   [embed, false],
-] as const)('in the own markup of an island: %s: %s', ([html, inIsland]) => {
+] as const)("%s: the embed is in an island's own markup: %s", ([html, inIsland]) => {
   expect(found(html).embeds).toEqual([expect.objectContaining({ inIsland })]);
 });
 
@@ -201,7 +205,7 @@ const pieces = fc.constantFrom(
   ],
 );
 
-test('no page makes it fail, and what it finds is in the page, in order, without overlap', () => {
+test('scanning random HTML never fails, and the embeds found are in order and do not overlap', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(pieces, fc.string()), { maxLength: 40 }), (parts) => {
       const page = Buffer.from(parts.join(''));
@@ -264,6 +268,11 @@ describe('in a page, an embed is found in', () => {
       ['text in html-attribute, json, html-text'],
     ],
     ['a URL', `<a href="/?a&amp;t=${encoded}&amp;b">x</a>`, ['text in html-attribute, url']],
+    [
+      'a URL in a URL',
+      `<a href="/?t=${encodeURIComponent(encoded)}">x</a>`,
+      ['text in html-attribute, url, url'],
+    ],
     [
       'a query',
       `<a href="/?t=${encoded.replaceAll('%20', '+')}">x</a>`,
@@ -353,6 +362,7 @@ describe('examples stay', () => {
     ['code in HTML in XML', 'xml', `<a>&lt;code&gt;${escaped}&lt;/code&gt;</a>`],
     ['code in HTML in a data attribute', 'html', `<a data-x='<code>${embed}</code>'>`],
     ['backticks', 'text', `Write \`${embed}\` or \`\` \`${embed}\`\`.`],
+    ['backticks, cut', 'text', `Write \`<snippet-embed\`, \`<snippet-embed id="\` or \`${embed}\`.`],
     ['backticks in JSON', 'json', JSON.stringify([`Write \`${embed}\``])],
     ['a fence', 'text', `a\n\`\`\`html\n${embed}\n\`\`\`\nb`],
     ['a fence of tildes that never ends', 'text', `~~~~\n${embed}\n~~~\n${embed}`],
@@ -367,6 +377,11 @@ describe('examples stay', () => {
     ['a void element is to be ignored', 'html', `<br data-snippets-ignore>${embed}`],
     ['a fence ends', 'text', `\`\`\`\nx\n\`\`\`\n${embed}`],
     ['a single backtick stands in another paragraph', 'text', `a \` b\n\n${embed}\n\n a \` b`],
+    [
+      'the attributes of an embed have backticks',
+      'text',
+      'a <snippet-embed id=1 params=\'{"a":"`b`"}\' /> b',
+    ],
     ['a page has backticks', 'html', `<p>\`${embed}\`</p>`],
     ['there is markup in code', 'text', `Write \`<title>\` and \`<!--\`. ${embed}`],
   ] as const)('but are none where %s', ([, kind, text]) => {
@@ -410,6 +425,7 @@ describe('where no embed can be, it is a fault', () => {
 describe('what is no whole embed is a warning where it is escaped', () => {
   test.for([
     ['smart quotes', 'html', '<p>&lt;snippet-embed id=“1”&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
+    ['an id that is too large', 'html', '<p>&lt;snippet-embed id=9007199254740993 /&gt;</p>', 'invalid-id'],
     ['no id', 'html', '<p>&lt;snippet-embed&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
     ['dots', 'html', '<a title="&lt;snippet-embed id=&quot;…&quot; /&gt;">', 'invalid-id'],
     ['an excerpt that was cut in the tag', 'html', '<p>&lt;snippet-embed id=&quot;1</p>', 'unclosed'],

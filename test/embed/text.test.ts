@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parseFragment } from 'parse5';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../src/embed/index.ts';
+import { textOf } from '../../src/embed/text.ts';
 
 describe('the text of HTML', () => {
   test.for([
@@ -43,30 +43,27 @@ function theirs(html: string): string {
   return text.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '');
 }
 
-// Without tables and lists of options, where parse5 moves text about, and NUL, which it drops.
+// Without tables and lists of options, where parse5 moves text about, end tags that fit no start tag, of which it makes
+// elements of their own, and NUL, which it drops.
 const part = fc.oneof(
   fc.constantFrom(
     ...[
       '<p>',
       '<p>a</p>',
       '<div>',
-      '</div>',
       '<li>',
       '<ul>',
-      '</ul>',
+      '<ul>a</ul>',
       '<br>',
-      '<b>',
-      '</b>',
-      '<h1>',
-      '</h1>',
+      '<b>b</b>',
+      '<h1>h</h1>',
       '<!-- x -->',
     ],
     ...[
       '<script>x</script>',
       '<style>x</style>',
       '<template>x</template>',
-      '<a title=">">',
-      '</a>',
+      '<a title=">">x</a>',
       '<section>',
     ],
     ...[

@@ -32,7 +32,7 @@ async function built(files: Record<string, string>): Promise<Site> {
   return site;
 }
 
-/** A page as it was built, without scripts and without what a build names anew each time. */
+/** A page of the output, without scripts and without names that differ from build to build. */
 async function pageOf(site: Site, name: string): Promise<string> {
   return (await site.read(name))
     .replaceAll(/<script\b[\s\S]*?<\/script>/g, '')
@@ -63,7 +63,7 @@ const frameworks = {
     extension: 'jsx',
   },
   Vue: {
-    // Vue has to be told which elements are not its components.
+    // Vue needs to know which elements are not its components.
     config: config(
       `vue({ template: { compilerOptions: { isCustomElement: (tag) => tag === 'snippet-embed' } } }), `,
       `import vue from '@astrojs/vue';`,
@@ -83,7 +83,7 @@ describe.for(['React', 'Vue'] as const)('%s', (name) => {
   const { config: configuration, extension, ...components } = frameworks[name];
   const files = { 'astro.config.mjs': configuration, ...components };
 
-  test('children passed to an island, and own markup without hydration', async () => {
+  test('snippets are inlined in the children of an island and in components without hydration', async () => {
     const site = await built({
       ...files,
       'src/pages/index.astro': `---
@@ -115,7 +115,7 @@ import Own from '../components/Own.${extension}';
     }
   });
 
-  test('the own markup of a hydrated island: the build fails and says what to do', async () => {
+  test("an embed in a hydrated island's own markup fails the build with a hint", async () => {
     const site = await createSite({
       ...files,
       'src/pages/lost.astro': `---
@@ -126,12 +126,16 @@ import Own from '../components/Own.${extension}';
     sites.push(site);
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(1);
-    expect(output).toMatch(/lost\/index\.html:\d+\n +The embed of snippet 1 is in an island's own markup/);
-    expect(output).toContain('pass it to the island as children');
+    expect(output).toMatch(
+      /lost\/index\.html:\d+\n +The embed of snippet 1 is in an island's own markup, and would vanish when the island hydrates\. \[embed-in-island\]/,
+    );
+    expect(output).toContain(
+      'Pass the embed to the island as children: <Box client:load><Snippet id={42} /></Box>.',
+    );
   });
 });
 
-test('Markdown by remark', async () => {
+test('snippets are inlined in Markdown that remark processes', async () => {
   const site = await built({
     'astro.config.mjs': config(
       '',
@@ -144,7 +148,7 @@ test('Markdown by remark', async () => {
   expect(await pageOf(site, 'index.html')).toMatchSnapshot();
 });
 
-test('view transitions', async () => {
+test('snippets are inlined in pages with view transitions', async () => {
   const site = await built({
     'src/pages/index.astro': `---
 import { ClientRouter } from 'astro:transitions';
@@ -155,7 +159,7 @@ import { Snippet } from 'astro-snippets/components';
   expect((await pageOf(site, 'index.html')).replaceAll(/="astro-\w+-\d+"/g, '')).toMatchSnapshot();
 });
 
-test('a sitemap, an HTML minifier, and a search by Pagefind, which all come after', async () => {
+test('a sitemap, an HTML minifier and Pagefind see pages with inlined snippets', async () => {
   const site = await built({
     'astro.config.mjs': config(
       'sitemap(), minify(), search(), ',
@@ -191,7 +195,7 @@ const search = () => ({ name: 'search', hooks: { 'astro:build:done': async ({ di
   );
 });
 
-test('a server island is rendered on demand, so a Snippet in it is an error with a hint', async () => {
+test('<Snippet> in a server island is an error with a hint, as it is rendered on demand', async () => {
   const site = await createSite({
     'astro.config.mjs': config(
       '',

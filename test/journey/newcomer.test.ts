@@ -12,7 +12,7 @@ const phone = { width: 390, height: 844 };
 let playground: ChildProcess;
 let output = '';
 let browser: Browser;
-/** Signed in on the website, by the link that the terminal shows. */
+/** Signed in on the website with the link from the terminal. */
 let context: BrowserContext;
 let link: string;
 /** The heading of the page that the link opened. */
@@ -46,7 +46,7 @@ beforeAll(async () => {
   await vi.waitFor(() => expect(output).toContain('Ctrl-C ends all of it'), { timeout: 60_000 });
   siteUrl = `http://localhost:${site}`;
   websiteUrl = `http://localhost:${website}`;
-  // Here and in no test: the link is good for once, and every page of the website needs it.
+  // Here instead of in a test: the link works once, and every page of the website needs the session.
   page = await context.newPage();
   link = /http:\/\/localhost:\d+\/login\/\S+/.exec(output)?.[0] ?? '';
   await page.goto(link);
@@ -54,7 +54,7 @@ beforeAll(async () => {
   await page.close();
 }, 400_000);
 
-// Each test starts from a page of its own, so that each can be run alone.
+// Each test has its own page, so that each can run alone.
 beforeEach(async () => {
   page = await context.newPage();
   return () => page.close();
@@ -67,19 +67,19 @@ afterAll(async () => {
   expect(await ended).toEqual([0, null]);
 });
 
-/** What a checker finds that keeps people out, on the page as it is. */
-async function barriers(): Promise<string> {
+/** The accessibility violations that axe finds on the page. */
+async function violationsOf(): Promise<string> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`).join('\n');
 }
 
-/** Whether the page is wider than the screen, so that one would have to scroll sideways to read it. */
+/** Whether the page is wider than the screen and scrolls sideways. */
 function overflows(): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 }
 
-test('the link of the terminal opens the website, once', async () => {
+test('the link in the terminal signs in to the website once', async () => {
   expect(link).toContain(websiteUrl);
   expect(landedOn).toBe('Snippets');
   const stranger = await browser.newPage();
@@ -88,7 +88,7 @@ test('the link of the terminal opens the website, once', async () => {
   await stranger.close();
 });
 
-test('a snippet is edited from the page that shows it, previewed, published, and seen there', async () => {
+test('a snippet is edited from its page, previewed, published, and shown on the page', async () => {
   await page.goto(`${siteUrl}/pricing/`);
   expect(await page.getByText('The winter roast is here.').count()).toBe(1);
   await page.getByRole('link', { name: '41' }).click();
@@ -106,14 +106,14 @@ test('a snippet is edited from the page that shows it, previewed, published, and
   expect(await page.getByText(words).count()).toBe(1);
 });
 
-test('an island is alive, and its children hold the snippet', async () => {
+test('an island is hydrated and shows a snippet in its children', async () => {
   const problems: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
   });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`${siteUrl}/brew/`);
-  // Astro takes this attribute away when the island has been hydrated.
+  // Astro removes this attribute when the island is hydrated.
   await page.locator('astro-island:not([ssr])').waitFor();
   await page.getByRole('button', { name: 'Start' }).click();
   await page.getByText(/seconds left/).waitFor();
@@ -121,15 +121,15 @@ test('an island is alive, and its children hold the snippet', async () => {
   expect(problems).toEqual([]);
 });
 
-test('the subscription expires: the build fails with the detail of the 402, and the site stays as it was', async () => {
+test('with an expired subscription the website shows the 402 in detail, and the site stays as it was', async () => {
   await page.goto(`${websiteUrl}/account`);
   await page.getByRole('button', { name: 'Let it expire' }).click();
   await page.getByRole('button', { name: 'Bring the site up to date' }).click();
   await page.getByText('the site could not be brought up to date').waitFor({ timeout: 30_000 });
   const said = (await page.locator('pre').textContent()) ?? '';
-  expect(said).toContain('402 Payment Required');
+  expect(said).toContain('402 Payment Required [payment-required]');
   expect(said).toContain('The subscription of Northwind Coffee has expired.');
-  expect(said).toContain('trial or subscription has ended');
+  expect(said).toContain("The organization's free trial or subscription has expired.");
   expect((await fetch(`${siteUrl}/pricing/`)).status).toBe(200);
   await page.goto(`${websiteUrl}/account`);
   await page.getByRole('button', { name: 'Renew it' }).click();
@@ -137,7 +137,7 @@ test('the subscription expires: the build fails with the detail of the 402, and 
   await page.getByText(/on the site \d+\.\d s after the click/).waitFor({ timeout: 30_000 });
 });
 
-test('the requests of the build are listed', async () => {
+test('the website lists the requests of the build', async () => {
   await page.goto(`${websiteUrl}/requests`);
   expect(await page.getByRole('row').filter({ hasText: 'render' }).count()).toBeGreaterThan(9);
 });
@@ -156,19 +156,19 @@ const sitePages = ['/', '/pricing/', '/blog/', '/blog/grinding-at-home/', '/visi
 test.for([
   ['a desktop', { width: 1280, height: 900 }],
   ['a phone', phone],
-] as const)('on %s, no page keeps anybody out, and none is wider than the screen', async ([, viewport]) => {
+] as const)('on %s, every page is accessible and fits the screen', async ([, viewport]) => {
   await page.setViewportSize(viewport);
-  for (const address of [
+  for (const url of [
     ...websitePages.map((path) => websiteUrl + path),
     ...sitePages.map((path) => siteUrl + path),
   ]) {
-    await page.goto(address);
-    expect(await barriers(), address).toBe('');
-    expect(await overflows(), address).toBe(false);
+    await page.goto(url);
+    expect(await violationsOf(), url).toBe('');
+    expect(await overflows(), url).toBe(false);
   }
 });
 
-test('by keyboard alone: the first key leads to the content, and a snippet can be searched and opened', async () => {
+test('with the keyboard alone, the content is one key away, and a snippet can be found and opened', async () => {
   await page.goto(`${websiteUrl}/snippets`);
   await page.keyboard.press('Tab');
   expect(await page.locator(':focus').textContent()).toBe('Skip to the content');

@@ -23,7 +23,7 @@ export default defineConfig({ integrations: [clock, snippets()] });`,
     ...Object.fromEntries(Array.from({ length: count }, (_, index) => [`public/${index}.html`, page])),
   });
 });
-beforeEach(() => service.mend());
+beforeEach(() => service.clearFaults());
 afterAll(async () => {
   await site.remove();
   await service.close();
@@ -43,7 +43,7 @@ async function interrupt(signal: NodeJS.Signals, milliseconds: number) {
 const manifest = () => site.list('node_modules/.astro/astro-snippets');
 
 async function expectCompleteBuild() {
-  service.mend();
+  service.clearFaults();
   expect((await site.build(service.environment)).exitCode).toBe(0);
   const pages = (await site.list()).filter((name) => name.endsWith('.html'));
   expect(pages).toHaveLength(count + 1);

@@ -8,9 +8,9 @@ import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { certificate, httpServer } from '../support/tls-server.ts';
 
-describe('what a failure says about each stage', () => {
-  test.each<[SnippetErrorCode | undefined, Stage | undefined]>([
-    [undefined, undefined],
+describe('the findings of doctor', () => {
+  test.each<[SnippetErrorCode | 'no error', Stage | 'none']>([
+    ['no error', 'none'],
     ['network', 'connection'],
     ['timeout', 'connection'],
     ['certificate', 'certificate'],
@@ -21,17 +21,20 @@ describe('what a failure says about each stage', () => {
     ['payment-required', 'subscription'],
     ['forbidden', 'permission'],
     ['not-found', 'snippet'],
-  ])('%s: %s fails, all before it works, nothing is known of what comes after', (code, failing) => {
-    const findings = findingsOf(code);
-    const place = failing === undefined ? stages.length : stages.indexOf(failing);
-    const expected = stages.map((_, index) =>
-      index < place ? 'works' : index === place ? 'fails' : 'unknown',
-    );
-    expect(stages.map((stage) => findings[stage])).toEqual(expected);
-  });
+  ])(
+    '%s: the failed check is %s, the ones before it passed, the ones after it are unknown',
+    (code, failing) => {
+      const findings = findingsOf(code === 'no error' ? undefined : code);
+      const place = failing === 'none' ? stages.length : stages.indexOf(failing);
+      const expected = stages.map((_, index) =>
+        index < place ? 'works' : index === place ? 'fails' : 'unknown',
+      );
+      expect(stages.map((stage) => findings[stage])).toEqual(expected);
+    },
+  );
 });
 
-describe('the command', () => {
+describe('astro-snippets doctor', () => {
   let service: TestService;
   let folder: string;
 
@@ -39,7 +42,7 @@ describe('the command', () => {
     service = await startTestService({ 4: 'hello' });
     folder = await mkdtemp(join(tmpdir(), 'snippets-doctor-'));
   });
-  beforeEach(() => service.mend());
+  beforeEach(() => service.clearFaults());
   afterAll(async () => {
     await rm(folder, { recursive: true });
     await service.close();
@@ -48,70 +51,82 @@ describe('the command', () => {
   const run = (arguments_: string[], environment: Record<string, string> = {}) =>
     startCommand(folder, ['doctor', ...arguments_], { ...service.environment, ...environment }).ended;
 
-  test('a snippet that comes by both variants', async () => {
+  test('passes all checks for a snippet that both variants return', async () => {
     const { exitCode, output } = await run(['4']);
-    expect(output.match(/ok {5}Snippet 4 came, after \d+ ms/g)).toHaveLength(2);
+    expect(output.match(/ok {5}Snippet 4 arrived in \d+(\.\d+)?m?s/g)).toHaveLength(2);
     expect(output).not.toContain('FAILED');
-    expect(output).toContain('A build can fetch snippets.');
+    expect(output).toContain('\nReady to build.\n');
     expect(exitCode).toBe(0);
   });
 
-  test('no id and no build: one that may not be there says all but that', async () => {
+  test('checks everything but the snippet if there is no id and no build', async () => {
     const { exitCode, output } = await run([]);
-    expect(output).toMatch(/ok {5}the key may do this\n {2}- {6}there may be no snippet 1/);
+    expect(
+      output.match(
+        /ok {5}the key has the permission\n {2}- {6}snippet: not checked\. Name one of yours: astro-snippets doctor 42/g,
+      ),
+    ).toHaveLength(2);
     expect(exitCode).toBe(0);
   });
 
-  test('an id that is not there', async () => {
+  test('fails the snippet check for an unknown id', async () => {
     const { exitCode, output } = await run(['7']);
-    expect(output).toMatch(/ok {5}the key may do this\n {2}FAILED Snippet 7 cannot be had\n.*404 Not Found/);
+    expect(output).toMatch(
+      /ok {5}the key has the permission\n {2}FAILED Snippet 7 could not be fetched\n.*404 Not Found.*\[not-found\]/,
+    );
     expect(exitCode).toBe(1);
   });
 
-  test('a key that nobody knows, and is not shown', async () => {
-    const { exitCode, output } = await run(['4'], { SNIPPETS_API_KEY: 'sk_of_nobody_at_all' });
-    expect(output).toMatch(/ok {5}the service is well\n {2}FAILED the key is not known\n.*401 Unauthorized/);
-    expect(output).toMatch(/ {2}- {6}subscription: not known/);
-    expect(output).not.toContain('sk_of_nobody_at_all');
+  test('fails the key check for an unknown API key, and does not show the key', async () => {
+    const { exitCode, output } = await run(['4'], { SNIPPETS_API_KEY: 'sk_unknown_000000' });
+    expect(output).toMatch(
+      /ok {5}the service responds normally\n {2}FAILED the key is not valid\n.*401 Unauthorized.*\[unauthorized\]/,
+    );
+    expect(output).toMatch(/ {2}- {6}subscription: not checked/);
+    expect(output).not.toContain('sk_unknown_000000');
     expect(exitCode).toBe(1);
   });
 
-  test('a key that may retrieve and not render', async () => {
+  test('fails the permission check of rendering for a public key', async () => {
     const { output } = await run(['4'], { SNIPPETS_API_KEY: service.publicKey });
-    expect(output).toMatch(/Rendering[\s\S]*FAILED the key may not do this[\s\S]*403[\s\S]*Retrieving/);
-  });
-
-  test('a subscription that has ended', async () => {
-    service.store.organizations.setSubscription(service.organizationId, 'expired');
-    expect((await run(['4'])).output).toMatch(
-      /ok {5}the key is known\n {2}FAILED the subscription has ended/,
+    expect(output).toMatch(
+      /Rendering[\s\S]*FAILED the key lacks the permission\n.*403 Forbidden.*\[forbidden\][\s\S]*Retrieving/,
     );
   });
 
-  test('no key', async () => {
+  test('fails the subscription check for an expired subscription', async () => {
+    service.store.organizations.setSubscription(service.organizationId, 'expired');
+    expect((await run(['4'])).output).toMatch(
+      /ok {5}the key is valid\n {2}FAILED the subscription has expired\n.*402 Payment Required.*\[payment-required\]/,
+    );
+  });
+
+  test('fails if no API key is set', async () => {
     const { exitCode, output } = await run([], { SNIPPETS_API_KEY: '' });
     expect(output).toMatch(/FAILED SNIPPETS_API_KEY is not set\n.*\.env file/);
     expect(exitCode).toBe(1);
   });
 
-  test('a key in a .env file, and one variant alone', async () => {
+  test('finds an API key in a .env file, and skips a variant without a base URL', async () => {
     await writeFile(join(folder, '.env'), `SNIPPETS_API_KEY=${service.environment.SNIPPETS_API_KEY}\n`);
     const { SNIPPETS_API_KEY: _, ...others } = service.environment;
     const environment = { ...others, SNIPPETS_RETRIEVE_BASE_URL: '' };
     const { exitCode, output } = await startCommand(folder, ['doctor', '4'], environment).ended;
     await rm(join(folder, '.env'));
-    expect(output).toContain('SNIPPETS_API_KEY is set, in a file');
+    expect(output).toContain('SNIPPETS_API_KEY is set in a file');
     expect(output).toContain('SNIPPETS_RETRIEVE_BASE_URL is not set, so this variant is not used');
     expect(exitCode).toBe(0);
   });
 
-  test('an authority that nobody trusts', async () => {
+  test('fails the certificate check for an unknown certificate authority', async () => {
     const { output } = await run(['4'], { NODE_EXTRA_CA_CERTS: '' });
-    expect(output).toMatch(/ok {5}somebody answers there\n {2}FAILED the certificate cannot be trusted/);
+    expect(output).toMatch(
+      /ok {5}the host is reachable\n {2}FAILED the certificate is not trusted\n.*\[certificate\]/,
+    );
     expect(output).toContain('NODE_EXTRA_CA_CERTS');
   });
 
-  test('nobody at the address, and an address that leads elsewhere', async () => {
+  test('fails for a host that does not respond and for a base URL of another server', async () => {
     const elsewhere = await httpServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
     });
@@ -123,9 +138,11 @@ describe('the command', () => {
       NODE_EXTRA_CA_CERTS: authority,
     });
     await elsewhere.close();
-    expect(output).toMatch(/Rendering[\s\S]*FAILED nobody can be reached there[\s\S]*ECONNREFUSED/);
     expect(output).toMatch(
-      /Retrieving[\s\S]*ok {5}the certificate is trusted\n {2}FAILED the address leads somewhere else/,
+      /Rendering[\s\S]*FAILED the host could not be reached\n.*ECONNREFUSED.*\[network\]/,
+    );
+    expect(output).toMatch(
+      /Retrieving[\s\S]*ok {5}the certificate is trusted\n {2}FAILED the base URL is not that of the service\n.*\[no-route\]/,
     );
   });
 });

@@ -25,7 +25,7 @@ const isTenth = Number(Astro.params.page) % 10 === 0;
   });
 });
 beforeEach(async () => {
-  service.mend();
+  service.clearFaults();
   service.put(1, '<b>everywhere</b>');
   service.put(2, 'somewhere');
   expect((await site.build(service.environment)).exitCode).toBe(0);
@@ -57,7 +57,7 @@ async function contents(folder = 'dist'): Promise<Record<string, string>> {
   );
 }
 
-/** What a full build makes of the site as it is now. */
+/** The output of a full build of the site as it is now. */
 async function fullBuild(): Promise<Record<string, string>> {
   await cp(join(site.directory, 'dist'), join(site.directory, 'kept'), { recursive: true });
   const manifest = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
@@ -71,14 +71,14 @@ async function fullBuild(): Promise<Record<string, string>> {
   return built;
 }
 
-describe('check', () => {
-  test('says nothing has changed, with 0', async () => {
+describe('astro-snippets check', () => {
+  test('exits with 0 if nothing has changed', async () => {
     expect(await run(['check'])).toEqual({
       exitCode: 0,
-      output: 'Nothing has changed: 3 snippets are as built.\n',
+      output: 'Nothing has changed: 3 snippets match the last build.\n',
     });
   });
-  test('names what has changed and where, with 10', async () => {
+  test('names changed snippets with their pages and exits with 10', async () => {
     service.put(2, 'elsewhere');
     const { exitCode, output } = await run(['check']);
     expect(exitCode).toBe(10);
@@ -86,11 +86,11 @@ describe('check', () => {
     const { changed } = JSON.parse((await run(['check', '--json'])).output);
     expect(changed).toEqual([{ id: 2, pages: [0, 10, 20, 30, 40, 50].map((page) => `${page}/index.html`) }]);
   });
-  test('fails with 1 when the service is down or refuses, and says why', async () => {
+  test('exits with 1 and the reason if the service is down or the key is missing', async () => {
     service.store.organizations.setSubscription(service.organizationId, 'expired');
     const expired = await run(['check']);
     expect(expired.exitCode).toBe(1);
-    expect(expired.output).toContain('402 Payment Required');
+    expect(expired.output).toContain('402 Payment Required [payment-required]');
     const down = await run(['check'], {
       environment: {
         ...service.environment,
@@ -107,7 +107,7 @@ describe('check', () => {
   });
 });
 
-test('list says what is where, without asking anybody', async () => {
+test('astro-snippets list names snippets with their pages, without a request', async () => {
   const before = service.requests().length;
   const { exitCode, output } = await run(['list']);
   expect(exitCode).toBe(0);
@@ -115,27 +115,29 @@ test('list says what is where, without asking anybody', async () => {
   expect(service.requests()).toHaveLength(before);
 });
 
-test('get shows one snippet as a build would get it, and what the service says when it cannot be had', async () => {
+test('astro-snippets get shows a snippet as a build would get it, or why it could not be fetched', async () => {
   service.put(4, 'plan {{ plan }}');
   const { exitCode, output } = await run(['get', '4', '--params', '{"plan":"pro"}']);
   expect(exitCode).toBe(0);
-  expect(output).toMatch(/^render · \d+ ms · 8 bytes · 1 request\nplan pro$/);
+  expect(output).toMatch(/^render · \d+(\.\d+)?m?s · 8B · 1 request\nplan pro$/);
   expect(await run(['get', '999'])).toMatchObject({
     exitCode: 1,
-    output: expect.stringContaining('404 Not Found: There is no'),
+    output: expect.stringContaining(
+      '404 Not Found: There is no published snippet 999 in this organization. [not-found]',
+    ),
   });
   expect(await run(['get', '..'])).toMatchObject({
     exitCode: 1,
-    output: expect.stringContaining('positive whole number'),
+    output: expect.stringContaining('A snippet id must be a positive whole number, not "..". [invalid-id]'),
   });
   expect(await run(['get', '4', '--params', '[]'])).toMatchObject({
     exitCode: 1,
-    output: expect.stringContaining('plain object'),
+    output: expect.stringContaining('params must be a plain object, not an array. [invalid-params]'),
   });
 });
 
-describe('refresh', () => {
-  test('rewrites just the pages of a changed snippet, to what a full build would make of them', async () => {
+describe('astro-snippets refresh', () => {
+  test('rewrites only the pages of a changed snippet, to the same bytes as a full build', async () => {
     service.put(2, '<section>elsewhere &amp; longer $&</section>');
     const untouched = await stat(join(site.directory, 'dist/1/index.html'));
     const { exitCode, output } = await run(['refresh']);
@@ -147,23 +149,23 @@ describe('refresh', () => {
     expect(await contents()).toEqual(await fullBuild());
     expect(await run(['refresh'])).toEqual({ exitCode: 0, output: 'Nothing has changed.\n' });
 
-    // And back again: a paragraph that gave way stands again.
+    // And back: the paragraph that the block replaced is restored.
     service.put(2, 'somewhere');
     expect((await run(['refresh'])).exitCode).toBe(0);
     expect(await contents()).toEqual(await fullBuild());
   });
 
-  test('a snippet that fails leaves every page as it was', async () => {
+  test('writes nothing if a snippet fails', async () => {
     service.put(1, 'new');
     Object.assign(service.faults, { failing: 1, failingStatus: 500, only: [3] });
     const before = await contents();
     const { exitCode, output } = await run(['refresh']);
     expect(exitCode).toBe(1);
-    expect(output).toContain('Snippet 3: 500');
+    expect(output).toContain('Snippet 3: 500 Internal Server Error [server-error]');
     expect(await contents()).toEqual(before);
   });
 
-  test('a page that was changed after the build is named, and nothing is written but with --skip-modified', async () => {
+  test('writes nothing if a page was changed after the build, or the other pages with --skip-modified', async () => {
     service.put(2, 'elsewhere');
     await writeFile(join(site.directory, 'dist/10/index.html'), 'minified');
     const before = await contents();
@@ -178,7 +180,7 @@ describe('refresh', () => {
     expect(after['20/index.html']).toContain('elsewhere');
   });
 
-  test('a page that was removed after the build is named, and nothing is written', async () => {
+  test('writes nothing if a page was removed after the build', async () => {
     service.put(2, 'elsewhere');
     await rm(join(site.directory, 'dist/10/index.html'));
     const before = await contents();
@@ -188,7 +190,7 @@ describe('refresh', () => {
     expect(await contents()).toEqual(before);
   });
 
-  test('a dry run shows each change once, fit for a terminal, and writes nothing', async () => {
+  test('--dry-run shows each change once, without control characters, and writes nothing', async () => {
     service.put(1, '<b>nowhere</b>\n\u001b[31m<i>\u202egnp</i>');
     service.put(2, 'elsewhere');
     const before = await contents();
@@ -207,20 +209,20 @@ describe('refresh', () => {
     expect(await contents()).toEqual(before);
   });
 
-  test('killed at random moments, every page is whole, and the next refresh mends the rest', async () => {
+  test('leaves every page complete when it is killed, and the next refresh updates the others', async () => {
     const [first, second] = ['<b>everywhere</b>', '<b>everywhere else, and longer</b>'] as const;
     const old = await contents();
     service.put(1, second);
     const fresh = await fullBuild();
     let kills = 0;
     for (let turn = 0; turn < 50; turn++) {
-      // To and fro, so that each turn has all pages to write.
+      // Back and forth, so that each turn has all pages to write.
       service.put(1, turn % 2 === 0 ? second : first);
       // At any moment, and in every other turn just after the first page was written.
       const moment =
         turn % 4 < 2 ? { killOnWrite: true } : { killAfter: 150 + Math.floor(Math.random() * 200) };
       const { exitCode } = await run(['refresh'], moment);
-      // One that got to its end had nothing in its way: what an earlier one left behind was mended.
+      // One that was not killed succeeds, whatever an earlier one left behind.
       expect([null, 0]).toContain(exitCode);
       if (exitCode === null) kills += 1;
       for (const [name, text] of Object.entries(await contents())) {
@@ -234,7 +236,7 @@ describe('refresh', () => {
   });
 });
 
-test('a site that was moved with its record is listed, checked and refreshed where it is now', async () => {
+test('a site that was moved with its manifest is checked and refreshed in its new folder', async () => {
   const small = await createSite({ 'src/pages/index.html': '<p><snippet-embed id="2"></snippet-embed></p>' });
   const moved = `${small.directory}-moved`;
   try {
@@ -251,7 +253,7 @@ test('a site that was moved with its record is listed, checked and refreshed whe
   }
 });
 
-test('a dry run shows each form that a snippet has on a page, and counts the page once', async () => {
+test('refresh --dry-run shows each form of a snippet on a page, and counts the page once', async () => {
   const small = await createSite({
     'src/pages/index.html':
       '<title><snippet-embed id="2"></snippet-embed></title><p><snippet-embed id="2"></snippet-embed></p><i><snippet-embed id="2"></snippet-embed></i><b><snippet-embed id="2"></snippet-embed></b>',
@@ -270,23 +272,23 @@ test('a dry run shows each form that a snippet has on a page, and counts the pag
   }
 });
 
-test('a manifest that was cut is none, and the command says to build', async () => {
+test('astro-snippets list says to build the site if the manifest is cut off', async () => {
   const file = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
   await writeFile(file, (await readFile(file, 'utf8')).slice(0, 200));
   const { exitCode, output } = await run(['list']);
   expect(exitCode).toBe(1);
-  expect(output).toContain('Build the site first');
+  expect(output).toContain('Build the site first, in this folder and with this version of astro-snippets.');
 });
 
 describe('a manifest of another version', () => {
-  /** As a version of this package before or after this one would have written it. */
+  /** Writes the manifest as an older or newer version of this package would. */
   async function writeOther(step: 1 | -1, more: Record<string, unknown> = {}): Promise<void> {
     const file = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
     const manifest = JSON.parse(await readFile(file, 'utf8'));
     await writeFile(file, JSON.stringify({ ...manifest, ...more, version: manifest.version + step }));
   }
 
-  test('is refused by list, check, refresh and report, which say to build', async () => {
+  test('is rejected by list, check, refresh and report, which say to build', async () => {
     service.put(2, 'elsewhere');
     const before = await contents();
     for (const step of [1, -1] as const) {
@@ -294,17 +296,19 @@ describe('a manifest of another version', () => {
       for (const name of ['list', 'check', 'refresh', 'report']) {
         const { exitCode, output } = await run([name]);
         expect([1, 3], name).toContain(exitCode);
-        expect(output).toContain('Build the site first');
+        expect(output).toContain(
+          'Build the site first, in this folder and with this version of astro-snippets.',
+        );
         expect(output).toContain('with this version of astro-snippets');
       }
       await writeOther(step === 1 ? -1 : 1);
     }
     expect(await contents()).toEqual(before);
-    // Its version was all that was wrong with it.
+    // Only its version was wrong.
     expect((await run(['check'])).exitCode).toBe(10);
   });
 
-  test('a build takes nothing from it, and writes one of its own', async () => {
+  test('is ignored and replaced by a build', async () => {
     await writeOther(1, { snippets: [{ id: 777 }], pages: [] });
     const asked = service.requests().length;
     expect((await site.build(service.environment)).exitCode).toBe(0);
@@ -319,7 +323,7 @@ describe('a manifest of another version', () => {
   });
 });
 
-test('an unknown command gets a suggestion, and --help and --version their answer', async () => {
+test('astro-snippets suggests a command for an unknown one, and prints its help and version', async () => {
   const wrong = await run(['chekc']);
   expect(wrong.exitCode).toBe(1);
   expect(wrong.output).toContain('Did you mean check?');

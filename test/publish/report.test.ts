@@ -20,11 +20,16 @@ const content = (hash: string, bytes = 10, milliseconds = 1): ManifestContent =>
   milliseconds,
 });
 
-const embed = (snippet: number) => ({ snippet, start: 0, end: 0, asText: false });
+const embed = (snippet: number) => ({
+  snippet,
+  start: 0,
+  end: 0,
+  form: { as: 'html' as const, layers: [] },
+});
 
 function manifestOf(more: Partial<Manifest>): Manifest {
   return {
-    version: 3,
+    version: 4,
     builtAt: '2030-01-02T03:04:05.000Z',
     output: '../dist',
     settings: { concurrency: 20 },
@@ -35,7 +40,7 @@ function manifestOf(more: Partial<Manifest>): Manifest {
   };
 }
 
-describe('the rows', () => {
+describe('the rows of the report', () => {
   const snippets = [{ id: 1, params: '{"plan":"pro"}', content: content('new') }];
   const at = '2030-01-01T00:00:00.000Z';
   const was = (id: number, params: string | undefined, hash: string | undefined) => ({
@@ -43,17 +48,17 @@ describe('the rows', () => {
     snippets: [{ id, params, hash }],
   });
   test.each<[string, Manifest['before'], string[]]>([
-    ['no record of what was before', undefined, ['unknown']],
-    ['the same content', was(1, '{"plan":"pro"}', 'new'), ['same']],
-    ['another content', was(1, '{"plan":"pro"}', 'old'), ['changed']],
-    ['no content before', was(1, '{"plan":"pro"}', undefined), ['changed']],
-    ['the same snippet with other params', was(1, undefined, 'new'), ['added', 'gone']],
-    ['another snippet', was(2, undefined, 'new'), ['added', 'gone']],
-  ])('%s', (_what, before, changes) => {
+    ['without an earlier build', undefined, ['unknown']],
+    ['with the same content', was(1, '{"plan":"pro"}', 'new'), ['same']],
+    ['with another content', was(1, '{"plan":"pro"}', 'old'), ['changed']],
+    ['without content in the earlier build', was(1, '{"plan":"pro"}', undefined), ['changed']],
+    ['with other params', was(1, undefined, 'new'), ['added', 'gone']],
+    ['with another snippet', was(2, undefined, 'new'), ['added', 'gone']],
+  ])('a snippet %s: %j', (_what, before, changes) => {
     expect(reportRows(manifestOf({ snippets, before })).map(({ change }) => change)).toEqual(changes);
   });
 
-  test('a page that shows a snippet twice is named once', () => {
+  test('name a page once that shows a snippet twice', () => {
     const pages = [
       { name: 'a.html', hash: '', embeds: [embed(0), embed(0)] },
       { name: 'b.html', hash: '', embeds: [embed(0)] },
@@ -62,19 +67,19 @@ describe('the rows', () => {
   });
 });
 
-describe('the page', () => {
+describe('the HTML page of the report', () => {
   let browser: Browser;
   let page: Page;
   let folder: string;
-  let address: string;
+  let url: string;
   const requests: string[] = [];
-  const complaints: string[] = [];
+  const problems: string[] = [];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'snippets-report-'));
     const file = join(folder, 'report.html');
-    address = pathToFileURL(file).href;
-    const long = 'a-page-with-a-very-long-name-that-nobody-broke/'.repeat(4);
+    url = pathToFileURL(file).href;
+    const long = 'a-page-with-a-very-long-name-in-one-piece/'.repeat(4);
     const manifest = manifestOf({
       snippets: [
         { id: 2, params: undefined, content: content('two', 900, 9) },
@@ -95,13 +100,13 @@ describe('the page', () => {
     browser = await startBrowser();
     page = await browser.newPage();
     page.on('request', (request) => requests.push(request.url()));
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => problems.push(message.text()));
+    page.on('pageerror', (error) => problems.push(error.message));
     page.on('dialog', (dialog) => {
-      complaints.push(dialog.message());
+      problems.push(dialog.message());
       void dialog.dismiss();
     });
-    await page.goto(address);
+    await page.goto(url);
   });
   afterAll(async () => {
     await browser.close();
@@ -113,42 +118,42 @@ describe('the page', () => {
       .locator(`td[data-label="${label}"]`)
       .evaluateAll((cells) => cells.map((cell) => cell.textContent?.trim()));
 
-  test('asks for nothing but itself, and breaks no rule of its own policy', async () => {
+  test('makes no requests and follows its own Content Security Policy', async () => {
     for (const summary of await page.locator('summary').all()) await summary.click();
-    expect(requests).toEqual([address]);
-    expect(complaints).toEqual([]);
+    expect(requests).toEqual([url]);
+    expect(problems).toEqual([]);
     expect(await page.locator('img').count()).toBe(0);
   });
 
-  test('sums up what is embedded, and says when it was fetched and what is shown in its place', async () => {
+  test('shows totals, and when and from where each snippet was fetched', async () => {
     const terms = await page.locator('dt').allTextContents();
     const values = await page.locator('dd').allTextContents();
     expect(Object.fromEntries(terms.map((term, index) => [term, values[index]]))).toEqual({
       Snippets: '3',
       'Pages with snippets': '2',
       Embeds: '4',
-      'Size of all snippets': '13.2 kB',
-      Slowest: '70 ms',
+      'Total size': '13.2kB',
+      Slowest: '70ms',
       'New, changed or gone': '3',
     });
     expect(await page.locator('p.quiet').textContent()).toMatch(
-      /^As built on 2030-01-02 03:04 UTC\.\s+Compared with what was there before, of 2030-01-01 00:00 UTC\.$/,
+      /^Built on 2030-01-02 03:04 UTC\.\s+Changes since 2030-01-01 00:00 UTC\.$/,
     );
     expect(await column('Fetched')).toEqual(['2030-01-02 03:04 UTC', '2030-01-02 03:04 UTC', '–']);
     expect(await column('Variant')).toEqual(['render', 'render', 'children shown']);
-    // A mark that turns the direction of writing would turn what follows it on the page.
+    // A mark that changes the direction of text would also change the text after it.
     const [, ten] = await column('Snippet');
     expect(ten).toContain('<img src=https://evil.test/x onerror=alert(1)>');
     expect(ten).not.toContain('\u202e');
   });
 
-  test('sorts by each column, numbers as numbers, and once more the other way round', async () => {
-    expect(await column('Size')).toEqual(['900 B', '12.3 kB', '–']);
+  test('sorts by each column, numerically where it has numbers, in both directions', async () => {
+    expect(await column('Size')).toEqual(['900B', '12.3kB', '–']);
     await page.getByRole('button', { name: 'Size' }).click();
-    expect(await column('Size')).toEqual(['–', '900 B', '12.3 kB']);
+    expect(await column('Size')).toEqual(['–', '900B', '12.3kB']);
     expect(await page.locator('th[aria-sort="ascending"]').textContent()).toContain('Size');
     await page.getByRole('button', { name: 'Size' }).click();
-    expect(await column('Size')).toEqual(['12.3 kB', '900 B', '–']);
+    expect(await column('Size')).toEqual(['12.3kB', '900B', '–']);
     await page.getByRole('button', { name: 'Snippet' }).click();
     expect(await page.locator('th[aria-sort]:not([aria-sort="none"])').allTextContents()).toEqual([
       'Snippet',
@@ -160,10 +165,10 @@ describe('the page', () => {
   test.each([
     ['a desktop', { width: 1280, height: 800 }],
     ['a phone', { width: 390, height: 844 }],
-  ])('on %s nothing is wider than the screen, and a checker finds no barrier', async (_what, size) => {
+  ])('is accessible and fits the screen on %s', async (_what, size) => {
     await page.setViewportSize(size);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    // The page's policy keeps a script tag out, and a debugger in.
+    // The page's policy blocks a script tag, but not the debugger.
     await page.evaluate(axe.source);
     const { violations } = await page.evaluate(() =>
       (globalThis as unknown as { axe: typeof axe }).axe.run(),
@@ -174,7 +179,7 @@ describe('the page', () => {
   });
 });
 
-test('the command writes it from the record of the last two builds', async () => {
+test('astro-snippets report compares the last two builds', async () => {
   const service = await startTestService({ 1: 'first', 2: 'stays', 3: 'goes' });
   const site = await createSite({
     'src/pages/index.html':
@@ -192,7 +197,7 @@ test('the command writes it from the record of the last two builds', async () =>
     expect(output).toBe(`${join(site.directory, 'snippets-report.html')}\n`);
     const html = await readFile(output.trim(), 'utf8');
     const year = new Date().getUTCFullYear();
-    expect(html).toContain('data-sort="6">6 B<');
+    expect(html).toContain('data-sort="6">6B<');
     expect(html.match(new RegExp(`data-label="Fetched" class="time">${year}-`, 'g'))).toHaveLength(2);
     expect(html.match(/class="changed"/g)).toHaveLength(1);
     expect(html.match(/class="same"/g)).toHaveLength(1);
@@ -205,7 +210,7 @@ test('the command writes it from the record of the last two builds', async () =>
   }
 });
 
-test('after a refresh the report says when, and compares with what the build had put there', async () => {
+test('astro-snippets report compares with the build after a refresh, and says when it was', async () => {
   const service = await startTestService({ 1: 'first', 2: 'stays' });
   const site = await createSite({
     'src/pages/index.html':
@@ -219,24 +224,24 @@ test('after a refresh the report says when, and compares with what the build had
       return readFile(join(site.directory, 'snippets-report.html'), 'utf8');
     };
     const before = await reported();
-    expect(before).toContain('There is no record of what was there before');
+    expect(before).toContain('This is the first build on record, so changes are unknown.');
     expect(before).toContain('<dd>–</dd>');
     expect(before).not.toContain('refreshed on');
     service.put(1, 'the second');
     expect((await run('refresh')).exitCode).toBe(0);
     const after = await reported();
-    expect(after).toMatch(/As built on [^<]*, and refreshed on \d{4}-\d\d-\d\d/);
-    expect(after).toContain('Compared with what was there before');
+    expect(after).toMatch(/Built on [^<]* UTC, refreshed on \d{4}-\d\d-\d\d \d\d:\d\d UTC\./);
+    expect(after).toMatch(/Changes since \d{4}-\d\d-\d\d \d\d:\d\d UTC\./);
     expect(after.match(/class="changed"/g)).toHaveLength(1);
     expect(after.match(/class="same"/g)).toHaveLength(1);
-    expect(after).toContain('data-sort="10">10 B<');
+    expect(after).toContain('data-sort="10">10B<');
   } finally {
     await site.remove();
     await service.close();
   }
 });
 
-test('of a snippet on hundreds of pages the report names 200, and says how many more there are', async () => {
+test('astro-snippets report lists 200 pages of a snippet and counts the rest', async () => {
   const service = await startTestService({ 1: 'everywhere' });
   const site = await createSite({
     'src/pages/[page].astro': `---

@@ -16,7 +16,7 @@ beforeAll(async () => {
   });
   service.store.snippets.create(service.organizationId, { id: 6, name: 'draft', draft: 'not yet' });
 });
-beforeEach(() => service.mend());
+beforeEach(() => service.clearFaults());
 afterAll(() => service.close());
 
 interface Answer {

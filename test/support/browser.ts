@@ -9,8 +9,8 @@ const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/g
 const run = promisify(execFile);
 
 /**
- * Starts a browser: the one that CHROMIUM_PATH names, the system's, or the one that Playwright downloads. Where
- * there is none to be had it fails and says what to do; a test that was not run is no test that passed.
+ * Starts a browser: the one in CHROMIUM_PATH, the system's, or one that is installed now, by Playwright or, for root on
+ * Debian, by apt. Fails if there is none, and says what to do: a skipped test would look like one that passed.
  */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = await findChromium();
@@ -53,6 +53,6 @@ async function findChromium(): Promise<string> {
     }
   }
   throw new Error(
-    `There is no browser to test with. Install Chromium (Debian: apt-get install chromium; elsewhere: npx playwright-core install chromium), or set CHROMIUM_PATH.\n${failures.join('\n')}`,
+    `No browser was found for the tests. Install Chromium (Debian: apt-get install chromium; elsewhere: npx playwright-core install chromium), or set CHROMIUM_PATH.\n${failures.join('\n')}`,
   );
 }

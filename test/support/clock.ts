@@ -1,13 +1,13 @@
 import type { Clock } from '../../src/client/clock.ts';
 
 export interface TestClock extends Clock {
-  /** The waits that were asked for, in milliseconds, in the order in which they were. */
+  /** The waits that were requested, in milliseconds, in order. */
   readonly waits: number[];
 }
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 
-/** A clock on which every wait is over at once, and has taken its time all the same. For one wait at a time. */
+/** A clock on which every wait ends at once and advances the time. For one wait at a time. */
 export function instantClock({ random = 0.5 } = {}): TestClock {
   let now = start;
   const waits: number[] = [];
@@ -31,15 +31,14 @@ interface Waiter {
   wake(): void;
 }
 
-// In real milliseconds: how long time stands still for someone who is expected to wait and does not.
+// In real milliseconds: how long time stands still for an expected wait that does not begin.
 const longestStandstill = 100;
 
 /**
- * A clock for many who wait at once: when nothing else has happened for a moment, it is the time at which the
- * first of them is to wake.
+ * A clock for many waits at once. When nothing has happened for a moment, the time advances to the end of the first wait.
  *
- * @param sleepers how many are expected to wait before time goes on. An answer that is still on its way is then
- * received at the time at which it was sent, however slow the machine is.
+ * @param sleepers how many waits are expected before the time advances. A response in flight is then received at the
+ * time at which it was sent, however slow the machine is.
  */
 export function virtualClock({
   random = Math.random,

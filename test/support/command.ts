@@ -1,16 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { cleanEnvironment } from './environment.ts';
 
 const command = join(import.meta.dirname, '../../dist/cli/main.js');
 
 export interface RunningCommand {
   process: ChildProcess;
-  /** What it wrote so far to its standard output and standard error, as they came. */
+  /** What it has written to standard output and standard error so far, in order. */
   output(): string;
   ended: Promise<{ exitCode: number | null; output: string }>;
 }
 
-/** Runs `astro-snippets` in a folder, as a user would: in a process of its own, with just this environment. */
+/** Runs `astro-snippets` in a folder, as a user would: in a process of its own, with only this environment. */
 export function startCommand(
   folder: string,
   arguments_: readonly string[],
@@ -18,7 +19,7 @@ export function startCommand(
 ): RunningCommand {
   const child = spawn(process.execPath, [command, ...arguments_], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], ...environment },
+    env: { ...cleanEnvironment(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

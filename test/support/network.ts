@@ -7,8 +7,8 @@ import { SnippetClient, type SnippetClientOptions } from '../../src/client/index
 import { instantClock } from './clock.ts';
 
 /**
- * msw's `setupServer` does not see what undici sends by itself, and lets it through to the real network. This
- * network sees every HTTP request of the process, and refuses what no handler answers.
+ * msw's `setupServer` does not see undici's own requests and lets them through to the real network. This network sees
+ * every HTTP request of the process and rejects those without a handler.
  */
 export const network = defineNetwork({
   ...defaultNetworkOptions,
@@ -16,7 +16,7 @@ export const network = defineNetwork({
   onUnhandledFrame: 'error',
 });
 
-/** Has the network answer for the tests of a file, each with handlers of its own. */
+/** Enables the network for the tests of a file, each with its own handlers. */
 export function answerRequests(): void {
   beforeAll(() => network.enable());
   afterEach(() => network.resetHandlers());
@@ -33,7 +33,7 @@ export function client(options: Partial<SnippetClientOptions> = {}): SnippetClie
 
 type Answer = () => Response | Promise<Response>;
 
-/** Lets both variants answer, each request with the next of its answers and then the last one again. */
+/** Sets the answers of both variants: each request gets the next one, and then the last one again. */
 export function answer(answers: { render?: Answer[]; retrieve?: Answer[] }): { asked: string[] } {
   const asked: string[] = [];
   const handler = (variant: 'render' | 'retrieve', url: string) => {
@@ -73,7 +73,7 @@ export const problem =
       { status, headers: { 'content-type': 'application/problem+json', ...headers } },
     );
 
-/** An answer that does not come from the service: a gateway's page, say. */
+/** An answer that is not the service's, such as a gateway's page. */
 export const text =
   (body: string, status = 200, headers: Record<string, string> = {}): Answer =>
   () =>

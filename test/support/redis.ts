@@ -10,11 +10,11 @@ const run = promisify(execFile);
 
 export interface Redis {
   url: string;
-  /** Ends the server at once, as a machine that goes away would. */
+  /** Ends the server at once, like a machine that crashes. */
   kill(): Promise<void>;
 }
 
-/** Starts a Redis of its own on a free port, with nothing in it. Fails, and says why, where there is none to start. */
+/** Starts an empty Redis on a free port. Installs it with apt if it is missing and fails if that is not possible. */
 export async function startRedis(): Promise<Redis> {
   await install();
   const folder = await mkdtemp(join(tmpdir(), 'snippets-redis-'));
@@ -44,12 +44,12 @@ export async function startRedis(): Promise<Redis> {
 }
 
 async function install(): Promise<void> {
-  const isThere = () =>
+  const isInstalled = () =>
     run('redis-server', ['--version']).then(
       () => true,
       () => false,
     );
-  if (await isThere()) return;
+  if (await isInstalled()) return;
   const failure = await run(
     'sh',
     ['-c', 'apt-get update && apt-get install --yes --no-install-recommends redis-server'],
@@ -57,9 +57,9 @@ async function install(): Promise<void> {
       timeout: 300_000,
     },
   ).catch((error: Error) => error);
-  if (await isThere()) return;
+  if (await isInstalled()) return;
   throw new Error(
-    `There is no redis-server to test with. Install it (Debian: apt-get install redis-server).\n${failure instanceof Error ? failure.message : ''}`,
+    `No redis-server was found for the tests. Install it (Debian: apt-get install redis-server).\n${failure instanceof Error ? failure.message : ''}`,
   );
 }
 

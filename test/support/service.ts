@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type Service, startService } from '../../playground/service/index.ts';
 import type { LoggedRequest } from '../../playground/service/store/request-log.ts';
 
-/** The playground's service with an organization that has just the snippets of one test. */
+/** The playground's service with an organization that has only the snippets of one test. */
 export interface TestService extends Service {
-  /** What a build needs to reach it, as a user would set it. */
+  /** The variables that a build needs to reach it, as a user would set them. */
   environment: Record<
     'SNIPPETS_API_KEY' | 'SNIPPETS_RENDER_BASE_URL' | 'SNIPPETS_RETRIEVE_BASE_URL' | 'NODE_EXTRA_CA_CERTS',
     string
@@ -14,12 +14,12 @@ export interface TestService extends Service {
   publicKey: string;
   idOfAnotherOrganization: number;
   organizationId: number;
-  /** The requests it has answered, the oldest first. */
+  /** The requests it has answered, oldest first. */
   requests(): LoggedRequest[];
   /** Publishes a snippet. */
   put(id: number, content: string): void;
-  /** Ends all faults. */
-  mend(): void;
+  /** Ends all faults, and renews the subscription. */
+  clearFaults(): void;
 }
 
 export async function startTestService(contents: Record<number, string>): Promise<TestService> {
@@ -29,7 +29,7 @@ export async function startTestService(contents: Record<number, string>): Promis
   const authority = join(folder, 'authority.pem');
   await writeFile(authority, service.certificateAuthority);
   const { id: organizationId } = store.organizations.create('Test');
-  const harmless = { ...faults };
+  const noFaults = { ...faults };
   const put = (id: number, content: string) => {
     const known = store.snippets.save(organizationId, id, {
       name: `Snippet ${id}`,
@@ -54,8 +54,8 @@ export async function startTestService(contents: Record<number, string>): Promis
     idOfAnotherOrganization: 60,
     requests: () => store.requests.list(organizationId, 10_000).reverse(),
     put,
-    mend() {
-      Object.assign(faults, harmless);
+    clearFaults() {
+      Object.assign(faults, noFaults);
       store.organizations.setSubscription(organizationId, 'active');
     },
     async close() {

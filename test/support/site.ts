@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
+import { cleanEnvironment } from './environment.ts';
 
 const root = join(import.meta.dirname, '../..');
 const astro = join(root, 'node_modules/astro/bin/astro.mjs');
@@ -10,7 +11,7 @@ const sites = join(root, 'test/.sites');
 export interface BuildResult {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
-  /** What the build wrote to its standard output and standard error, as they came. */
+  /** What the build wrote to standard output and standard error, in order. */
   output: string;
 }
 
@@ -18,15 +19,15 @@ export interface Site {
   directory: string;
   write(files: Record<string, string>): Promise<void>;
   /**
-   * Runs `astro build` as a user would, in a process of its own. Fails where a script that a browser loads holds any
-   * of this package, or of what it is made of.
+   * Runs `astro build` as a user would, in a process of its own. Fails if a script that a browser loads contains any
+   * code of this package or of its dependencies.
    */
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
-  /** Runs `astro` with any command, and hands over the process while it runs. */
+  /** Starts `astro` with any command and returns the running process. */
   start(arguments_: string[], environment?: Record<string, string>): RunningAstro;
   /** A file of the output, as text. */
   read(name: string): Promise<string>;
-  /** The names of all files below a folder of the site, sorted. */
+  /** The names of all files below a folder of the site, with forward slashes, sorted. */
   list(folder?: string): Promise<string[]>;
   remove(): Promise<void>;
 }
@@ -44,7 +45,7 @@ import snippets from 'astro-snippets';
 export default defineConfig({ integrations: [snippets(${options})] });
 `;
 
-/** Makes an Astro site of the files given, with a configuration of `snippets()` alone unless one is given. */
+/** Creates an Astro site from files. Its config has `snippets()` alone unless the files contain another config. */
 export async function createSite(files: Record<string, string>): Promise<Site> {
   await mkdir(sites, { recursive: true });
   const directory = await mkdtemp(join(sites, 'site-'));
@@ -66,7 +67,7 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       let output = '';
       const child = spawn(process.execPath, [astro, ...arguments_], {
         cwd: directory,
-        env: { ...cleanEnvironment(), ...environment },
+        env: { ...cleanEnvironment(), ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       for (const stream of [child.stdout, child.stderr]) {
@@ -88,6 +89,7 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       return entries
         .filter((entry) => entry.isFile())
         .map((entry) => relative(join(directory, folder), join(entry.parentPath, entry.name)))
+        .map((name) => name.split(sep).join('/'))
         .sort();
     },
     remove: () => rm(directory, { recursive: true, force: true }),
@@ -100,19 +102,10 @@ async function checkBundles(site: Site): Promise<void> {
   for (const name of await site.list()) {
     if (!/\.(html|js|mjs|map)$/.test(name) || name.startsWith('server/')) continue;
     const file = await site.read(name);
-    // A small script is put into the page itself.
+    // Astro inlines small scripts into the page.
     const text = name.endsWith('.html') ? (file.match(/<script\b[\s\S]*?<\/script>/g) ?? []).join() : file;
     for (const word of ['astro-snippets', 'undici', 'SnippetError', 'ZodError', 'SNIPPETS_']) {
-      if (text.includes(word)) throw new Error(`${name}, which a browser loads, holds ${word}.`);
+      if (text.includes(word)) throw new Error(`${name}, which a browser loads, contains ${word}.`);
     }
   }
-}
-
-/** The environment without what could reach into a build: a developer's own key, vitest's mode, colours. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
-  const environment: NodeJS.ProcessEnv = { ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1' };
-  for (const name of ['PATH', 'HOME', 'TMPDIR', 'SystemRoot']) {
-    if (process.env[name] !== undefined) environment[name] = process.env[name];
-  }
-  return environment;
 }

@@ -9,9 +9,9 @@ export interface TlsServer {
   /** `https://localhost:…` */
   origin: string;
   port: number;
-  /** Connections that completed their handshake. */
+  /** How many connections completed their handshake. */
   connections(): number;
-  /** Those that are open now. */
+  /** How many connections are open now. */
   openConnections(): number;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface TlsServer {
 export interface TestCertificate {
   key: string;
   cert: string;
-  /** What to trust, so that it verifies. */
+  /** The authority to trust. */
   ca: string;
 }
 
@@ -42,7 +42,7 @@ export async function makeCertificate({
   return { key: made.private, cert: made.cert, ca: made.cert };
 }
 
-/** One certificate for a whole test file: making one takes longer than most tests. */
+/** One certificate for a whole test file: creating one takes longer than most tests. */
 export const certificate = await makeCertificate();
 
 type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
@@ -58,8 +58,8 @@ export function httpServer(answer: Answer, { http2 = true, using = certificate }
 }
 
 /**
- * A server that writes bytes as it likes: for answers that no HTTP server would send. `respond` is called for
- * each request, with its headers, once they are there.
+ * A server that writes raw bytes: for answers that no HTTP server would send. `respond` is called for each request when
+ * its headers have arrived.
  */
 export function rawServer(
   respond: (socket: TLSSocket, request: string) => void,

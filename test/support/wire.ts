@@ -3,7 +3,8 @@ import { SnippetClient, type SnippetClientOptions, SnippetError } from '../../sr
 import { instantClock } from './clock.ts';
 import { certificate, type TlsServer } from './tls-server.ts';
 
-/** Tests of the client against servers of their own: what they open is closed after each, the last first. */
+// For tests of the client against real servers: everything they open is closed after each test, last first.
+
 export const apiKey = 'sk_wire_8d1f27c3a9e64b50';
 
 const open: { close(): Promise<void> }[] = [];
@@ -22,7 +23,7 @@ export async function serve(server: Promise<TlsServer>): Promise<TlsServer> {
   return running;
 }
 
-/** A client that trusts the server, and for which every wait is over at once. */
+/** A client that trusts the server and whose waits end at once. */
 export function clientOf(
   server: { origin: string },
   options: Partial<SnippetClientOptions> = {},

@@ -6,7 +6,7 @@ beforeAll(() => network.enable());
 afterEach(() => network.resetHandlers());
 afterAll(() => network.disable());
 
-test('a content, and one made of the params', async () => {
+test('snippetHandlers answers with contents, fixed or made from params', async () => {
   network.use(...snippetHandlers({ 42: '<p>hi</p>', 43: ({ plan }) => `plan ${plan}` }));
   const service = client();
   expect(await service.get(42)).toMatchObject({ content: '<p>hi</p>', variant: 'render' });
@@ -15,7 +15,7 @@ test('a content, and one made of the params', async () => {
   await service.close();
 });
 
-test('what is not there is a 404, and a wrong key a 401, each with its problem', async () => {
+test('snippetHandlers answers an unknown id with 404 and a wrong API key with 401', async () => {
   network.use(
     ...snippetHandlers({ 42: 'x' }, { apiKey: 'sk_another_key_0000', renderBaseUrl, retrieveBaseUrl }),
   );
@@ -27,7 +27,7 @@ test('what is not there is a 404, and a wrong key a 401, each with its problem',
   await right.close();
 });
 
-test('faults by id: for good, or for a while', async () => {
+test('snippetHandlers simulates permanent and temporary faults by id', async () => {
   network.use(
     ...snippetHandlers({
       1: { status: 403, detail: 'Not with this key.' },

@@ -47,13 +47,13 @@ beforeAll(async () => {
 });
 afterAll(() => site.remove());
 
-test('astro check passes on the right params', async () => {
+test('astro check accepts valid props and params', async () => {
   const { exitCode, output } = await site.start(['check']).ended;
   expect(output).toContain('- 0 errors');
   expect(exitCode).toBe(0);
 });
 
-test('astro check fails on exactly the wrong ones', async () => {
+test('astro check rejects every invalid prop and param', async () => {
   const head = right.slice(0, right.lastIndexOf('---') + 4);
   await site.write({ 'src/pages/wrong.astro': head + wrong.join('\n') });
   const { exitCode, output } = await site.start(['check']).ended;
@@ -65,7 +65,7 @@ test('astro check fails on exactly the wrong ones', async () => {
   expect(lines.sort()).toEqual(wrong.map((_, index) => `wrong ${first + index}`).sort());
 });
 
-test('what types cannot know is an error of the build, with the page and the path', async () => {
+test('a param that only fails at build time is an error with its page and path', async () => {
   const other = await createSite({
     'src/snippets.ts': `
       import { defineSnippet } from 'astro-snippets/client';

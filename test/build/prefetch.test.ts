@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
-// One site, built again and again: what a build showed last is what the next one begins with.
+// One site, built several times: each build prefetches the snippets of the last one.
 let service: TestService;
 let site: Site;
 
@@ -25,13 +25,13 @@ export default defineConfig({ integrations: [clock, snippets()] });`,
   });
   expect((await site.build(service.environment)).exitCode).toBe(0);
 });
-beforeEach(() => service.mend());
+beforeEach(() => service.clearFaults());
 afterAll(async () => {
   await site.remove();
   await service.close();
 });
 
-test('what the last build showed is asked for while Astro bundles, and once', async () => {
+test('the snippets of the last build are prefetched once, while Astro bundles', async () => {
   const before = service.requests().length;
   const { output } = await site.build(service.environment);
   const asked = service.requests().slice(before);
@@ -41,15 +41,15 @@ test('what the last build showed is asked for while Astro bundles, and once', as
   expect(output).toContain('2 requests, 0 retries, 0 fallbacks');
 });
 
-test('what failed early is asked for again when a page needs it', async () => {
-  // The first two requests are the early ones.
+test('a prefetch that failed is repeated when a page needs the snippet', async () => {
+  // The first two requests are the prefetches.
   Object.assign(service.faults, { failingNext: 2, failingStatus: 404 });
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(output).toContain('4 requests, 0 retries');
 });
 
-test('a snippet that is no longer embedded costs a request and never an error', async () => {
+test('a failed prefetch of a snippet that is no longer embedded is ignored', async () => {
   await site.write({ 'src/pages/about.html': '<p>nothing</p>' });
   Object.assign(service.faults, { failing: 1, failingStatus: 404, only: [2] });
   const { exitCode, output } = await site.build(service.environment);
@@ -57,14 +57,14 @@ test('a snippet that is no longer embedded costs a request and never an error', 
   expect(output).not.toMatch(/warn|404/i);
 });
 
-test('one that is new is asked for when it is found', async () => {
+test('a snippet that is new on the site is fetched when its embed is found', async () => {
   await site.write({ 'src/pages/about.html': '<p><snippet-embed id="3"></snippet-embed></p>' });
   expect((await site.build(service.environment)).exitCode).toBe(0);
   expect(await site.read('about/index.html')).toContain('three');
 });
 
-test('a key that is refused early fails the build as it would later, once a page holds an embed', async () => {
-  const wrong = { ...service.environment, SNIPPETS_API_KEY: 'sk_of_nobody_at_all' };
+test('an API key that prefetching found invalid fails the build with one report', async () => {
+  const wrong = { ...service.environment, SNIPPETS_API_KEY: 'sk_unknown_000000' };
   const { exitCode, output } = await site.build(wrong);
   expect(exitCode).toBe(1);
   expect(output.match(/401 Unauthorized/g)).toHaveLength(1);

@@ -12,7 +12,7 @@ import { configWith, createSite, type Site } from '../support/site.ts';
 
 const rules: HtmlRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
 const snippet = (content: string) => ({ content, variant: 'render' as const, milliseconds: 1 });
-const name = createRequest(42, { plan: 'pro' });
+const use = { request: createRequest(42, { plan: 'pro' }), asHtml: true };
 
 describe('sanitize', () => {
   test('gets the content, the id and the params, and what it returns goes into the page', async () => {
@@ -21,25 +21,24 @@ describe('sanitize', () => {
       calls.push(all);
       return '<b>clean</b>';
     };
-    const prepared = await applyRules(snippet('<i>raw</i>'), name, { ...rules, sanitize });
-    expect(prepared).toMatchObject({ html: '<b>clean</b>', content: '<i>raw</i>' });
+    const prepared = await applyRules(snippet('<i>raw</i>'), use, { ...rules, sanitize });
+    expect(prepared).toMatchObject({ html: '<b>clean</b>', text: 'clean' });
     expect(calls).toEqual([['<i>raw</i>', { id: 42, params: { plan: 'pro' } }]]);
   });
 
   test.each([
-    [() => Promise.resolve('x') as never, 'sanitize returned object, no string'],
-    [() => undefined as never, 'sanitize returned undefined, no string'],
+    [() => Promise.resolve('x') as never, 'sanitize returned a value of type object instead of a string'],
+    [() => undefined as never, 'sanitize returned a value of type undefined instead of a string'],
     [
       () => {
         throw new Error('no\u001b[31m way');
       },
       'no way',
     ],
-  ])('one that fails is an error that names the snippet (%#)', async (sanitize, message) => {
-    await expect(applyRules(snippet('a'), name, { ...rules, sanitize })).rejects.toMatchObject({
+  ])('a sanitize function that fails is an error that names the snippet (%#)', async (sanitize, message) => {
+    await expect(applyRules(snippet('a'), use, { ...rules, sanitize })).rejects.toMatchObject({
       code: 'sanitize-failed',
-      snippetId: 42,
-      message: expect.stringContaining(`Snippet 42 could not be sanitised: ${message}`),
+      message: expect.stringContaining(`Snippet 42 could not be sanitized: ${message}`),
     });
   });
 
@@ -53,7 +52,7 @@ describe('sanitize', () => {
     ],
     ['DOMPurify', (html) => createDomPurify.sanitize(html), '<p>Hello</p><img src="x"><a>x</a>'],
   ])('the recipe for %s', async (_what, sanitize, clean) => {
-    expect((await applyRules(snippet(hostile), name, { ...rules, sanitize })).html).toBe(clean);
+    expect((await applyRules(snippet(hostile), use, { ...rules, sanitize })).html).toBe(clean);
   });
 });
 
@@ -66,27 +65,23 @@ describe('scripts', () => {
     ['<template><script>x</script></template>', '<template></template>', '<script>'],
     ['<b onclick="x()" class=a>c</b>', '<b  class=a>c</b>', 'the attribute onclick'],
     ['<img/onerror=x src=y>', '<img/ src=y>', 'the attribute onerror'],
-    ['<a HREF=" java&#10;script:x">c</a>', '<a >c</a>', 'a javascript: address in href'],
-    [
-      '<svg><a xlink:href="javascript:x">c</a></svg>',
-      '<svg><a >c</a></svg>',
-      'a javascript: address in href',
-    ],
+    ['<a HREF=" java&#10;script:x">c</a>', '<a >c</a>', 'a javascript: URL in href'],
+    ['<svg><a xlink:href="javascript:x">c</a></svg>', '<svg><a >c</a></svg>', 'a javascript: URL in href'],
     [
       '<svg><animate attributeName=href values="#a;javascript:x"></svg>',
       '<svg><animate attributeName=href ></svg>',
-      'a javascript: address in values',
+      'a javascript: URL in values',
     ],
     ['<iframe srcdoc="<script>x</script>"></iframe>', '<iframe ></iframe>', 'the attribute srcdoc'],
     ['<<script></script>script>x</script>', '', '<script>'],
   ];
   test.each(table)('%s', async (html, stripped, what) => {
     expect(stripScripts(html)).toBe(stripped);
-    expect((await applyRules(snippet(html), name, { ...rules, scripts: 'strip' })).html).toBe(stripped);
-    expect((await applyRules(snippet(html), name, rules)).html).toBe(html);
-    await expect(applyRules(snippet(html), name, { ...rules, scripts: 'error' })).rejects.toMatchObject({
+    expect((await applyRules(snippet(html), use, { ...rules, scripts: 'strip' })).html).toBe(stripped);
+    expect((await applyRules(snippet(html), use, rules)).html).toBe(html);
+    await expect(applyRules(snippet(html), use, { ...rules, scripts: 'error' })).rejects.toMatchObject({
       code: 'script-refused',
-      message: `Snippet 42 holds ${what}.`,
+      message: `Snippet 42 contains ${what}.`,
     });
   });
 
@@ -155,15 +150,13 @@ describe('in a site', () => {
   });
   const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
 
-  test("scripts: 'strip' holds for a refresh as for a build, and text is escaped as it is", async () => {
+  test("scripts: 'strip' applies to a refresh as to a build, and text has no scripts anyway", async () => {
     await site.write({ 'astro.config.mjs': configWith(`{ scripts: 'strip' }`) });
     expect((await site.build(service.environment)).exitCode).toBe(0);
-    expect(await site.read('index.html')).toContain(
-      '<title>&lt;b onclick="x()"&gt;one&lt;/b&gt;&lt;script&gt;x&lt;/script&gt;</title><p><b >one</b></p>',
-    );
+    expect(await site.read('index.html')).toContain('<title>one</title><p><b >one</b></p>');
     service.put(1, '<i>two</i><script>y</script>');
     expect((await refresh()).exitCode).toBe(0);
-    expect(await site.read('index.html')).toContain('<p><i>two</i></p>');
+    expect(await site.read('index.html')).toContain('<title>two</title><p><i>two</i></p>');
     const refreshed = await site.read('index.html');
     expect((await site.build(service.environment)).exitCode).toBe(0);
     expect(await site.read('index.html')).toBe(refreshed);
@@ -173,11 +166,11 @@ describe('in a site', () => {
     await site.write({ 'astro.config.mjs': configWith(`{ scripts: 'error' }`) });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(1);
-    expect(output).toMatch(/Snippet 1: holds <script>\.\s+on index\.html/);
+    expect(output).toMatch(/Snippet 1: contains <script>\. \[script-refused\]\s+on index\.html/);
     expect(await site.list()).not.toContain('index.html');
   });
 
-  test('what a function sanitised is left to a build, and the refresh says so', async () => {
+  test('what a function sanitized, HTML or text, is left to a build, and the refresh says so', async () => {
     service.put(1, '<i>two</i><script>y</script>');
     await site.write({
       'astro.config.mjs': configWith(
@@ -185,12 +178,14 @@ describe('in a site', () => {
       ),
     });
     expect((await site.build(service.environment)).exitCode).toBe(0);
-    expect(await site.read('index.html')).toContain('<p><i>two</i><!-- of 1 -->y</script></p>');
+    expect(await site.read('index.html')).toContain(
+      '<title>twoy</title><p><i>two</i><!-- of 1 -->y</script></p>',
+    );
     expect((await refresh()).output).toBe('Nothing has changed.\n');
     service.put(1, '<i>three</i><script>y</script>');
     const { exitCode, output } = await refresh();
     expect(exitCode).toBe(3);
-    expect(output).toContain('index.html shows HTML that only a build sanitises\nNothing was written.');
+    expect(output).toContain('index.html shows content that only a build sanitizes\nNothing was written.');
     expect(await site.read('index.html')).toContain('two');
   });
 });
@@ -262,14 +257,17 @@ describe('rules for HTML are about what a page shows as HTML', () => {
     expect(await site.read('text/index.html')).toContain('<title>two &amp; 2</title><p>two &amp; 2</p>');
 
     service.put(1, hostile('new one'));
+    service.put(2, 'new two & 2');
     const { exitCode, output } = await refresh();
     expect(exitCode).toBe(3);
-    expect(output).toContain('html/index.html shows HTML that only a build sanitises');
+    expect(output).toContain('html/index.html shows content that only a build sanitizes');
+    expect(output).toContain('text/index.html shows content that only a build sanitizes');
+    expect(await site.read('text/index.html')).toContain('<p>two &amp; 2</p>');
     expect(await site.read('html/index.html')).toContain('<p><b>one</b></p>');
   });
 
   test.for([
-    ["scripts: 'error'", `{ scripts: 'error' }`, '<script>x</script>', 'holds <script>'],
+    ["scripts: 'error'", `{ scripts: 'error' }`, '<script>x</script>', 'contains <script>'],
     ['strict', '{ strict: true }', '<textarea>open', 'leaves <textarea> open'],
   ] as const)(
     '%s refuses a snippet on a page that shows it as HTML alone, and none that is only shown as text',
@@ -323,7 +321,7 @@ describe('rules for HTML are about what a page shows as HTML', () => {
       service.faults.latency = 20_000;
       expect(await page('three-b')).toContain('<b >three</b>');
     } finally {
-      service.mend();
+      service.clearFaults();
       dev.process.kill('SIGTERM');
       await dev.ended;
     }
