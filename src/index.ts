@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
 import { lastIntegration } from './last-integration.ts';
@@ -41,7 +42,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       },
       'astro:config:done'({ config, injectTypes, logger }) {
         run.configure(config, logger);
-        injectTypes({ filename: 'element.d.ts', content: "import 'astro-snippets/element';\n" });
+        injectTypes({ filename: 'element.d.ts', content: elementTypes() });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },
       'astro-snippets:fetch': ({ uses }) => run.fetch(uses),
@@ -54,6 +55,11 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         run.finishBuild({ directory: fileURLToPath(dir), routeToHeaders }),
     },
   };
+}
+
+/** All of them, not an import: from inside this package, TypeScript may find other frameworks than the project's. */
+function elementTypes(): string {
+  return readFileSync(new URL('./element.d.ts', import.meta.url), 'utf8');
 }
 
 /**

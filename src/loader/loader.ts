@@ -17,6 +17,8 @@ export type SnippetEntry =
 const schema = z.object({
   /** The snippet's content: HTML, after the site's rules were applied. */
   content: z.string(),
+  /** The content's text: without tags, and with its entities decoded. */
+  text: z.string(),
   /** The snippet's name, if variant A sent it. */
   name: z.string().optional(),
   /** The variant it came from. */
@@ -25,7 +27,8 @@ const schema = z.object({
 
 /**
  * A loader for a collection of snippets: content for a frontmatter or an endpoint, such as a meta description or a
- * feed. Each entry has `data.content`, and `render(entry)` returns a `<Content />`.
+ * feed. Each entry has `data.content`, which is HTML, and `data.text`, which is that content's text; `render(entry)`
+ * returns a `<Content />`.
  *
  * Snippets are fetched by the integration when the collection is loaded: at the start of a build, and in `astro dev`
  * when content is refreshed. (Embeds are fetched later, and kept up to date in dev.) An entry that fails fails the
@@ -36,7 +39,7 @@ const schema = z.object({
  * @example
  * const snippets = defineCollection({ loader: snippetLoader({ banner: { id: 42 } }) });
  */
-export function snippetLoader(entries: Record<string, SnippetEntry>): Loader {
+export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & { schema: typeof schema } {
   return {
     name: 'astro-snippets',
     schema,
@@ -56,10 +59,10 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader {
       for (const [id, request] of requests) {
         const snippet = snippets.get(request.key);
         if (snippet === undefined) continue;
-        const { html: content, variant, name } = snippet;
+        const { html: content, text, variant, name } = snippet;
         const data = await parseData({
           id,
-          data: { content, variant, ...(name === undefined ? {} : { name }) },
+          data: { content, text, variant, ...(name === undefined ? {} : { name }) },
         });
         // Astro does not write an entry with the same digest again, so nothing that depends on it is rebuilt.
         store.set({ id, data, digest: generateDigest(data), rendered: { html: content } });

@@ -5,7 +5,7 @@ import { createSite, type Site } from '../support/site.ts';
 let service: TestService;
 let site: Site;
 beforeAll(async () => {
-  service = await startTestService({ 1: '<b>banner</b> & more', 2: 'plan {{ plan }}' });
+  service = await startTestService({ 1: '<b>banner</b> & more&nbsp;&mdash; <br>now', 2: 'plan {{ plan }}' });
   site = await createSite({
     'src/content.config.ts': `
       import { defineCollection } from 'astro:content';
@@ -28,7 +28,7 @@ import { getEntry, render } from 'astro:content';
 const banner = await getEntry('snippets', 'banner');
 const { Content } = await render(banner);
 ---
-<html><head><meta name="description" content={banner.data.content}></head><body><p><Content /></p></body></html>`,
+<html><head><meta name="description" content={banner.data.text}></head><body><p><Content /></p></body></html>`,
     'src/pages/feed.json.ts': `
       import { getCollection } from 'astro:content';
       export const GET = async () =>
@@ -40,17 +40,23 @@ afterAll(async () => {
   await service.close();
 });
 
-test('a page renders an entry, and an attribute and an endpoint use its content', async () => {
+test('a page renders an entry, an endpoint reads it, and an attribute shows its text', async () => {
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(output).toContain('[astro-snippets] 3 snippets in the collection snippets');
   expect(await site.read('index.html')).toBe(
-    '<!DOCTYPE html><html><head><meta name="description" content="<b>banner</b> &amp; more"></head><body><p><b>banner</b> & more</p></body></html>',
+    '<!DOCTYPE html><html><head><meta name="description" content="banner &amp; more\u00a0— now"></head><body><p><b>banner</b> & more&nbsp;&mdash; <br>now</p></body></html>',
   );
   expect(JSON.parse(await site.read('feed.json'))).toEqual([
-    { id: 'banner', content: '<b>banner</b> & more', variant: 'render', digest: true },
-    { id: 'price', content: 'plan pro', variant: 'render', digest: true },
-    { id: 'standard', content: 'plan free', variant: 'render', digest: true },
+    {
+      id: 'banner',
+      content: '<b>banner</b> & more&nbsp;&mdash; <br>now',
+      text: 'banner & more\u00a0— now',
+      variant: 'render',
+      digest: true,
+    },
+    { id: 'price', content: 'plan pro', text: 'plan pro', variant: 'render', digest: true },
+    { id: 'standard', content: 'plan free', text: 'plan free', variant: 'render', digest: true },
   ]);
 });
 

@@ -14,6 +14,13 @@ import { banner, pricing } from '../snippets.ts';
 <snippet-embed id={3} params='{"a":1}' as="text" slot="x">children</snippet-embed>
 `;
 
+// In an expression, which Astro's compiler and its checker read alike: a checker sees only text in the other titles.
+const title = `---
+import { Snippet } from 'astro-snippets/components';
+---
+<title>Pricing {<Snippet id={46} />}</title>
+`;
+
 // Each line is an error, and nothing else is.
 const wrong = [
   `<Snippet of={pricing} params={{ plan: 'gold' }} />`,
@@ -26,7 +33,9 @@ const wrong = [
   '<Snippet id="seven" />',
   '<Snippet id={7} as="markdown" />',
   '<Snippet />',
+  '<title>{<Snippet id="seven" />}</title>',
   '<snippet-embed params="{}" />',
+  '<snippet-embed id={true} />',
   '<snippet-embed id="3" as="markdown" />',
 ];
 
@@ -43,13 +52,14 @@ beforeAll(async () => {
         params: z.object({ plan: z.enum(['free', 'pro']), seats: z.number().default(1) }),
       });`,
     'src/pages/index.astro': right,
+    'src/pages/title.astro': title,
   });
 });
 afterAll(() => site.remove());
 
-test('astro check accepts valid props and params', async () => {
+test('astro check accepts valid props and params, and a snippet in a title', async () => {
   const { exitCode, output } = await site.start(['check']).ended;
-  expect(output).toContain('- 0 errors');
+  expect(output).toMatch(/- 0 errors\s+- 0 warnings\s+- 0 hints/);
   expect(exitCode).toBe(0);
 });
 
