@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
+import { pageScript } from './dev/page-script.ts';
 import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
 import { environmentPlugin } from './settings/environment.ts';
@@ -25,10 +26,11 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   return {
     name: 'astro-snippets',
     hooks: {
-      'astro:config:setup'({ command, addDevToolbarApp, updateConfig }) {
+      'astro:config:setup'({ command, addDevToolbarApp, injectScript, updateConfig }) {
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         updateConfig({ vite: { plugins: [plugin] } });
+        if (command === 'dev') injectScript('page', pageScript('import.meta.hot'));
         addDevToolbarApp({
           id: 'astro-snippets',
           name: 'Snippets',
