@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
+import { pageScript } from './dev/page-script.ts';
 import { lastIntegration } from './last-integration.ts';
 import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
@@ -26,13 +27,14 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   return {
     name: 'astro-snippets',
     hooks: {
-      'astro:config:setup'({ command, addDevToolbarApp, updateConfig }) {
+      'astro:config:setup'({ command, addDevToolbarApp, injectScript, updateConfig }) {
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         updateConfig({
           vite: { plugins: [plugin], define: { __ASTRO_SNIPPETS__: 'true' } },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
         });
+        if (command === 'dev') injectScript('page', pageScript('import.meta.hot'));
         addDevToolbarApp({
           id: 'astro-snippets',
           name: 'Snippets',

@@ -1,4 +1,5 @@
 import { escapeUTF8 } from 'entities/escape';
+import { pageScript } from './page-script.ts';
 
 /**
  * The page that replaces one that failed: Astro's own error overlay with our report. Contains Vite's client, so that it
@@ -19,10 +20,12 @@ export function errorPage(base: string, { message, hint }: { message: string; hi
   const json = JSON.stringify(error).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>Snippets could not be fetched</title></head>
+<head><meta charset="utf-8"><title>Error</title></head>
 <body><noscript><pre>${escapeUTF8(`${message}\n${hint}`)}</pre></noscript>
 <script type="module">
-import { ErrorOverlay } from '${base}@vite/client';
+import { createHotContext, ErrorOverlay } from '${base}@vite/client';
+const hot = createHotContext('/@astro-snippets');
+${pageScript('hot')}
 document.body.append(new ErrorOverlay(${json}));
 </script>
 </body></html>

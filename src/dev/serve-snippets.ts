@@ -1,14 +1,16 @@
 import type { HookParameters } from 'astro';
+import { keyDetector } from '../client/api-key.ts';
 import { inline } from '../embed/inline.ts';
-import { type FailedSnippet, type InvalidEmbed, throwFailures } from '../failures/report.ts';
-import type { UserError } from '../failures/user-error.ts';
+import type { FailedSnippet } from '../failures/report.ts';
+import { userError } from '../failures/user-error.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { excluder, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { errorPage } from './error-page.ts';
-import { OpenPages } from './open-pages.ts';
+import { OpenPages, type ShownOnPage } from './open-pages.ts';
+import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script.ts';
 import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
-import { type TextResponse, transformTexts } from './text-responses.ts';
+import { type DevRequest, type TextResponse, transformTexts } from './text-responses.ts';
 import {
   events,
   type ListMessage,
@@ -17,6 +19,7 @@ import {
   type ShownSnippet,
   type SnippetsMessage,
 } from './toolbar/messages.ts';
+import { asViewFailure, childrenShown, FailureLog, type ViewFailure, viewFailure } from './view-failure.ts';
 
 const pollSeconds = 2;
 
@@ -29,7 +32,7 @@ interface DevRun {
 
 /**
  * Inlines snippets into the pages of `astro dev` as they are served, with the same scan, fetch and inline as in a
- * build. The snippets of pages that are open in a browser are polled; when one has changed, the page reloads.
+ * build. The snippets of pages that are open in a browser are polled; a page reloads when what it shows has changed.
  */
 export function serveSnippets(
   { server, toolbar, logger, refreshContent }: HookParameters<'astro:server:setup'>,
@@ -49,7 +52,10 @@ export function serveSnippets(
     for (const page of pages.showing(key)) sendSnippets(page);
   };
   const memory = new SnippetMemory(async (use) => (await run.open()).fetcher.get(use), {
-    onChange: () => hot.send({ type: 'full-reload' }),
+    onUpdate({ request }) {
+      const changed: ChangedMessage = { pages: pages.changed(request.key) };
+      if (changed.pages.length > 0) hot.send(pageEvents.changed, changed);
+    },
     onStale({ request, error }) {
       logger.warn(`${error?.message} Snippet ${request.id} is shown as it was last fetched.`);
       sendToPagesWith(request.key);
@@ -57,21 +63,36 @@ export function serveSnippets(
     onFlaw: (flaw) => logger.warn(flaw),
     onRecovered: ({ request }) => sendToPagesWith(request.key),
   });
+  hot.on(pageEvents.open, ({ page }: OpenMessage, client) => {
+    if (pages.isOutdated(page)) client.send(pageEvents.changed, { pages: [page] });
+  });
 
+  const log = new FailureLog();
   server.middlewares.use(
     transformTexts(async (response, request) => {
       const [page = '/'] = (request.originalUrl ?? '/').split('?');
+      const { settings } = run;
       try {
-        if (excluder(run.settings.exclude)(nameOf(page, server.config.base))) return response;
-        return await inlineInto(response, page, memory, pages);
+        if (excluder(settings.exclude)(nameOf(page, server.config.base))) return response;
+        const view = await viewOf(response, page, memory);
+        const parent = parentOf(request, response);
+        if (parent === undefined) pages.serve(page, view.shown);
+        else pages.addTo(parent, view.shown);
+        if (view.failure === undefined) {
+          refuseKey(view, page, settings.apiKey);
+          log.report(page, childrenShown(view.failed), (line) => logger.warn(line));
+          return { ...response, body: view.body };
+        }
+        return fail(page, view.failure);
       } catch (error) {
-        const { message, hint = '' } = error as UserError;
-        logger.error(message);
-        const body = Buffer.from(errorPage(server.config.base, { message, hint }));
-        return { status: 500, kind: 'html', body };
+        return fail(page, asViewFailure(error));
       }
     }),
   );
+  const fail = (page: string, failure: ViewFailure): TextResponse => {
+    log.report(page, failure, (line) => logger.error(line));
+    return { status: 500, kind: 'html', body: Buffer.from(errorPage(server.config.base, failure)) };
+  };
 
   toolbar.on<ListMessage>(events.list, ({ page }) => sendSnippets(page));
   toolbar.on<RefreshMessage>(events.refresh, async ({ page, key }) => {
@@ -89,42 +110,59 @@ export function serveSnippets(
   });
 }
 
-async function inlineInto(
-  response: TextResponse,
-  page: string,
-  memory: SnippetMemory,
-  pages: OpenPages,
-): Promise<TextResponse> {
-  const uses: SnippetUses = new Map();
-  const { embeds, invalid } = readEmbeds(page, response.body, response.kind, uses);
-  if (embeds.length + invalid.length === 0) return response;
-  const snippets = new Map<string, RememberedSnippet>();
-  await Promise.all([...uses].map(async ([key, use]) => snippets.set(key, await memory.get(use))));
-  pages.serve(page, [...uses.keys()]);
-  failAsBuild(invalid, uses, snippets);
-  return {
-    ...response,
-    body: inline(response.body, embeds, ({ request: { key }, form }) => {
-      const { html, text } = snippets.get(key) ?? {};
-      if (html === undefined || text === undefined) return undefined;
-      // Only the elements of a page can be marked.
-      if (response.kind !== 'html' || form.layers.length > 0) return { html, text };
-      return { html: `<!--${markers.start(key)}-->${html}<!--${markers.end(key)}-->`, text };
-    }).file,
-  };
+/** A response with its snippets. */
+interface View {
+  body: Buffer;
+  shown: ReadonlyMap<string, ShownOnPage>;
+  /** Snippets that could not be fetched. */
+  failed: readonly FailedSnippet[];
+  /** What a build would fail for. */
+  failure: ViewFailure | undefined;
 }
 
-/** @throws AstroError with the report of a build, if a build would fail. */
-function failAsBuild(
-  invalid: readonly InvalidEmbed[],
-  uses: SnippetUses,
-  snippets: ReadonlyMap<string, RememberedSnippet>,
-): void {
+async function viewOf(response: TextResponse, page: string, memory: SnippetMemory): Promise<View> {
+  const uses: SnippetUses = new Map();
+  const { embeds, invalid } = readEmbeds(page, response.body, response.kind, uses);
+  const shown = new Map<string, ShownOnPage>();
+  await Promise.all(
+    [...uses].map(async ([key, use]) =>
+      shown.set(key, { snippet: await memory.get(use), hasChildren: use.placesWithoutChildren.size === 0 }),
+    ),
+  );
   const failed = [...uses].flatMap(([key, use]): FailedSnippet[] => {
-    const { error, content } = snippets.get(key) ?? {};
+    const { error, content } = shown.get(key)?.snippet ?? {};
     return error === undefined || content !== undefined ? [] : [{ ...use, error }];
   });
-  throwFailures({ failed, notAsked: 0, embeds: invalid });
+  const failure = viewFailure(failed, invalid);
+  const { file: body } = inline(response.body, failure === undefined ? embeds : [], ({ request, form }) => {
+    const { html, text } = shown.get(request.key)?.snippet ?? {};
+    if (html === undefined || text === undefined) return undefined;
+    // Only the elements of a page can be marked.
+    if (response.kind !== 'html' || form.layers.length > 0) return { html, text };
+    return { html: `<!--${markers.start(request.key)}-->${html}<!--${markers.end(request.key)}-->`, text };
+  });
+  return { body, shown, failed, failure };
+}
+
+/** @throws AstroError if a response contains the API key in any spelling, as a build does. */
+function refuseKey({ body, shown }: View, page: string, apiKey: string | undefined): void {
+  if (apiKey === undefined) return;
+  const containsKey = keyDetector(apiKey);
+  if (!containsKey(body)) return;
+  const snippets = [...shown.values()].filter(({ snippet: { html = '', text = '' } }) =>
+    [html, text].some(containsKey),
+  );
+  const ids = [...new Set(snippets.map(({ snippet }) => snippet.request.id))];
+  const source =
+    ids.length === 0 ? '' : `${ids.length === 1 ? ' in snippet' : ' in snippets'} ${ids.join(', ')}`;
+  throw userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
+}
+
+/** The page that has fetched a part of it by a script: JSON, or HTML that is no page of its own. */
+function parentOf({ headers }: DevRequest, { kind, body }: TextResponse): string | undefined {
+  if (headers['sec-fetch-dest'] !== 'empty' || headers.referer === undefined) return undefined;
+  const isPage = kind === 'html' && /^\s*<(!doctype|html)\b/i.test(body.toString('latin1', 0, 1000));
+  return isPage || !URL.canParse(headers.referer) ? undefined : new URL(headers.referer).pathname;
 }
 
 /** The path of a page in the output. */

@@ -23,8 +23,8 @@ export interface RememberedSnippet {
 }
 
 export interface MemoryEvents {
-  /** Pages with this snippet would now look different. */
-  onChange(snippet: RememberedSnippet): void;
+  /** The service was asked again. Pages with this snippet may look different now. */
+  onUpdate(snippet: RememberedSnippet): void;
   /** The service is down, and the last content is shown. Called once per outage. */
   onStale(snippet: RememberedSnippet): void;
   /** The service is back, and the content is current again. */
@@ -84,8 +84,7 @@ export class SnippetMemory {
   }
 
   async #update(snippet: RememberedSnippet): Promise<void> {
-    const before = { content: snippet.content, error: snippet.error?.message };
-    const wasKnown = before.content !== undefined || before.error !== undefined;
+    const hadError = snippet.error !== undefined;
     const start = performance.now();
     try {
       const { content, html, text, name, variant, warnings, error, fetchedAt } = await this.#fetch(snippet);
@@ -99,7 +98,7 @@ export class SnippetMemory {
       // A closed client says nothing about the service: the dev server is stopping, or its settings have changed.
       if (error.code === 'closed') return;
       const isNews = snippet.error === undefined;
-      snippet.error = error;
+      snippet.error = reasonOf(error, snippet.error);
       if (effectOf(error) === 'children' && snippet.content !== undefined) {
         if (isNews) this.#events.onStale(snippet);
         return;
@@ -108,10 +107,12 @@ export class SnippetMemory {
     } finally {
       snippet.milliseconds = performance.now() - start;
     }
-    const isSame =
-      before.content === snippet.content &&
-      (snippet.content !== undefined || before.error === snippet.error?.message);
-    if (wasKnown && !isSame) this.#events.onChange(snippet);
-    else if (before.error !== undefined && snippet.error === undefined) this.#events.onRecovered(snippet);
+    this.#events.onUpdate(snippet);
+    if (hadError && snippet.error === undefined) this.#events.onRecovered(snippet);
   }
+}
+
+/** That the client has stopped asking says less than why it has. */
+function reasonOf(now: SnippetFailure, before: SnippetFailure | undefined): SnippetFailure {
+  return now.code === 'unavailable' && before !== undefined && effectOf(before) === 'children' ? before : now;
 }

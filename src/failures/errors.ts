@@ -59,7 +59,7 @@ export const errors = {
   'payment-required': {
     title: 'The subscription has expired',
     effect: 'end',
-    hint: "The organization's free trial or subscription has expired. Renew it on the service's website, then build again.",
+    hint: "The organization's free trial or subscription has expired. Renew it on the service's website, then try again.",
   },
   forbidden: {
     title: 'The API key lacks a permission',
@@ -79,12 +79,12 @@ export const errors = {
   'rate-limited': {
     title: 'The service asks for fewer requests',
     effect: 'children',
-    hint: 'Build again later, or set a lower `concurrency`.',
+    hint: 'Try again later, or set a lower `concurrency`.',
   },
   'server-error': {
     title: 'The service has an internal error',
     effect: 'children',
-    hint: 'Build again later, or give the embed children to show until then.',
+    hint: 'Try again later, or give the embed children to show until then.',
   },
   'unexpected-status': {
     title: 'The service answered with an unexpected status',
@@ -114,7 +114,7 @@ export const errors = {
   timeout: {
     title: 'The service took too long',
     effect: 'children',
-    hint: 'Build again later, or give the embed children to show until then.',
+    hint: 'Try again later, or give the embed children to show until then.',
   },
   certificate: {
     title: 'The certificate of the service could not be verified',
@@ -129,7 +129,7 @@ export const errors = {
   unavailable: {
     title: 'The service is down',
     effect: 'children',
-    hint: 'The service is down or overloaded. Build again when it has recovered.',
+    hint: 'The service is down or overloaded. Try again when it has recovered.',
   },
   'invalid-id': {
     title: 'The snippet id is invalid',
@@ -149,17 +149,17 @@ export const errors = {
   aborted: {
     title: 'The request was aborted',
     effect: 'fail',
-    hint: 'Build again.',
+    hint: 'Try again.',
   },
   closed: {
     title: 'The client was closed',
     effect: 'fail',
-    hint: 'Build again.',
+    hint: 'Try again.',
   },
   'not-cached': {
     title: 'The snippet is not in the cache',
     effect: 'children',
-    hint: 'Build once without `offline`, with the same key and base URLs, to fill the cache.',
+    hint: 'Fill the cache: build, or view the page in `astro dev`, once without `offline` and with the same key and base URLs.',
   },
   'sanitize-failed': {
     title: 'The snippet could not be sanitized',
@@ -219,7 +219,7 @@ export const errors = {
   'missing-key': {
     title: 'The API key is missing',
     effect: 'end',
-    hint: 'Set SNIPPETS_API_KEY in the environment of the build, or in a .env file that is not committed.',
+    hint: 'Set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
   },
   'missing-url': {
     title: 'The base URL of the service is missing',

@@ -8,7 +8,7 @@ const sites: Site[] = [];
 beforeAll(async () => {
   service = await startTestService({ 1: '<b>one</b>', 2: '<b>two</b>', 3: '<b>three</b>' });
 });
-beforeEach(() => service.mend());
+beforeEach(() => service.clearFaults());
 afterAll(async () => {
   for (const site of sites) await site.remove();
   await service.close();

@@ -1,0 +1,66 @@
+import { childrenWarning, type FailedSnippet, type InvalidEmbed, throwFailures } from '../failures/report.ts';
+import type { UserError } from '../failures/user-error.ts';
+import { failureLook } from './look.ts';
+
+/** Why a page is not shown, or shows children. */
+export interface ViewFailure {
+  message: string;
+  hint: string;
+  /** Equal for failures that differ in nothing but counts of attempts and seconds. */
+  identity: string;
+}
+
+/** What a build with this page would fail for; `undefined` if it would not. */
+export function viewFailure(
+  failed: readonly FailedSnippet[],
+  invalid: readonly InvalidEmbed[],
+): ViewFailure | undefined {
+  try {
+    throwFailures({ failed, notAsked: 0, embeds: invalid });
+    return undefined;
+  } catch (error) {
+    return { ...asViewFailure(error), identity: JSON.stringify([invalid, looksOf(failed)]) };
+  }
+}
+
+/** Says that children are shown; `undefined` if they are not. */
+export function childrenShown(failed: readonly FailedSnippet[]): ViewFailure | undefined {
+  if (failed.length === 0) return undefined;
+  return {
+    message: failed.map(childrenWarning).join('\n'),
+    hint: '',
+    identity: JSON.stringify(looksOf(failed)),
+  };
+}
+
+export function asViewFailure(error: unknown): ViewFailure {
+  const { name, message, hint = '' } = error as UserError;
+  // A report names the codes itself.
+  const code = /^astro-snippets\/(.+)/.exec(name)?.[1];
+  return { message, hint: code === undefined ? hint : `${code}: ${hint}`, identity: message };
+}
+
+function looksOf(failed: readonly FailedSnippet[]): [key: string, look: string][] {
+  return failed.map(({ request, error }) => [request.key, failureLook(error)]);
+}
+
+/** Logs what is wrong with a page once, until that changes or is over. */
+export class FailureLog {
+  readonly #last = new Map<string, string>();
+
+  /** @param failure `undefined` if the page is fine. */
+  report(page: string, failure: ViewFailure | undefined, log: (line: string) => void): void {
+    if (failure === undefined) {
+      this.#last.delete(page);
+      return;
+    }
+    if (this.#last.get(page) === failure.identity) return;
+    this.#last.set(page, failure.identity);
+    log(describe(failure));
+  }
+}
+
+function describe({ message, hint }: ViewFailure): string {
+  if (hint === '') return message;
+  return `${message.trimEnd()}\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
+}
