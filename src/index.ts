@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
+import { userError } from './failures/user-error.ts';
 import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
 
 export type { SnippetsOptions } from './settings/options.ts';
+
+const name = 'astro-snippets';
 
 /**
  * The integration: fetches the snippets that pages embed while the site is built, and inlines them.
@@ -23,7 +26,7 @@ export type { SnippetsOptions } from './settings/options.ts';
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
   const run = new Run(parseOptions(options));
   return {
-    name: 'astro-snippets',
+    name,
     hooks: {
       'astro:config:setup'({ command, addDevToolbarApp, updateConfig }) {
         run.begin(command);
@@ -37,6 +40,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         });
       },
       'astro:config:done'({ config, injectTypes, logger }) {
+        refuseSecondIntegration(config);
         run.configure(config, logger);
         injectTypes({ filename: 'element.d.ts', content: "import 'astro-snippets/element';\n" });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
@@ -57,7 +61,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const { settings, manifest, config } = run;
         try {
           const site = { directory: fileURLToPath(dir), manifest, base: config.base, routeToHeaders };
-          await buildSite({ ...site, ...(await run.open()), settings, logger });
+          const sources = { root: fileURLToPath(config.root), srcDir: fileURLToPath(config.srcDir) };
+          await buildSite({ ...site, sources, ...(await run.open()), settings, logger });
         } finally {
           await run.close();
         }
@@ -65,6 +70,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro:build:done': () => run.close(),
     },
   };
+}
+
+/** @throws AstroError if the config contains the integration twice: only one of them would see the embeds. */
+function refuseSecondIntegration({ integrations }: AstroConfig): void {
+  const found = integrations.filter((integration) => integration.name === name).length;
+  if (found < 2) return;
+  throw userError('duplicate-integration', `The Astro config contains snippets() ${found} times.`);
 }
 
 /**

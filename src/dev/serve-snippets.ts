@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { HookParameters } from 'astro';
 import { inline } from '../embed/inline.ts';
 import { type FailedSnippet, type InvalidEmbed, throwFailures } from '../failures/report.ts';
@@ -5,6 +6,7 @@ import type { UserError } from '../failures/user-error.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { excluder, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import { errorPage } from './error-page.ts';
 import { OpenPages } from './open-pages.ts';
 import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
@@ -23,6 +25,7 @@ const pollSeconds = 2;
 /** What the dev server needs of the run. */
 interface DevRun {
   readonly settings: Settings;
+  readonly config: { root: URL; srcDir: URL };
   open(): Promise<{ fetcher: SnippetFetcher }>;
   close(): Promise<void>;
 }
@@ -36,6 +39,7 @@ export function serveSnippets(
   run: DevRun,
 ): void {
   const pages = new OpenPages();
+  const sources = { root: fileURLToPath(run.config.root), srcDir: fileURLToPath(run.config.srcDir) };
   const { hot } = server.environments.client;
 
   const sendSnippets = (page: string) => {
@@ -63,7 +67,7 @@ export function serveSnippets(
       const [page = '/'] = (request.originalUrl ?? '/').split('?');
       try {
         if (excluder(run.settings.exclude)(nameOf(page, server.config.base))) return response;
-        return await inlineInto(response, page, memory, pages);
+        return await inlineInto(response, page, { memory, pages, sources });
       } catch (error) {
         const { message, hint = '' } = error as UserError;
         logger.error(message);
@@ -92,8 +96,7 @@ export function serveSnippets(
 async function inlineInto(
   response: TextResponse,
   page: string,
-  memory: SnippetMemory,
-  pages: OpenPages,
+  { memory, pages, sources }: { memory: SnippetMemory; pages: OpenPages; sources: SourceFolders },
 ): Promise<TextResponse> {
   const uses: SnippetUses = new Map();
   const { embeds, invalid } = readEmbeds(page, response.body, response.kind, uses);
@@ -101,7 +104,7 @@ async function inlineInto(
   const snippets = new Map<string, RememberedSnippet>();
   await Promise.all([...uses].map(async ([key, use]) => snippets.set(key, await memory.get(use))));
   pages.serve(page, [...uses.keys()]);
-  failAsBuild(invalid, uses, snippets);
+  failAsBuild(await withSources(invalid, sources), uses, snippets);
   return {
     ...response,
     body: inline(response.body, embeds, ({ request: { key }, form }) => {

@@ -29,6 +29,7 @@ export type SiteErrorCode =
   | 'embed-in-script'
   | 'embed-in-attribute'
   | 'embed-in-xml'
+  | 'unrendered-component'
   | 'invalid-as';
 
 /** What goes wrong before any snippet is fetched, or with the output as a whole. Permanent too. */
@@ -39,6 +40,7 @@ export type SetupErrorCode =
   | 'exposed-key'
   | 'published-key'
   | 'missing-integration'
+  | 'duplicate-integration'
   | 'on-demand-page'
   | 'missing-manifest';
 
@@ -204,6 +206,11 @@ export const errors = {
     effect: 'fail',
     hint: 'Escape the embed, or put it into a CDATA section, as feeds do with HTML.',
   },
+  'unrendered-component': {
+    title: '<Snippet> was not rendered',
+    effect: 'fail',
+    hint: 'Markdown renders no components. In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet there. Put an example between backticks.',
+  },
   'invalid-as': {
     title: 'The attribute `as` is invalid',
     effect: 'fail',
@@ -238,6 +245,11 @@ export const errors = {
     title: 'The integration is missing from the Astro config',
     effect: 'end',
     hint: 'Add snippets() to the integrations of the Astro config.',
+  },
+  'duplicate-integration': {
+    title: 'The integration is in the Astro config more than once',
+    effect: 'end',
+    hint: 'Keep one snippets() in the integrations of the Astro config, with all options. A preset or a theme may add another one.',
   },
   'on-demand-page': {
     title: '<Snippet> is on a page that is rendered on demand',

@@ -21,6 +21,8 @@ export interface InvalidEmbed {
   line: number;
   code: ErrorCode;
   message: string;
+  /** The tag of a component that was not rendered, to search the sources for. */
+  componentTag?: string;
 }
 
 export interface Failures {
