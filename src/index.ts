@@ -6,6 +6,7 @@ import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
+import { type SourceModules, sourcePlugin } from './source/source-plugin.ts';
 
 export type { SnippetsOptions } from './settings/options.ts';
 
@@ -25,13 +26,14 @@ const name = 'astro-snippets';
  */
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
   const run = new Run(parseOptions(options));
+  const modules: SourceModules = new Map();
   return {
     name,
     hooks: {
-      'astro:config:setup'({ command, addDevToolbarApp, updateConfig }) {
+      'astro:config:setup'({ command, addDevToolbarApp, updateConfig, logger }) {
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
-        updateConfig({ vite: { plugins: [plugin] } });
+        updateConfig({ vite: { plugins: [plugin, sourcePlugin(modules, logger)] } });
         addDevToolbarApp({
           id: 'astro-snippets',
           name: 'Snippets',

@@ -42,6 +42,7 @@ export type SetupErrorCode =
   | 'missing-integration'
   | 'duplicate-integration'
   | 'on-demand-page'
+  | 'embed-in-browser'
   | 'missing-manifest';
 
 export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
@@ -252,9 +253,14 @@ export const errors = {
     hint: 'Keep one snippets() in the integrations of the Astro config, with all options. A preset or a theme may add another one.',
   },
   'on-demand-page': {
-    title: '<Snippet> is on a page that is rendered on demand',
+    title: 'An embed is on a page or in a server island that is rendered on demand',
     effect: 'end',
-    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet with `SnippetClient` from `astro-snippets/client`.',
+    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet in the frontmatter with `SnippetClient` from `astro-snippets/client`.',
+  },
+  'embed-in-browser': {
+    title: 'A script for the browser writes an embed',
+    effect: 'end',
+    hint: 'Snippets are inlined while the site is built. Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>.',
   },
   'missing-manifest': {
     title: 'No build manifest found',
