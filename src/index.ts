@@ -2,13 +2,17 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
 import { pageScript } from './dev/page-script.ts';
+import { userError } from './failures/user-error.ts';
 import { lastIntegration } from './last-integration.ts';
 import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
+import { type SourceModules, sourcePlugin } from './source/source-plugin.ts';
 
 export type { SnippetsOptions } from './settings/options.ts';
+
+const name = 'astro-snippets';
 
 /**
  * The integration: fetches the snippets that pages embed while the site is built, and inlines them.
@@ -24,14 +28,15 @@ export type { SnippetsOptions } from './settings/options.ts';
  */
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
   const run = new Run(parseOptions(options));
+  const modules: SourceModules = new Map();
   return {
-    name: 'astro-snippets',
+    name,
     hooks: {
-      'astro:config:setup'({ command, addDevToolbarApp, injectScript, updateConfig }) {
+      'astro:config:setup'({ command, addDevToolbarApp, injectScript, updateConfig, logger }) {
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         updateConfig({
-          vite: { plugins: [plugin], define: { __ASTRO_SNIPPETS__: 'true' } },
+          vite: { plugins: [plugin, sourcePlugin(modules, logger)], define: { __ASTRO_SNIPPETS__: 'true' } },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
         });
         if (command === 'dev') injectScript('page', pageScript('import.meta.hot'));
@@ -43,6 +48,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         });
       },
       'astro:config:done'({ config, injectTypes, logger }) {
+        refuseSecondIntegration(config);
         run.configure(config, logger);
         injectTypes({ filename: 'element.d.ts', content: elementTypes() });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
@@ -62,6 +68,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
 /** All of them, not an import: from inside this package, TypeScript may find other frameworks than the project's. */
 function elementTypes(): string {
   return readFileSync(new URL('./element.d.ts', import.meta.url), 'utf8');
+}
+
+/** @throws AstroError if the config contains the integration twice: only one of them would see the embeds. */
+function refuseSecondIntegration({ integrations }: AstroConfig): void {
+  const found = integrations.filter((integration) => integration.name === name).length;
+  if (found < 2) return;
+  throw userError('duplicate-integration', `The Astro config contains snippets() ${found} times.`);
 }
 
 /**

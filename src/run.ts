@@ -106,7 +106,8 @@ export class Run {
   async finishBuild(output: Pick<SiteBuild, 'directory' | 'routeToHeaders'>): Promise<void> {
     const { buildSite } = await import('./build/build-site.ts');
     const { settings, manifest, logger } = this;
-    const { base } = this.config;
+    const { base, root, srcDir } = this.config;
+    const sources = { root: fileURLToPath(root), srcDir: fileURLToPath(srcDir) };
     try {
       const opened = await this.open();
       this.#announcements?.stop();
@@ -115,6 +116,7 @@ export class Run {
         ...opened,
         manifest,
         base,
+        sources,
         settings,
         logger,
         announcements: this.#announcements,

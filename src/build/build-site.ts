@@ -6,6 +6,7 @@ import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-po
 import { asBefore, type Manifest, outputFrom, removeManifest, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
 import { inlineFiles } from './inline-files.ts';
 import { FileRecorder } from './record-files.ts';
@@ -16,6 +17,8 @@ import { OutputVerifier } from './verify-output.ts';
 export interface SiteBuild {
   /** The output folder. */
   directory: string;
+  /** The folder of the sources, and the one that people name them from. */
+  sources: SourceFolders;
   /** The file of the manifest. */
   manifest: string;
   /** The manifest of the last build. */
@@ -74,7 +77,7 @@ export async function buildSite(build: SiteBuild): Promise<void> {
 
 async function inlineSnippets(
   files: readonly ScannableFile[],
-  { settings, fetcher, announcements, routeToHeaders, base, logger }: SiteBuild,
+  { settings, fetcher, announcements, routeToHeaders, base, sources, logger }: SiteBuild,
   verifier: OutputVerifier,
   onFinished: (file: SiteFile) => void,
 ): Promise<FileRecorder | undefined> {
@@ -90,7 +93,8 @@ async function inlineSnippets(
   const lost = announcements?.lost(site, files, base) ?? [];
   if (site.files.length + lost.length === 0) return undefined;
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
-  const snippets = await fetcher.fetch(site.uses, { invalid: [...site.invalid, ...lost], onSettled });
+  const invalid = [...(await withSources(site.invalid, sources)), ...lost];
+  const snippets = await fetcher.fetch(site.uses, { invalid, onSettled });
   const recorder = new FileRecorder(site.uses, snippets);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
   await inlineFiles(site.files, {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { HookParameters } from 'astro';
 import { keyDetector } from '../client/api-key.ts';
 import { inline } from '../embed/inline.ts';
@@ -6,6 +7,7 @@ import { userError } from '../failures/user-error.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { excluder, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import { errorPage } from './error-page.ts';
 import { OpenPages, type ShownOnPage } from './open-pages.ts';
 import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script.ts';
@@ -26,6 +28,7 @@ const pollSeconds = 2;
 /** What the dev server needs of the run. */
 interface DevRun {
   readonly settings: Settings;
+  readonly config: { root: URL; srcDir: URL };
   open(): Promise<{ fetcher: SnippetFetcher }>;
   close(): Promise<void>;
 }
@@ -39,6 +42,7 @@ export function serveSnippets(
   run: DevRun,
 ): void {
   const pages = new OpenPages();
+  const sources = { root: fileURLToPath(run.config.root), srcDir: fileURLToPath(run.config.srcDir) };
   const { hot } = server.environments.client;
 
   const sendSnippets = (page: string) => {
@@ -74,7 +78,7 @@ export function serveSnippets(
       const { settings } = run;
       try {
         if (excluder(settings.exclude)(nameOf(page, server.config.base))) return response;
-        const view = await viewOf(response, page, memory);
+        const view = await viewOf(response, page, memory, sources);
         const parent = parentOf(request, response);
         if (parent === undefined) pages.serve(page, view.shown);
         else pages.addTo(parent, view.shown);
@@ -120,9 +124,15 @@ interface View {
   failure: ViewFailure | undefined;
 }
 
-async function viewOf(response: TextResponse, page: string, memory: SnippetMemory): Promise<View> {
+async function viewOf(
+  response: TextResponse,
+  page: string,
+  memory: SnippetMemory,
+  sources: SourceFolders,
+): Promise<View> {
   const uses: SnippetUses = new Map();
-  const { embeds, invalid } = readEmbeds(page, response.body, response.kind, uses);
+  const { embeds, ...found } = readEmbeds(page, response.body, response.kind, uses);
+  const invalid = await withSources(found.invalid, sources);
   const shown = new Map<string, ShownOnPage>();
   await Promise.all(
     [...uses].map(async ([key, use]) =>

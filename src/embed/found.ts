@@ -31,9 +31,13 @@ export type Refusal =
   | { flaw: 'in-xml' }
   | { flaw: 'in-attribute'; attribute: string };
 
-/** An embed that has no end, stands inside another one, which begins at `outer`, or where none can be. */
+/**
+ * An embed that has no end, stands inside another one, which begins at `outer`, or where none can be. Or the tag of a
+ * component that was not rendered.
+ */
 export type EmbedFault = { start: number } & (
   | { flaw: 'unclosed' }
+  | { flaw: 'unrendered'; tag: string }
   | { flaw: 'nested'; outer: number }
   | Refusal
 );
@@ -41,7 +45,7 @@ export type EmbedFault = { start: number } & (
 /** What looks like an embed, but is no whole one: it may be an example, or an excerpt that was cut. */
 export interface EmbedWarning {
   start: number;
-  flaw: 'unclosed' | 'nested' | 'invalid-id';
+  flaw: 'unclosed' | 'nested' | 'invalid-id' | 'unrendered';
 }
 
 /** All in the order of the file. */

@@ -30,6 +30,9 @@ import { enter, type Part } from './layers.ts';
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
 const name = /snippet-embed/i;
+// `<Snippet id={42} />` as it is written in a page that did not render it, escaped or not.
+const component = /(?:<|&(?:lt|#0*60|#x0*3c);?)snippet(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
+const componentName = 'snippet';
 const opening = /<snippet-embed(?=[\t\n\f\r />])/gi;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
@@ -52,7 +55,7 @@ export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
   const search: Search = { file: text, isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
   const whole: Part = { text, layers: [], at: (offset) => offset };
-  if (name.test(text)) scanners[kind](search, whole);
+  if (name.test(text) || (search.isPage && component.test(text))) scanners[kind](search, whole);
   const { embeds, faults, warnings } = search;
   for (const found of [embeds, faults, warnings]) found.sort((a, b) => a.start - b.start);
   return { embeds, faults, warnings };
@@ -92,6 +95,8 @@ const contextIn = new Map<string, Partial<Context>>([
 function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
   const { text } = part;
   const nameFrom = finder(text, name);
+  const isWholePage = search.isPage && part.layers.length === 0;
+  const componentFrom = isWholePage ? finder(text, component) : () => Infinity;
   const ignoredFrom = finder(text, new RegExp(ignored, 'i'));
   const hasName = ({ start, end }: Range) => nameFrom(start) < end;
   let embed: { tag: Tag; inside: Context } | undefined;
@@ -119,7 +124,12 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
 
   const open = (tag: Tag, context: Context): Context | undefined => {
     if (tag.name === elementName) return openEmbed(tag, context);
-    if (embed !== undefined || context.isExample) return context;
+    if (context.isExample) return context;
+    if (tag.name === componentName && componentFrom(tag.start) === tag.start) {
+      const { start } = tag;
+      search.faults.push({ flaw: 'unrendered', start: part.at(start), tag: text.slice(start, tag.end) });
+    }
+    if (embed !== undefined) return context;
     paragraph = tag.name === 'p' ? { start: tag.start } : undefined;
     const inside = contextIn.get(tag.name);
     const attributes = hasName(tag) || ignoredFrom(tag.start) < tag.end ? attributesOf(text, tag) : [];
@@ -155,7 +165,15 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       text(range, context, kind) {
         if (embed !== undefined) return;
         if (paragraph !== undefined && !isBlank(text, range)) paragraph = undefined;
-        if (context.isExample || !hasName(range)) return;
+        if (context.isExample) return;
+        const unrendered = componentFrom(range.start);
+        if (unrendered < range.end && kind === 'text') {
+          search.warnings.push({ flaw: 'unrendered', start: part.at(unrendered) });
+        } else if (unrendered < range.end && kind === 'rcdata' && text.charAt(unrendered) === '<') {
+          const tag = text.slice(unrendered, range.end);
+          search.faults.push({ flaw: 'unrendered', start: part.at(unrendered), tag });
+        }
+        if (!hasName(range)) return;
         if (isXml) scanXmlText(search, part, range, kind, context.holder !== undefined);
         else scanHtmlText(search, part, place, range, { kind, ...context });
       },
@@ -166,7 +184,11 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
         const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
         if (isEmbed && embed === undefined && !isExample) report(search, part, start);
       },
-      isDone: (at) => embed === undefined && paragraph?.holds === undefined && nameFrom(at) === Infinity,
+      isDone: (at) =>
+        embed === undefined &&
+        paragraph?.holds === undefined &&
+        nameFrom(at) === Infinity &&
+        componentFrom(at) === Infinity,
     },
     { isXml },
   );

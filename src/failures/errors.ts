@@ -30,6 +30,7 @@ export type SiteErrorCode =
   | 'embed-in-attribute'
   | 'embed-in-xml'
   | 'embed-lost'
+  | 'unrendered-component'
   | 'invalid-as';
 
 /** What goes wrong before any snippet is fetched, or with the output as a whole. Permanent too. */
@@ -41,7 +42,9 @@ export type SetupErrorCode =
   | 'published-key'
   | 'late-embed'
   | 'missing-integration'
+  | 'duplicate-integration'
   | 'on-demand-page'
+  | 'embed-in-browser'
   | 'missing-manifest';
 
 export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
@@ -211,6 +214,11 @@ export const errors = {
     effect: 'fail',
     hint: 'It may be in the slot of a server island, in code such as <pre>, in a file that is excluded, or in a component that discards its children.',
   },
+  'unrendered-component': {
+    title: '<Snippet> was not rendered',
+    effect: 'fail',
+    hint: 'Markdown renders no components. In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet there. Put an example between backticks.',
+  },
   'invalid-as': {
     title: 'The attribute `as` is invalid',
     effect: 'fail',
@@ -251,10 +259,20 @@ export const errors = {
     effect: 'end',
     hint: 'Add snippets() to the integrations of the Astro config.',
   },
-  'on-demand-page': {
-    title: '<Snippet> is on a page that is rendered on demand',
+  'duplicate-integration': {
+    title: 'The integration is in the Astro config more than once',
     effect: 'end',
-    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet with `SnippetClient` from `astro-snippets/client`.',
+    hint: 'Keep one snippets() in the integrations of the Astro config, with all options. A preset or a theme may add another one.',
+  },
+  'on-demand-page': {
+    title: 'An embed is on a page or in a server island that is rendered on demand',
+    effect: 'end',
+    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet in the frontmatter with `SnippetClient` from `astro-snippets/client`.',
+  },
+  'embed-in-browser': {
+    title: 'A script for the browser writes an embed',
+    effect: 'end',
+    hint: 'Snippets are inlined while the site is built. Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>.',
   },
   'missing-manifest': {
     title: 'No build manifest found',

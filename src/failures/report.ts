@@ -22,6 +22,8 @@ export interface InvalidEmbed {
   line?: number | undefined;
   code: ErrorCode;
   message: string;
+  /** The tag of a component that was not rendered, to search the sources for. */
+  componentTag?: string;
 }
 
 export interface Failures {

@@ -73,7 +73,7 @@ export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: Sni
     embeds,
     invalid: invalid
       .sort((a, b) => a.start - b.start)
-      .map(({ start, code, message }) => ({ file: name, line: lineAt(file, start), code, message })),
+      .map(({ start, ...described }) => ({ file: name, line: lineAt(file, start), ...described })),
     warnings: warnings.map(({ start, flaw }) => `${name}:${lineAt(file, start)} ${warningTexts[flaw]}`),
   };
 }
@@ -104,7 +104,10 @@ function addUse(
   if (children.start === children.end) use.placesWithoutChildren.add(file);
 }
 
-function describeFault(fault: EmbedFault, file: Buffer): { code: ErrorCode; message: string } {
+function describeFault(
+  fault: EmbedFault,
+  file: Buffer,
+): { code: ErrorCode; message: string; componentTag?: string } {
   switch (fault.flaw) {
     case 'unclosed':
       return { code: 'embed-unclosed', message: 'The embed has no end tag.' };
@@ -112,6 +115,12 @@ function describeFault(fault: EmbedFault, file: Buffer): { code: ErrorCode; mess
       return {
         code: 'embed-nested',
         message: `The embed is inside the one of line ${lineAt(file, fault.outer)}.`,
+      };
+    case 'unrendered':
+      return {
+        code: 'unrendered-component',
+        message: '<Snippet> was not rendered: it is in the page as it was written.',
+        componentTag: Buffer.from(fault.tag, 'latin1').toString(),
       };
     case 'in-script':
       return { code: 'embed-in-script', message: 'The embed is in a script that runs.' };
@@ -130,5 +139,7 @@ function describeFault(fault: EmbedFault, file: Buffer): { code: ErrorCode; mess
 const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
   unclosed: 'looks like an embed, but has no end tag. It is left as it is.',
   nested: 'looks like an embed inside another embed. It is left as it is.',
+  unrendered:
+    'shows the text of a <Snippet> that was not rendered. Markdown renders no components: write <snippet-embed id="42"></snippet-embed> there, or rename the file to .mdx. Put an example between backticks.',
   'invalid-id': 'looks like an embed, but has no valid id. It is left as it is.',
 };

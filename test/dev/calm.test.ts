@@ -57,7 +57,7 @@ afterAll(async () => {
 
 afterEach(async () => {
   gate.isShut = false;
-  service.mend();
+  service.clearFaults();
   for (const context of browser.contexts()) await context.close();
 });
 
@@ -151,7 +151,9 @@ test('while the service is down, no open page reloads; all of them recover by th
   expect(dev.output()).toMatch(
     /Snippet 2: .* \[network\]\n {4}on \/failing\n\n {2}Hint:\n {4}network: Check the base URLs and the network/,
   );
-  expect(count(/\[WARN\].* Its children are shown instead on \/children\. \[(network|unavailable)\]/)).toBe(1);
+  expect(count(/\[WARN\].* Its children are shown instead on \/children\. \[(network|unavailable)\]/)).toBe(
+    1,
+  );
   expect(dev.output()).not.toMatch(/build again/i);
 
   gate.isShut = false;
@@ -172,7 +174,7 @@ test('a failure that changes is logged again, and one that is over is not', asyn
   // Known content is shown: only a snippet without content fails.
   expect(await view()).toBe(200);
   expect(failures()).toBe(1);
-  service.mend();
+  service.clearFaults();
   expect(await (await fetch(`${address}/changing`)).text()).toContain('no published snippet 60001');
   Object.assign(service.faults, { failing: 1, only: [60_001] });
   await vi.waitFor(
@@ -182,7 +184,7 @@ test('a failure that changes is logged again, and one that is over is not', asyn
     },
     { timeout: 30_000, interval: 500 },
   );
-  service.mend();
+  service.clearFaults();
 });
 
 test('a page with a snippet that contains the API key is an error, without the key, until the key is gone', async () => {

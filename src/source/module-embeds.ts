@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { relative, sep } from 'node:path';
+import { findWritten, type SyntaxNode } from './written-embeds.ts';
+
+/** What a module of the site does with embeds. The lists are lines of its source, in their order. */
+export interface ModuleEmbeds {
+  id: string;
+  written: number[];
+  passedToIsland: number[];
+  imports: number[];
+  isMentioned: boolean;
+}
+
+interface TransformedModule {
+  id: string;
+  code: string;
+  program: SyntaxNode;
+  /** From the code to the source. */
+  map: () => SourceMapPayload | undefined;
+}
+
+/** The file of a module, without the query that tells its parts. */
+export function fileOf(id: string): string {
+  return id.replace(/[?#].*$/, '');
+}
+
+/** How people know a module. */
+export function nameOfModule(id: string, root: string): string {
+  const path = relative(root, fileOf(id)).replaceAll(sep, '/');
+  return path.startsWith('..') ? fileOf(id) : path;
+}
+
+export function readModule({ id, code, program, map }: TransformedModule): ModuleEmbeds {
+  const { isMentioned, ...offsets } = findWritten(program);
+  let source: string[] = [];
+  try {
+    source = readFileSync(fileOf(id), 'utf8').split('\n');
+  } catch {
+    // A virtual module has no file; it has the lines of its code.
+  }
+  const payload = Object.values(offsets).some((list) => list.length > 0) ? map() : undefined;
+  const sourceMap = payload?.mappings ? new SourceMap(payload) : undefined;
+  const lines = (list: readonly number[], pattern: RegExp) =>
+    [...new Set(list.map((offset) => lineOf(code, offset, { source, sourceMap, pattern })))].sort(
+      (a, b) => a - b,
+    );
+  return {
+    id,
+    isMentioned,
+    written: lines(offsets.written, /snippet-embed/i),
+    passedToIsland: lines(offsets.passedToIsland, /snippet-embed|<Snippet\b/i),
+    imports: lines(offsets.imports, /astro-snippets\/components/),
+  };
+}
+
+/**
+ * The line of the source, counted from 1. Source maps of compiled components are coarse: what the line says decides.
+ */
+function lineOf(
+  code: string,
+  offset: number,
+  {
+    source,
+    sourceMap,
+    pattern,
+  }: { source: readonly string[]; sourceMap: SourceMap | undefined; pattern: RegExp },
+): number {
+  const before = code.slice(0, offset).split('\n');
+  const candidates = source.flatMap((line, index) => (pattern.test(line) ? [index + 1] : []));
+  const mapped = sourceMap?.findEntry(before.length - 1, before.at(-1)?.length ?? 0);
+  const line = mapped !== undefined && 'originalLine' in mapped ? mapped.originalLine + 1 : undefined;
+  if (line === undefined) return candidates[0] ?? before.length;
+  return candidates.find((candidate) => candidate >= line) ?? candidates[0] ?? line;
+}

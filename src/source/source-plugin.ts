@@ -1,0 +1,205 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AstroIntegrationLogger, ViteUserConfig } from 'astro';
+import type { ErrorCode } from '../failures/errors.ts';
+import { errors } from '../failures/errors.ts';
+import { userError } from '../failures/user-error.ts';
+import { fileOf, type ModuleEmbeds, nameOfModule, readModule } from './module-embeds.ts';
+import type { SyntaxNode } from './written-embeds.ts';
+
+type Plugins = NonNullable<ViteUserConfig['plugins']>;
+type Plugin = Extract<Exclude<Plugins[number], false | null | undefined>, { name: string }>;
+
+/** The modules of a site that deal with embeds, by environment and id, as Vite has transformed them so far. */
+export type SourceModules = Map<string, Map<string, ModuleEmbeds>>;
+
+const ownFolder = fileURLToPath(new URL('..', import.meta.url));
+const componentFile = join(ownFolder, 'components/Snippet.astro');
+const isDependency = (id: string) => id.includes('/node_modules/');
+const contentStore = /astro:data-layer-content$/;
+// What is reached through these alone may be shown by an on-demand page, or not: they hold everything.
+const contentModules =
+  /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
+// It runs for prerendered pages, too.
+const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
+const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
+
+const clientMessage = 'writes <snippet-embed> in the browser, where nothing replaces it.';
+const islandMessage = 'passes an embed to a server island, which is rendered on demand.';
+const serverMessage =
+  'is built for pages or server islands that are rendered on demand, and contains an embed.';
+
+/**
+ * Refuses modules that write embeds where nothing will replace them: in the browser, and on what is rendered on
+ * demand. In a build it looks at what is in the bundles, in `astro dev` at each module that is loaded.
+ *
+ * @param modules is filled with what is found.
+ */
+export function sourcePlugin(modules: SourceModules, logger: AstroIntegrationLogger): Plugin {
+  let root = '';
+  let isBuild = true;
+  const warned = new Set<string>();
+  const warn = (id: string, message: string) => {
+    const file = fileOf(id);
+    if (warned.has(file)) return;
+    warned.add(file);
+    logger.warn(message);
+  };
+
+  return {
+    name: 'astro-snippets:source',
+    enforce: 'post',
+    configResolved(config) {
+      root = config.root;
+      isBuild = config.command === 'build';
+    },
+    transform: {
+      order: 'post',
+      filter: { code: /snippet-embed|astro-snippets\/components/i },
+      handler(code, id) {
+        const { name: environment } = this.environment;
+        const found = modulesOf(modules, environment);
+        found.delete(id);
+        if (contentStore.test(id)) {
+          if (environment === 'ssr' && isBuild) warn(id, storeWarning);
+          return;
+        }
+        if (id.startsWith('\0') || fileOf(id).startsWith(ownFolder) || styles.test(id)) return;
+        let program: SyntaxNode;
+        try {
+          program = this.parse(code) as SyntaxNode;
+        } catch {
+          return;
+        }
+        const map = () => {
+          const { version, ...rest } = this.getCombinedSourcemap();
+          return { ...rest, version: Number(version), sourceRoot: '', file: '' } as never;
+        };
+        const module = readModule({ id, code, program, map });
+        const name = nameOfModule(id, root);
+        if (module.isMentioned && environment !== 'prerender' && (isBuild || environment === 'client')) {
+          warn(id, mentionWarning(name, environment));
+        }
+        const refused = refusal(module, environment);
+        if (refused === undefined && module.written.length + module.imports.length === 0) return;
+        if (isDependency(id)) {
+          if (environment !== 'prerender' && refused) warn(id, mentionWarning(name, environment));
+          return;
+        }
+        found.set(id, module);
+        if (isBuild || refused === undefined) return;
+        const [line = 1] = refused.lines;
+        this.error({
+          message: `[astro-snippets/${refused.code}] ${name}:${line} ${refused.message}\n${errors[refused.code].hint}`,
+          id: fileOf(id),
+          loc: { file: fileOf(id), line, column: 0 },
+        });
+      },
+    },
+    generateBundle: {
+      // Astro takes small scripts out of the bundle, and puts them into pages.
+      order: 'pre',
+      handler(_options, bundle) {
+        const { name: environment } = this.environment;
+        const rendered = new Map<string, string>();
+        for (const chunk of Object.values(bundle)) {
+          if (chunk.type !== 'chunk') continue;
+          for (const [id, { code }] of Object.entries(chunk.modules)) rendered.set(id, code ?? '');
+        }
+        const hasComponent = [...rendered].some(([id, code]) => code !== '' && id.startsWith(componentFile));
+        const isPublished = ({ id, written, passedToIsland, imports }: ModuleEmbeds) =>
+          (imports.length > 0 && hasComponent && rendered.has(id)) ||
+          (written.length + passedToIsland.length > 0 && /snippet/i.test(rendered.get(id) ?? ''));
+        const refused: (Refused & { name: string })[] = [];
+        for (const module of modulesOf(modules, environment).values()) {
+          const found = refusal(module, environment, { isBuild: true });
+          if (found === undefined || !isPublished(module)) continue;
+          const name = nameOfModule(module.id, root);
+          const route =
+            environment === 'ssr' ? reachedThrough(module.id, (id) => this.getModuleInfo(id)) : 'page';
+          if (route === 'page') refused.push({ ...found, name });
+          else warn(module.id, routeWarnings[route](name, found.lines));
+        }
+        const [first] = refused;
+        if (first === undefined) return;
+        const entries = refused
+          .sort((a, b) => (a.name < b.name ? -1 : 1))
+          .map(({ name, lines, message }) => `${name}:${lines.join(', ')}\n    ${message}`);
+        throw userError(
+          first.code,
+          `${refused.length === 1 ? 'A file contains' : `${refused.length} files contain`} embeds where no snippet can be inlined.\n\n${entries.join('\n\n')}\n`,
+        );
+      },
+    },
+  };
+}
+
+interface Refused {
+  code: Extract<ErrorCode, 'embed-in-browser' | 'on-demand-page'>;
+  message: string;
+  lines: readonly number[];
+}
+
+/** Why a module of this environment must not be published; nothing if it may. */
+function refusal(
+  { written, passedToIsland, imports }: ModuleEmbeds,
+  environment: string,
+  { isBuild = false } = {},
+): Refused | undefined {
+  if (environment === 'client') {
+    const lines = [...written, ...passedToIsland];
+    return lines.length > 0 ? { code: 'embed-in-browser', message: clientMessage, lines } : undefined;
+  }
+  // The dev server has one environment for prerendered pages and others: each page is judged as it is served.
+  const lines = environment === 'ssr' && isBuild ? [...written, ...imports] : [];
+  if (lines.length > 0) return { code: 'on-demand-page', message: serverMessage, lines };
+  if (passedToIsland.length === 0) return undefined;
+  return { code: 'on-demand-page', message: islandMessage, lines: passedToIsland };
+}
+
+interface Importers {
+  importers: readonly string[];
+  dynamicImporters: readonly string[];
+}
+
+type Reached = 'page' | 'content' | 'middleware';
+
+/** Through what a module got into the bundle of the server. */
+function reachedThrough(id: string, moduleInfo: (id: string) => Importers | null): Reached {
+  const seen = new Set([id]);
+  let route: Reached = 'content';
+  for (const each of seen) {
+    if (contentModules.test(each)) continue;
+    if (middleware.test(each)) {
+      route = 'middleware';
+      continue;
+    }
+    const { importers = [], dynamicImporters = [] } = moduleInfo(each) ?? {};
+    if (importers.length + dynamicImporters.length === 0) return 'page';
+    for (const importer of [...importers, ...dynamicImporters]) seen.add(importer);
+  }
+  return route;
+}
+
+const whatWorks =
+  'On demand, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.';
+
+const routeWarnings: Record<Exclude<Reached, 'page'>, (name: string, lines: readonly number[]) => string> = {
+  content: (name, lines) =>
+    `${name}:${lines.join(', ')} contains an embed, and pages that are rendered on demand could show this entry of a collection: its embed would stay empty there. ${whatWorks}`,
+  middleware: (name, lines) =>
+    `${name}:${lines.join(', ')} contains an embed, and the middleware runs for pages that are rendered on demand, too: its embed would stay empty there. ${whatWorks}`,
+};
+
+const storeWarning = `Collections contain embeds, and pages that are rendered on demand use collections: such an embed would stay empty there. ${whatWorks}`;
+
+function mentionWarning(name: string, environment: string): string {
+  const place = environment === 'client' ? 'in the browser' : 'on a page that is rendered on demand';
+  return `${name} mentions snippet-embed. An embed that it writes ${place} would stay empty.`;
+}
+
+function modulesOf(modules: SourceModules, environment: string): Map<string, ModuleEmbeds> {
+  const found = modules.get(environment) ?? new Map<string, ModuleEmbeds>();
+  modules.set(environment, found);
+  return found;
+}
