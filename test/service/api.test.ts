@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService({
-    1: 'Hello {{ name }}!{{ nobody }}',
+    1: 'Hello {{ name }}!{{ missing }}',
     2: '{% if broken %}',
     3: '{{ html | raw }}',
     4: "{% include 'secret' %}",

@@ -116,16 +116,16 @@ describe('snippets on the website', () => {
   });
   test('are added, edited, published and rolled back without JavaScript', async () => {
     const added = await send('/snippets', { name: 'From a test' });
-    const address = added.headers.get('location') ?? '';
-    const id = Number(address.split('/').at(-1));
+    const path = added.headers.get('location') ?? '';
+    const id = Number(path.split('/').at(-1));
     const edit = (draft: string, action: string) =>
-      send(address, { name: 'From a test', draft, sample: '{}', action });
+      send(path, { name: 'From a test', draft, sample: '{}', action });
     await edit('first\r\nline', 'save');
     expect(service.store.snippets.published(mine, id)).toBeUndefined();
     await edit('first', 'publish');
     await edit('second', 'publish');
     expect(service.store.snippets.published(mine, id)?.content).toBe('second');
-    await send(`${address}/roll-back`, { number: '1' });
+    await send(`${path}/roll-back`, { number: '1' });
     expect(service.store.snippets.published(mine, id)?.content).toBe('first');
     expect(service.store.snippets.versions(mine, id)).toHaveLength(3);
   });
