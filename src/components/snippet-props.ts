@@ -3,7 +3,10 @@ import type { Params } from '../client/snippet-request.ts';
 import type { EmbedAs } from '../embed/element.ts';
 
 interface CommonProps {
-  /** `text` escapes the content. Inside `<title>` and `<textarea>`, content is always escaped. @default 'html' */
+  /**
+   * `html` shows the content, `text` its text. The default is `html` where elements may be, and in files that are not
+   * pages; `text` elsewhere, as in `<title>` and in attributes.
+   */
   as?: EmbedAs | undefined;
 }
 

@@ -1,11 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
-import { expect, test } from 'vitest';
-import { startTestService } from '../support/service.ts';
-import { createSite } from '../support/site.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
 
-test('astro check knows what an entry of a collection has: its text is one expression, another name is an error', async () => {
-  const service = await startTestService({ 1: '<b>Tom</b> &amp; Jerry' });
-  const site = await createSite({
+let service: TestService;
+let site: Site;
+beforeAll(async () => {
+  service = await startTestService({ 1: '<b>Tom</b> &amp; Jerry' });
+  site = await createSite({
     'tsconfig.json': '{ "extends": "astro/tsconfigs/strict", "include": [".astro/types.d.ts", "src"] }',
     'src/content.config.ts': `
       import { defineCollection } from 'astro:content';
@@ -20,10 +22,33 @@ import { getEntry } from 'astro:content';
 <meta name="description" content={(await getEntry('snippet', 'banner'))?.data.text} />
 `,
   });
+});
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+});
+
+test('astro check knows what an entry of a collection has: its text is one expression, another name is an error', async () => {
   const { exitCode, output } = await site.start(['check'], service.environment).ended;
   expect(exitCode).toBe(1);
   const errors = stripVTControlCharacters(output).matchAll(/src\/pages\/index\.astro:(\d+):\d+ - (\w+)/g);
   expect([...errors].map(([, line, kind]) => `${line} ${kind}`).sort()).toEqual(['6 error', '7 error']);
-  await site.remove();
-  await service.close();
+});
+
+test('a description and a title as in the README are built with the text of a snippet', async () => {
+  await site.write({
+    'src/pages/index.astro': `---
+import { getEntry } from 'astro:content';
+import { Snippet } from 'astro-snippets/components';
+---
+<html><head>
+<title>Pricing {<Snippet id={1} />}</title>
+<meta name="description" content={(await getEntry('snippets', 'banner'))?.data.text} />
+</head></html>`,
+  });
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode, output).toBe(0);
+  const html = await site.read('index.html');
+  expect(html).toContain('<title>Pricing Tom &amp; Jerry</title>');
+  expect(html).toContain('<meta name="description" content="Tom &amp; Jerry">');
 });
