@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
+import { sourcePlugin } from './components/source-plugin.ts';
 import { pageScript } from './dev/page-script.ts';
 import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
@@ -29,7 +30,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro:config:setup'({ command, addDevToolbarApp, injectScript, updateConfig }) {
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
-        updateConfig({ vite: { plugins: [plugin] } });
+        updateConfig({ vite: { plugins: [plugin, sourcePlugin()] } });
         if (command === 'dev') injectScript('page', pageScript('import.meta.hot'));
         addDevToolbarApp({
           id: 'astro-snippets',
