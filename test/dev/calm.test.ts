@@ -151,7 +151,9 @@ test('while the service is down, no open page reloads; all of them recover by th
   expect(dev.output()).toMatch(
     /Snippet 2: .* \[network\]\n {4}on \/failing\n\n {2}Hint:\n {4}network: Check the base URLs and the network/,
   );
-  expect(count(/\[WARN\].* Its children are shown instead on \/children\. \[(network|unavailable)\]/)).toBe(1);
+  expect(count(/\[WARN\].* Its children are shown instead on \/children\. \[(network|unavailable)\]/)).toBe(
+    1,
+  );
   expect(dev.output()).not.toMatch(/build again/i);
 
   gate.isShut = false;
