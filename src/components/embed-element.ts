@@ -67,10 +67,10 @@ function nameOf({ of, id }: Props): string {
 }
 
 /** The page and, if it is known, the file and line. */
-function placeOf(props: Props, { url }: Page): string {
+function placeOf(props: Props, { url }: Page, ...details: string[]): string {
   const { file, line } = readSource(props[sourceProp]) ?? {};
-  if (file === undefined) return url.pathname;
-  return `${url.pathname} (${line === undefined ? file : `${file}:${line}`})`;
+  if (file !== undefined) details.push(line === undefined ? file : `${file}:${line}`);
+  return details.length === 0 ? url.pathname : `${url.pathname} (${details.join(', ')})`;
 }
 
 /** Astro's error page shows this place, and opens it in an editor. */
@@ -81,7 +81,7 @@ function located(error: UserError, props: Props): UserError {
 
 function checkPage(props: Props, page: Page): void {
   if (page.isPrerendered) return;
-  const message = `<Snippet> of snippet ${nameOf(props)} is on ${placeOf(props, page)} (route ${page.routePattern}), which is rendered on demand. Snippets are inlined while the site is built.`;
+  const message = `<Snippet> of snippet ${nameOf(props)} is on ${placeOf(props, page, `route ${page.routePattern}`)}, which is rendered on demand. Snippets are inlined while the site is built.`;
   throw located(userError('on-demand-page', message), props);
 }
 
