@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
+import { locationPlugin } from './components/location-plugin.ts';
 import { pageScript } from './dev/page-script.ts';
 import { userError } from './failures/user-error.ts';
 import { lastIntegration } from './last-integration.ts';
@@ -36,7 +37,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         updateConfig({
-          vite: { plugins: [plugin, sourcePlugin(modules, logger)], define: { __ASTRO_SNIPPETS__: 'true' } },
+          vite: {
+            plugins: [plugin, sourcePlugin(modules, logger), locationPlugin()],
+            define: { __ASTRO_SNIPPETS__: 'true' },
+          },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
         });
         if (command === 'dev') injectScript('page', pageScript('import.meta.hot'));

@@ -4,13 +4,15 @@ import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { announce } from '../embed/announcement.ts';
 import { type EmbedAttributes, elementName } from '../embed/element.ts';
-import { userError } from '../failures/user-error.ts';
+import { type UserError, userError } from '../failures/user-error.ts';
+import { readSource, sourceProp } from './source-prop.ts';
 
 interface Props {
   id?: unknown;
   of?: SnippetDefinition | undefined;
   params?: unknown;
   as?: unknown;
+  [sourceProp]?: unknown;
 }
 
 /** What Astro says about the page. */
@@ -35,7 +37,7 @@ export function embedStart(props: Props, page: Page, isIntegrated: boolean): str
   if (!isIntegrated) throw withoutIntegration(props, page);
   checkPage(props, page);
   const { of, as } = props;
-  const attribute = checkAs(as, page);
+  const attribute = checkAs(as, props, page);
   try {
     if (of === undefined) return startTag(createRequest(props.id, props.params), attribute, page);
   } catch (error) {
@@ -58,34 +60,42 @@ function startTag({ id, params }: SnippetRequest, as: string | undefined, { url 
   return `${tag}>`;
 }
 
-function explain(error: unknown, props: Props, { url }: Page): unknown {
+function explain(error: unknown, props: Props, page: Page): unknown {
   if (!(error instanceof SnippetError) || error.code === 'aborted' || error.code === 'closed') return error;
-  return userError(error.code, `<Snippet> of snippet ${nameOf(props)} on ${url.pathname}: ${error.reason}`);
+  const message = `<Snippet> of snippet ${nameOf(props)} on ${placeOf(props, page)}: ${error.reason}`;
+  return located(userError(error.code, message), props);
 }
 
 function nameOf({ of, id }: Props): string {
   return String(of?.id ?? id);
 }
 
-function withoutIntegration(props: Props, { url }: Page): Error {
-  return userError(
-    'missing-integration',
-    `<Snippet> of snippet ${nameOf(props)} is on ${url.pathname}, but the integration is not in the Astro config.`,
-  );
+function withoutIntegration(props: Props, page: Page): UserError {
+  const message = `<Snippet> of snippet ${nameOf(props)} is on ${placeOf(props, page)}, but the integration is not in the Astro config.`;
+  return located(userError('missing-integration', message), props);
 }
 
-function checkPage(props: Props, { isPrerendered, url, routePattern }: Page): void {
-  if (isPrerendered) return;
-  throw userError(
-    'on-demand-page',
-    `<Snippet> of snippet ${nameOf(props)} is on ${url.pathname} (route ${routePattern}), which is rendered on demand. Snippets are inlined while the site is built.`,
-  );
+/** The page and, if it is known, the file and line. */
+function placeOf(props: Props, { url }: Page, ...details: string[]): string {
+  const { file, line } = readSource(props[sourceProp]) ?? {};
+  if (file !== undefined) details.push(line === undefined ? file : `${file}:${line}`);
+  return details.length === 0 ? url.pathname : `${url.pathname} (${details.join(', ')})`;
 }
 
-function checkAs(as: unknown, { url }: Page): string | undefined {
+/** Astro's error page shows this place, and opens it in an editor. */
+function located(error: UserError, props: Props): UserError {
+  const loc = readSource(props[sourceProp]);
+  return loc === undefined ? error : Object.assign(error, { loc });
+}
+
+function checkPage(props: Props, page: Page): void {
+  if (page.isPrerendered) return;
+  const message = `<Snippet> of snippet ${nameOf(props)} is on ${placeOf(props, page, `route ${page.routePattern}`)}, which is rendered on demand. Snippets are inlined while the site is built.`;
+  throw located(userError('on-demand-page', message), props);
+}
+
+function checkAs(as: unknown, props: Props, page: Page): string | undefined {
   if (as === undefined || as === 'html' || as === 'text') return as;
-  throw userError(
-    'invalid-as',
-    `<Snippet> on ${url.pathname}: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`,
-  );
+  const message = `<Snippet> on ${placeOf(props, page)}: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
+  throw located(userError('invalid-as', message), props);
 }

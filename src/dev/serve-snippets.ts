@@ -75,8 +75,8 @@ export function serveSnippets(
   server.middlewares.use(
     transformTexts(async (response, request) => {
       const [page = '/'] = (request.originalUrl ?? '/').split('?');
-      const { settings } = run;
       try {
+        const { settings } = run;
         if (excluder(settings.exclude)(nameOf(page, server.config.base))) return response;
         const view = await viewOf(response, page, memory, sources);
         const parent = parentOf(request, response);

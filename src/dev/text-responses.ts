@@ -22,11 +22,15 @@ const contentTypes: Readonly<Record<FileKind, RegExp>> = {
   text: /^text\/(plain|markdown|csv)\b/i,
 };
 
+// What Vite serves of itself, and source maps, which are JSON.
+const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
+
 /**
  * The kind of a response that may contain embeds; `undefined` for every other. Plain text without a file extension in
  * its URL may be a stream, which must not be buffered.
  */
 export function kindOfResponse(contentType: string, path: string): FileKind | undefined {
+  if (partsOfVite.test(path)) return undefined;
   const kinds = Object.keys(contentTypes) as FileKind[];
   const kind = kinds.find((name) => contentTypes[name].test(contentType));
   return kind === 'text' && !/\.\w+$/.test(path) ? undefined : kind;

@@ -27,19 +27,19 @@ test('astro dev: <Snippet> is an error with a hint on a page rendered on demand,
   const dev = site.start(['dev', '--port', '0']);
   try {
     await expect.poll(dev.output, { timeout: 20_000 }).toMatch(/http:\/\/localhost:\d+/);
-    const url = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
-    await fetch(`${url}/live`);
+    const address = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
+    await fetch(`${address}/live`);
     await expect
       .poll(dev.output)
-      .toContain(
-        '[astro-snippets/on-demand-page] <Snippet> of snippet 1 is on /live (route /live), which is rendered on demand.',
-      );
+      .toContain('is on /live (route /live, src/pages/live.astro:5), which is rendered on demand');
     await expect.poll(dev.output).toContain('export const prerender = true');
-    const still = await fetch(`${url}/still`);
-    // It needs the API key, which is not set.
+    const still = await fetch(`${address}/still`);
+    // It gets as far as asking for the key, which is not set.
     expect(await still.text()).toContain('SNIPPETS_API_KEY is not set.');
-    await fetch(`${url}/wrong`);
-    await expect.poll(dev.output).toContain('<Snippet> of snippet 1 on /wrong: params.at is a Date');
+    await fetch(`${address}/wrong`);
+    await expect
+      .poll(dev.output)
+      .toContain('<Snippet> of snippet 1 on /wrong (src/pages/wrong.astro:4): params.at is a Date');
   } finally {
     dev.process.kill('SIGTERM');
     await dev.ended;

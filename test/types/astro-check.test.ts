@@ -90,7 +90,7 @@ import { pricing } from '../snippets.ts';
   const { exitCode, output } = await other.build();
   expect(exitCode).toBe(1);
   expect(output).toContain(
-    '<Snippet> of snippet 42 on /offer/: params.plans.1: Invalid option: expected one of',
+    '<Snippet> of snippet 42 on /offer/ (src/pages/offer.astro:5): params.plans.1: Invalid option: expected one of',
   );
   await other.remove();
 });
