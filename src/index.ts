@@ -57,7 +57,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const { settings, manifest, config } = run;
         try {
           const site = { directory: fileURLToPath(dir), manifest, base: config.base, routeToHeaders };
-          await buildSite({ ...site, ...(await run.open()), settings, logger });
+          const sources = { root: fileURLToPath(config.root), srcDir: fileURLToPath(config.srcDir) };
+          await buildSite({ ...site, sources, ...(await run.open()), settings, logger });
         } finally {
           await run.close();
         }

@@ -6,6 +6,7 @@ import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-po
 import { asBefore, type Manifest, outputFrom, removeManifest, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { headingWarnings, type SourceFolders } from './heading-warnings.ts';
 import { inlineFiles } from './inline-files.ts';
 import { FileRecorder } from './record-files.ts';
 import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
@@ -15,6 +16,8 @@ import { OutputVerifier } from './verify-output.ts';
 export interface SiteBuild {
   /** The output folder. */
   directory: string;
+  /** The folder of the sources, and the one that people name them from. */
+  sources: SourceFolders;
   /** The file of the manifest. */
   manifest: string;
   /** The manifest of the last build. */
@@ -72,7 +75,7 @@ export async function buildSite(build: SiteBuild): Promise<void> {
 
 async function inlineSnippets(
   files: readonly ScannableFile[],
-  { settings, fetcher, routeToHeaders, base, logger }: SiteBuild,
+  { settings, fetcher, routeToHeaders, base, sources, logger }: SiteBuild,
   verifier: OutputVerifier,
   onFinished: (file: SiteFile) => void,
 ): Promise<FileRecorder | undefined> {
@@ -86,6 +89,7 @@ async function inlineSnippets(
   });
   for (const warning of site.warnings) logger.warn(warning);
   if (site.files.length === 0) return undefined;
+  for (const warning of await headingWarnings(site.files, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const snippets = await fetcher.fetch(site.uses, { invalid: site.invalid, onSettled });
   const recorder = new FileRecorder(site.uses, snippets);
