@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cleanEnvironment } from '../support/environment.ts';
 
-/** What one run of a command took. */
+/** The cost of one run of a command. */
 export interface Usage {
   /** From start to end, in seconds. */
   wall: number;
@@ -14,7 +15,7 @@ export interface Usage {
 
 const recorder = join(import.meta.dirname, 'record-usage.ts');
 
-/** Runs a script of Node in a process of its own, and says what it took. @throws Error when it fails. */
+/** Runs a script in its own Node process and measures it. @throws Error if it fails. */
 export async function measure(
   folder: string,
   script: string,
@@ -26,8 +27,8 @@ export async function measure(
   const child = spawn(process.execPath, ['--import', recorder, script, ...arguments_], {
     cwd: folder,
     env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
+      ...cleanEnvironment(),
+
       ASTRO_TELEMETRY_DISABLED: '1',
       NO_COLOR: '1',
       CI: '1',

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-// Loaded into a process that is measured: what it has used is known to itself alone, and only when it ends.
+// Loaded into a process that is measured, as only the process itself knows its usage, when it ends.
 const file = process.env['BENCH_USAGE'];
 if (isMainThread && file !== undefined) {
   delete process.env['BENCH_USAGE'];

@@ -11,7 +11,7 @@ import { prepare, type VariantName, variants } from './variants.ts';
 const root = join(import.meta.dirname, '../..');
 const astro = join(root, 'node_modules/astro/bin/astro.mjs');
 const command = join(root, 'dist/cli/main.js');
-// In memory where that can be: a disk that is busy with what was written before says nothing of who writes.
+// In memory if possible: a disk that is still busy with earlier writes would distort the result.
 const sites = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export interface Measured {
@@ -19,14 +19,14 @@ export interface Measured {
   runs: Partial<Record<VariantName, Usage[]>>;
 }
 
-/** Makes packages be found from there as they are from here, and this one too, as an installed one would be. */
+/** Links all packages and this one into a folder, as if they were installed there. */
 async function install(folder: string): Promise<void> {
   await mkdir(folder);
   const packages = join(root, 'node_modules');
   for (const name of await readdir(packages)) {
-    if (!name.startsWith('.')) await symlink(join(packages, name), join(folder, name));
+    if (!name.startsWith('.')) await symlink(join(packages, name), join(folder, name), 'junction');
   }
-  await symlink(root, join(folder, 'astro-snippets'));
+  await symlink(root, join(folder, 'astro-snippets'), 'junction');
 }
 
 interface ServiceProcess {
@@ -56,7 +56,7 @@ async function startService(folder: string): Promise<ServiceProcess> {
   };
 }
 
-/** Runs every variant of every cell, in turns: what slows the machine down for a while slows all of them. */
+/** Runs every variant of every cell in turns, so that a slow phase of the machine affects all of them. */
 export async function runCells(cells: readonly Cell[], say: (line: string) => void): Promise<Measured[]> {
   const folder = await mkdtemp(join(sites, 'snippets-bench-'));
   await install(join(folder, 'node_modules'));

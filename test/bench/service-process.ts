@@ -3,8 +3,8 @@ import type { createServer } from 'node:https';
 import { makeCertificate } from '../support/tls-server.ts';
 import { contentOf } from './contents.ts';
 
-// The service, as lean as can be, in a process of its own: what is measured is who asks, not who answers. It says where
-// it is, and is told by its standard input how long to wait before an answer and which edition to give.
+// A minimal service in its own process, as the client is measured and not the service. It sends its URL to its parent,
+// which tells it how long to wait before an answer and which edition of the contents to send.
 const { key, cert, ca } = await makeCertificate();
 let latency = 0;
 let edition = 0;

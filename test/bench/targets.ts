@@ -10,7 +10,7 @@ export interface Target {
   isMet: boolean;
 }
 
-/** Holds what was measured against the aims; an aim whose cell was not run is left out. */
+/** Compares the measurements with the targets. A target whose cell was not run is left out. */
 export function targetsOf(cells: readonly Measured[], micro: Micro): Target[] {
   const cell = (name: string) => cells.find((one) => one.cell.name === name);
   return [

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One row of the table: how a site has its snippets, and in which state it is built. */
+/** One row of the table: how a site gets its snippets, and the state in which it is built. */
 export interface Variant {
   name: string;
-  /** Which of the approaches the site is made by. */
+  /** How the site gets its snippets. */
   approach: 'typed' | 'ours' | 'fetch' | 'memo' | 'collection' | 'eleventy';
-  /** What is on the disk when it starts: nothing, or what a run before has left. */
+  /** What is on the disk at the start: nothing, or the output of an earlier run. */
   starts: 'cold' | 'built';
   command: 'build' | 'refresh';
 }
@@ -34,7 +34,7 @@ export const variants = {
 
 export type VariantName = keyof typeof variants;
 
-/** Takes away what earlier runs have left: the output always, the caches where a run is to start without. */
+/** Removes what earlier runs have left: the output, and for a cold start the caches. */
 export async function prepare(folder: string, { starts, command }: Variant): Promise<void> {
   const left =
     command === 'refresh' ? [] : starts === 'cold' ? ['dist', 'node_modules/.astro', '.cache'] : ['dist'];

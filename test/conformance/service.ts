@@ -3,14 +3,14 @@ import { Agent, request } from 'undici';
 import { startTestService } from '../support/service.ts';
 
 /**
- * The service that the conformance suite asks: the playground's, or any other, named by the environment:
+ * The service that the conformance suite tests: the playground's, or any other that the environment names:
  *
- *     CONFORMANCE_RENDER_BASE_URL    base address of variant B
- *     CONFORMANCE_RETRIEVE_BASE_URL  base address of variant A
- *     CONFORMANCE_API_KEY            a key that may do both
+ *     CONFORMANCE_RENDER_BASE_URL    base URL of variant B
+ *     CONFORMANCE_RETRIEVE_BASE_URL  base URL of variant A
+ *     CONFORMANCE_API_KEY            an API key that may do both
  *     CONFORMANCE_SNIPPET_ID         a snippet that the key may read
  *     CONFORMANCE_UNKNOWN_ID         an id that belongs to no snippet of the organization (999999999)
- *     NODE_EXTRA_CA_CERTS            as ever
+ *     NODE_EXTRA_CA_CERTS            as for any Node process
  *
  *     npx vitest run test/conformance
  */
@@ -46,7 +46,7 @@ export async function serviceUnderTest(): Promise<ServiceUnderTest> {
     retrieveBaseUrl: service.retrieveBaseUrl,
     apiKey: service.environment.SNIPPETS_API_KEY,
     snippetId: 4711,
-    // Another organization's: to this key there is no difference.
+    // Another organization's, which is the same to this key.
     unknownId: service.idOfAnotherOrganization,
     agent,
     async close() {

@@ -44,21 +44,21 @@ describe('section 4.2: render', () => {
     const plain = await get(service, render(service.snippetId));
     const more = await get(
       service,
-      render(service.snippetId, `?params=${encodeURIComponent('{"nobody_uses_this":[1,{"a":null}]}')}`),
+      render(service.snippetId, `?params=${encodeURIComponent('{"unused":[1,{"a":null}]}')}`),
     );
     expect(more.status).toBe(200);
     expect(more.json).toEqual(plain.json);
   });
 });
 
-describe.for(variants)('variant %s', ([, address]) => {
+describe.for(variants)('variant %s', ([, urlOf]) => {
   test('params is a URL-encoded JSON object', async () => {
     const params = encodeURIComponent(JSON.stringify({ name: 'Zoë & "Co" 💡' }));
-    expect((await get(service, address(service.snippetId, `?params=${params}`))).status).toBe(200);
+    expect((await get(service, urlOf(service.snippetId, `?params=${params}`))).status).toBe(200);
   });
 
   test('section 5.5: a request without authentication fails', async () => {
-    const { status, contentType, json } = await get(service, address(service.snippetId), '');
+    const { status, contentType, json } = await get(service, urlOf(service.snippetId), '');
     expect(status).toBe(401);
     expect(contentType).toMatch(/^application\/problem\+json\b/);
     expect(json).toEqual(problem(401));
@@ -67,22 +67,22 @@ describe.for(variants)('variant %s', ([, address]) => {
   test.for(['Bearer not-a-key', 'Bearer', 'Basic dXNlcjpwYXNz', 'nonsense'])(
     'section 5.6: 401 means that no valid API key was provided: "%s"',
     async (authorization) => {
-      const { status, contentType, json } = await get(service, address(service.snippetId), authorization);
+      const { status, contentType, json } = await get(service, urlOf(service.snippetId), authorization);
       expect(status).toBe(401);
       expect(contentType).toMatch(/^application\/problem\+json\b/);
       expect(json).toEqual(problem(401));
     },
   );
 
-  test('a snippet that does not exist, or is not for this key, is answered with 404', async () => {
-    const { status, contentType, json } = await get(service, address(service.unknownId));
+  test('an unknown snippet, or one of another organization, gets a 404', async () => {
+    const { status, contentType, json } = await get(service, urlOf(service.unknownId));
     expect(status).toBe(404);
     expect(contentType).toMatch(/^application\/problem\+json\b/);
     expect(json).toEqual(problem(404));
   });
 
   test('section 5.4: a request over plain HTTP fails', async () => {
-    const url = new URL(address(service.snippetId));
+    const url = new URL(urlOf(service.snippetId));
     const outcome = await new Promise<number | string>((resolve) => {
       const sent = plainRequest(
         {

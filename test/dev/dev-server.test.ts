@@ -9,12 +9,11 @@ let site: Site;
 let dev: RunningAstro;
 let browser: Browser;
 let page: Page;
-let address: string;
+let siteUrl: string;
 
 const oddParams = { plan: `it's "R&D" &lt; &amp; <b>`, more: ['</p>', 'ü'] };
 
-// What answers of other middleware look like to ours, in the ways in which Node lets them be written. Each says in the
-// log which of its callbacks were called.
+// Responses of other middleware, written in all the ways that Node allows. Each logs which of its callbacks were called.
 const otherMiddleware = `
   const embed = '<snippet-embed id="1"></snippet-embed>';
   const answers = {
@@ -77,7 +76,8 @@ beforeAll(async () => {
       ${otherMiddleware}
       export default defineConfig({
         base: '/docs',
-        integrations: [snippets({ editUrl: (id) => 'about:blank#edit-' + id }), other],
+        // In dev, snippets of pages and collections never come from the cache, so this must make no difference.
+        integrations: [snippets({ cache: { maxAge: '1h' }, editUrl: (id) => 'about:blank#edit-' + id }), other],
       });`,
     'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
@@ -113,13 +113,13 @@ const { data } = await getEntry('texts', 'banner');
   });
   dev = site.start(['dev', '--port', '0'], service.environment);
   await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-  address = `${/http:\/\/localhost:\d+/.exec(dev.output())?.[0]}/docs`;
+  siteUrl = `${/http:\/\/localhost:\d+/.exec(dev.output())?.[0]}/docs`;
   browser = await startBrowser();
 });
 beforeEach(async () => {
   page = await browser.newPage();
   return async () => {
-    // A page that reloads just now may never be closed.
+    // Closing a page while it reloads may never end.
     await page.goto('about:blank').catch(() => {});
     await page.close();
   };
@@ -132,16 +132,16 @@ afterAll(async () => {
   await service.close().catch(() => undefined);
 });
 
-const html = async (path: string) => (await fetch(address + path)).text();
+const html = async (path: string) => (await fetch(siteUrl + path)).text();
 
-describe('a page is served with its snippets in it', () => {
-  test('.astro, in text and in markup', async () => {
+describe('astro dev inlines snippets in', () => {
+  test('an Astro page, as HTML and as text', async () => {
     const text = await html('/');
     expect(text).toContain('<title>a &amp; b</title>');
     expect(text).toMatch(/<p id="one"[^>]*><!--snippet 1--><b>first words<\/b><!--\/snippet 1--><\/p>/);
     expect(text).not.toContain('snippet-embed');
   });
-  test('Markdown', async () => {
+  test('a Markdown page', async () => {
     expect(await html('/post')).toMatch(
       /<\/h1>\s*<!--snippet 2--><section>block<\/section><!--\/snippet 2-->/,
     );
@@ -151,17 +151,17 @@ describe('a page is served with its snippets in it', () => {
       /<p>now<\/p>\s*<p id="later"><!--snippet 1--><b>first words<\/b><!--\/snippet 1--> later<\/p>/,
     );
   });
-  test('what is no HTML passes as it is', async () => {
+  test('no response that is not HTML or has no embed', async () => {
     expect(await html('/data.json')).toBe('{"html":"<snippet-embed id=\\"1\\"></snippet-embed>"}');
     expect(await html('/plain')).toContain('plain');
   });
   const snippet = '<!--snippet 1--><b>first words</b><!--/snippet 1-->';
   const ask = async (path: string) => {
-    const response = await fetch(`${address}/raw/${path}`);
+    const response = await fetch(`${siteUrl}/raw/${path}`);
     return { response, bytes: Buffer.from(await response.arrayBuffer()) };
   };
 
-  test('what other middleware writes in pieces, with encodings and callbacks', async () => {
+  test('responses of other middleware, written in pieces with encodings and callbacks', async () => {
     const called = async (...names: string[]) => {
       for (const name of names) {
         await vi.waitFor(() => expect(dev.output()).toContain(`CALLED ${name}.`), { timeout: 15_000 });
@@ -180,7 +180,7 @@ describe('a page is served with its snippets in it', () => {
     expect(bytes.toString()).toBe(`${snippet}ü`);
     expect(response.status).toBe(203);
     expect(response.headers.get('x-two')).toBe('a, b');
-    // That of other bytes.
+    // It was that of other bytes.
     expect(response.headers.get('etag')).toBeNull();
     await called('end with bytes');
 
@@ -191,12 +191,11 @@ describe('a page is served with its snippets in it', () => {
       snippet,
     ]);
   });
-  // A known fault: the encoding is passed on by `end`, and not by `write`. When it is fixed, this is a test like any other.
-  test('what other middleware writes in an encoding that is not UTF-8', async () => {
+  test('a response of other middleware that is written in an encoding other than UTF-8', async () => {
     expect((await ask('write')).bytes.toString('latin1')).toBe(`café ${snippet}`);
   });
-  test('an answer of other middleware that is no HTML keeps its status, its headers and its bytes', async () => {
-    const response = await fetch(`${address}/raw/plain`);
+  test('no response of other middleware that is not HTML, which keeps its status, headers and bytes', async () => {
+    const response = await fetch(`${siteUrl}/raw/plain`);
     expect([response.status, response.statusText]).toEqual([202, 'Quite fine']);
     expect(response.headers.get('etag')).toBe('"2"');
     expect(response.headers.get('x-one')).toBe('a');
@@ -206,18 +205,18 @@ describe('a page is served with its snippets in it', () => {
       timeout: 15_000,
     });
   });
-  test('once fetched, a page does not wait for the service', async () => {
+  test('a page from memory, without waiting for the service, once its snippets were fetched', async () => {
     await html('/');
     service.faults.latency = 10_000;
     const start = performance.now();
     expect(await html('/')).toContain('first words');
-    // Before the service can have answered.
+    // Before the service could have answered.
     expect(performance.now() - start).toBeLessThan(service.faults.latency);
     service.clearFaults();
   });
 });
 
-/** Waits until the server sees new files: one that comes before is no page until the server starts again. */
+/** Waits until the server sees new files: one that is added before that is no page until the server restarts. */
 async function watching(): Promise<void> {
   let probes = 0;
   await vi.waitFor(
@@ -230,7 +229,7 @@ async function watching(): Promise<void> {
   );
 }
 
-/** Publishes as an editor does: on the website. */
+/** Publishes on the website, as an editor does. */
 async function publishOnWebsite(id: number, draft: string): Promise<void> {
   const signedIn = await fetch(service.loginLink(service.organizationId), { redirect: 'manual' });
   const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
@@ -243,8 +242,8 @@ async function publishOnWebsite(id: number, draft: string): Promise<void> {
   expect(published.status).toBe(303);
 }
 
-test('an open page shows a change by itself', async () => {
-  await page.goto(`${address}/`);
+test('astro dev reloads an open page when a snippet changes', async () => {
+  await page.goto(`${siteUrl}/`);
   expect(await page.locator('#one').textContent()).toBe('first words');
   await publishOnWebsite(1, '<b>second words</b>');
   await page.locator('#one', { hasText: 'second words' }).waitFor({ timeout: 15_000 });
@@ -252,7 +251,7 @@ test('an open page shows a change by itself', async () => {
   await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 15_000 });
 });
 
-test('a page shows a change however long a build may use what is kept', async () => {
+test('astro dev shows a change of a snippet, whatever cache.maxAge is', async () => {
   service.put(9, 'kept');
   const other = await createSite({
     'astro.config.mjs': configWith(`{ cache: { maxAge: '1h' } }`),
@@ -281,12 +280,12 @@ describe('the error overlay', () => {
   const overlayText = () =>
     overlay().evaluate(({ shadowRoot }) => shadowRoot?.querySelector('#layout')?.textContent ?? '');
 
-  test('shows a problem with its detail, page and hint, and goes when it is mended', async () => {
-    const answer = await page.goto(`${address}/missing`);
+  test('shows a problem with its detail, page and hint until it is fixed', async () => {
+    const answer = await page.goto(`${siteUrl}/missing`);
     expect(answer?.status()).toBe(500);
     const text = await overlayText();
     for (const part of [
-      'Snippet 500: 404 Not Found',
+      'Snippet 500: 404 Not Found [not-found]',
       'There is no published snippet 500 in this organization.',
       '/problems/not-found',
       'on /docs/missing',
@@ -299,37 +298,39 @@ describe('the error overlay', () => {
     expect(await overlay().count()).toBe(0);
   });
 
-  test('shows text as text', async () => {
+  test('escapes HTML in its text', async () => {
     await watching();
     await site.write({
       'src/pages/evil.astro':
         '<html><body><snippet-embed id="<img src=x onerror=alert(1)>"></snippet-embed></body></html>',
     });
-    // A new file is a page only when the server has seen it.
-    await vi.waitFor(async () => expect((await page.goto(`${address}/evil`))?.status()).toBe(500), {
+    // A new file becomes a page when the server has seen it.
+    await vi.waitFor(async () => expect((await page.goto(`${siteUrl}/evil`))?.status()).toBe(500), {
       timeout: 15_000,
     });
     expect(await overlayText()).toContain('onerror=alert(1)');
     expect(await overlay().locator('img[src="x"]').count()).toBe(0);
   });
 
-  test('names the line of an embed that cannot be used', async () => {
-    await page.goto(`${address}/faulty`);
-    expect(await overlayText()).toMatch(/\/docs\/faulty:\d+.*not "x"/);
+  test('names the line of an invalid embed', async () => {
+    await page.goto(`${siteUrl}/faulty`);
+    expect(await overlayText()).toMatch(
+      /\/docs\/faulty:\d+.*A snippet id must be a positive whole number, not "x"\. \[invalid-id\]/,
+    );
   });
 });
 
 describe('the toolbar app', () => {
-  const panel = () => page.locator('astro-dev-toolbar-window', { hasText: 'Snippets of this page' });
+  const panel = () => page.locator('astro-dev-toolbar-window', { hasText: 'Snippets on this page' });
 
   const frames = () => page.locator('astro-dev-toolbar-highlight:visible');
 
-  /** One frame, which leaves eight pixels on each side of the place. */
+  /** Expects one frame, eight pixels around the element. */
   async function expectFrameAround(selector: string): Promise<void> {
     await frames().waitFor();
     const place = await page.locator(selector).boundingBox();
     const drawn = await frames().boundingBox();
-    if (place === null || drawn === null) throw new Error('Nothing is drawn.');
+    if (place === null || drawn === null) throw new Error('No frame is drawn.');
     const sides = {
       left: place.x - drawn.x,
       top: place.y - drawn.y,
@@ -337,14 +338,14 @@ describe('the toolbar app', () => {
       bottom: drawn.y + drawn.height - place.y - place.height,
     };
     for (const [side, distance] of Object.entries(sides)) {
-      // The frame has a border of its own.
+      // The frame has a border.
       expect(distance, side).toBeGreaterThanOrEqual(6);
       expect(distance, side).toBeLessThanOrEqual(13);
     }
   }
 
-  test('lists the snippets of the page, outlines them, asks for one again, and works by keyboard', async () => {
-    await page.goto(`${address}/`);
+  test('lists the snippets of the page, outlines and refreshes them, with the keyboard alone', async () => {
+    await page.goto(`${siteUrl}/`);
     const toggle = page.getByRole('button', { name: 'Snippets' });
     await toggle.focus();
     await page.keyboard.press('Enter');
@@ -358,21 +359,21 @@ describe('the toolbar app', () => {
     await rows.filter({ hasText: 'Snippet 3' }).hover();
     await frames().waitFor({ state: 'hidden' });
 
-    await row.getByRole('button', { name: 'Ask again' }).focus();
+    await row.getByRole('button', { name: 'Refresh' }).focus();
     await expectFrameAround('#one b');
-    await rows.filter({ hasText: 'Snippet 3' }).getByRole('button', { name: 'Ask again' }).focus();
+    await rows.filter({ hasText: 'Snippet 3' }).getByRole('button', { name: 'Refresh' }).focus();
     await frames().waitFor({ state: 'hidden' });
 
-    service.put(1, '<b>asked words</b>');
-    await row.getByRole('button', { name: 'Ask again' }).focus();
+    service.put(1, '<b>refreshed words</b>');
+    await row.getByRole('button', { name: 'Refresh' }).focus();
     await page.keyboard.press('Enter');
-    await page.locator('#one', { hasText: 'asked words' }).waitFor({ timeout: 15_000 });
+    await page.locator('#one', { hasText: 'refreshed words' }).waitFor({ timeout: 15_000 });
     service.put(1, '<b>first words</b>');
     await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 15_000 });
   });
 
-  test('scrolls to a snippet that is far down, and outlines it there', async () => {
-    await page.goto(`${address}/tall`);
+  test('scrolls to a snippet with "Show" and outlines it', async () => {
+    await page.goto(`${siteUrl}/tall`);
     await page.getByRole('button', { name: 'Snippets' }).click();
     const row = panel().getByRole('listitem').filter({ hasText: 'Snippet 5' });
     await row.getByRole('button', { name: 'Show' }).click();
@@ -393,13 +394,13 @@ describe('the toolbar app', () => {
     await expectFrameAround('#far i');
   });
 
-  test('copies an embed of the same snippet with the same params', async () => {
+  test('copies an embed of the snippet and its params with "Copy embed"', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.goto(`${address}/tall`);
+    await page.goto(`${siteUrl}/tall`);
     await page.getByRole('button', { name: 'Snippets' }).click();
     const copied = async () => page.evaluate(() => navigator.clipboard.readText());
     const row = panel().getByRole('listitem').filter({ hasText: 'Snippet 5' });
-    await row.getByRole('button', { name: 'Copy the embed' }).click();
+    await row.getByRole('button', { name: 'Copy embed' }).click();
     await vi.waitFor(async () => expect(await copied()).toContain('id="5"'), { timeout: 15_000 });
     const parsed = await page.evaluate(
       (markup) => {
@@ -417,26 +418,26 @@ describe('the toolbar app', () => {
     expect(parsed).toMatchObject({ id: '5', inside: '', rest: '<b>after</b>' });
     expect(JSON.parse(parsed.params ?? '')).toEqual(oddParams);
 
-    await page.goto(`${address}/`);
+    await page.goto(`${siteUrl}/`);
     await page.getByRole('button', { name: 'Snippets' }).click();
     const plain = panel().getByRole('listitem').filter({ hasText: 'Snippet 1' });
-    await plain.getByRole('button', { name: 'Copy the embed' }).click();
+    await plain.getByRole('button', { name: 'Copy embed' }).click();
     await vi.waitFor(async () => expect(await copied()).toBe('<snippet-embed id="1"></snippet-embed>'), {
       timeout: 15_000,
     });
   });
 
-  test('asking again refreshes collections too', async () => {
-    await page.goto(`${address}/collected`);
+  test('updates collections too with "Refresh", whatever cache.maxAge is', async () => {
+    await page.goto(`${siteUrl}/collected`);
     expect(await page.locator('#collected').textContent()).toBe('collected');
-    service.put(8, 'collected anew');
+    service.put(8, 'updated entry');
     await page.getByRole('button', { name: 'Snippets' }).click();
-    await panel().getByRole('button', { name: 'Ask again' }).first().click();
-    await page.locator('#collected', { hasText: 'collected anew' }).waitFor({ timeout: 15_000 });
+    await panel().getByRole('button', { name: 'Refresh' }).first().click();
+    await page.locator('#collected', { hasText: 'updated entry' }).waitFor({ timeout: 15_000 });
   });
 
-  test('leads to where a snippet is edited', async () => {
-    await page.goto(`${address}/`);
+  test('opens the page where a snippet is edited with "Edit"', async () => {
+    await page.goto(`${siteUrl}/`);
     await page.getByRole('button', { name: 'Snippets' }).click();
     const opened = page.waitForEvent('popup');
     await panel().getByRole('button', { name: 'Edit' }).first().click();
@@ -444,14 +445,14 @@ describe('the toolbar app', () => {
   });
 });
 
-test('the key is in no page and in no line of the log', async () => {
+test('astro dev leaves the API key out of pages and out of its log', async () => {
   const { SNIPPETS_API_KEY: key } = service.environment;
   for (const path of ['/', '/missing', '/faulty']) expect(await html(path)).not.toContain(key);
   expect(dev.output()).not.toContain(key);
 });
 
-test('the service is stopped: pages show the last content, children where there is none, and it is said once', async () => {
-  await page.goto(`${address}/`);
+test('astro dev shows the last content, or children, while the service is down, with one warning', async () => {
+  await page.goto(`${siteUrl}/`);
   await service.close();
   await vi.waitFor(() => expect(dev.output()).toContain('Snippet 1 is shown as it was last fetched'), {
     timeout: 20_000,
@@ -464,7 +465,7 @@ test('the service is stopped: pages show the last content, children where there 
   await page.getByRole('button', { name: 'Snippets' }).click();
   const row = page.locator('astro-dev-toolbar-window li', { hasText: 'Snippet 1' });
   expect(await row.locator('.error').textContent()).toMatch(/^Snippet 1 could not be retrieved: /);
-  await page.goto(`${address}/children`);
+  await page.goto(`${siteUrl}/children`);
   expect(await page.locator('#kids').textContent()).toBe('children');
   expect(dev.output().match(/Snippet 1 is shown as it was last fetched/g)).toHaveLength(1);
 });

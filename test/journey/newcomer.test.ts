@@ -64,7 +64,9 @@ afterAll(async () => {
   await browser?.close();
   const ended = once(playground, 'exit');
   playground.kill('SIGINT');
-  expect(await ended).toEqual([0, null]);
+  const [exitCode] = await ended;
+  // Windows has no SIGINT: a process is ended without notice.
+  if (process.platform !== 'win32') expect(exitCode).toBe(0);
 });
 
 /** The accessibility violations that axe finds on the page. */

@@ -8,7 +8,7 @@ import { certificate, httpServer, type TlsServer } from '../support/tls-server.t
 const count = 10_000;
 const page = `<html><body>${Array.from({ length: count }, (_, index) => `<snippet-embed id="${index + 1}"></snippet-embed>`).join('\n')}</body></html>`;
 
-/** Answers a request, or does not, and says whether it gave the content. */
+/** Answers a request or not. Returns whether it sent the content. */
 type Answer = (...all: Parameters<Parameters<typeof httpServer>[0]>) => boolean;
 
 function dying(): Answer {
@@ -24,7 +24,7 @@ function dying(): Answer {
 
 /** How a service can be down. */
 const services: [what: string, answer: Answer | undefined][] = [
-  ['always answers 503', (_request, response) => !response.writeHead(503).end()],
+  ['answers every request with 503', (_request, response) => !response.writeHead(503).end()],
   ['hangs', () => false],
   ['refuses connections', undefined],
   ['dies after five seconds', dying()],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanEnvironment } from '../support/environment.ts';
 import { certificate, httpServer, type TlsServer } from '../support/tls-server.ts';
 
 const run = promisify(execFile);
@@ -21,23 +22,23 @@ afterAll(async () => {
 
 const dist = join(import.meta.dirname, '../../dist');
 
-// Where undici and zod, which Astro has too, keep what belongs to themselves. No fetch of Node 22 or 24 looks there.
+// Globals of undici and zod, which Astro uses too. The built-in fetch of Node 22 and 24 does not read them.
 const ownOfLibraries = new Set([
   'Symbol(undici.globalDispatcher.2)',
   '__zod_globalConfig',
   '__zod_globalRegistry',
 ]);
 
-// What other code of the process has and uses, before a client was used and after.
+// Compares what other code of the process uses before and after a client is used.
 const script = `
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
-// Their names alone: to look at one would wake the built-in fetch.
+// Only their names: reading one would initialize the built-in fetch.
 const globals = () => new Set(Reflect.ownKeys(globalThis));
 const seen = () => [fetch, Headers, Request, Response, FormData, WebSocket];
 const isFirst = process.env.FETCH_FIRST !== '';
 const before = { globals: globals(), seen: isFirst ? seen() : [], env: { ...process.env } };
-// What carries the requests of the built-in fetch: of Node 22 and 24 the first, later the second.
+// The dispatcher of the built-in fetch: of Node 22 and 24 the first, later the second.
 const dispatchers = ['undici.globalDispatcher.1', 'undici.globalDispatcher.2'].map((name) => Symbol.for(name));
 if (isFirst) await fetch('data:text/plain,first');
 const carriers = dispatchers.map((name) => globalThis[name]);
@@ -46,10 +47,10 @@ const { default: snippets } = await import(${JSON.stringify(`${dist}/index.js`)}
 const { SnippetClient } = await import(${JSON.stringify(`${dist}/client/index.js`)});
 snippets();
 const { SERVER: renderBaseUrl, CA: ca } = process.env;
-const client = new SnippetClient({ apiKey: 'sk_of_a_neighbour', renderBaseUrl, ca });
+const client = new SnippetClient({ apiKey: 'sk_of_other_code', renderBaseUrl, ca });
 assert.equal((await client.get(1)).content, 'fine');
 
-// Other code's requests go where they went, and are verified as they were.
+// Requests of other code go to the same dispatcher and are verified as before.
 await assert.rejects(fetch(renderBaseUrl), (error) => /self.signed/.test(error.cause.message));
 assert.equal(await (await fetch('data:text/plain,second')).text(), 'second');
 await client.close();
@@ -57,10 +58,10 @@ await assert.rejects(fetch(renderBaseUrl), (error) => /self.signed/.test(error.c
 
 const { Agent, Dispatcher1Wrapper } = createRequire(process.env.ROOT)('undici');
 const carrier = globalThis[dispatchers[Number.parseInt(process.versions.node) < 26 ? 0 : 1]];
-assert.ok(carrier, 'the built-in fetch has something that carries its requests');
-assert.ok(!(carrier instanceof Agent) && !(carrier instanceof Dispatcher1Wrapper), 'and that is not ours');
+assert.ok(carrier, 'the built-in fetch has a dispatcher');
+assert.ok(!(carrier instanceof Agent) && !(carrier instanceof Dispatcher1Wrapper), 'it is not ours');
 if (isFirst) {
-  assert.ok(carriers.includes(carrier), 'it is what it was');
+  assert.ok(carriers.includes(carrier), 'it is the same as before');
   assert.deepEqual(seen(), before.seen);
 }
 assert.deepEqual({ ...process.env }, before.env);
@@ -72,25 +73,27 @@ for (const name of ['uncaughtException', 'unhandledRejection', 'SIGINT', 'SIGTER
 test.each(['22', '24', '26'])(
   "on Node %s other code's fetch is untouched, and nothing global is set",
   async (major) => {
-    // The registry's own binaries of Node, because a machine has one version of it.
+    // Node's binaries from the registry, because a machine has only one version.
     const home = join(folder, major);
     await mkdir(home);
     await writeFile(
       join(home, 'package.json'),
       JSON.stringify({ dependencies: { node: major }, allowScripts: { node: true } }),
     );
-    await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: home, timeout: 200_000 });
+    // npm is a shell script on Windows.
+    const shell = process.platform === 'win32';
+    await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: home, timeout: 200_000, shell });
     const file = join(folder, 'neighbour.mjs');
     await writeFile(file, script);
     for (const FETCH_FIRST of ['', 'yes']) {
       const env = {
-        PATH: process.env['PATH'],
+        ...cleanEnvironment(),
         SERVER: server.origin,
         CA: certificate.ca,
         ROOT: dist,
         FETCH_FIRST,
       };
-      const node = join(home, 'node_modules/node/bin/node');
+      const node = join(home, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
       const { stdout } = await run(node, [file], { env, timeout: 30_000 });
       const { version, added } = JSON.parse(stdout);
       expect(version).toMatch(new RegExp(`^${major}\\.`));

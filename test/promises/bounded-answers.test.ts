@@ -12,7 +12,7 @@ import { apiKey, clientOf, failureOf, serve } from '../support/wire.ts';
 
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-/** Writes as much as the other side takes, for as long as it takes it. */
+/** Writes as much as the other side accepts, for as long as it accepts it. */
 function flood(socket: TLSSocket, piece: string | Buffer): void {
   const more = () => {
     while (!socket.destroyed && socket.write(piece));
@@ -21,7 +21,7 @@ function flood(socket: TLSSocket, piece: string | Buffer): void {
   more();
 }
 
-/** Writes one piece after the other, now and then, and when it has come to the end, the last one again. */
+/** Writes one piece every 20 ms, and after the last one that one again. */
 function trickle(socket: TLSSocket, pieces: readonly string[]): void {
   let next = 0;
   const timer = setInterval(() => socket.write(pieces[Math.min(next++, pieces.length - 1)] ?? ''), 20);
@@ -54,7 +54,7 @@ const tooLong: [what: string, code: string, answer: (socket: TLSSocket) => void]
     },
   ],
   [
-    'a compressed bomb, which nobody asked for',
+    'a compressed bomb that was not requested',
     'bad-answer',
     (socket) => {
       const bomb = gzipSync(Buffer.alloc(500 * 2 ** 20));
@@ -82,38 +82,38 @@ const tooLong: [what: string, code: string, answer: (socket: TLSSocket) => void]
   ],
 ];
 
-// Longer than the second to which the HTTP library's own timers are exact.
+// Longer than one second, which is the precision of the HTTP library's timers.
 const limits = { attempts: 1, attemptTimeout: 3_500, idleTimeout: 1_200, connectTimeout: 1_200 };
 
 const tooLate: [what: string, message: RegExp, answer: (socket: TLSSocket) => void][] = [
-  ['that never comes', /silent for 1.2 s/, () => {}],
+  ['that never arrives', /: the service sent nothing for 1\.2 s$/, () => {}],
   [
-    'whose headers come one byte at a time',
-    /silent for 1.2 s/,
+    'whose headers arrive one byte at a time',
+    /: the service sent nothing for 1\.2 s$/,
     (socket) => trickle(socket, [...'HTTP/1.1 200 OK\r\nX: y']),
   ],
   [
     'that stops in the middle',
-    /silent for 1.2 s/,
+    /: the service sent nothing for 1\.2 s$/,
     (socket) => void socket.write(`${head}Content-Length: 100\r\n\r\n{"con`),
   ],
   [
-    'that comes one byte at a time',
-    /no whole answer within 3.5 s/,
+    'that arrives one byte at a time',
+    /: no complete answer within 3\.5 s$/,
     (socket) => {
       socket.write(`${head}Content-Length: 100000\r\n\r\n`);
       trickle(socket, [' ']);
     },
   ],
   [
-    'before which there is always another interim one',
-    /no whole answer within 3.5 s|HTTP/,
+    'after an endless series of interim responses',
+    /: no complete answer within 3\.5 s$|HTTP/,
     (socket) => trickle(socket, ['HTTP/1.1 103 Early Hints\r\n\r\n']),
   ],
 ];
 
-describe('an answer that takes too long ends in its time', () => {
-  test.each(tooLate)('one %s', async (_what, message, answer) => {
+describe('a timeout ends', () => {
+  test.each(tooLate)('an answer %s', async (_what, message, answer) => {
     const server = await serve(rawServer(answer));
     const start = performance.now();
     const error = await failureOf(clientOf(server, { limits }).get(42));
@@ -121,7 +121,7 @@ describe('an answer that takes too long ends in its time', () => {
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 
-  test('one from a server whose TLS never speaks', async () => {
+  test('a connection to a server that never completes its TLS handshake', async () => {
     const sockets = new Set<Socket>();
     const silent = createTcpServer((socket) => void sockets.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -133,20 +133,20 @@ describe('an answer that takes too long ends in its time', () => {
     silent.close();
   });
 
-  test('one from nobody', async () => {
+  test('no connection that is refused, which fails at once', async () => {
     const error = await failureOf(clientOf({ origin: 'https://127.0.0.1:9' }).get(42));
     expect(error).toMatchObject({ code: 'network', attempts: 5 });
     expect(error.message).toContain('ECONNREFUSED');
   });
 });
 
-describe('an answer that is too long is not read to its end', () => {
+describe('an answer that is too long is not read to its end:', () => {
   test.each(tooLong)('%s', async (_what, code, answer) => {
     const server = await serve(rawServer(answer));
     expect(await failureOf(clientOf(server, { limits: { attempts: 1 } }).get(42))).toMatchObject({ code });
   });
 
-  test.each([true, false])('one byte more than the limit, where HTTP/2 is offered: %s', async (http2) => {
+  test.each([true, false])('a body of one byte more than the limit (HTTP/2: %s)', async (http2) => {
     const body = JSON.stringify({ content: 'x'.repeat(5000) });
     const server = await serve(httpServer((_, response) => void response.end(body), { http2 }));
     const just = await clientOf(server, { limits: { bodyBytes: body.length } }).get(42);
@@ -156,7 +156,7 @@ describe('an answer that is too long is not read to its end', () => {
     expect(error.message).toContain(`longer than ${body.length - 1} bytes`);
   });
 
-  test('by default, two megabytes are the limit, to the byte', async () => {
+  test('a body of one byte more than the default limit of two megabytes', async () => {
     const around = JSON.stringify({ content: '' }).length;
     let length = 2 * 1024 * 1024 - around;
     const server = await serve(
@@ -176,7 +176,7 @@ describe('an answer that is too long is not read to its end', () => {
   });
 });
 
-test('memory grows by less than 50 MB, whatever comes', async () => {
+test('memory grows by less than 50 MB, whatever the service sends', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'snippets-memory-'));
   const servers: TlsServer[] = [];
   for (const [, , answer] of tooLong) servers.push(await serve(rawServer(answer)));
@@ -192,7 +192,7 @@ test('memory grows by less than 50 MB, whatever comes', async () => {
        await client.close();
        return code;
      };
-     // What a client costs anyway is there before it is measured.
+     // Warms up, so that what any client needs is not measured.
      for (let turn = 0; turn < 5; turn++) await ask(${JSON.stringify(fine.origin)});
      const before = process.resourceUsage().maxRSS;
      const codes = [];

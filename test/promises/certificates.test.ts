@@ -21,9 +21,9 @@ const fine = (_request: unknown, response: { end(body: string): unknown }) => {
   response.end('{"content":"fine"}');
 };
 
-/** A certificate that an authority of its own has signed. */
+/** A certificate that its own authority has signed. */
 async function signed(algorithm = 'sha256'): Promise<TestCertificate> {
-  const authority = await selfsigned.generate([{ name: 'commonName', value: 'Nobody knows' }], {
+  const authority = await selfsigned.generate([{ name: 'commonName', value: 'Unknown authority' }], {
     keyType: 'ec',
     algorithm,
     extensions: [{ name: 'basicConstraints', cA: true }],
@@ -40,9 +40,9 @@ async function signed(algorithm = 'sha256'): Promise<TestCertificate> {
 const past = { notBeforeDate: new Date('2020-01-01'), notAfterDate: new Date('2020-02-01') };
 
 test.for([
-  ['signed by itself', async () => certificate, undefined],
+  ['that is self-signed', async () => certificate, undefined],
   ['of an unknown authority', () => signed(), undefined],
-  ['whose signature is too weak', () => signed('sha1'), 'own'],
+  ['with a weak signature', () => signed('sha1'), 'own'],
   ['for another host', () => makeCertificate({ name: 'elsewhere.test' }), 'own'],
   ['that has expired', () => makeCertificate(past), 'own'],
   [
@@ -51,7 +51,7 @@ test.for([
     'own',
   ],
 ] as const)(
-  'a certificate %s is not trusted, and asked for once; also under NODE_TLS_REJECT_UNAUTHORIZED=0',
+  'a certificate %s is rejected after one attempt, even with NODE_TLS_REJECT_UNAUTHORIZED=0',
   async ([, make, trust]) => {
     const using = await make();
     let asked = 0;
@@ -74,17 +74,17 @@ test.for([
   },
 );
 
-/** Lets every TLS connection of this process fail, as Node says it. */
+/** Makes every TLS connection of this process fail with one of Node's error codes. */
 function failTls(code: string): void {
   vi.spyOn(tls, 'connect').mockImplementation((() => {
     const socket = new Socket();
-    process.nextTick(() => socket.destroy(Object.assign(new Error('it is not good'), { code })));
+    process.nextTick(() => socket.destroy(Object.assign(new Error('not valid'), { code })));
     return socket;
   }) as unknown as typeof tls.connect);
 }
 
-// What Node's documentation of TLS lists of certificates that do not verify, what Node finds itself in a name, and what
-// stands for a flaw of OpenSSL's that Node has no name for.
+// The codes that Node's documentation lists for certificates that do not verify, those of Node's own check of the name,
+// and the one for an OpenSSL error without a name in Node.
 test.for([
   'CERT_CHAIN_TOO_LONG',
   'CERT_HAS_EXPIRED',
@@ -113,7 +113,7 @@ test.for([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNSPECIFIED',
-])('%s is a flaw of the certificate: asked for once, and not at the other variant', async (code) => {
+])('the error %s is a certificate error: one attempt, without a fallback', async (code) => {
   failTls(code);
   const client = clientOf(
     { origin: 'https://localhost:9' },
@@ -121,12 +121,12 @@ test.for([
   );
   const error = await failureOf(client.get(42));
   expect(error).toMatchObject({ code: 'certificate', variant: 'render', attempts: 1 });
-  expect(error.message).toContain(`it is not good (${code})`);
+  expect(error.message).toContain(`not valid (${code})`);
   expect(client.counts).toEqual({ requests: 1, retries: 0, fallbacks: 0 });
 });
 
 test.for(['ECONNRESET', 'EPROTO', 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'CERT'])(
-  '%s is no flaw of the certificate: it is tried again, and then at the other variant',
+  'the error %s is a network error: it is retried, with a fallback',
   async (code) => {
     failTls(code);
     const client = clientOf(
@@ -135,18 +135,18 @@ test.for(['ECONNRESET', 'EPROTO', 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'CERT'])
     );
     const error = await failureOf(client.get(42));
     expect(error).toMatchObject({ code: 'network', variant: 'retrieve', attempts: 5 });
-    expect(error.message).toContain(`it is not good (${code})`);
+    expect(error.message).toContain(`not valid (${code})`);
   },
 );
 
-test('ca adds an authority, as text or as a list', async () => {
+test('the option ca trusts an authority, as a string or as a list', async () => {
   const using = await signed();
   const server = await serve(httpServer(fine, { using }));
   await clientOf(server, { ca: using.ca }).get(42);
   await clientOf(server, { ca: [certificate.ca, using.ca] }).get(42);
 });
 
-test('ca adds to the authorities that Node trusts, and takes none away', async () => {
+test('the option ca keeps the authorities that Node trusts', async () => {
   const known = await signed();
   const before = tls.getCACertificates('default');
   tls.setDefaultCACertificates([known.ca]);
@@ -158,7 +158,7 @@ test('ca adds to the authorities that Node trusts, and takes none away', async (
   }
 });
 
-test('the certificate of a proxy is not trusted either, also under NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
+test('an invalid certificate of a proxy is rejected, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
   const server = await serve(httpServer(fine));
   let asked = 0;
   const proxy = await serve(
@@ -175,7 +175,7 @@ test('the certificate of a proxy is not trusted either, also under NODE_TLS_REJE
   expect(asked).toBe(0);
 });
 
-test('an address that begins with http: fails the build, and opens no socket', async () => {
+test('a base URL with http: fails the build without a connection', async () => {
   let connections = 0;
   const plain = createServer(() => {
     connections += 1;
@@ -189,6 +189,8 @@ test('an address that begins with http: fails the build, and opens no socket', a
   await site.remove();
   plain.close();
   expect(exitCode).toBe(1);
-  expect(output).toContain('SNIPPETS_RENDER_BASE_URL must start with https:');
+  expect(output).toContain(
+    '[astro-snippets/invalid-options] SNIPPETS_RENDER_BASE_URL must start with "https:", not "http:". The service accepts HTTPS requests only.',
+  );
   expect(connections).toBe(0);
 });

@@ -11,7 +11,7 @@ import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
-describe('a policy allows more sources', () => {
+describe('sources are added to a policy:', () => {
   const sources = { scripts: ["'sha256-S'"], styles: ["'sha256-T'"] };
   test.for([
     ["script-src 'self'; style-src 'self';", "script-src 'self' 'sha256-S'; style-src 'self' 'sha256-T';"],
@@ -36,15 +36,15 @@ describe('a policy allows more sources', () => {
     ["img-src 'self'", "img-src 'self'"],
     ['', ''],
     ["script-src 'self', script-src x.test", "script-src 'self' 'sha256-S', script-src x.test 'sha256-S'"],
-  ] as const)('%s', ([policy, expected]) => {
+  ] as const)('%j becomes %j', ([policy, expected]) => {
     expect(allowSources(policy, sources)).toBe(expected);
-    // Once is enough.
+    // Adding them again changes nothing.
     expect(allowSources(allowSources(policy, sources), sources)).toBe(expected);
     expect(allowSources(policy, { scripts: [], styles: [] })).toBe(policy);
   });
 });
 
-describe('what a policy decides over, in HTML', () => {
+describe('inline code that a policy may block is found in', () => {
   test.for([
     ['<script>a</script><style>b</style>', 1, 1, false],
     ['<script src=x></script>', 0, 0, false],
@@ -77,7 +77,7 @@ describe('what a policy decides over, in HTML', () => {
   });
 });
 
-test('the policy of a page is found in its head alone, and its other attributes stay', () => {
+test('the policy of a page is found in its head, and the other attributes of its element stay', () => {
   const page = Buffer.from(
     `<head><title>ü</title><META data-x='ü "q"' http-equiv="Content-Security-Policy" content="script-src &#39;self&#39;"></head><body><meta http-equiv="content-security-policy" content="x"></body>`,
   );
@@ -90,15 +90,15 @@ test('the policy of a page is found in its head alone, and its other attributes 
   );
 });
 
-describe('in a real browser', () => {
+describe('in a browser,', () => {
   let service: TestService;
   let site: Site;
   let browser: Browser;
   let server: Server | undefined;
 
   // CRLF and NUL: what a browser hashes is what its parser made of it.
-  const code = (colour: string) =>
-    `<i>snippet</i><script>\r\ndocument.documentElement.dataset.ran = '${colour}';</script><style>i { color: ${colour}; }</style>`;
+  const code = (color: string) =>
+    `<i>snippet</i><script>\r\ndocument.documentElement.dataset.ran = '${color}';</script><style>i { color: ${color}; }</style>`;
   const config = (options: string, astro = '') => `
 import { defineConfig } from 'astro/config';
 import node from '@astrojs/node';
@@ -130,7 +130,7 @@ import { Snippet } from 'astro-snippets/components';
     await service.close();
   });
 
-  /** Serves a folder, with headers of its own for a page. */
+  /** Serves a folder, with more headers. */
   async function serve(folder: string, headers: Record<string, string> = {}): Promise<string> {
     const started = createServer(async (request, response) => {
       const file = join(
@@ -147,7 +147,7 @@ import { Snippet } from 'astro-snippets/components';
     return `http://127.0.0.1:${(started.address() as AddressInfo).port}/`;
   }
 
-  /** What happened on the page: what the snippet's script did, what the site's own did, the snippet's colour. */
+  /** What happened on the page: the effects of the snippet's script and of the site's own, and the snippet's color. */
   async function look(url: string) {
     const page = await browser.newPage();
     await page.goto(url);
@@ -158,26 +158,28 @@ import { Snippet } from 'astro-snippets/components';
     return seen;
   }
 
-  test("by default a snippet's script and style do not run, and the build warns with its id", async () => {
+  test("by default a snippet's script and style are blocked, and the build warns with its id", async () => {
     await site.write({ 'astro.config.mjs': config('') });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(0);
     expect(output).toMatch(
-      /Snippet 1 holds an inline script and an inline style, which the Content Security Policy of the site does not allow.* It is on index\.html\./,
+      /Snippet 1 contains an inline script and an inline style, blocked by the site's Content Security Policy\. Set csp: 'hash' .* It is on index\.html\./,
     );
     expect(output).toMatch(
-      /Snippet 2 holds event handlers or style attributes.* It is on plain\/index\.html\./,
+      /Snippet 2 contains event handlers or style attributes, blocked by the site's Content Security Policy\..* It is on plain\/index\.html\./,
     );
     expect(output).not.toContain('Snippet 3');
     expect(await look(await serve('dist'))).toEqual({ own: 'ran', color: 'rgb(0, 0, 0)' });
   });
 
-  test("csp: 'hash' allows them on that page and no other, in the meta element", async () => {
+  test("csp: 'hash' allows a snippet's script and style on its page and no other, in the meta element", async () => {
     await site.write({ 'astro.config.mjs': config(`{ csp: 'hash' }`) });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(0);
-    expect(output).not.toContain('Snippet 1 holds');
-    expect(output).toContain('Snippet 2 holds event handlers or style attributes, which no hash');
+    expect(output).not.toContain('Snippet 1 contains');
+    expect(output).toContain(
+      'Snippet 2 contains event handlers or style attributes, which no hash in a Content Security Policy can allow',
+    );
     expect(await look(await serve('dist'))).toEqual({ ran: 'red', own: 'ran', color: 'rgb(255, 0, 0)' });
     for (const source of [...findInlineCode(code('red')).scripts, ...findInlineCode(code('red')).styles]) {
       expect(await site.read('index.html')).toContain(source);
@@ -185,7 +187,7 @@ import { Snippet } from 'astro-snippets/components';
     }
   });
 
-  test('a refresh changes the policy with the snippet, to what a build would write', async () => {
+  test('a refresh updates the policy of a page to the same bytes as a build', async () => {
     service.put(1, code('red'));
     await site.write({ 'astro.config.mjs': config(`{ csp: 'hash' }`) });
     expect((await site.build(service.environment)).exitCode).toBe(0);
@@ -198,7 +200,7 @@ import { Snippet } from 'astro-snippets/components';
     expect(await site.read('index.html')).toBe(refreshed);
   });
 
-  test('for an adapter that sends headers, they are in the headers', async () => {
+  test("csp: 'hash' adds hashes to the headers of an adapter that sends them", async () => {
     service.put(1, code('blue'));
     await site.write({
       'astro.config.mjs': config(
@@ -215,7 +217,7 @@ import { Snippet } from 'astro-snippets/components';
     const url = await serve('dist/client', { 'content-security-policy': policy });
     expect(await look(url)).toEqual({ ran: 'blue', own: 'ran', color: 'rgb(0, 0, 255)' });
 
-    // As long as what it allows stays as it is, the headers do.
+    // The headers stay the same as long as the scripts and styles do.
     service.put(1, code('blue').replace('snippet', 'words'));
     const words = await startCommand(site.directory, ['refresh'], service.environment).ended;
     expect(words.exitCode).toBe(0);
@@ -227,7 +229,7 @@ import { Snippet } from 'astro-snippets/components';
     expect(output).toContain('index.html has its policy in headers, which only a build writes');
   });
 
-  test('a page without a head element gets the hashes too, by a build and by a refresh', async () => {
+  test('a page without a head element gets the hashes from a build and from a refresh', async () => {
     service.put(1, code('red'));
     await site.write({
       'astro.config.mjs': config(`{ csp: 'hash' }`),
@@ -247,7 +249,7 @@ import { Snippet } from 'astro-snippets/components';
     expect(await look(url)).toEqual({ ran: 'purple', color: 'rgb(128, 0, 128)' });
   });
 
-  test('a page that shows a snippet as text alone allows none of its code', async () => {
+  test('a page that shows a snippet only as text allows none of its code', async () => {
     service.put(1, code('red'));
     await site.write({
       'astro.config.mjs': config(`{ csp: 'hash' }`),
@@ -270,7 +272,7 @@ import { Snippet } from 'astro-snippets/components';
   });
 
   test.for(['directory', 'file'] as const)(
-    'headers of every page, under a base, with build.format: %s',
+    'the headers of every page get the hashes, with a base and build.format "%s"',
     async (format) => {
       const other = await createSite({
         'astro.config.mjs': config(

@@ -4,11 +4,11 @@ import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
 import { clientOf, failureOf, serve } from '../support/wire.ts';
 
 const content = `Grüße, <b>& more</b> 💡 ${'filler '.repeat(45)}`;
-// With white space after it: the content is whole before the answer is.
+// With white space at the end: the content is complete before the answer is.
 const body = Buffer.from(`${JSON.stringify({ content })}\n\n`);
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-/** The body in chunks of uneven lengths, with the end that says that it was all. */
+/** The body in chunks of different lengths, with the final empty chunk. */
 function chunked(bytes: Buffer): Buffer {
   const chunks: Buffer[] = [];
   for (let at = 0, size = 7; at < bytes.length; at += size, size = (size * 2) % 61) {
@@ -24,21 +24,21 @@ const answers: [framing: string, answer: Buffer][] = [
     Buffer.concat([Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n`), body]),
   ],
   ['chunked', Buffer.concat([Buffer.from(`${head}Transfer-Encoding: chunked\r\n\r\n`), chunked(body)])],
-  ['to the end of the connection', Buffer.concat([Buffer.from(`${head}Connection: close\r\n\r\n`), body])],
+  ['until the connection closes', Buffer.concat([Buffer.from(`${head}Connection: close\r\n\r\n`), body])],
 ];
 
-// Each connection reads the certificates of all authorities anew. Here are two thousand of them, one for each offset.
+// Each connection reads the certificates of all authorities. Here there are two thousand connections.
 const authorities = getCACertificates('default');
 beforeAll(() => setDefaultCACertificates([certificate.ca]));
 afterAll(() => setDefaultCACertificates(authorities));
 
-// One attempt for each offset, and no breaker: here the service is meant to fail.
+// One attempt for each offset, and no breaker: in this test the service has to fail.
 const limits = { attempts: 1, breakerMinimum: Number.POSITIVE_INFINITY };
 
-describe('an answer that is cut at any byte is whole or has failed', () => {
-  test.each(answers)('%s', async (_framing, answer) => {
+describe('an answer that is cut off at any byte is an error:', () => {
+  test.each(answers)('sent %s', async (_framing, answer) => {
     expect(answer.length).toBeGreaterThan(400);
-    // The id that is asked for says after how many bytes the answer is cut, so that many can be asked for at once.
+    // The id in the URL is the offset at which the answer is cut off, so that many can be requested at once.
     const server = await serve(
       rawServer((socket, request) => {
         const [, id] = /^GET \/base\/snippets\/(\d+)\/render /.exec(request) ?? [];
@@ -55,12 +55,12 @@ describe('an answer that is cut at any byte is whole or has failed', () => {
         return typeof got !== 'string';
       }),
     );
-    // The whole answer, and where nothing says how long it is, all of it but the white space at its end.
+    // The complete answer; and without a stated length, also one that lacks only white space at its end.
     expect(whole.at(-1)).toBe(true);
     expect(whole.filter(Boolean).length).toBeLessThanOrEqual(3);
   });
 
-  test('by a reset of its HTTP/2 stream', async () => {
+  test('cut off by a reset of its HTTP/2 stream', async () => {
     const server = await serve(
       httpServer((request, response) => {
         const [, id] = /^\/base\/snippets\/(\d+)\/render$/.exec(request.url) ?? [];
@@ -78,7 +78,7 @@ describe('an answer that is cut at any byte is whole or has failed', () => {
     );
   });
 
-  test('is tried again, five times in all', async () => {
+  test('after five attempts', async () => {
     const server = await serve(rawServer((socket) => socket.end(`${head}Content-Length: 400\r\n\r\n{"con`)));
     expect(await failureOf(clientOf(server).get(1))).toMatchObject({ attempts: 5 });
   });

@@ -42,8 +42,8 @@ function fetchFrom(source: Pick<SnippetSource, 'get'>, count: number) {
   });
 }
 
-/** Chances that are the same in every run. */
-function chances(seed: number): () => number {
+/** Random numbers that are the same in every run. */
+function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -52,10 +52,10 @@ function chances(seed: number): () => number {
 }
 
 test.for([
-  ['always answers 503', problem(503)],
+  ['answers every request with 503', problem(503)],
   ['refuses connections', connectionFails],
 ] as const)(
-  '10,000 snippets of a service that %s: under 100 requests, within two minutes',
+  'a build of 10,000 snippets from a service that %s makes under 100 requests within two minutes',
   async ([, dead]) => {
     const { asked } = answer({ render: [dead], retrieve: [dead] });
     const clock = virtualClock();
@@ -70,9 +70,9 @@ test.for([
   },
 );
 
-describe('a service that is ailing loses no snippet', () => {
-  test.for([0.1, 0.3])('%d of its answers are 503', async (share) => {
-    const random = chances(1);
+describe('no snippet is lost if the service', () => {
+  test.for([0.1, 0.3])('answers a share of %d of the requests with 503', async (share) => {
+    const random = randomNumbers(1);
     answer({ render: [() => (random() < share ? problem(503)() : fine())] });
     const client = new Service({ apiKey, renderBaseUrl }, virtualClock());
     const { fetched } = await fetchFrom(client, 500);
@@ -80,7 +80,7 @@ describe('a service that is ailing loses no snippet', () => {
     await client.close();
   });
 
-  test('it is down for 20 s', async () => {
+  test('is down for 20 s', async () => {
     const clock = virtualClock();
     answer({ render: [() => (clock.advanced() < 20_000 ? problem(503)() : fine())] });
     const notices: string[] = [];
@@ -92,13 +92,13 @@ describe('a service that is ailing loses no snippet', () => {
     await client.close();
   });
 
-  test('it is down for 20 s, well for a moment, and down for 20 s again', async () => {
+  test('is down for 20 s, recovers for a moment, and is down for 20 s again', async () => {
     const outages: [from: number, until: number][] = [[0, 20_000]];
     const clock = virtualClock();
     const isDown = () =>
       outages.some(([from, until]) => from <= clock.advanced() && clock.advanced() < until);
     answer({ render: [() => (isDown() ? problem(503)() : fine())] });
-    // Shorter than from the beginning of the first outage to the end of the second.
+    // Shorter than the time from the start of the first outage to the end of the second.
     const limits = { breakerPatience: 38_000 };
     const client = new Service({ apiKey, renderBaseUrl, limits }, clock);
     const first = await fetchFrom(client, 100);
@@ -109,7 +109,7 @@ describe('a service that is ailing loses no snippet', () => {
   });
 });
 
-test('a service that is dead is given up within two minutes, however long a snippet may take', async () => {
+test('a dead service is given up within two minutes, whatever the deadline of a snippet is', async () => {
   answer({ render: [problem(503)] });
   const clock = virtualClock();
   const client = new Service({ apiKey, renderBaseUrl, limits: { deadline: 3_600_000 } }, clock);
@@ -119,7 +119,7 @@ test('a service that is dead is given up within two minutes, however long a snip
   await client.close();
 });
 
-test('no snippet waits for a service that fails for everyone beyond its own deadline', async () => {
+test('no snippet waits for a dead service beyond its own deadline', async () => {
   answer({ render: [problem(503)] });
   const clock = virtualClock();
   const client = new Service({ apiKey, renderBaseUrl, limits: { deadline: 5_000 } }, clock);
@@ -129,7 +129,7 @@ test('no snippet waits for a service that fails for everyone beyond its own dead
   await client.close();
 });
 
-test('one snippet that always fails is asked for once more, and no oftener', async () => {
+test('a snippet that always fails is fetched a second time after the others, and no more', async () => {
   const asked: string[] = [];
   answer({ render: [fine] });
   const client = new Service({ apiKey, renderBaseUrl }, virtualClock());
@@ -147,12 +147,12 @@ test('one snippet that always fails is asked for once more, and no oftener', asy
 });
 
 test.for([
-  ['server-error', 2, 'asked for once more after all the others'],
-  ['server-error', 3, 'not asked for again: it is down'],
-  ['unavailable', 1, 'not asked for again: the client knows that it is down'],
-  ['not-cached', 1, 'not asked for again: there is no service to ask'],
-  ['not-found', 1, 'not asked for again: the answer would be the same'],
-] as const)('%s of %i of four snippets: what failed is %s', async ([code, count, consequence]) => {
+  ['server-error', 2, 'repeated after the others'],
+  ['server-error', 3, 'not repeated, as most snippets fail'],
+  ['unavailable', 1, 'not repeated, as the client has given up the service'],
+  ['not-cached', 1, 'not repeated, as no request is made'],
+  ['not-found', 1, 'not repeated, as the answer would be the same'],
+] as const)('the error "%s" of %i of four snippets is %s', async ([code, count, consequence]) => {
   const asked: number[] = [];
   const source = {
     async get({ id }: SnippetRequest) {
@@ -164,10 +164,10 @@ test.for([
   };
   const { fetched, failed } = await fetchFrom(source, 4);
   expect([fetched.size, failed.length]).toEqual([4 - count, count]);
-  expect(asked).toHaveLength(consequence.startsWith('asked') ? 4 + count : 4);
+  expect(asked).toHaveLength(consequence.startsWith('repeated') ? 4 + count : 4);
 });
 
-/** An answer that fails: when it comes after its request, and the `Retry-After` it carries. */
+/** An answer with a failure: how long after its request it is sent, and its `Retry-After`. */
 interface Failure {
   latency: number;
   header: string | undefined;
@@ -191,7 +191,7 @@ const failures: fc.Arbitrary<Failure> = fc
   })
   .map(({ latency, asked }) => ({ latency, ...asked }));
 
-test('whatever it answers, each snippet comes or is reported, and no request is made sooner than asked', async () => {
+test('each snippet is fetched or reported for any answers, and no request is made before Retry-After has passed', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
@@ -212,7 +212,7 @@ test('whatever it answers, each snippet comes or is reported, and no request is 
             async () => {
               const now = clock.advanced();
               for (const { since, until } of holds) {
-                // Of several at once, one may be on its way when another one's answer comes; never of one at a time.
+                // With several at once, one may be in flight when the answer to another arrives.
                 if (now < until && (now > since || concurrency === 1))
                   tooSoon.push(`${now} is before ${until}`);
               }

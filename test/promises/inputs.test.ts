@@ -39,7 +39,7 @@ test.for([
   '-0',
   '+1',
   '1_000',
-])('the id %s goes nowhere', async (id) => {
+])('the invalid id %s makes no request', async (id) => {
   const { asked } = answer({ render: [() => HttpResponse.json({ content: '' })] });
   const ours = client();
   await expect(ours.get(id as never)).rejects.toMatchObject({ code: 'invalid-id' });
@@ -47,7 +47,7 @@ test.for([
   await ours.close();
 });
 
-test('whatever id and params are passed, they are what arrives', async () => {
+test('any id and params arrive at the service as they were passed', async () => {
   const received: unknown[] = [];
   network.use(
     http.get(`${renderBaseUrl}/snippets/:id/render`, ({ request, params }) => {
@@ -69,7 +69,7 @@ test('whatever id and params are passed, they are what arrives', async () => {
     fc.asyncProperty(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), objects, async (id, params) => {
       received.length = 0;
       await ours.get(id, params as never);
-      // As JSON says it: it has no minus zero, and knows no order of keys.
+      // As JSON represents them: without minus zero, and without an order of keys.
       expect(received).toEqual([[String(id), JSON.parse(JSON.stringify(params))]]);
     }),
     { numRuns: 200 },
@@ -102,7 +102,7 @@ describe('the scanner and the inliner', () => {
 
   const both = (content: string) => ({ html: content, text: content });
 
-  test('change no byte of a page without an embed', () => {
+  test('do not change a page without an embed', () => {
     fc.assert(
       fc.property(pages, contents, (page, content) => {
         const { embeds } = scan(page, 'html');
@@ -113,7 +113,7 @@ describe('the scanner and the inliner', () => {
     );
   });
 
-  test('put a content in byte for byte, and change no byte outside its embed', () => {
+  test('inline a content byte for byte, and change nothing outside its embed', () => {
     fc.assert(
       fc.property(pages, contents, (page, content) => {
         const { embeds } = scan(page, 'html');
@@ -136,7 +136,7 @@ describe('the scanner and the inliner', () => {
   });
 });
 
-test('whatever JSON the service answers, it is a content or an error', async () => {
+test('any JSON that the service answers is a content or an error', async () => {
   let body: unknown;
   let status = 200;
   answer({ render: [() => HttpResponse.json(body as never, { status })] });
@@ -166,14 +166,14 @@ test('whatever JSON the service answers, it is a content or an error', async () 
   );
 });
 
-describe('what is kept on the disk is whole or nothing', () => {
+describe('stored data is valid or ignored:', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'snippets-inputs-'));
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('a manifest of random bytes, or of random JSON', async () => {
+  test('a manifest of random bytes or random JSON', async () => {
     const file = join(folder, 'manifest.json');
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
@@ -196,7 +196,7 @@ describe('what is kept on the disk is whole or nothing', () => {
     );
   });
 
-  test('a cache entry of anything', () => {
+  test('a cache entry of any value', () => {
     const almost = fc.record(
       { content: fc.anything(), variant: fc.anything(), fetchedAt: fc.anything() },
       { requiredKeys: [] },

@@ -55,8 +55,12 @@ async function expectCompleteBuild() {
   expect(await manifest()).toContain('manifest.json');
 }
 
-describe.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('a build that gets %s', (signal) => {
-  test(`${signal} while snippets are fetched ends the build at once, without a manifest; the next build is complete`, async () => {
+// Windows has no signals: every process is ended as with SIGKILL.
+const signals =
+  process.platform === 'win32' ? (['SIGKILL'] as const) : (['SIGINT', 'SIGTERM', 'SIGKILL'] as const);
+
+describe.each(signals)('a build that receives %s', (signal) => {
+  test('while it fetches snippets ends at once, without a manifest, and the next build is complete', async () => {
     await expectCompleteBuild();
     service.faults.latency = 3_600_000;
     const { exitCode, signal: received, took } = await interrupt(signal, 1_500);
@@ -67,7 +71,7 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('a build that gets %s',
     await expectCompleteBuild();
   });
 
-  test(`${signal} at random moments while pages are inlined leaves no manifest, unless the build had finished`, async () => {
+  test('while it inlines pages leaves no manifest, unless it had finished', async () => {
     let interrupted = 0;
     for (let turn = 0; turn < 3; turn++) {
       const { exitCode } = await interrupt(signal, Math.random() * 400);
@@ -80,7 +84,7 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('a build that gets %s',
   });
 });
 
-test('an output folder that is a symbolic link stays one, and gets the site', async () => {
+test('a build writes through an output folder that is a symbolic link, and keeps the link', async () => {
   const target = join(site.directory, 'published');
   await rm(join(site.directory, 'dist'), { recursive: true, force: true });
   await mkdir(target);
@@ -90,7 +94,7 @@ test('an output folder that is a symbolic link stays one, and gets the site', as
   await rm(join(site.directory, 'dist'));
 });
 
-test('a cacheDir inside the output folder works', async () => {
+test('a build works with a cacheDir inside the output folder', async () => {
   const nested = await createSite({
     'astro.config.mjs': `
 import { defineConfig } from 'astro/config';

@@ -19,7 +19,7 @@ import { Snippet } from 'astro-snippets/components';
 <p><Snippet id={1} /></p><script>console.log(import.meta.env.MODE);</script>`,
 };
 
-/** The key as it is, and as it would look encoded, wherever in a longer text it stood. */
+/** The key as it is, and in the encodings that it can have at any offset of a longer text. */
 function formsOf(key: string): string[] {
   const inBase64 = ['', 'x', 'xx'].flatMap((before) => {
     const encoded = Buffer.from(`${before}${key}`).toString('base64');
@@ -30,7 +30,7 @@ function formsOf(key: string): string[] {
 }
 
 async function expectNowhere(site: Site, output: string, key: string) {
-  // The whole site: its output, Astro's caches, and its sources. Only .env may hold the key.
+  // The whole site: its output, Astro's caches, and its sources. Only .env may contain the key.
   const names = (await site.list('.')).filter((name) => name !== '.env');
   const files = names.map((name) => join(site.directory, name));
   for (const form of formsOf(key)) {
@@ -39,7 +39,7 @@ async function expectNowhere(site: Site, output: string, key: string) {
   }
 }
 
-test('a good build: the key is in no file of the output, in no cache and in no line of the log', async () => {
+test('a successful build leaves the API key out of its output, its caches and its log', async () => {
   const site = await createSite(files);
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
@@ -49,27 +49,30 @@ test('a good build: the key is in no file of the output, in no cache and in no l
 });
 
 test.for([
-  ['a key that is refused', { SNIPPETS_API_KEY: 'sk_refused+/=%_0123456789' }],
-  ['a malformed key', { SNIPPETS_API_KEY: 'sk_malformed_0123456789\n' }],
+  ['an unknown API key', { SNIPPETS_API_KEY: 'sk_unknown+/=%_0123456789' }],
+  ['a malformed API key', { SNIPPETS_API_KEY: 'sk_malformed_0123456789\n' }],
   [
-    'a service that is not there',
+    'a service that cannot be reached',
     { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9/', SNIPPETS_RETRIEVE_BASE_URL: '' },
   ],
-] as const)('a failing build, for %s: the key is in no file and in no line', async ([, changes]) => {
-  const site = await createSite(files);
-  const environment = { ...service.environment, ...changes };
-  const { exitCode, output } = await site.build(environment);
-  expect(exitCode).toBe(1);
-  await expectNowhere(site, output, environment.SNIPPETS_API_KEY.trim());
-  await site.remove();
-});
+] as const)(
+  'a build that fails because of %s leaves the API key out of its files and its log',
+  async ([, changes]) => {
+    const site = await createSite(files);
+    const environment = { ...service.environment, ...changes };
+    const { exitCode, output } = await site.build(environment);
+    expect(exitCode).toBe(1);
+    await expectNowhere(site, output, environment.SNIPPETS_API_KEY.trim());
+    await site.remove();
+  },
+);
 
-test('in no line of a log that tells all, when the key is in a file', async () => {
+test('a verbose log does not contain an API key that is read from a file', async () => {
   const site = await createSite(files);
   const { SNIPPETS_API_KEY, ...environment } = service.environment;
   await site.write({ 'the-key': `${SNIPPETS_API_KEY}\n` });
-  const telling = { SNIPPETS_API_KEY_FILE: 'the-key', NODE_DEBUG: '*', DEBUG: '*' };
-  const { exitCode, output } = await site.build({ ...environment, ...telling }, '--verbose');
+  const verbose = { SNIPPETS_API_KEY_FILE: 'the-key', NODE_DEBUG: '*', DEBUG: '*' };
+  const { exitCode, output } = await site.build({ ...environment, ...verbose }, '--verbose');
   expect(exitCode).toBe(0);
   expect(output).toContain('using resolved env');
   expect(await site.read('index.html')).toContain('<p><b>one</b></p>');
@@ -78,7 +81,7 @@ test('in no line of a log that tells all, when the key is in a file', async () =
   await site.remove();
 });
 
-test('in a log that tells all, only where Node and Vite list the whole environment, when it is in a variable', async () => {
+test('a verbose log contains an API key from the environment only where Node and Vite list the environment', async () => {
   const site = await createSite(files);
   const { output } = await site.build({ ...service.environment, NODE_DEBUG: '*' }, '--verbose');
   const lines = output.split('\n').filter((line) => line.includes(service.environment.SNIPPETS_API_KEY));
@@ -87,28 +90,32 @@ test('in a log that tells all, only where Node and Vite list the whole environme
   await site.remove();
 });
 
-test('a file that cannot be read is named, and so is the variable', async () => {
+test('a key file that cannot be read fails the build and names the variable', async () => {
   const site = await createSite(files);
   const { SNIPPETS_API_KEY: _, ...environment } = service.environment;
   const { exitCode, output } = await site.build({ ...environment, SNIPPETS_API_KEY_FILE: 'nowhere' });
   expect(exitCode).toBe(1);
-  expect(output).toContain('The file that SNIPPETS_API_KEY_FILE names cannot be read: ENOENT.');
+  expect(output).toContain(
+    '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE could not be read: ENOENT.',
+  );
   await site.remove();
 });
 
-test('a key in a variable that browsers see is refused at the start, whatever its form', async () => {
+test('an API key in a variable that browsers can read fails the build at the start, in any encoding', async () => {
   const site = await createSite(files);
   const key = service.environment.SNIPPETS_API_KEY;
   for (const value of [key, `x${Buffer.from(`Bearer ${key}`).toString('base64')}`]) {
     const { exitCode, output } = await site.build({ ...service.environment, PUBLIC_KEY: value });
     expect(exitCode).toBe(1);
-    expect(output).toContain('PUBLIC_KEY holds the API key');
+    expect(output).toContain(
+      '[astro-snippets/exposed-key] PUBLIC_KEY contains the API key, and every visitor could read it.',
+    );
     await expectNowhere(site, output, key);
   }
   await site.remove();
 });
 
-test('the key is read from a .env file too', async () => {
+test('the API key is read from a .env file', async () => {
   const site = await createSite(files);
   const { SNIPPETS_API_KEY, ...environment } = service.environment;
   await site.write({ '.env': `SNIPPETS_API_KEY=${SNIPPETS_API_KEY}\n` });
@@ -118,14 +125,14 @@ test('the key is read from a .env file too', async () => {
   await site.remove();
 });
 
-test('the environment wins over a .env file', async () => {
+test('an API key in the environment wins over one in a .env file', async () => {
   const site = await createSite(files);
-  await site.write({ '.env': 'SNIPPETS_API_KEY=sk_of_the_file_0123456789\n' });
+  await site.write({ '.env': 'SNIPPETS_API_KEY=sk_from_file_0123456789\n' });
   expect((await site.build(service.environment)).exitCode).toBe(0);
   await site.remove();
 });
 
-test('a build that would publish the key fails, names the file, and removes it', async () => {
+test('a build whose output contains the API key fails, names the files and removes them', async () => {
   const site = await createSite({
     ...files,
     'src/pages/leak.astro': '<p>{process.env.SNIPPETS_API_KEY}</p>',
@@ -134,22 +141,26 @@ test('a build that would publish the key fails, names the file, and removes it',
   });
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain('The API key would have been published in leak/index.html, data.json.');
+  expect(output).toContain(
+    '[astro-snippets/published-key] The API key was found in leak/index.html, data.json. These files were removed.',
+  );
   await expectNowhere(site, output, service.environment.SNIPPETS_API_KEY);
   await site.remove();
 });
 
-test('a snippet that holds the key is not published either', async () => {
+test('a build with a snippet that contains the API key fails', async () => {
   const site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="2"></snippet-embed></p>' });
   service.put(2, `leak: ${service.environment.SNIPPETS_API_KEY}`);
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain('The API key would have been published in index.html.');
+  expect(output).toContain(
+    '[astro-snippets/published-key] The API key was found in index.html. These files were removed.',
+  );
   await expectNowhere(site, output, service.environment.SNIPPETS_API_KEY);
   await site.remove();
 });
 
-test('the name of a snippet that holds the key is kept nowhere', async () => {
+test('the name of a snippet that contains the API key is stored nowhere', async () => {
   const site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="3"></snippet-embed></p>' });
   const { SNIPPETS_RENDER_BASE_URL: _, ...retrieving } = service.environment;
   const name = `leak: ${service.environment.SNIPPETS_API_KEY}`;
@@ -163,7 +174,7 @@ test('the name of a snippet that holds the key is kept nowhere', async () => {
   await site.remove();
 });
 
-describe('a redirect reaches nobody', () => {
+describe('a redirect is not followed:', () => {
   const places = {
     'another host': (port: number) => `https://127.0.0.1:${port}/base/snippets/42/render`,
     'another port': (port: number) => `https://localhost:${port}/base/snippets/42/render`,

@@ -4,7 +4,7 @@ import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site } from '../support/site.ts';
 
-describe('what a content leaves open', () => {
+describe('an element that a content leaves open is found:', () => {
   test.for([
     ['<!-- a', 'a comment'],
     ['<!-- a --!', 'a comment'],
@@ -54,12 +54,12 @@ describe('what a content leaves open', () => {
     '<script>"<!--"</script>',
     '<svg><style>a</style></svg><template>a</template><details>a</details>',
     '<img alt="<!--">',
-  ])('%s swallows nothing', (html) => {
+  ])('%j leaves nothing open', (html) => {
     expect(leftOpen(html)).toBeUndefined();
   });
 });
 
-describe('a build', () => {
+describe('a content that leaves an element open', () => {
   let service: TestService;
   let site: Site;
   beforeAll(async () => {
@@ -74,16 +74,16 @@ describe('a build', () => {
     await service.close();
   });
 
-  test('warns, and names the snippet and its pages', async () => {
+  test('is a warning of a build, with the snippet and its pages', async () => {
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(0);
     expect(output).toContain(
-      'Snippet 1 leaves <textarea> open, which swallows what follows it on the page. It is on about/index.html, index.html.',
+      'Snippet 1 leaves <textarea> open, which swallows the rest of the page. It is on about/index.html, index.html.',
     );
     expect(await site.read('index.html')).toContain('<p><textarea>open</p>');
   });
 
-  test('a refresh warns of what it puts in, and of nothing that it leaves as it was', async () => {
+  test('is a warning of a refresh, only for snippets that it writes', async () => {
     await site.write({
       'astro.config.mjs': configWith(''),
       'src/pages/index.html':
@@ -96,7 +96,7 @@ describe('a build', () => {
     const first = await refresh();
     expect(first.exitCode).toBe(0);
     expect(first.output).toContain(
-      'Snippet 2 leaves <iframe> open, which swallows what follows it on the page.',
+      'Snippet 2 leaves <iframe> open, which swallows the rest of the page. It is on index.html.',
     );
     expect(first.output).not.toContain('Snippet 1');
     service.put(2, 'two');
@@ -104,22 +104,26 @@ describe('a build', () => {
     await site.write({ 'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
   });
 
-  test('fails under strict: true, and so does a refresh', async () => {
+  test('is an error of a build and of a refresh with strict: true', async () => {
     await site.write({ 'astro.config.mjs': configWith('{ strict: true }') });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(1);
-    expect(output).toMatch(/1 snippet must not be shown\.\s+Snippet 1: leaves <textarea> open/);
+    expect(output).toMatch(
+      /1 snippet must not be shown\.\s+Snippet 1: leaves <textarea> open, which swallows the rest of the page\. \[left-open\]/,
+    );
 
     service.put(1, 'closed');
     expect((await site.build(service.environment)).exitCode).toBe(0);
     service.put(1, '<!-- open');
     const refresh = await startCommand(site.directory, ['refresh'], service.environment).ended;
     expect(refresh.exitCode).toBe(1);
-    expect(refresh.output).toContain('Snippet 1: leaves a comment open');
+    expect(refresh.output).toContain(
+      'Snippet 1: leaves a comment open, which swallows the rest of the page. [left-open]',
+    );
     expect(await site.read('index.html')).toContain('<p>closed</p>');
   });
 
-  test('does not warn about what is shown as text, which has no tags', async () => {
+  test('is accepted where it is shown as text, which has no tags', async () => {
     service.put(1, '<textarea>open');
     await site.write({
       'src/pages/index.html': '<title><snippet-embed id="1"></snippet-embed></title>',

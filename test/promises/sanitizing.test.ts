@@ -14,8 +14,8 @@ const rules: HtmlRules = { sanitize: undefined, scripts: 'allow', strict: false,
 const snippet = (content: string) => ({ content, variant: 'render' as const, milliseconds: 1 });
 const use = { request: createRequest(42, { plan: 'pro' }), asHtml: true };
 
-describe('sanitize', () => {
-  test('gets the content, the id and the params, and what it returns goes into the page', async () => {
+describe('the option sanitize', () => {
+  test('receives the content, the id and the params, and returns the HTML for the page', async () => {
     const calls: unknown[] = [];
     const sanitize: HtmlRules['sanitize'] = (...all) => {
       calls.push(all);
@@ -35,10 +35,10 @@ describe('sanitize', () => {
       },
       'no way',
     ],
-  ])('a sanitize function that fails is an error that names the snippet (%#)', async (sanitize, message) => {
+  ])('fails with an error that names the snippet (%#)', async (sanitize, message) => {
     await expect(applyRules(snippet('a'), use, { ...rules, sanitize })).rejects.toMatchObject({
       code: 'sanitize-failed',
-      message: expect.stringContaining(`Snippet 42 could not be sanitized: ${message}`),
+      message: `Snippet 42 could not be sanitized: ${message}`,
     });
   });
 
@@ -51,12 +51,12 @@ describe('sanitize', () => {
       '<p>Hello</p><img src="x" /><a>x</a>',
     ],
     ['DOMPurify', (html) => createDomPurify.sanitize(html), '<p>Hello</p><img src="x"><a>x</a>'],
-  ])('the recipe for %s', async (_what, sanitize, clean) => {
+  ])('works with %s as in the documentation', async (_what, sanitize, clean) => {
     expect((await applyRules(snippet(hostile), use, { ...rules, sanitize })).html).toBe(clean);
   });
 });
 
-describe('scripts', () => {
+describe('the option scripts', () => {
   const table: [html: string, stripped: string, what: string][] = [
     ['a<script>x</script>b', 'ab', '<script>'],
     ['a<SCRIPT src=x></SCRIPT >b', 'ab', '<script>'],
@@ -75,7 +75,7 @@ describe('scripts', () => {
     ['<iframe srcdoc="<script>x</script>"></iframe>', '<iframe ></iframe>', 'the attribute srcdoc'],
     ['<<script></script>script>x</script>', '', '<script>'],
   ];
-  test.each(table)('%s', async (html, stripped, what) => {
+  test.each(table)('strips, allows or refuses the script in %s', async (html, stripped, what) => {
     expect(stripScripts(html)).toBe(stripped);
     expect((await applyRules(snippet(html), use, { ...rules, scripts: 'strip' })).html).toBe(stripped);
     expect((await applyRules(snippet(html), use, rules)).html).toBe(html);
@@ -90,11 +90,11 @@ describe('scripts', () => {
     '<p class="on" data-on-click="x">a  <b>c</b></P>\r\n<!-- <script>x</script> -->&amp;',
     '<a href="https://x.test/?javascript:x">c</a>',
     '<textarea><script>x</script></textarea>',
-  ])('%s stays, byte for byte', (html) => {
+  ])('keeps HTML without scripts byte for byte: %s', (html) => {
     expect(stripScripts(html)).toBe(html);
   });
 
-  test('nothing that runs is left in whatever HTML', () => {
+  test('leaves no script in random HTML', () => {
     const pieces = fc.constantFrom(
       ...[
         '<script>',
@@ -134,7 +134,7 @@ describe('scripts', () => {
   });
 });
 
-describe('in a site', () => {
+describe('on a site,', () => {
   let service: TestService;
   let site: Site;
   beforeAll(async () => {
@@ -150,7 +150,7 @@ describe('in a site', () => {
   });
   const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
 
-  test("scripts: 'strip' applies to a refresh as to a build, and text has no scripts anyway", async () => {
+  test("scripts: 'strip' works in a build and in a refresh, and text has no scripts anyway", async () => {
     await site.write({ 'astro.config.mjs': configWith(`{ scripts: 'strip' }`) });
     expect((await site.build(service.environment)).exitCode).toBe(0);
     expect(await site.read('index.html')).toContain('<title>one</title><p><b >one</b></p>');
@@ -162,7 +162,7 @@ describe('in a site', () => {
     expect(await site.read('index.html')).toBe(refreshed);
   });
 
-  test("scripts: 'error' fails the build, and names the snippet", async () => {
+  test("scripts: 'error' fails the build and names the snippet", async () => {
     await site.write({ 'astro.config.mjs': configWith(`{ scripts: 'error' }`) });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(1);
@@ -170,7 +170,7 @@ describe('in a site', () => {
     expect(await site.list()).not.toContain('index.html');
   });
 
-  test('what a function sanitized, HTML or text, is left to a build, and the refresh says so', async () => {
+  test('a refresh leaves pages to a build if the site has a sanitize function', async () => {
     service.put(1, '<i>two</i><script>y</script>');
     await site.write({
       'astro.config.mjs': configWith(
@@ -185,12 +185,14 @@ describe('in a site', () => {
     service.put(1, '<i>three</i><script>y</script>');
     const { exitCode, output } = await refresh();
     expect(exitCode).toBe(3);
-    expect(output).toContain('index.html shows content that only a build sanitizes\nNothing was written.');
+    expect(output).toContain(
+      'index.html shows content that only a build sanitizes\nNothing was written. Build the site',
+    );
     expect(await site.read('index.html')).toContain('two');
   });
 });
 
-describe('rules for HTML are about what a page shows as HTML', () => {
+describe('rules for HTML apply only where a snippet is shown as HTML:', () => {
   const asHtml = (id: number) => `<p><snippet-embed id="${id}"></snippet-embed></p>`;
   const asText = (id: number) => `<p><snippet-embed id="${id}" as="text"></snippet-embed></p>`;
   const hostile = (word: string) => `<b onclick="x()">${word}</b><script>x</script>`;
@@ -198,7 +200,7 @@ describe('rules for HTML are about what a page shows as HTML', () => {
   let site: Site;
   beforeAll(async () => {
     service = await startTestService({});
-    // The names decide which page is read first, and so whether a snippet is first seen as HTML or as text.
+    // Pages are read in the order of their names, so these decide whether a snippet is first seen as HTML or as text.
     site = await createSite({
       'src/pages/html.html': `<title>HTML</title>${asHtml(1)}`,
       'src/pages/text.html': `<title><snippet-embed id="2"></snippet-embed></title>${asText(2)}`,
@@ -220,7 +222,7 @@ describe('rules for HTML are about what a page shows as HTML', () => {
   const build = () => site.build(service.environment);
   const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
 
-  test("scripts: 'strip' in a build and in a refresh: on a page with HTML alone, and where text comes first and last", async () => {
+  test("scripts: 'strip' in a build and in a refresh, whether text comes first or last", async () => {
     await configure(`{ scripts: 'strip' }`);
     expect((await build()).exitCode).toBe(0);
     expect(await site.read('html/index.html')).toContain('<p><b >one</b></p>');
@@ -244,7 +246,7 @@ describe('rules for HTML are about what a page shows as HTML', () => {
     );
   });
 
-  test('sanitize in a build: its result stands on the page with HTML alone, and escaped nowhere', async () => {
+  test('sanitize in a build, whose result is never shown as text', async () => {
     await configure(
       `{ scripts: 'error', strict: true, sanitize: (html) => html.replace(/<script>.*<\\/script>/s, '').replace(/ onclick="[^"]*"/, '') }`,
     );
@@ -267,10 +269,15 @@ describe('rules for HTML are about what a page shows as HTML', () => {
   });
 
   test.for([
-    ["scripts: 'error'", `{ scripts: 'error' }`, '<script>x</script>', 'contains <script>'],
-    ['strict', '{ strict: true }', '<textarea>open', 'leaves <textarea> open'],
+    ["scripts: 'error'", `{ scripts: 'error' }`, '<script>x</script>', 'contains <script>. [script-refused]'],
+    [
+      'strict',
+      '{ strict: true }',
+      '<textarea>open',
+      'leaves <textarea> open, which swallows the rest of the page. [left-open]',
+    ],
   ] as const)(
-    '%s refuses a snippet on a page that shows it as HTML alone, and none that is only shown as text',
+    '%s refuses a snippet that is shown as HTML, and accepts one that is only shown as text',
     async ([, options, refused, reason]) => {
       await configure(options);
       service.put(1, refused);
@@ -304,7 +311,7 @@ describe('rules for HTML are about what a page shows as HTML', () => {
     },
   );
 
-  test("scripts: 'strip' in astro dev: a snippet that was shown as text first is stripped where it is HTML", async () => {
+  test("scripts: 'strip' in astro dev, for a snippet that was shown as text first", async () => {
     await configure(`{ scripts: 'strip' }`);
     const dev = site.start(['dev', '--port', '0'], service.environment);
     try {
@@ -317,7 +324,7 @@ describe('rules for HTML are about what a page shows as HTML', () => {
       expect(textOnly).not.toContain('<b');
       expect(await page('three-b')).toContain('<b >three</b>');
       expect(await page('three-a')).not.toContain('<b');
-      // What is known as HTML stays known as HTML: it is there while the service takes its time.
+      // The prepared HTML is remembered: it is shown while the service is slow.
       service.faults.latency = 20_000;
       expect(await page('three-b')).toContain('<b >three</b>');
     } finally {

@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService({
-    1: 'Hello {{ name }}!{{ nobody }}',
+    1: 'Hello {{ name }}!{{ missing }}',
     2: '{% if broken %}',
     3: '{{ html | raw }}',
     4: "{% include 'secret' %}",
@@ -55,16 +55,16 @@ const render = (id: number | string, params?: unknown) =>
   `/delivery/snippets/${id}/render${params === undefined ? '' : `?params=${encodeURIComponent(typeof params === 'string' ? params : JSON.stringify(params))}`}`;
 const retrieve = (id: number | string) => `/content/v1/snippets/${id}`;
 
-describe('variables', () => {
-  test('are filled in and escaped; one without a value is empty, a value without a variable ignored', async () => {
+describe('variables of a template', () => {
+  test('are filled in and escaped; a missing one is empty, an unknown one ignored', async () => {
     const { text } = await ask(render(1, { name: '<b>"Zoë" & Co', other: 1 }));
     expect(JSON.parse(text)).toEqual({ content: 'Hello &lt;b&gt;&#34;Zoë&#34; &amp; Co!' });
   });
-  test('go in as they are where the template says so', async () => {
+  test('are not escaped where the template says so', async () => {
     expect(JSON.parse((await ask(render(3, { html: '<b>' }))).text)).toEqual({ content: '<b>' });
   });
   test.for(['[]', '"x"', '{', '1', 'null', ''])(
-    'params that are no JSON object are a 400: %s',
+    'get a 400 if params is not a JSON object: %s',
     async (params) => {
       const { status, text } = await ask(render(1, params));
       expect(status).toBe(400);
@@ -78,15 +78,15 @@ describe('a template', () => {
     ['with a mistake', 2],
     ['that reads files', 4],
     ['that never ends', 5],
-  ] as const)('%s is a 500 that says so', async ([, id]) => {
+  ] as const)('%s is a 500 with the reason', async ([, id]) => {
     const { status, text } = await ask(render(id));
     expect(status).toBe(500);
     expect(JSON.parse(text).detail).toContain(`Snippet ${id} has a mistake`);
   });
 });
 
-describe('what a key may do', () => {
-  test('none, and one that was revoked: 401 with a challenge', async () => {
+describe('the permission of a key:', () => {
+  test('a missing or revoked key gets a 401 with a challenge', async () => {
     const { key, secret } = service.store.keys.create(service.organizationId, 'secret', 'short-lived');
     expect((await ask(render(1), { key: secret })).status).toBe(200);
     service.store.keys.revoke(service.organizationId, key.id);
@@ -96,11 +96,11 @@ describe('what a key may do', () => {
     expect(revoked.text).not.toContain(secret);
     expect((await ask(render(1), { key: '' })).headers['www-authenticate']).toBe('Bearer');
   });
-  test('a public key may retrieve, and not render', async () => {
+  test('a public key may retrieve but not render', async () => {
     expect((await ask(retrieve(1), { key: service.publicKey })).status).toBe(200);
     expect((await ask(render(1), { key: service.publicKey })).status).toBe(403);
   });
-  test('an expired subscription: 402, before anything is said of snippets or scopes', async () => {
+  test('an expired subscription gets a 402 before snippets and scopes are checked', async () => {
     service.store.organizations.setSubscription(service.organizationId, 'expired');
     for (const path of [render(1), render(999), retrieve(1)]) expect((await ask(path)).status).toBe(402);
     expect((await ask(render(1), { key: service.publicKey })).status).toBe(402);
@@ -108,8 +108,8 @@ describe('what a key may do', () => {
   });
 });
 
-describe('not found', () => {
-  test("a draft, another organization's and none at all are answered alike", async () => {
+describe('a 404', () => {
+  test("is the same for a draft, another organization's snippet and an unknown id", async () => {
     const answers = await Promise.all(
       [6, service.idOfAnotherOrganization, 999_999].map((id) => ask(render(id))),
     );
@@ -120,27 +120,27 @@ describe('not found', () => {
     expect(texts[0]).toMatch(/^404 /);
   });
   test.for(['0', '-1', '1.5', 'abc', '01', '1e2', '%2e%2e', '99999999999999999999'])(
-    'the id %s',
+    'is the answer to the invalid id %s',
     async (id) => {
       const { status, headers } = await ask(render(id));
       expect(status).toBe(404);
       expect(headers['content-type']).toBe('application/problem+json');
     },
   );
-  test('any other path below a base address', async () => {
+  test('is the answer to any other path below a base URL', async () => {
     const { status, text } = await ask('/delivery/other');
     expect(status).toBe(404);
     expect(JSON.parse(text).title).toBe('Not Found');
   });
 });
 
-test.for(['POST', 'PUT', 'DELETE'])('%s changes nothing: 405', async (method) => {
+test.for(['POST', 'PUT', 'DELETE'])('the method %s gets a 405', async (method) => {
   const { status, headers } = await ask(render(1), { method });
   expect(status).toBe(405);
   expect(headers['allow']).toBe('GET, HEAD');
 });
 
-test('HTTP/2 is spoken too', async () => {
+test('the service supports HTTP/2', async () => {
   const session = connectHttp2(new URL(service.renderBaseUrl).origin, { ca: service.certificateAuthority });
   const stream = session.request({
     ':path': render(1, { name: 'h2' }),
@@ -152,7 +152,7 @@ test('HTTP/2 is spoken too', async () => {
   expect(JSON.parse(text)).toEqual({ content: 'Hello h2!' });
 });
 
-test('the type of each problem is a page that explains it', async () => {
+test('the type of each problem is the URL of a page that explains it', async () => {
   for (const [path, status] of [
     [render(999), 404],
     [render(1, '[]'), 400],
@@ -164,7 +164,7 @@ test('the type of each problem is a page that explains it', async () => {
   }
 });
 
-test('the OpenAPI document describes what is answered', async () => {
+test('the OpenAPI document describes the answers', async () => {
   const document = JSON.parse((await ask('/openapi.json')).text);
   expect(document.openapi).toBe('3.1.0');
   expect(Object.keys(document.paths)).toEqual([
@@ -194,7 +194,7 @@ test('the OpenAPI document describes what is answered', async () => {
   expect(await keys(render(999))).toEqual(Problem.required);
 });
 
-test('the request log says who asked for what, and what they got', async () => {
+test('the request log contains each request with its key and status', async () => {
   await ask(render(1, { name: 'log' }));
   await ask(retrieve(999));
   const [last, before] = service.store.requests.list(service.organizationId, 2);
@@ -202,27 +202,27 @@ test('the request log says who asked for what, and what they got', async () => {
   expect(last).toMatchObject({ variant: 'retrieve', snippetId: '999', params: null, status: 404 });
 });
 
-describe('faults on demand', () => {
-  test('a share of requests fails, with Retry-After', async () => {
+describe('a fault on demand', () => {
+  test('fails a share of requests, with Retry-After', async () => {
     Object.assign(service.faults, { failing: 1, failingStatus: 502, retryAfter: '7' });
     const { status, headers, text } = await ask(render(1));
     expect(status).toBe(502);
     expect(headers['retry-after']).toBe('7');
     expect(JSON.parse(text)).toMatchObject({ status: 502, title: 'Bad Gateway' });
   });
-  test('only for the snippets that are named', async () => {
+  test('affects only the snippets that it names', async () => {
     Object.assign(service.faults, { failing: 1, only: [3] });
     expect((await ask(render(1))).status).toBe(200);
     expect((await ask(render(3))).status).toBe(503);
   });
-  test('variant B is not there, as a server without that route would say it', async () => {
+  test('removes variant B, with the answers of a server without that route', async () => {
     service.faults.renderAbsent = true;
     const { status, headers } = await ask(render(1));
     expect(status).toBe(404);
     expect(headers['content-type']).not.toContain('problem');
     expect((await ask(retrieve(1))).status).toBe(200);
   });
-  test.for([true, false])('answers are cut off in the middle (HTTP/2: %s)', async (http2) => {
+  test.for([true, false])('cuts off answers (HTTP/2: %s)', async (http2) => {
     service.faults.cut = 1;
     if (!http2) return expect(ask(render(1))).rejects.toThrow(/aborted|hang up/);
     const { SNIPPETS_API_KEY: apiKey } = service.environment;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('an old database is brought to the newest schema, once, and keeps what it holds', () => {
+test('a database with an old schema is migrated once and keeps its data', () => {
   const file = join(folder, 'migrated.sqlite');
   const first = new Store(file);
   const { id } = first.organizations.create('Kept');
@@ -22,7 +22,7 @@ test('an old database is brought to the newest schema, once, and keeps what it h
   second.close();
 });
 
-test('a version that was published is never changed: rolling back makes a new one', () => {
+test('a published version never changes: rolling back creates a new one', () => {
   const store = new Store(':memory:');
   const { id: organization } = store.organizations.create('Test');
   const { id } = store.snippets.create(organization, { name: 'x', draft: 'one' });
@@ -41,7 +41,7 @@ test('a version that was published is never changed: rolling back makes a new on
   store.close();
 });
 
-test("no method reaches another organization's snippets or keys", () => {
+test("no method of the store reaches another organization's snippets or keys", () => {
   const store = new Store(':memory:');
   const mine = store.organizations.create('Mine').id;
   const theirs = store.organizations.create('Theirs').id;
@@ -69,7 +69,7 @@ test("no method reaches another organization's snippets or keys", () => {
   store.close();
 });
 
-test('keys cannot be recovered from the database', async () => {
+test('API keys cannot be recovered from the database', async () => {
   const file = join(folder, 'keys.sqlite');
   const store = new Store(file);
   const { id } = store.organizations.create('Test');
@@ -77,14 +77,14 @@ test('keys cannot be recovered from the database', async () => {
   store.close();
   const bytes = (await readFile(file)).toString('latin1');
   for (const secret of secrets) {
-    // Not whole, and no part of it but the last four characters.
+    // Neither the key nor any part of it but the last four characters.
     for (let start = 3; start + 8 <= secret.length - 4; start++) {
       expect(bytes).not.toContain(secret.slice(start, start + 8));
     }
   }
 });
 
-test('kill -9 during 200 publishes in a row: every acknowledged one is there, and none half done', async () => {
+test('every acknowledged publish survives kill -9, and none is stored in part', async () => {
   const file = join(folder, 'killed.sqlite');
   const store = new Store(file);
   const { id: organization } = store.organizations.create('Test');
@@ -124,7 +124,7 @@ test('kill -9 during 200 publishes in a row: every acknowledged one is there, an
     const reopened = new Store(file);
     const versions = reopened.snippets.versions(organization, id);
     const newest = versions[0]?.number ?? 0;
-    // What was published a moment before the kill may not have been acknowledged any more.
+    // A publish just before the kill may not have been acknowledged.
     expect([acknowledged, acknowledged + 1]).toContain(newest);
     expect(versions.map(({ number }) => number)).toEqual(
       Array.from({ length: newest }, (_, index) => newest - index),

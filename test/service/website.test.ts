@@ -47,15 +47,15 @@ function send(
   });
 }
 
-describe('signing in', () => {
-  test('nothing is shown without a session', async () => {
+describe('the session of the website', () => {
+  test('is required for every page', async () => {
     for (const path of ['/', '/snippets', '/snippets/41', '/keys', '/requests', '/faults', '/account']) {
       const answer = await open(path, '');
       expect(answer.status).toBe(401);
       expect(await answer.text()).not.toContain('Northwind');
     }
   });
-  test('a login link works once; its cookie is for this website alone', async () => {
+  test('starts with a login link that works once, and a cookie for this website only', async () => {
     const link = service.loginLink(mine);
     const first = await fetch(link, { redirect: 'manual' });
     expect(first.status).toBe(303);
@@ -64,7 +64,7 @@ describe('signing in', () => {
     expect((await fetch(link, { redirect: 'manual' })).status).toBe(401);
     expect((await fetch(`${service.websiteUrl}/login/guessed`, { redirect: 'manual' })).status).toBe(401);
   });
-  test('signing out ends the session', async () => {
+  test('ends after signing out', async () => {
     const session = await signIn(mine);
     expect((await open('/snippets', session)).status).toBe(200);
     await send('/sign-out', {}, { cookie: session });
@@ -72,7 +72,7 @@ describe('signing in', () => {
   });
 });
 
-describe('only the pages of this website change anything', () => {
+describe('a request to the website', () => {
   const change = [
     '/snippets/41',
     { name: 'Changed', draft: 'changed', sample: '{}', action: 'save' },
@@ -81,12 +81,12 @@ describe('only the pages of this website change anything', () => {
     ['no origin', { origin: '' }],
     ['another origin', { origin: 'https://evil.test' }],
     ['another port of this machine', { origin: 'http://localhost:1' }],
-    ['none that can be named', { origin: 'null' }],
-  ] as const)('refused: %s', async ([, headers]) => {
+    ['an opaque origin', { origin: 'null' }],
+  ] as const)('is rejected with %s', async ([, headers]) => {
     expect((await send(...change, headers)).status).toBe(403);
     expect(service.store.snippets.get(mine, 41)?.name).toBe('Announcement banner');
   });
-  test('another name for this machine is not served', async () => {
+  test('is rejected with another host name', async () => {
     const { port } = new URL(service.websiteUrl);
     const status = await new Promise((resolve) => {
       request({ port, host: '127.0.0.1', headers: { host: `evil.test:${port}` } }, (response) => {
@@ -96,7 +96,7 @@ describe('only the pages of this website change anything', () => {
     });
     expect(status).toBe(421);
   });
-  test('pages load nothing from elsewhere, and are framed by nobody', async () => {
+  test('gets a page that loads nothing from other hosts and cannot be framed', async () => {
     const { headers } = await open('/snippets/41');
     expect(headers.get('content-security-policy')).toMatch(
       /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
@@ -105,8 +105,8 @@ describe('only the pages of this website change anything', () => {
   });
 });
 
-describe('snippets', () => {
-  test('are listed and searched by name and id', async () => {
+describe('snippets on the website', () => {
+  test('are listed, and found by name and id', async () => {
     expect(await (await open('/snippets')).text()).toContain('Price card');
     const byName = await (await open('/snippets?search=PRICE')).text();
     expect(byName).toContain('Price card');
@@ -114,22 +114,22 @@ describe('snippets', () => {
     expect(await (await open('/snippets?search=44')).text()).toContain('Legal notice');
     expect(await (await open('/snippets?search=%3Cscript%3E')).text()).toContain('No snippet matches.');
   });
-  test('are added, edited, published and rolled back, without a script', async () => {
+  test('are added, edited, published and rolled back without JavaScript', async () => {
     const added = await send('/snippets', { name: 'From a test' });
-    const address = added.headers.get('location') ?? '';
-    const id = Number(address.split('/').at(-1));
+    const path = added.headers.get('location') ?? '';
+    const id = Number(path.split('/').at(-1));
     const edit = (draft: string, action: string) =>
-      send(address, { name: 'From a test', draft, sample: '{}', action });
+      send(path, { name: 'From a test', draft, sample: '{}', action });
     await edit('first\r\nline', 'save');
     expect(service.store.snippets.published(mine, id)).toBeUndefined();
     await edit('first', 'publish');
     await edit('second', 'publish');
     expect(service.store.snippets.published(mine, id)?.content).toBe('second');
-    await send(`${address}/roll-back`, { number: '1' });
+    await send(`${path}/roll-back`, { number: '1' });
     expect(service.store.snippets.published(mine, id)?.content).toBe('first');
     expect(service.store.snippets.versions(mine, id)).toHaveLength(3);
   });
-  test('a preview shows what was typed, in a frame without rights, and saves nothing', async () => {
+  test('are previewed in a sandboxed frame without being saved', async () => {
     const typed = { name: 'x', draft: '<b>{{ who }}</b><script>1</script>', sample: '{"who":"<you>"}' };
     const page = await (await send('/snippets/42', { ...typed, action: 'preview' })).text();
     expect(page).toMatch(/<iframe[^>]* sandbox /);
@@ -143,7 +143,7 @@ describe('snippets', () => {
     ['{% if x %}', '{}', 'not closed'],
     ['fine', '[1]', 'not a JSON object'],
   ] as const)(
-    'what cannot be rendered is not published, and is not lost: %s %s',
+    'are neither published nor lost if they cannot be rendered: %s with sample %s',
     async ([draft, sample, message]) => {
       const answer = await send('/snippets/42', { name: 'Kept', draft, sample, action: 'publish' });
       expect(answer.status).toBe(422);
@@ -153,13 +153,13 @@ describe('snippets', () => {
       expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
     },
   );
-  test('what the build said is shown as text', async () => {
+  test('show the output of the build as escaped text', async () => {
     await send('/account/site', {});
     const page = await (await open('/snippets/42?published')).text();
     expect(page).toContain('what the build &lt;said&gt;');
   });
   test.for(['//evil.test', '/\\evil.test', 'https://evil.test', 'javascript:alert(1)'])(
-    'a page to lead back to is a path of the site: not %s',
+    'link back only to a path of the site, not to %s',
     async (page) => {
       published.push({ state: 'done', how: 'build', startedAt: 0, finishedAt: 1, output: '' });
       const shown = await (await open(`/snippets/42?published&page=${encodeURIComponent(page)}`)).text();
@@ -169,7 +169,7 @@ describe('snippets', () => {
   );
 });
 
-test('no page shows or changes what is another organization’s', async () => {
+test('no page of the website shows or changes data of another organization', async () => {
   const [snippet] = service.store.snippets.list(theirs);
   const id = snippet?.id ?? 0;
   const { key } = service.store.keys.create(theirs, 'secret', 'Their key');
@@ -193,14 +193,14 @@ test('no page shows or changes what is another organization’s', async () => {
   expect(service.store.keys.list(theirs).every(({ revokedAt }) => revokedAt === null)).toBe(true);
 });
 
-test('a new key is shown once', async () => {
+test('the website shows a new key once', async () => {
   const answer = await send('/keys', { name: 'Shown once', kind: 'secret' });
   const secret = /sk_[\w-]{43}/.exec(await answer.text())?.[0] ?? '';
   expect(service.store.keys.find(secret)?.name).toBe('Shown once');
   expect(await (await open('/keys')).text()).not.toContain(secret.slice(0, 20));
 });
 
-test('faults are switched on and off; what makes no sense changes nothing', async () => {
+test('the website switches faults on and off, and rejects invalid values', async () => {
   const form = {
     failing: '30',
     failingStatus: '502',
@@ -224,7 +224,7 @@ test('faults are switched on and off; what makes no sense changes nothing', asyn
   expect(service.faults).toMatchObject({ failing: 0, latency: 0, cut: 0, renderAbsent: false });
 });
 
-test('the subscription is let expire and renewed', async () => {
+test('the website expires and renews the subscription', async () => {
   await send('/account/subscription', { subscription: 'expired' });
   expect(service.store.organizations.get(mine)?.subscription).toBe('expired');
   await send('/account/subscription', { subscription: 'active' });
