@@ -8,6 +8,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
+import { headingWarnings } from './heading-warnings.ts';
 import { inlineFiles } from './inline-files.ts';
 import { FileRecorder } from './record-files.ts';
 import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
@@ -92,6 +93,7 @@ async function inlineSnippets(
   for (const warning of site.warnings) logger.warn(warning);
   const lost = announcements?.lost(site, files, base) ?? [];
   if (site.files.length + lost.length === 0) return undefined;
+  for (const warning of await headingWarnings(site.files, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];
   const snippets = await fetcher.fetch(site.uses, { invalid, onSettled });

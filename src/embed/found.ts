@@ -21,6 +21,8 @@ export interface FoundEmbed extends Range {
   form: Form;
   /** Whether it is in an island's own markup, which the island makes anew in the browser. */
   inIsland: boolean;
+  /** Whether it is in a heading with an id, as Markdown makes them. */
+  inHeading: boolean;
   /** The paragraph that holds this embed and nothing else, as Markdown writes it. */
   paragraph?: Range;
 }
@@ -72,6 +74,8 @@ export interface Place {
   inUrls: boolean;
   /** Whether it is in an island's own markup. */
   inIsland?: boolean;
+  /** Whether it is in a heading with an id. */
+  inHeading?: boolean;
   /** Why no embed can be there. */
   refusal?: Refusal;
 }
@@ -114,6 +118,7 @@ export function add(
       },
       form: { as, layers },
       inIsland: place.inIsland ?? false,
+      inHeading: place.inHeading ?? false,
     };
     search.embeds.push(found);
     return found;

@@ -80,6 +80,8 @@ interface Context {
   isExample: boolean;
   /** Whether they are an island's own markup. */
   inIsland: boolean;
+  /** The heading around. */
+  heading?: Tag;
   /** The element whose text is not what text is elsewhere. */
   holder?: Tag;
 }
@@ -90,6 +92,8 @@ const contextIn = new Map<string, Partial<Context>>([
   ['astro-island', { inIsland: true }],
   ...['astro-slot', 'astro-static-slot', 'template'].map((slot) => [slot, { inIsland: false }] as const),
 ]);
+
+const isHeading = (name: string) => /^h[1-6]$/.test(name);
 
 /** HTML, where an embed is an element; or XML, where it can only be inside text. */
 function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
@@ -102,9 +106,10 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   let embed: { tag: Tag; inside: Context } | undefined;
   let paragraph: { start: number; holds?: FoundEmbed } | undefined;
 
-  const close = (tag: Tag, children: Range, end: number, { inIsland }: Context) => {
+  const close = (tag: Tag, children: Range, end: number, { inIsland, heading }: Context) => {
     embed = undefined;
-    const found = add(search, part, { ...place, inIsland }, { tag, children, end });
+    const inHeading = heading !== undefined && hasId(text, heading);
+    const found = add(search, part, { ...place, inIsland, inHeading }, { tag, children, end });
     if (paragraph === undefined) return;
     paragraph = found && paragraph.holds === undefined ? { ...paragraph, holds: found } : undefined;
   };
@@ -140,6 +145,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       if (hasName(attribute)) scanAttribute(search, part, attribute, isXml);
     }
     if (inside !== undefined) return { ...context, ...inside };
+    if (isHeading(tag.name)) return { ...context, heading: tag };
     const isHolder = isXml ? /(?:^|:)title$/.test(tag.name) : tag.name === 'script' || tag.name === 'style';
     return isHolder ? { ...context, holder: tag } : context;
   };
@@ -347,6 +353,10 @@ function scanEncoded(search: Search, part: Part, place: Place): void {
     );
     if (inner !== undefined) scanText(search, inner, place);
   }
+}
+
+function hasId(text: string, tag: Tag): boolean {
+  return attributesOf(text, tag).some(({ name }) => name === 'id');
 }
 
 function isDataScript(text: string, script: Tag): boolean {

@@ -15,8 +15,30 @@ interface ComponentTag {
   asked: string;
 }
 
-const markdown = /\.(?:md|markdown|mdown|mkdn|mkd|mdwn)$/i;
+/** A Markdown file of the project. */
+export interface MarkdownSource {
+  /** Its path in the project, with slashes. */
+  name: string;
+  text: string;
+}
+
+const markdown = /\.(?:md|mdx|markdown|mdown|mkdn|mkd|mdwn)$/i;
 const shownSources = 3;
+
+/** Reads the Markdown and MDX files of the project, in the order of their names. */
+export async function readMarkdown({ root, srcDir }: SourceFolders): Promise<MarkdownSource[]> {
+  const names = await readdir(srcDir, { recursive: true }).catch(() => []);
+  const files = names
+    .filter((name) => markdown.test(name))
+    .sort()
+    .map((name) => join(srcDir, name));
+  return Promise.all(
+    files.map(async (file) => ({
+      name: relative(root, file).replaceAll(sep, '/'),
+      text: await readFile(file, 'utf8'),
+    })),
+  );
+}
 
 /**
  * Adds to each component that was not rendered where it is written. The output does not say so; the Markdown files
@@ -24,10 +46,10 @@ const shownSources = 3;
  */
 export async function withSources(
   invalid: readonly InvalidEmbed[],
-  { root, srcDir }: SourceFolders,
+  folders: SourceFolders,
 ): Promise<InvalidEmbed[]> {
   if (invalid.every(({ componentTag }) => componentTag === undefined)) return [...invalid];
-  const tags = await componentTags(root, srcDir);
+  const tags = await componentTags(folders);
   return invalid.map((embed) => {
     if (embed.componentTag === undefined) return embed;
     const asked = askedBy(embed.componentTag);
@@ -43,17 +65,15 @@ export async function withSources(
   });
 }
 
-async function componentTags(root: string, srcDir: string): Promise<ComponentTag[]> {
-  const names = (await readdir(srcDir, { recursive: true })).filter((name) => markdown.test(name)).sort();
-  const tags: ComponentTag[] = [];
-  for (const name of names) {
-    const text = await readFile(join(srcDir, name), 'utf8');
-    for (const { 0: tag, index } of text.matchAll(/<snippet\s[^>]*/gi)) {
+async function componentTags(folders: SourceFolders): Promise<ComponentTag[]> {
+  // In MDX, the component is rendered.
+  const sources = (await readMarkdown(folders)).filter(({ name }) => !name.endsWith('.mdx'));
+  return sources.flatMap(({ name, text }) =>
+    [...text.matchAll(/<snippet\s[^>]*/gi)].map(({ 0: tag, index }) => {
       const line = text.slice(0, index).split('\n').length;
-      tags.push({ file: relative(root, join(srcDir, name)).replaceAll(sep, '/'), line, asked: askedBy(tag) });
-    }
-  }
-  return tags;
+      return { file: name, line, asked: askedBy(tag) };
+    }),
+  );
 }
 
 /** Which snippet a tag asks for, however Markdown has written its attributes anew. */

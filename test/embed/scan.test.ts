@@ -490,3 +490,8 @@ test.for([
 ] as const)('%s may be an embed: %s', ([text, expected]) => {
   expect(mayHoldEmbeds(Buffer.from(text))).toBe(expected);
 });
+
+test('an embed in a heading with an id is marked, as Markdown makes them', () => {
+  const page = `<h2 id="a">x <b>${embed}</b></h2><h2>${embed}</h2><p id="b">${embed}</p><h1 class="c" ID=d>${embed}</h1>`;
+  expect(found(page).embeds.map(({ inHeading }) => inHeading)).toEqual([true, false, false, true]);
+});

@@ -1,0 +1,67 @@
+import { withoutCodeSpans } from '../embed/code-spans.ts';
+import { readMarkdown, type SourceFolders } from '../source/markdown-sources.ts';
+import type { EmbeddingFile } from './scan-site.ts';
+
+/** A heading of Markdown that contains embeds. */
+export interface EmbeddingHeading {
+  /** Counted from 1. */
+  line: number;
+  /** The ids of its snippets; `undefined` for one that is written as an expression. */
+  ids: (number | undefined)[];
+}
+
+/**
+ * Warns about each embed in a Markdown heading, with its source. Astro writes a heading's slug and its entry in the
+ * table of contents before any snippet is fetched. The sources are only searched if a page shows such a heading.
+ *
+ * @param files all files of the output that contain embeds.
+ */
+export async function headingWarnings(
+  files: readonly EmbeddingFile[],
+  folders: SourceFolders,
+): Promise<string[]> {
+  const pages = files.filter(({ source }) => source.kind === 'html');
+  const inHeadings = pages.flatMap(({ embeds }) => embeds.filter(({ inHeading }) => inHeading));
+  if (inHeadings.length === 0) return [];
+  const shown = new Set<number | undefined>([undefined, ...inHeadings.map(({ request }) => request.id)]);
+  const warnings: string[] = [];
+  for (const { name, text } of await readMarkdown(folders)) {
+    for (const { line, ids } of embeddingHeadings(text)) {
+      if (ids.some((id) => shown.has(id))) warnings.push(`${name}:${line} ${warning}`);
+    }
+  }
+  return warnings;
+}
+
+const warning =
+  'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…"> in an .astro or .mdx file.';
+
+const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
+// It may stand in a quote or a list.
+const heading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
+const underline = /^[ \t>]*(?:=+|-+)[ \t]*\r?$/;
+const tag = /<(?:snippet-embed|snippet)(?=[\s/>])([^>]*)/gi;
+
+/** Finds the headings with embeds in Markdown or MDX; not those that are written as elements. */
+export function embeddingHeadings(markdown: string): EmbeddingHeading[] {
+  if (!/<snippet/i.test(markdown)) return [];
+  const blanked = markdown.replace(frontmatter, (found) => found.replace(/[^\n]/g, ' '));
+  const withoutCode = withoutCodeSpans(blanked);
+  // Code is blanked with the ends of its lines: only the offsets are as they were.
+  let start = 0;
+  const lines = markdown.split('\n').map((line) => {
+    const text = withoutCode.slice(start, start + line.length);
+    start += line.length + 1;
+    return text;
+  });
+  const found: EmbeddingHeading[] = [];
+  for (const [index, text] of lines.entries()) {
+    if (!heading.test(text) && !underline.test(lines[index + 1] ?? '')) continue;
+    const ids = [...text.matchAll(tag)].map(([, attributes = '']) => {
+      const id = /\bid\s*=[\s{"']*(\d+)/i.exec(attributes)?.[1];
+      return id === undefined ? undefined : Number(id);
+    });
+    if (ids.length > 0) found.push({ line: index + 1, ids });
+  }
+  return found;
+}

@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BuildResult, createSite, type Site } from '../support/site.ts';
+
+const embed = '<snippet-embed id="42"></snippet-embed>';
+
+const config = (integrations: string) => `
+import { defineConfig } from 'astro/config';
+import starlight from '@astrojs/starlight';
+import snippets from 'astro-snippets';
+// Without its search, which sometimes still writes files while the build ends.
+const docs = starlight({ title: 'Docs', sidebar: [{ autogenerate: { directory: '.' } }], pagefind: false });
+export default defineConfig({ integrations: [docs, ${integrations}] });`;
+
+const files = {
+  'src/content.config.js': `
+    import { defineCollection } from 'astro:content';
+    import { docsLoader } from '@astrojs/starlight/loaders';
+    import { docsSchema } from '@astrojs/starlight/schema';
+    export const collections = { docs: defineCollection({ loader: docsLoader(), schema: docsSchema() }) };`,
+  'src/content/docs/index.md': `---
+title: How to embed
+description: What the element snippet-embed does.
+---
+The element snippet-embed says where a snippet belongs.
+
+## In Markdown
+
+Write \`${embed}\`, or with params \`\`<snippet-embed id="42" params='{"plan":"pro"}'>\`\`:
+
+\`\`\`html title="page.html" {2}
+<p>
+  <snippet-embed id="42">children</snippet-embed>
+</p>
+\`\`\`
+
+    ${embed}
+
+<p data-snippets-ignore>Or escaped: \\${embed.replace('></', '>\\</')} in a paragraph.</p>
+
+<pre>${embed.replaceAll('<', '&lt;')}</pre>
+
+<button data-clipboard-text='${embed}'>Copy</button>
+
+<!-- ${embed} -->
+`,
+  // The heading is an example, but in the table of contents Starlight writes it as plain text.
+  'src/content/docs/reference/element.md': `---\ntitle: The element ${embed}\n---\n## \`${embed}\`\n\nA reference.\n`,
+  'src/pages/llms.txt.js': `
+    export const GET = () => new Response(${JSON.stringify(`# Docs\n\nWrite \`${embed}\`.\n\n\`\`\`html\n${embed}\n\`\`\`\n`)});`,
+  'src/pages/search.json.js': `
+    export const GET = () => Response.json([{ text: ${JSON.stringify(`Write \`${embed}\`.`)} }]);`,
+};
+
+const exclude = `snippets({ exclude: ['reference/**'] })`;
+let site: Site;
+let plain: Site;
+let built: BuildResult;
+
+beforeAll(async () => {
+  site = await createSite({ ...files, 'astro.config.mjs': config(exclude) });
+  plain = await createSite({ ...files, 'astro.config.mjs': config('') });
+  built = await site.build();
+  expect(built.exitCode, built.output).toBe(0);
+  const { exitCode, output } = await plain.build();
+  expect(exitCode, output).toBe(0);
+}, 180_000);
+afterAll(async () => {
+  await site?.remove();
+  await plain?.remove();
+});
+
+test('Starlight documents the element in prose, code, fences and copy buttons: the site builds without a key and a warning', () => {
+  expect(built.output).not.toContain('[astro-snippets]');
+});
+
+test('the output is the same as without the integration, to the byte', async () => {
+  const names = await plain.list();
+  expect(names).toEqual(expect.arrayContaining(['index.html', 'reference/element/index.html', 'llms.txt']));
+  expect(await site.list()).toEqual(names);
+  for (const name of names) {
+    const theirs = await readFile(join(plain.directory, 'dist', name));
+    expect((await readFile(join(site.directory, 'dist', name))).equals(theirs), name).toBe(true);
+  }
+});
+
+test('what is compared contains the examples: escaped, in code, in copy buttons and in text', async () => {
+  const page = await site.read('index.html');
+  expect(page).toContain('snippet-embed');
+  for (const example of [
+    /<code[^>]*>&lt;snippet-embed id="42"/,
+    /data-code="[^"]*snippet-embed/,
+    /data-snippets-ignore>Or/,
+  ]) {
+    expect(page).toMatch(example);
+  }
+  const reference = await site.read('reference/element/index.html');
+  expect(reference).toMatch(/<title>The element (<|&lt;)snippet-embed id=/);
+  expect(reference).toMatch(/<span[^>]*>&lt;snippet-embed id=/);
+});
+
+/** A build that fails removes the pages that still contain embeds, and no others. */
+async function expectKeyNeededBy(removed: string, kept: string): Promise<void> {
+  const { exitCode, output } = await site.build();
+  expect(exitCode).toBe(1);
+  expect(output).toContain('SNIPPETS_API_KEY is not set.');
+  const names = await site.list();
+  expect(names).not.toContain(removed);
+  expect(names).toContain(kept);
+}
+
+test('without exclude, the same page has embeds, in its title and its table of contents', async () => {
+  await site.write({ 'astro.config.mjs': config('snippets()') });
+  await expectKeyNeededBy('reference/element/index.html', 'index.html');
+});
+
+test('without data-snippets-ignore, an embed that is escaped in prose is one', async () => {
+  const source = files['src/content/docs/index.md'].replace('<p data-snippets-ignore>', '<p>');
+  await site.write({ 'astro.config.mjs': config(exclude), 'src/content/docs/index.md': source });
+  await expectKeyNeededBy('index.html', 'reference/element/index.html');
+});
