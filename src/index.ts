@@ -6,7 +6,8 @@ import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
-import { type SourceModules, sourcePlugin } from './source/source-plugin.ts';
+import type { SiteSource } from './source/on-demand-routes.ts';
+import { sourcePlugin } from './source/source-plugin.ts';
 
 export type { SnippetsOptions } from './settings/options.ts';
 
@@ -26,14 +27,14 @@ const name = 'astro-snippets';
  */
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
   const run = new Run(parseOptions(options));
-  const modules: SourceModules = new Map();
+  const source: SiteSource = { modules: new Map(), routes: [] };
   return {
     name,
     hooks: {
       'astro:config:setup'({ command, addDevToolbarApp, updateConfig, logger }) {
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
-        updateConfig({ vite: { plugins: [plugin, sourcePlugin(modules, logger)] } });
+        updateConfig({ vite: { plugins: [plugin, sourcePlugin(source.modules, logger)] } });
         addDevToolbarApp({
           id: 'astro-snippets',
           name: 'Snippets',
@@ -47,10 +48,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         injectTypes({ filename: 'element.d.ts', content: "import 'astro-snippets/element';\n" });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },
+      'astro:routes:resolved'({ routes }) {
+        source.routes = routes;
+      },
       'astro-snippets:fetch': ({ uses }) => run.fetch(uses),
       async 'astro:server:setup'(server) {
         const { serveSnippets } = await import('./dev/serve-snippets.ts');
-        serveSnippets(server, run);
+        serveSnippets(server, run, source);
       },
       async 'astro:build:start'() {
         // Nothing is loaded for a site that showed no snippet in its last build.

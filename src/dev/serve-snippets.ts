@@ -7,7 +7,8 @@ import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { excluder, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
-import { errorPage } from './error-page.ts';
+import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
+import { errorPage, overlayError } from './error-page.ts';
 import { OpenPages } from './open-pages.ts';
 import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
 import { type TextResponse, transformTexts } from './text-responses.ts';
@@ -37,10 +38,12 @@ interface DevRun {
 export function serveSnippets(
   { server, toolbar, logger, refreshContent }: HookParameters<'astro:server:setup'>,
   run: DevRun,
+  source: SiteSource,
 ): void {
   const pages = new OpenPages();
   const sources = { root: fileURLToPath(run.config.root), srcDir: fileURLToPath(run.config.srcDir) };
   const { hot } = server.environments.client;
+  const refusal = (page: string) => onDemandError(page, source, server);
 
   const sendSnippets = (page: string) => {
     const shown = pages.of(page).flatMap((key) => memory.peek(key) ?? []);
@@ -67,10 +70,13 @@ export function serveSnippets(
       const [page = '/'] = (request.originalUrl ?? '/').split('?');
       try {
         if (excluder(run.settings.exclude)(nameOf(page, server.config.base))) return response;
-        return await inlineInto(response, page, { memory, pages, sources });
+        return await inlineInto(response, page, { memory, pages, sources, refusal });
       } catch (error) {
         const { message, hint = '' } = error as UserError;
         logger.error(message);
+        // The answer to a server island is not shown: the page that holds it has to show the error.
+        if (page.includes('/_server-islands/'))
+          hot.send({ type: 'error', err: overlayError({ message, hint }) });
         const body = Buffer.from(errorPage(server.config.base, { message, hint }));
         return { status: 500, kind: 'html', body };
       }
@@ -93,14 +99,24 @@ export function serveSnippets(
   });
 }
 
+interface Served {
+  memory: SnippetMemory;
+  pages: OpenPages;
+  sources: SourceFolders;
+  /** Why a page may hold no embeds. */
+  refusal(page: string): UserError | undefined;
+}
+
 async function inlineInto(
   response: TextResponse,
   page: string,
-  { memory, pages, sources }: { memory: SnippetMemory; pages: OpenPages; sources: SourceFolders },
+  { memory, pages, sources, refusal }: Served,
 ): Promise<TextResponse> {
   const uses: SnippetUses = new Map();
   const { embeds, invalid } = readEmbeds(page, response.body, response.kind, uses);
   if (embeds.length + invalid.length === 0) return response;
+  const refused = refusal(page);
+  if (refused !== undefined) throw refused;
   const snippets = new Map<string, RememberedSnippet>();
   await Promise.all([...uses].map(async ([key, use]) => snippets.set(key, await memory.get(use))));
   pages.serve(page, [...uses.keys()]);
