@@ -26,7 +26,7 @@ const pollSeconds = 2;
 /** What the dev server needs of the run. */
 interface DevRun {
   readonly settings: Settings;
-  readonly config: { root: URL; srcDir: URL };
+  readonly config: { root: URL; srcDir: URL; base: string };
   open(): Promise<{ fetcher: SnippetFetcher }>;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export function serveSnippets(
   const pages = new OpenPages();
   const sources = { root: fileURLToPath(run.config.root), srcDir: fileURLToPath(run.config.srcDir) };
   const { hot } = server.environments.client;
-  const refusal = (page: string) => onDemandError(page, source, server);
+  const refusal = (page: string) => onDemandError(page, run.config.base, source, server);
 
   const sendSnippets = (page: string) => {
     const shown = pages.of(page).flatMap((key) => memory.peek(key) ?? []);

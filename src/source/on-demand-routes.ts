@@ -18,7 +18,7 @@ interface GraphModule {
 
 /** The part of Vite's dev server that is needed here. */
 interface ModuleServer {
-  config: { root: string; base: string };
+  config: { root: string };
   environments: Record<
     string,
     { moduleGraph: { getModulesByFile(file: string): Iterable<GraphModule> | undefined } }
@@ -32,10 +32,16 @@ const islands = '/_server-islands/';
  * contain it; nothing for a prerendered page.
  *
  * @param page the path of its URL, with the base.
+ * @param base that of the Astro config. Vite's own is / in the dev server.
  */
-export function onDemandError(page: string, source: SiteSource, server: ModuleServer): UserError | undefined {
-  const { root, base } = server.config;
-  const path = `/${page.startsWith(base) ? page.slice(base.length) : page.replace(/^\//, '')}`;
+export function onDemandError(
+  page: string,
+  base: string,
+  source: SiteSource,
+  server: ModuleServer,
+): UserError | undefined {
+  const { root } = server.config;
+  const path = `/${page.slice(page.startsWith(base) ? base.length : 0).replace(/^\//, '')}`;
   const route = source.routes.find(({ patternRegex }) => patternRegex.test(decode(path)));
   if (route === undefined || route.isPrerendered) return undefined;
   const island = path.startsWith(islands) ? path.slice(islands.length) : undefined;

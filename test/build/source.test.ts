@@ -152,13 +152,14 @@ const adapter = `
   import node from '@astrojs/node';
   import { defineConfig } from 'astro/config';
   import snippets from 'astro-snippets';
-  export default defineConfig({ adapter: node({ mode: 'standalone' }), integrations: [snippets(), mdx()] });`;
+  export default defineConfig({ base: '/docs', adapter: node({ mode: 'standalone' }), integrations: [snippets(), mdx()] });`;
 const shared = {
   'astro.config.mjs': adapter,
   'src/content.config.ts': `
     import { defineCollection } from 'astro:content';
     import { glob } from 'astro/loaders';
     export const collections = { posts: defineCollection({ loader: glob({ pattern: '*', base: './src/posts' }) }) };`,
+  'src/example.md': `\`${embed}\`\n\n\`\`\`html\n${embed}\n\`\`\`\n`,
   'src/posts/a.md': `text ${embed}`,
   'src/posts/b.mdx': `import { Snippet } from 'astro-snippets/components';\n\n<Snippet id={1} />`,
   'src/pages/still.astro': `---
@@ -171,9 +172,11 @@ import { Snippet } from 'astro-snippets/components';
 import { getCollection } from 'astro:content';
 import { SnippetClient } from 'astro-snippets/client';
 export const prerender = false;
+import { Content } from '../example.md';
+import raw from '../example.md?raw';
 const posts = await getCollection('posts');
 ---
-<html><body>{posts.length} {String(SnippetClient).length} <code>{'${embed}'}</code></body></html>`,
+<html><body><Content />{raw.length} {posts.length} {String(SnippetClient).length} <code>{'${embed}'}</code></body></html>`,
   'src/middleware.ts': `
     export const onRequest = async (context, next) => {
       const response = await next();
@@ -228,20 +231,20 @@ import Late from '../Late.astro';
 
   test('astro dev says the same of a page, with its sources', async () => {
     await inDev(failing, async (url) => {
-      const live = await fetch(`${url}/live`);
+      const live = await fetch(`${url}/docs/live`);
       expect(live.status).toBe(500);
       const text = await live.text();
-      expect(text).toContain('/live (route /live) is rendered on demand');
+      expect(text).toContain('/docs/live (route /live) is rendered on demand');
       expect(text).toContain('src/pages/live.astro:6');
       expect(text).toContain('src/Hand.astro:2');
       expect(text).not.toContain('src/Still.astro');
-      expect((await fetch(`${url}/still`)).status).toBe(200);
+      expect((await fetch(`${url}/docs/still`)).status).toBe(200);
     });
   });
 
   test('astro dev shows the error of a server island on the page that holds it', async () => {
     await inDev(failing, async (url) => {
-      const text = await overlayOf(`${url}/island`);
+      const text = await overlayOf(`${url}/docs/island`);
       expect(text).toContain('The server island Late is rendered on demand');
       expect(text).toContain('src/Late.astro:1');
     });
@@ -287,4 +290,5 @@ test('a site with on-demand pages builds; what only collections and the middlewa
   expect(output).toMatch(/WARN.*src\/middleware\.ts:5 contains an embed, and the middleware runs/);
   expect(output).toContain('SnippetClient from astro-snippets/client in the frontmatter');
   expect(output).not.toMatch(/WARN.*(?:Still|list)\.astro/);
+  expect(output).toMatch(/WARN.*src\/example\.md mentions snippet-embed/);
 });
