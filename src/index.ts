@@ -9,7 +9,8 @@ import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
-import { type SourceModules, sourcePlugin } from './source/source-plugin.ts';
+import type { SiteSource } from './source/on-demand-routes.ts';
+import { sourcePlugin } from './source/source-plugin.ts';
 
 export type { SnippetsOptions } from './settings/options.ts';
 
@@ -29,7 +30,7 @@ const name = 'astro-snippets';
  */
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
   const run = new Run(parseOptions(options));
-  const modules: SourceModules = new Map();
+  const source: SiteSource = { modules: new Map(), routes: [] };
   return {
     name,
     hooks: {
@@ -38,7 +39,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         updateConfig({
           vite: {
-            plugins: [plugin, sourcePlugin(modules, logger), locationPlugin()],
+            plugins: [plugin, sourcePlugin(source.modules, logger), locationPlugin()],
             define: { __ASTRO_SNIPPETS__: 'true' },
           },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
@@ -57,10 +58,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         injectTypes({ filename: 'element.d.ts', content: elementTypes() });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },
+      'astro:routes:resolved'({ routes }) {
+        source.routes = routes;
+      },
       'astro-snippets:fetch': ({ uses }) => run.fetch(uses),
       async 'astro:server:setup'(server) {
         const { serveSnippets } = await import('./dev/serve-snippets.ts');
-        serveSnippets(server, run);
+        serveSnippets(server, run, source);
       },
       'astro:build:start': () => run.startBuild(),
       'astro:build:generated': ({ dir, routeToHeaders }) =>

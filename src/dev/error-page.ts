@@ -8,16 +8,8 @@ import { pageScript } from './page-script.ts';
  * @param base the site's base path, with slashes at both ends.
  */
 export function errorPage(base: string, { message, hint }: { message: string; hint: string }): string {
-  // Astro's overlay expects HTML for these two.
-  const error = {
-    name: 'astro-snippets',
-    title: 'Snippets',
-    message: asHtml(message),
-    hint: asHtml(hint),
-    stack: message,
-  };
   // Only "<" could end the script.
-  const json = JSON.stringify(error).replaceAll('<', '\\u003c');
+  const json = JSON.stringify(overlayError({ message, hint })).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Error</title></head>
@@ -30,6 +22,17 @@ document.body.append(new ErrorOverlay(${json}));
 </script>
 </body></html>
 `;
+}
+
+/** What Astro's error overlay shows. It expects HTML for the message and the hint. */
+export function overlayError({ message, hint }: { message: string; hint: string }) {
+  return {
+    name: 'astro-snippets',
+    title: 'Snippets',
+    message: asHtml(message),
+    hint: asHtml(hint),
+    stack: message,
+  };
 }
 
 function asHtml(text: string): string {

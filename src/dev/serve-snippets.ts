@@ -3,12 +3,13 @@ import type { HookParameters } from 'astro';
 import { keyDetector } from '../client/api-key.ts';
 import { inline } from '../embed/inline.ts';
 import type { FailedSnippet } from '../failures/report.ts';
-import { userError } from '../failures/user-error.ts';
+import { type UserError, userError } from '../failures/user-error.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { excluder, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
-import { errorPage } from './error-page.ts';
+import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
+import { errorPage, overlayError } from './error-page.ts';
 import { OpenPages, type ShownOnPage } from './open-pages.ts';
 import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script.ts';
 import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
@@ -28,7 +29,7 @@ const pollSeconds = 2;
 /** What the dev server needs of the run. */
 interface DevRun {
   readonly settings: Settings;
-  readonly config: { root: URL; srcDir: URL };
+  readonly config: { root: URL; srcDir: URL; base: string };
   open(): Promise<{ fetcher: SnippetFetcher }>;
   close(): Promise<void>;
 }
@@ -40,10 +41,12 @@ interface DevRun {
 export function serveSnippets(
   { server, toolbar, logger, refreshContent }: HookParameters<'astro:server:setup'>,
   run: DevRun,
+  source: SiteSource,
 ): void {
   const pages = new OpenPages();
   const sources = { root: fileURLToPath(run.config.root), srcDir: fileURLToPath(run.config.srcDir) };
   const { hot } = server.environments.client;
+  const refusal = (page: string) => onDemandError(page, run.config.base, source, server);
 
   const sendSnippets = (page: string) => {
     const shown = pages.of(page).flatMap((key) => memory.peek(key) ?? []);
@@ -77,8 +80,8 @@ export function serveSnippets(
       const [page = '/'] = (request.originalUrl ?? '/').split('?');
       try {
         const { settings } = run;
-        if (excluder(settings.exclude)(nameOf(page, server.config.base))) return response;
-        const view = await viewOf(response, page, memory, sources);
+        if (excluder(settings.exclude)(nameOf(page, run.config.base))) return response;
+        const view = await viewOf(response, page, { memory, sources, refusal });
         const parent = parentOf(request, response);
         if (parent === undefined) pages.serve(page, view.shown);
         else pages.addTo(parent, view.shown);
@@ -95,6 +98,8 @@ export function serveSnippets(
   );
   const fail = (page: string, failure: ViewFailure): TextResponse => {
     log.report(page, failure, (line) => logger.error(line));
+    // The response to a server island is not shown, so the page that contains it has to show the error.
+    if (page.includes('/_server-islands/')) hot.send({ type: 'error', err: overlayError(failure) });
     return { status: 500, kind: 'html', body: Buffer.from(errorPage(server.config.base, failure)) };
   };
 
@@ -114,6 +119,13 @@ export function serveSnippets(
   });
 }
 
+interface Served {
+  memory: SnippetMemory;
+  sources: SourceFolders;
+  /** Why a page may contain no embeds. */
+  refusal(page: string): UserError | undefined;
+}
+
 /** A response with its snippets. */
 interface View {
   body: Buffer;
@@ -127,11 +139,12 @@ interface View {
 async function viewOf(
   response: TextResponse,
   page: string,
-  memory: SnippetMemory,
-  sources: SourceFolders,
+  { memory, sources, refusal }: Served,
 ): Promise<View> {
   const uses: SnippetUses = new Map();
   const { embeds, ...found } = readEmbeds(page, response.body, response.kind, uses);
+  const refused = embeds.length + found.invalid.length === 0 ? undefined : refusal(page);
+  if (refused !== undefined) throw refused;
   const invalid = await withSources(found.invalid, sources);
   const shown = new Map<string, ShownOnPage>();
   await Promise.all(
@@ -177,7 +190,8 @@ function parentOf({ headers }: DevRequest, { kind, body }: TextResponse): string
 
 /** The path of a page in the output. */
 function nameOf(page: string, base: string): string {
-  const inside = page.startsWith(base) ? page.slice(base.length) : page.replace(/^\//, '');
+  const root = base.replace(/\/?$/, '/');
+  const inside = page.startsWith(root) ? page.slice(root.length) : page.replace(/^\//, '');
   return inside === '' || inside.endsWith('/') ? `${inside}index.html` : inside;
 }
 

@@ -15,7 +15,8 @@ export type SourceModules = Map<string, Map<string, ModuleEmbeds>>;
 
 const ownFolder = fileURLToPath(new URL('..', import.meta.url));
 const componentFile = join(ownFolder, 'components/Snippet.astro');
-const isDependency = (id: string) => id.includes('/node_modules/');
+// What they do with the element is not the site's to change, or not to be known: the text of a file may be an example.
+const isOnlyWarned = (id: string) => id.includes('/node_modules/') || /[?&]raw\b/.test(id);
 const contentStore = /astro:data-layer-content$/;
 // What is reached through these alone may be shown by an on-demand page, or not: they hold everything.
 const contentModules =
@@ -80,9 +81,9 @@ export function sourcePlugin(modules: SourceModules, logger: AstroIntegrationLog
         if (module.isMentioned && environment !== 'prerender' && (isBuild || environment === 'client')) {
           warn(id, mentionWarning(name, environment));
         }
-        const refused = refusal(module, environment);
+        const refused = refusal(module, environment, { isBuild });
         if (refused === undefined && module.written.length + module.imports.length === 0) return;
-        if (isDependency(id)) {
+        if (isOnlyWarned(id)) {
           if (environment !== 'prerender' && refused) warn(id, mentionWarning(name, environment));
           return;
         }

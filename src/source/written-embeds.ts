@@ -118,6 +118,10 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
       case 'ExportAllDeclaration':
         if (textOf(child(node, 'source')) === components) found.imports.push(node.start);
         break;
+      case 'FunctionDeclaration':
+        // The source of a Markdown file, which Astro adds to its module: as a page it is shown as HTML.
+        if (nameOf(child(node, 'id')) === 'rawContent') return;
+        break;
       case 'Literal':
         visitText(node, [node], context);
         return;
