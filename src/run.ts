@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
 import type { Announcements } from './build/announcements.ts';
 import type { SiteBuild } from './build/build-site.ts';
+import type { FinishedSite } from './build/check-late-files.ts';
 import { toRequest } from './client/snippet-request.ts';
 import type { Announcement } from './embed/announcement.ts';
 import type { Manifest } from './record/manifest.ts';
@@ -33,7 +34,7 @@ export class Run {
   #environment: Environment | undefined;
   #settings: Settings | undefined;
   #announcements: Announcements | undefined;
-  #inlinedAt: number | undefined;
+  #finished: FinishedSite | undefined;
   #opened: Promise<OpenedRun> | undefined;
 
   constructor(options: ParsedOptions) {
@@ -111,7 +112,7 @@ export class Run {
     try {
       const opened = await this.open();
       this.#announcements?.stop();
-      await buildSite({
+      this.#finished = await buildSite({
         ...output,
         ...opened,
         manifest,
@@ -121,7 +122,6 @@ export class Run {
         logger,
         announcements: this.#announcements,
       });
-      this.#inlinedAt = Date.now();
     } finally {
       this.#announcements?.stop();
       await this.close();
@@ -131,9 +131,9 @@ export class Run {
   /** In the last `astro:build:done` of all: checks what other integrations wrote in the meantime. */
   async checkLateFiles(directory: string): Promise<void> {
     await this.close();
-    if (this.#inlinedAt === undefined) return;
+    if (this.#finished === undefined) return;
     const { checkLateFiles } = await import('./build/check-late-files.ts');
-    checkLateFiles(directory, this.settings, this.#inlinedAt);
+    checkLateFiles(directory, this.settings, this.#finished);
   }
 
   /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */

@@ -8,6 +8,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
+import type { FinishedSite } from './check-late-files.ts';
 import { headingWarnings } from './heading-warnings.ts';
 import { inlineFiles } from './inline-files.ts';
 import { FileRecorder } from './record-files.ts';
@@ -40,7 +41,7 @@ export interface SiteBuild {
  *
  * @throws AstroError with one report of everything that went wrong.
  */
-export async function buildSite(build: SiteBuild): Promise<void> {
+export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const { directory, manifest, before, settings, fetcher } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const finished = new Set<SiteFile>();
@@ -58,7 +59,7 @@ export async function buildSite(build: SiteBuild): Promise<void> {
   }
   await verifier.read(others);
   await refuseKey(verifier);
-  if (recorder === undefined) return;
+  if (recorder === undefined) return { at: Date.now(), hashes: new Map(), quoted: new Set() };
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, html } = settings;
   await writeManifest(manifest, {
     version: 4,
@@ -74,6 +75,7 @@ export async function buildSite(build: SiteBuild): Promise<void> {
     before: before && asBefore(before),
     ...recorder.record,
   });
+  return { at: Date.now(), hashes: recorder.hashes, quoted: recorder.quoted };
 }
 
 async function inlineSnippets(

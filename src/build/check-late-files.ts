@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/user-error.ts';
+import { hashOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
 import { listSiteFiles, type SiteFile } from './scan-site.ts';
@@ -8,37 +9,52 @@ import { listSiteFiles, type SiteFile } from './scan-site.ts';
 // File systems keep times by a coarser clock than `Date.now()`.
 const clockGranularity = 50;
 
+/** What a build has left, to tell what was written later. */
+export interface FinishedSite {
+  /** In milliseconds since the epoch. */
+  at: number;
+  /** The hash of each file that was inlined, by its name. */
+  hashes: ReadonlyMap<string, string>;
+  /** The keys of embeds inside contents, which stay in the output. */
+  quoted: ReadonlySet<string>;
+}
+
 /**
  * Checks the files that other integrations wrote after snippets were inlined. They are not inlined: copies, compressed
  * files and lists for service workers exist by then.
  *
- * @param since in milliseconds since the epoch.
  * @throws AstroError if one contains an embed or the API key.
  */
 export function checkLateFiles(
   directory: string,
   { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
-  since: number,
+  { at, hashes, quoted }: FinishedSite,
 ): void {
-  const { scannable, others } = listSiteFiles(directory, exclude);
-  const isLate = ({ file }: SiteFile) => statSync(file).ctimeMs >= since - clockGranularity;
   const containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
-  const lateScannable = scannable.filter(isLate);
-  const withKey = [...lateScannable, ...others.filter(isLate)].filter(({ file }) =>
-    containsKey(readFileSync(file)),
-  );
-  if (withKey.length > 0) {
-    const names = withKey.map(({ name }) => name).join(', ');
-    throw userError('published-key', `Another integration wrote the API key into ${names}.`);
+  const withKey: string[] = [];
+  const withEmbed: string[] = [];
+  /** The bytes of a file, if it was written later. */
+  const lateBytes = ({ file, name }: SiteFile) => {
+    if (statSync(file).ctimeMs < at - clockGranularity) return undefined;
+    const bytes = readFileSync(file);
+    if (containsKey(bytes)) withKey.push(name);
+    return hashes.get(name) === hashOf(bytes) ? undefined : bytes;
+  };
+  const { scannable, others } = listSiteFiles(directory, exclude);
+  for (const file of scannable) {
+    const bytes = lateBytes(file);
+    if (bytes === undefined) continue;
+    const { embeds, invalid } = readEmbeds(file.name, bytes, file.kind, new Map());
+    const isLate = embeds.some(({ request }) => !quoted.has(request.key)) || invalid.length > 0;
+    if (isLate) withEmbed.push(file.name);
   }
-  const withEmbed = lateScannable.filter(({ name, file, kind }) => {
-    const { embeds, invalid } = readEmbeds(name, readFileSync(file), kind, new Map());
-    return embeds.length + invalid.length > 0;
-  });
+  for (const file of others) lateBytes(file);
+  if (withKey.length > 0) {
+    throw userError('published-key', `Another integration wrote the API key into ${withKey.join(', ')}.`);
+  }
   if (withEmbed.length === 0) return;
-  const names = withEmbed.map(({ name }) => name).join(', ');
   throw userError(
     'late-embed',
-    `Another integration wrote an embed into ${names} after snippets were inlined.`,
+    `Another integration wrote an embed into ${withEmbed.join(', ')} after snippets were inlined.`,
   );
 }

@@ -1,3 +1,4 @@
+import { mayHoldEmbeds } from '../embed/scan.ts';
 import {
   contentRecord,
   hashOf,
@@ -6,7 +7,7 @@ import {
   type ManifestPage,
 } from '../record/manifest.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../snippets/file-embeds.ts';
+import { readEmbeds, type SnippetUse, type SnippetUses } from '../snippets/file-embeds.ts';
 import type { InlinedFile } from './inline-files.ts';
 import type { EmbeddingFile } from './scan-site.ts';
 
@@ -16,10 +17,13 @@ export class FileRecorder {
   readonly #contents: ReadonlyMap<string, ManifestContent>;
   readonly #indexes: ReadonlyMap<string, number>;
   readonly #files: ManifestPage[] = [];
+  /** The keys of embeds inside contents. They are not replaced, and stay in the output. */
+  readonly quoted: ReadonlySet<string>;
 
   constructor(uses: readonly SnippetUse[], snippets: FetchedSnippets) {
     this.#uses = uses;
     this.#contents = new Map([...snippets].map(([key, snippet]) => [key, contentRecord(snippet)]));
+    this.quoted = quotedEmbeds(snippets);
     this.#indexes = new Map(uses.map(({ request }, index) => [request.key, index]));
   }
 
@@ -38,6 +42,11 @@ export class FileRecorder {
     });
   }
 
+  /** The hash of each file that was inlined, by its name. */
+  get hashes(): ReadonlyMap<string, string> {
+    return new Map(this.#files.map(({ name, hash }) => [name, hash]));
+  }
+
   get record(): Pick<Manifest, 'snippets' | 'pages'> {
     return {
       snippets: this.#uses.map(({ request: { id, params, key } }) => ({
@@ -48,4 +57,13 @@ export class FileRecorder {
       pages: this.#files,
     };
   }
+}
+
+function quotedEmbeds(snippets: FetchedSnippets): Set<string> {
+  const quoted: SnippetUses = new Map();
+  for (const { html } of snippets.values()) {
+    const bytes = Buffer.from(html);
+    if (mayHoldEmbeds(bytes)) readEmbeds('', bytes, 'html', quoted);
+  }
+  return new Set(quoted.keys());
 }

@@ -193,7 +193,7 @@ test('without an API key, the error names the variable to set', async () => {
   const { exitCode, output } = await site.build(environment);
   expect(exitCode).toBe(1);
   expect(output).toContain('SNIPPETS_API_KEY is not set.');
-  expect(output).toContain('Set SNIPPETS_API_KEY in the environment of the build, or in a .env file');
+  expect(output).toContain('Set SNIPPETS_API_KEY in the environment, or in a .env file');
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
 });
 

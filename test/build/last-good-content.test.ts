@@ -99,6 +99,6 @@ test('offline builds from the cache without requests, and names snippets that ar
   const missing = await site.build(service.environment);
   expect(missing.exitCode).toBe(1);
   expect(missing.output).toContain('Snippet 3: is not in the cache, and `offline` is set. [not-cached]');
-  expect(missing.output).toContain('Build once without `offline`');
+  expect(missing.output).toContain('once without `offline` and with the same key and base URLs');
   expect(service.requests()).toHaveLength(before);
 });

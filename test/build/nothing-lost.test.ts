@@ -24,12 +24,17 @@ const page = (body: string) => `---
 import { Snippet } from 'astro-snippets/components';
 import Island from '../Island.astro';
 import Discards from '../Discards.astro';
+import Offer from '../Offer.astro';
 ---
 <html><body>${body}</body></html>`;
 
 const components = {
   'src/Island.astro': '<aside><slot /></aside>',
   'src/Discards.astro': '<p>Nothing.</p>',
+  'src/Offer.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<Snippet id={2} />`,
 };
 
 test('<Snippet> without the integration in the Astro config fails the build, and names the page', async () => {
@@ -56,7 +61,7 @@ export default defineConfig({ adapter: node({ mode: 'standalone' }), integration
     ...components,
     // Snippet 1 is on this page elsewhere; each of the others is lost on its page.
     'src/pages/index.astro': page('<Snippet id={1} /><Snippet id={2} /><Snippet id={3} />'),
-    'src/pages/island.astro': page('<Snippet id={1} /><Island server:defer><Snippet id={2} /></Island>'),
+    'src/pages/island.astro': page('<Snippet id={1} /><Island server:defer><Offer /></Island>'),
     'src/pages/code.astro': page('<pre><code><Snippet id={3} /></code></pre>'),
     'src/pages/discarded.astro': page('<Discards><Snippet id={1} /></Discards>'),
   });

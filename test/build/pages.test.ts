@@ -73,8 +73,8 @@ export const partial = true;
       'src/pages/none.astro': '<html><body>No embeds here.</body></html>',
     });
     const { exitCode, output } = await site.build(service.environment);
-    expect(output).toContain('7 snippets in');
-    expect(exitCode).toBe(0);
+    expect(output, output).toContain('7 snippets in');
+    expect(exitCode, output).toBe(0);
   });
   afterAll(() => site.remove());
 

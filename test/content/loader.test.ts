@@ -134,9 +134,7 @@ test('without an API key or without the integration, a collection fails with a h
   const withoutKey = await site.build();
   expect(withoutKey.exitCode).toBe(1);
   expect(withoutKey.output).toContain('[astro-snippets/missing-key] SNIPPETS_API_KEY is not set.');
-  expect(withoutKey.output).toContain(
-    'Set SNIPPETS_API_KEY in the environment of the build, or in a .env file',
-  );
+  expect(withoutKey.output).toContain('Set SNIPPETS_API_KEY in the environment, or in a .env file');
   await site.write({ 'astro.config.mjs': 'export default {};' });
   const without = await site.build(service.environment);
   expect(without.exitCode).toBe(1);
