@@ -142,7 +142,7 @@ test('a build whose output contains the API key fails, names the files and remov
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(1);
   expect(output).toContain(
-    '[astro-snippets/published-key] The API key was found in leak/index.html, data.json. These files were removed.',
+    '[astro-snippets/published-key] The API key was found in data.json, leak/index.html. These files were removed.',
   );
   await expectNowhere(site, output, service.environment.SNIPPETS_API_KEY);
   await site.remove();
