@@ -1,6 +1,7 @@
 import { checkApiKey } from '../client/api-key.ts';
 import { parseBaseUrl } from '../client/service-url.ts';
 import { SnippetError } from '../client/snippet-error.ts';
+import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import { type Environment, variables } from './environment.ts';
 import type { HtmlRules, ParsedOptions } from './options.ts';
@@ -84,12 +85,17 @@ export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settin
 /**
  * Returns the key, if everything that a request needs is set.
  *
+ * @param places what needs it: the names of files, and of entries of collections.
  * @throws AstroError that names the variable that is missing.
  */
-export function requireConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): string {
-  if (apiKey === undefined) throw userError('missing-key', `${variables.apiKey} is not set.`);
+export function requireConnection(
+  { apiKey, renderBaseUrl, retrieveBaseUrl }: Settings,
+  places: readonly string[] = [],
+): string {
+  const why = places.length === 0 ? '' : ` Snippets are embedded in ${listPlaces(places)}.`;
+  if (apiKey === undefined) throw userError('missing-key', `${variables.apiKey} is not set.${why}`);
   if (renderBaseUrl === undefined && retrieveBaseUrl === undefined) {
-    throw userError('missing-url', 'No base URL of the service is set.');
+    throw userError('missing-url', `No base URL of the service is set.${why}`);
   }
   return apiKey;
 }

@@ -11,7 +11,7 @@ import {
   throwFailures,
 } from '../failures/report.ts';
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
-import { hasConnection, type Settings } from '../settings/settings.ts';
+import { hasConnection, requireConnection, type Settings } from '../settings/settings.ts';
 import type { SnippetUse } from './file-embeds.ts';
 import { openSource, type SnippetSource, type SourcedSnippet, type SourceOptions } from './source.ts';
 
@@ -74,6 +74,8 @@ export class SnippetFetcher {
     uses: readonly SnippetUse[],
     { signal, invalid = [], onSettled }: FetchOptions = {},
   ): Promise<FetchedSnippets> {
+    if (uses.length > 0)
+      requireConnection(this.#settings, [...new Set(uses.flatMap(({ places }) => [...places]))]);
     const get = (use: SnippetUse, either: AbortSignal) => this.get(use, either);
     const { fetched, failed, notAsked } = await fetchAll(uses, get, { signal, onSettled });
     throwFailures({ failed, notAsked, embeds: invalid });
