@@ -74,7 +74,7 @@ export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: Sni
     invalid: invalid
       .sort((a, b) => a.start - b.start)
       .map(({ start, ...described }) => ({ file: name, line: lineAt(file, start), ...described })),
-    warnings: warnings.map(({ start, flaw }) => `${name}:${lineAt(file, start)} ${warningTexts[flaw]}`),
+    warnings: describeWarnings(name, warnings, file),
   };
 }
 
@@ -136,10 +136,24 @@ function describeFault(
   }
 }
 
+/** One line for each kind of flaw: a title that mentions the element may be in twenty places of a page. */
+function describeWarnings(name: string, warnings: readonly EmbedWarning[], file: Buffer): string[] {
+  const kinds = new Map<EmbedWarning['flaw'], { first: number; times: number }>();
+  for (const { start, flaw } of warnings) {
+    const kind = kinds.get(flaw);
+    if (kind === undefined) kinds.set(flaw, { first: start, times: 1 });
+    else kind.times += 1;
+  }
+  return [...kinds].map(([flaw, { first, times }]) => {
+    const place = `${name}:${lineAt(file, first)}${times > 1 ? ` and ${times - 1} more times` : ''}`;
+    return `${place}: ${warningTexts[flaw]}`;
+  });
+}
+
 const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
-  unclosed: 'looks like an embed, but has no end tag. It is left as it is.',
-  nested: 'looks like an embed inside another embed. It is left as it is.',
+  unclosed: 'text that looks like an embed has no end tag. It is left as it is.',
+  nested: 'text looks like an embed inside another embed. It is left as it is.',
   unrendered:
     'shows the text of a <Snippet> that was not rendered. Markdown renders no components: write <snippet-embed id="42"></snippet-embed> there, or rename the file to .mdx. Put an example between backticks.',
-  'invalid-id': 'looks like an embed, but has no valid id. It is left as it is.',
+  'invalid-id': 'text that looks like an embed has no valid id. It is left as it is.',
 };

@@ -55,7 +55,7 @@ describe('<Snippet> in Markdown', () => {
   });
 
   test('a tag that Markdown escapes is a warning with the line of the page', () => {
-    expect(built.output).toMatch(/WARN.*post\/index\.html:3 shows the text of a <Snippet>/);
+    expect(built.output).toMatch(/WARN.*post\/index\.html:3: shows the text of a <Snippet>/);
   });
 
   test('astro dev shows the same report', async () => {
