@@ -37,17 +37,17 @@ const warning =
   'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…"> in an .astro or .mdx file.';
 
 const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
-// It may stand in a quote or a list.
+// Also inside a quote or a list.
 const heading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
 const underline = /^[ \t>]*(?:=+|-+)[ \t]*\r?$/;
 const tag = /<(?:snippet-embed|snippet)(?=[\s/>])([^>]*)/gi;
 
-/** Finds the headings with embeds in Markdown or MDX; not those that are written as elements. */
+/** Finds headings with embeds in Markdown or MDX, except those written as elements. */
 export function embeddingHeadings(markdown: string): EmbeddingHeading[] {
   if (!/<snippet/i.test(markdown)) return [];
   const blanked = markdown.replace(frontmatter, (found) => found.replace(/[^\n]/g, ' '));
   const withoutCode = withoutCodeSpans(blanked);
-  // Code is blanked with the ends of its lines: only the offsets are as they were.
+  // Blanked code has lost its line breaks, so lines are cut by their offsets.
   let start = 0;
   const lines = markdown.split('\n').map((line) => {
     const text = withoutCode.slice(start, start + line.length);

@@ -68,7 +68,7 @@ function contains({ start, end }: Range, offset: number): boolean {
 }
 
 /**
- * Writes a file in place. Nobody reads it before the build ends, and writing a temporary file and renaming it takes
+ * Writes a file in place. It is not read before the build ends, and writing a temporary file and renaming it takes
  * many times longer.
  */
 function overwrite(file: string, bytes: Buffer, lengthBefore: number): void {

@@ -16,8 +16,8 @@ interface Call {
 const imports = /import\s*\{([^}]*)\}\s*from\s*["']astro-snippets\/components["']/g;
 
 /**
- * A Vite plugin that tells each `<Snippet>` in which file and line it is written, for its errors: Astro renders a
- * component when the page's own code is no longer on the stack.
+ * A Vite plugin that passes its file and line to each `<Snippet>`, for error messages. The stack does not contain them:
+ * Astro renders a component after the page's own code has returned.
  */
 export function locationPlugin() {
   let root = '';
@@ -42,7 +42,7 @@ export function locationPlugin() {
         written += `${code.slice(end, inside)} "${sourceProp}": ${source},`;
         end = inside;
       }
-      // No line moves, so the source map stays as it is.
+      // No line moves, so the source map stays valid.
       return { code: written + code.slice(end), map: null };
     },
   };

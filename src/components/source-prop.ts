@@ -1,7 +1,7 @@
-/** The prop that says where a `<Snippet>` is written: `src/pages/index.astro:12:5`, or the file alone. */
+/** The prop with the place of a `<Snippet>` in the source: `src/pages/index.astro:12:5`, or only the file. */
 export const sourceProp = 'astro-snippets:source';
 
-/** Where a `<Snippet>` is written. Lines and columns begin at 1. */
+/** The place of a `<Snippet>` in the source. Lines and columns begin at 1. */
 export interface Source {
   /** The path in the project. */
   file: string;

@@ -2,7 +2,7 @@ import type { AstroIntegrationLogger } from 'astro';
 import type { Settings } from '../settings/settings.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 
-// Somebody is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
+// A person is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
 const limits = {
   attempts: 3,
   fallbacksInARow: Number.POSITIVE_INFINITY,

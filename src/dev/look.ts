@@ -12,7 +12,7 @@ export function lookOf({ html, text, error }: RememberedSnippet, hasChildren: bo
   return hasChildren && effectOf(error) === 'children' ? 'children' : failureLook(error);
 }
 
-/** What tells a failure from another one: not its sentence, which also counts attempts and seconds. */
+/** What distinguishes one failure from another. Its sentence does not, since it counts attempts and seconds. */
 export function failureLook(error: SnippetFailure): Look {
   return error instanceof SnippetError
     ? JSON.stringify([error.code, error.status, error.title, error.detail, error.type])

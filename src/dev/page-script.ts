@@ -1,6 +1,6 @@
 /** The messages between the dev server and the script of its pages. */
 export const pageEvents = {
-  /** From a page: it is loaded. Data: {@link OpenMessage}. */
+  /** From a page that has loaded. Data: {@link OpenMessage}. */
   open: 'astro-snippets:open',
   /** From the server: these pages would look different now. Data: {@link ChangedMessage}. */
   changed: 'astro-snippets:changed',
@@ -15,8 +15,8 @@ export interface ChangedMessage {
 }
 
 /**
- * The script by which a page of the dev server reloads when its snippets have changed. Vite's own reload would do so
- * with every open page: it can name a page only if its URL ends in `.html`.
+ * The script that reloads a page of the dev server when its snippets have changed. Vite's own message reloads every open
+ * page, unless their URLs end in `.html`.
  *
  * @param hot JavaScript for the page's connection to Vite.
  */

@@ -181,7 +181,7 @@ function refuseKey({ body, shown }: View, page: string, apiKey: string | undefin
   throw userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
 }
 
-/** The page that has fetched a part of it by a script: JSON, or HTML that is no page of its own. */
+/** The page whose script fetched this response: JSON, or HTML that is not a page of its own. */
 function parentOf({ headers }: DevRequest, { kind, body }: TextResponse): string | undefined {
   if (headers['sec-fetch-dest'] !== 'empty' || headers.referer === undefined) return undefined;
   const isPage = kind === 'html' && /^\s*<(!doctype|html)\b/i.test(body.toString('latin1', 0, 1000));

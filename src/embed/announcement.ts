@@ -19,7 +19,7 @@ export function announce(announcement: Announcement): void {
   (globalThis as Listening)[hook]?.(announcement);
 }
 
-/** Has announcements passed to a listener, until the function that is returned is called. */
+/** Passes announcements to a listener. Returns a function that stops it. */
 export function listen(listener: (announcement: Announcement) => void): () => void {
   const listening = globalThis as Listening;
   listening[hook] = listener;

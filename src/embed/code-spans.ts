@@ -1,8 +1,7 @@
 import { tagAt } from './html-scanner.ts';
 
 /**
- * The same text with blanks in place of the code that Markdown marks: what stands in a fence, or between backticks
- * in one paragraph.
+ * Replaces Markdown code with spaces, so that offsets stay the same: fences, and backticks within one paragraph.
  */
 export function withoutCodeSpans(text: string): string {
   if (!/[`~]/.test(text)) return text;
@@ -39,7 +38,7 @@ function withoutBackticks(text: string): string {
   let paragraph = 0;
   for (const { 1: run, 2: embed, 0: all, index } of text.matchAll(mark)) {
     if (run === undefined && embed === undefined) paragraph += 1;
-    // Code ends with as many backticks as it begins with.
+    // Code ends with the same number of backticks as it begins with.
     else marks.push({ start: index, end: index + all.length, kind: embed ?? `${paragraph} ${run?.length}` });
   }
   const last = new Map(marks.map(({ kind }, number) => [kind, number]));
@@ -49,7 +48,7 @@ function withoutBackticks(text: string): string {
   for (const [number, { start, kind }] of marks.entries()) {
     if (start < read) continue;
     if (kind.startsWith('<')) {
-      // Where no tag ends, none of those behind it does.
+      // If this tag has no end, neither has any later one.
       read = tagAt(text, start)?.end ?? text.length;
     } else if ((last.get(kind) ?? 0) > number) {
       let closing = number + 1;

@@ -3,27 +3,27 @@ import type { EmbedAs, EmbedAttributes } from './element.ts';
 import { attributesOf, isBlockLevel, type Range, type Tag } from './html-scanner.ts';
 import type { Layer, Part } from './layers.ts';
 
-/** How content goes into one place of a file: all that has to be known to put another content there later. */
+/** How content is written in one place of a file. Enough to put other content there later. */
 export interface Form {
   as: EmbedAs;
-  /** In what the content is written there, outermost first. */
+  /** The encodings around the content, outermost first. */
   layers: readonly Layer[];
-  /** What stands before and after the embed in the paragraph that holds nothing else; as Latin-1. */
+  /** What precedes and follows the embed in a paragraph with nothing else in it; as Latin-1. */
   paragraph?: { before: string; after: string } | undefined;
 }
 
 /** An embed that was found in a file. All places are byte offsets. */
 export interface FoundEmbed extends Range {
-  /** What the attributes say, decoded, but not yet checked. */
+  /** The attributes, decoded but not validated. */
   attributes: EmbedAttributes;
-  /** What to show when the service is down. Empty where there are none. */
+  /** What to show when the service is down. Empty without children. */
   children: Range & { isBlockLevel: boolean };
   form: Form;
-  /** Whether it is in an island's own markup, which the island makes anew in the browser. */
+  /** Whether it is in an island's own markup, which the island renders again in the browser. */
   inIsland: boolean;
-  /** Whether it is in a heading with an id, as Markdown makes them. */
+  /** Whether it is in a heading with an id, as Markdown generates them. */
   inHeading: boolean;
-  /** The paragraph that holds this embed and nothing else, as Markdown writes it. */
+  /** The paragraph that contains only this embed, as Markdown generates it. */
   paragraph?: Range;
 }
 
@@ -34,8 +34,8 @@ export type Refusal =
   | { flaw: 'in-attribute'; attribute: string };
 
 /**
- * An embed that has no end, stands inside another one, which begins at `outer`, or where none can be. Or the tag of a
- * component that was not rendered.
+ * An embed that has no end, is inside another one (which begins at `outer`), or is in a place where none can work. Or
+ * the tag of a component that was not rendered.
  */
 export type EmbedFault = { start: number } & (
   | { flaw: 'unclosed' }
@@ -44,7 +44,7 @@ export type EmbedFault = { start: number } & (
   | Refusal
 );
 
-/** What looks like an embed, but is no whole one: it may be an example, or an excerpt that was cut. */
+/** Text that looks like an embed but is incomplete. It may be an example or an excerpt. */
 export interface EmbedWarning {
   start: number;
   flaw: 'unclosed' | 'nested' | 'invalid-id' | 'unrendered';
@@ -59,16 +59,16 @@ export interface Scan {
 
 export interface Search extends Scan {
   file: string;
-  /** Whether it is a page: no other file marks code with backticks, or shows HTML in its strings. */
+  /** Whether it is a page. In other files, code is marked with backticks, and strings contain HTML. */
   isPage: boolean;
 }
 
-/** What an embed is in the place where it stands. */
+/** What a place means for an embed. */
 export interface Place {
   shows: EmbedAs;
-  /** Whether its attribute `as` is heeded. */
+  /** Whether the attribute `as` can change that. */
   isFree: boolean;
-  /** Whether text has to be escaped: whether what is around it is HTML. */
+  /** Whether text has to be escaped because it is surrounded by HTML. */
   isHtml: boolean;
   /** Whether it may be part of a URL. */
   inUrls: boolean;
@@ -76,7 +76,7 @@ export interface Place {
   inIsland?: boolean;
   /** Whether it is in a heading with an id. */
   inHeading?: boolean;
-  /** Why no embed can be there. */
+  /** Why no embed can work there. */
   refusal?: Refusal;
 }
 
@@ -86,14 +86,14 @@ export const inData: Place = { shows: 'text', isFree: true, isHtml: false, inUrl
 export const inText: Place = { shows: 'text', isFree: false, isHtml: false, inUrls: true };
 export const inTextElement: Place = { ...inText, isHtml: true, inUrls: false };
 
-/** The tags of an embed, in the part that they were found in. */
+/** The tags of an embed, as offsets into a part. */
 export interface EmbedTags {
   tag: Tag;
   children: Range;
   end: number;
 }
 
-/** Adds an embed to what was found; not one that only looks like one, or may not be there. */
+/** Adds an embed to the result, or a fault or warning if it is not a valid one. */
 export function add(
   search: Search,
   part: Part,
@@ -126,7 +126,7 @@ export function add(
   return undefined;
 }
 
-/** Says of what is no whole embed why it is none. */
+/** Reports an incomplete embed. */
 export function report(search: Search, part: Part, offset: number, outer?: number): void {
   const start = part.at(offset);
   if (!isElement(search, part)) {
@@ -135,7 +135,7 @@ export function report(search: Search, part: Part, offset: number, outer?: numbe
   else search.faults.push({ start, flaw: 'nested', outer: part.at(outer) });
 }
 
-/** Notes the paragraph that holds an embed and nothing else. */
+/** Records the paragraph that contains only an embed. */
 export function surround({ file }: Search, part: Part, found: FoundEmbed, paragraph: Range): void {
   found.paragraph = rangeOf(part, paragraph);
   const before = file.slice(found.paragraph.start, found.start);
@@ -143,12 +143,12 @@ export function surround({ file }: Search, part: Part, found: FoundEmbed, paragr
   found.form = { ...found.form, paragraph: { before, after } };
 }
 
-// An element in a page is meant. In other places, and in what is escaped, there may be excerpts and examples.
+// An element in a page is meant as one. Other files and escaped text may contain excerpts and examples.
 function isElement({ isPage }: Search, { layers }: Part): boolean {
   return isPage && layers.length === 0;
 }
 
-// As the ids of snippets are: a positive safe integer.
+// Snippet ids are positive safe integers.
 function isId(id: string | undefined): boolean {
   return id !== undefined && /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id));
 }
@@ -162,9 +162,9 @@ function embedAttributes(text: string, tag: Tag): EmbedAttributes {
   return { id: read('id'), params: read('params'), as: read('as') };
 }
 
-/** What an attribute says, of a file that was read as Latin-1. */
+/** Decodes an attribute of a file that was read as Latin-1. */
 export function decodeAttribute<T extends string | undefined>(bytes: T): T | string {
-  // Most are a number, or nothing: there is nothing to decode in them.
+  // Most values are numbers or empty.
   if (bytes === undefined || !/[&\x80-\xff]/.test(bytes)) return bytes;
   return decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString());
 }

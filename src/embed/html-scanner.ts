@@ -1,4 +1,4 @@
-/** Part of a text, from `start` (included) to `end` (excluded). In a file read as Latin-1: bytes of it. */
+/** Part of a text, from `start` (included) to `end` (excluded). In a file read as Latin-1, these are bytes. */
 export interface Range {
   start: number;
   end: number;
@@ -10,30 +10,30 @@ export interface Tag extends Range {
   isSelfClosing: boolean;
 }
 
-/** What an attribute says, as it is written: without its quotes. The name is in lower case. */
+/** The raw value of an attribute, without its quotes. The name is in lower case. */
 export interface Attribute extends Range {
   name: string;
   quote: '"' | "'" | '';
 }
 
-/** How the characters of a text are meant: with entities, in RCDATA the same, or neither with entities nor tags. */
+/** Whether text may contain entities and tags: `text` both, `rcdata` entities, `raw` and `cdata` neither. */
 export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 
-/** Is told what a page holds, in its order. `Context` is whatever it wants to know of the element around. */
+/** Callbacks in document order. `Context` is what the visitor keeps about the current element. */
 export interface Visitor<Context> {
-  /** @returns the context of what is inside this element; nothing, where it ends with its start tag. */
+  /** @returns the context for the element's content, or `undefined` if the element ends with its start tag. */
   open?(tag: Tag, context: Context): Context | undefined;
-  /** @param isImplied whether the end of another element, or of the page, ended this one. */
+  /** @param isImplied whether another element, or the end of the page, closed this one. */
   close?(name: string, place: Range, context: Context, isImplied: boolean): void;
   text?(place: Range, context: Context, kind: TextKind): void;
   comment?(place: Range, context: Context): void;
-  /** The page ends inside a start tag, which is therefore none. */
+  /** The page ends inside this start tag. */
   cut?(start: number, context: Context): void;
-  /** Whether what comes from here on does not matter. */
+  /** Whether the rest does not matter. */
   isDone?(at: number): boolean;
 }
 
-/** The language that the content of an element is written in. */
+/** The language of an element's content. */
 type Language = 'html' | 'svg' | 'math' | 'xml';
 
 interface OpenElement<Context> {
@@ -51,13 +51,13 @@ export const blockElements = words(
   dd dt xmp`,
 );
 
-/** What has to be known of an element of HTML to find the end of it and of others. */
+/** What decides where an HTML element, and others, end. */
 interface Rules {
-  /** Whether it has no content. */
+  /** Whether it never has content. */
   isVoid?: true;
-  /** How its content is meant, where that is no markup. */
+  /** The kind of its text, if its content is not markup. */
   holds?: TextKind;
-  /** What its start tag ends, where end tags may be left out. */
+  /** The elements that its start tag closes, since their end tags are optional. */
   ends?: readonly string[];
 }
 
@@ -78,27 +78,27 @@ rule(
     isVoid: true,
   },
 );
-// <noscript> is none of them: without scripts its elements are shown, and only with scripts it is text.
+// <noscript> is not one of them: without scripting, its elements are shown.
 rule(words('script style xmp iframe noembed noframes plaintext'), { holds: 'raw' });
 rule(['title', 'textarea'], { holds: 'rcdata' });
 
-// Where SVG and MathML hold HTML again.
+// The elements of SVG and MathML that contain HTML.
 const htmlInside: Partial<Record<Language, Set<string>>> = {
   svg: words('foreignobject desc title'),
   math: words('mi mo mn ms mtext'),
 };
 
-// What ends SVG and MathML, wherever it is in them.
+// The elements that close SVG and MathML from anywhere inside.
 const htmlOnly = words(
   `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
   nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`,
 );
 
 /**
- * Tells a visitor what a page holds. It jumps from one `<` to the next and follows only what decides where elements
- * may be: comments, attribute values, raw text, and which elements are open.
+ * Walks through a page. Jumps from one `<` to the next and tracks only what decides where elements can be: comments,
+ * attribute values, raw text, and which elements are open.
  *
- * @param text HTML, or XML: that has neither raw text, nor elements without an end tag.
+ * @param text HTML, or XML, which has no raw text and no optional end tags.
  */
 export function walk<Context>(
   text: string,
@@ -108,7 +108,7 @@ export function walk<Context>(
 ): void {
   let current: OpenElement<Context> = { name: '', context, language: isXml ? 'xml' : 'html' };
   const around: OpenElement<Context>[] = [];
-  // How many of each name are open, once an end tag was found that is not the expected one.
+  // The number of open elements by name. Counted only after an unexpected end tag.
   let counts: Map<string, number> | undefined;
 
   const count = (name: string, change: number) => counts?.set(name, (counts.get(name) ?? 0) + change);
@@ -178,7 +178,7 @@ export function walk<Context>(
       if (tag !== undefined) endTag(tag);
       read = tag?.end ?? text.length;
     } else if (kind === 'cdata') {
-      // One that holds "]]>" is written as two.
+      // A section that contains "]]>" is written as two.
       let end = text.indexOf(']]>', at);
       while (end !== -1 && text.startsWith('<![CDATA[', end + 3)) end = text.indexOf(']]>', end + 3);
       read = end === -1 ? text.length : end + 3;
@@ -200,7 +200,7 @@ function languageIn(name: string, language: Language): Language {
 
 type Markup = 'start' | 'end' | 'comment' | 'cdata';
 
-/** What a `<` begins; nothing, where it is text. */
+/** What a `<` begins; `undefined` if it is text. */
 function markupAt(text: string, at: number, language: Language): Markup | undefined {
   const next = text.charCodeAt(at + 1);
   if (isLetter(next)) return 'start';
@@ -217,7 +217,7 @@ function isLetter(code: number): boolean {
   return lower >= 0x61 && lower <= 0x7a;
 }
 
-/** Where a comment, or what counts as one (`<!doctype>`, `<?xml?>`, `</ >`), ends. */
+/** The end of a comment, or of what counts as one (`<!doctype>`, `<?xml?>`, `</ >`). */
 function commentEnd(text: string, at: number, isXml: boolean): number {
   if (isXml && text.startsWith('<?', at)) return endOf(text, '?>', at);
   if (!text.startsWith('<!--', at)) return endOf(text, '>', at + 2);
@@ -244,7 +244,7 @@ function rawEnd(text: string, from: number, name: string): number {
   return end.exec(text)?.index ?? text.length;
 }
 
-/** Where a script ends: not with what looks like its end tag in `<!-- <script> </script> -->`. */
+/** The end of a script. The end tag in `<!-- <script> </script> -->` does not count. */
 function scriptEnd(text: string, from: number): number {
   const mark = /<!--|-->|<\/?script(?=[\t\n\f\r />])/gi;
   mark.lastIndex = from;
@@ -253,7 +253,7 @@ function scriptEnd(text: string, from: number): number {
   for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
     if (found[0] === '<!--') {
       inComment = true;
-      // The dashes of <!--> are those of its end, too.
+      // <!--> opens and closes with the same dashes.
       mark.lastIndex -= 2;
     } else if (found[0] === '-->') {
       inComment = false;
@@ -266,7 +266,7 @@ function scriptEnd(text: string, from: number): number {
   return text.length;
 }
 
-/** The start or end tag that begins at a `<`; nothing where the text ends before it does. */
+/** The start or end tag that begins at a `<`; `undefined` if the text ends inside it. */
 export function tagAt(text: string, start: number): Tag | undefined {
   const nameStart = text.charCodeAt(start + 1) === 0x2f ? start + 2 : start + 1;
   let nameEnd = nameStart;
@@ -277,7 +277,7 @@ export function tagAt(text: string, start: number): Tag | undefined {
   return { name, start, end, isSelfClosing: text.charCodeAt(end - 2) === 0x2f };
 }
 
-/** The attributes of a tag. Where one is given twice, the first counts. */
+/** The attributes of a tag. Of two with the same name, the first counts. */
 export function attributesOf(text: string, { start }: Tag): Attribute[] {
   const attributes: Attribute[] = [];
   let nameEnd = start + 1;
@@ -286,7 +286,7 @@ export function attributesOf(text: string, { start }: Tag): Attribute[] {
   return attributes;
 }
 
-/** @returns the end of the tag, or -1 where it has none. */
+/** @returns the end of the tag, or -1 if it has none. */
 function readAttributes(text: string, from: number, attributes?: Attribute[]): number {
   const { length } = text;
   for (let at = from; at < length; ) {
@@ -297,7 +297,7 @@ function readAttributes(text: string, from: number, attributes?: Attribute[]): n
       continue;
     }
     const nameStart = at;
-    // A name may begin with "=", and ends with the next.
+    // A name may begin with "=", and ends before the next one.
     at += 1;
     while (at < length && !endsName(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3d) at += 1;
     const nameEnd = at;
@@ -336,7 +336,7 @@ function endsName(code: number): boolean {
   return isSpace(code) || code === 0x2f /* / */ || code === 0x3e /* > */;
 }
 
-/** Whether HTML holds an element with such a name. */
+/** Whether HTML contains an element whose name matches. */
 export function holdsElement(html: string, isOne: (name: string) => boolean): boolean {
   let found = false;
   const visitor: Visitor<null> = {
@@ -350,7 +350,7 @@ export function holdsElement(html: string, isOne: (name: string) => boolean): bo
   return found;
 }
 
-/** Whether HTML holds an element that a browser would not leave inside a paragraph. */
+/** Whether HTML contains an element that closes a paragraph in a browser. */
 export function isBlockLevel(html: string): boolean {
   return holdsElement(html, (name) => blockElements.has(name));
 }

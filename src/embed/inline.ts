@@ -3,13 +3,13 @@ import { isBlockLevel, type Range } from './html-scanner.ts';
 import { encode } from './layers.ts';
 import { type Replacement, replace } from './replace.ts';
 
-/** What a snippet says: as HTML, and as the text of it. */
+/** A snippet's content, as HTML and as text. */
 export interface Content {
   html: string;
   text: string;
 }
 
-/** What was put into a file in the place of an embed: the bytes of the new file that it takes. */
+/** The bytes of the new file that replaced an embed. */
 export interface Placed<Embed> extends Range {
   embed: Embed;
 }
@@ -18,13 +18,13 @@ export interface Inlined<Embed> {
   file: Buffer;
   /** In the order of the file. */
   placed: Placed<Embed>[];
-  /** Where what was replaced besides the embeds stands in the new file. */
+  /** The places of the other replacements in the new file. */
   otherPlaces: Range[];
 }
 
 /**
- * The bytes that stand for a content: as HTML or text, written as the place around demands. A paragraph that holds
- * nothing else stays around it, or gives way to what a paragraph cannot hold.
+ * Encodes content for its place, as HTML or as text. A paragraph that contains nothing else stays around it, unless the
+ * content is a block.
  */
 export function compose(content: Content, { as, layers, paragraph }: Form): Buffer {
   const bytes = Buffer.from(encode(content[as], layers));
@@ -38,13 +38,12 @@ function around(bytes: Buffer, paragraph: Form['paragraph']): Buffer {
 }
 
 /**
- * Puts content in the place of embeds, and returns the new file. Every byte outside an embed, and outside the
- * paragraph that holds nothing else, stays as it was. Done once: what looks like an embed inside the content is
- * left as it is.
+ * Replaces embeds with their contents. Every byte outside an embed, and outside a paragraph that contains nothing else,
+ * stays as it was. An embed inside content is not replaced.
  *
  * @param embeds in the order of the file, as `scan` gives them.
- * @param contentOf the content for an embed; `undefined` for its children, which go in as they stand.
- * @param others what else is to be replaced, outside the embeds, in the order of the file.
+ * @param contentOf returns the content for an embed, or `undefined` to show its children.
+ * @param others further replacements outside the embeds, in the order of the file.
  */
 export function inline<Embed extends FoundEmbed>(
   file: Buffer,

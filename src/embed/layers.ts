@@ -1,39 +1,39 @@
 import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode';
 import type { Range } from './html-scanner.ts';
 
-/** A way to write text inside other text, such as a JSON string or the value of an attribute. */
+/** An encoding of text inside other text, such as a JSON string or an attribute value. */
 export type Layer = keyof typeof layers;
 
 /**
- * Part of a file, and what it says once the layers around it are decoded. Every character is a byte, of UTF-8 where
- * it was decoded: so one rule holds for what is a byte of the file and for what only says one.
+ * Part of a file, decoded through the layers around it. Every character is a byte of UTF-8, whether it is a byte of the
+ * file or was decoded, so that both are handled in the same way.
  */
 export interface Part {
   text: string;
   /** Outermost first. */
   layers: readonly Layer[];
-  /** The byte of the file at which a character of the text begins. */
+  /** The offset in the file of a character of the text. */
   at(offset: number): number;
 }
 
 interface Codec {
-  /** What stands for another character. */
+  /** Matches an escaped character. */
   escaped: RegExp;
-  /** What it stands for, as bytes. */
+  /** Returns the character as bytes. */
   decode(found: string): string;
-  /** What stands for a text, wherever in this layer it is put. */
+  /** Encodes text for any place in this layer. */
   encode(text: string): string;
 }
 
-// No page needs more; each one costs as much as the text inside it.
+// No page needs more, and each layer costs time in proportion to its text.
 const deepest = 6;
 
-/** What a range of a part says, read through one more layer; nothing where there are too many. */
+/** Decodes a range of a part through one more layer; `undefined` if there are too many. */
 export function enter(part: Part, { start, end }: Range, layer: Layer): Part | undefined {
   if (part.layers.length === deepest) return undefined;
   const { escaped, decode }: Codec = layers[layer];
   const source = part.text.slice(start, end);
-  // Where pieces that are shifted alike begin, in the decoded text and in the source.
+  // The starts of pieces with the same shift between the decoded text and the source.
   const starts = [0];
   const origins = [0];
   let text = '';
@@ -60,7 +60,7 @@ export function enter(part: Part, { start, end }: Range, layer: Layer): Part | u
   return { text, layers: [...part.layers, layer], at };
 }
 
-/** What stands for a text inside these layers. */
+/** Encodes text through all layers, innermost first. */
 export function encode(text: string, inside: readonly Layer[]): string {
   return inside.reduceRight((inner, layer) => layers[layer].encode(inner), text.toWellFormed());
 }
@@ -74,12 +74,12 @@ const named = (names: Record<string, string>) => (character: string) =>
 const inXml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' });
 const inHtml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\u00a0': '&nbsp;' });
 
-// Characters that a document cannot hold, however they are written.
+// Characters that a document cannot contain, even escaped.
 const withoutNul = (text: string) => text.replaceAll('\0', '\ufffd');
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML forbids.
 const withoutControls = (text: string) => text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd');
 
-// A reference may lack its semicolon in HTML, in an attribute only where no "=" or letter follows.
+// In HTML, a reference may lack its semicolon; in an attribute, only if no "=", letter or digit follows.
 const htmlReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot|LT|GT|AMP|QUOT))/gi;
 const htmlAttributeReference =
   /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot|LT|GT|AMP|QUOT)(?![\da-z=]))/gi;
@@ -114,7 +114,7 @@ const layers = {
   },
   'html-attribute': htmlAttribute(quoted),
   'html-unquoted': htmlAttribute((text) => quoted(text).replace(/[\t\n\f ="'`]/g, inHtml)),
-  /** The whole value of an attribute without quotes: it gets some. */
+  /** The whole value of an unquoted attribute. Quotes are added. */
   'html-unquoted-whole': htmlAttribute((text) => `"${quoted(text)}"`),
   'xml-text': {
     escaped: xmlReference,
@@ -129,7 +129,7 @@ const layers = {
   cdata: {
     escaped: /\]\]><!\[CDATA\[/g,
     decode: () => '',
-    // Whatever stands before and after it, no "]]>" comes to be.
+    // Never forms "]]>" with what precedes or follows it.
     encode: (text: string) =>
       withoutControls(text)
         .replace(/(^|\])(?=>)|\]$|^$/g, (bracket) => bracket + newSection)
@@ -137,7 +137,7 @@ const layers = {
   },
   /** A JSON string, without its quotes. */
   json: { escaped: jsonEscape, decode: decodeJson, encode: encodeJson },
-  /** The same where no `<` may be: in a script, or in a file that avoids them. */
+  /** The same without `<`: in a script, or in a file that avoids it. */
   'json-in-script': {
     escaped: jsonEscape,
     decode: decodeJson,

@@ -1,6 +1,6 @@
 import type { Range } from './html-scanner.ts';
 
-/** Bytes that take the place of others. */
+/** Bytes that replace others. */
 export interface Replacement extends Range {
   bytes: Buffer;
 }
@@ -9,7 +9,7 @@ export interface Replacement extends Range {
  * Replaces parts of a file; every other byte stays as it was.
  *
  * @param replacements in the order of the file, without overlap.
- * @returns the new file, and where in it each replacement stands.
+ * @returns the new file, and the place of each replacement in it.
  */
 export function replace(
   file: Buffer,
@@ -30,7 +30,7 @@ export function replace(
   return { file: Buffer.concat(pieces), places };
 }
 
-/** The line, counted from 1, on which a byte of a file stands. */
+/** The line of a byte of a file, counted from 1. */
 export function lineAt(file: Buffer, offset: number): number {
   let line = 1;
   for (let at = file.indexOf('\n'); at !== -1 && at < offset; at = file.indexOf('\n', at + 1)) line += 1;

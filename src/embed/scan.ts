@@ -30,26 +30,25 @@ import { enter, type Part } from './layers.ts';
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
 const name = /snippet-embed/i;
-// `<Snippet id={42} />` as it is written in a page that did not render it, escaped or not.
+// `<Snippet id={42} />` in a page that did not render it, escaped or not.
 const component = /(?:<|&(?:lt|#0*60|#x0*3c);?)snippet(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 const componentName = 'snippet';
 const opening = /<snippet-embed(?=[\t\n\f\r />])/gi;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /**
- * Whether a file may hold embeds, in whatever form: a search for bytes, many times faster than a scan. All of them
- * leave the name as it is.
+ * Whether a file may contain embeds: a search for the name, many times faster than a scan. No encoding changes the name.
  */
 export function mayHoldEmbeds(file: Buffer): boolean {
   return name.test(file.toString('latin1'));
 }
 
 /**
- * Finds every embed in a file: elements in HTML, and what spells one inside other text. Examples stay: code,
- * comments, and what `data-snippets-ignore` marks.
+ * Finds every embed in a file: elements in HTML, and their encoded forms in other text. Examples are left out: code,
+ * comments, and elements with `data-snippets-ignore`.
  *
- * The file is read as Latin-1, where a character is a byte: the syntax of all kinds of files is ASCII, every offset
- * is a byte offset, and no byte outside an embed is ever decoded.
+ * The file is read as Latin-1, where a character is a byte: the syntax of all kinds of files is ASCII, every offset is a
+ * byte offset, and no byte outside an embed is decoded.
  */
 export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
@@ -69,33 +68,33 @@ const scanners: Record<FileKind, (search: Search, whole: Part) => void> = {
 };
 
 const ignored = 'data-snippets-ignore';
-// What copy buttons hold.
+// The attributes of copy buttons.
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 const refusedAttributes = /^(?:on|x-|[:@]|style$)/;
 const dataScripts = /[/+]json$|^(?:importmap|speculationrules)$/i;
 
-/** What has to be known of the elements around. */
+/** What is kept about the surrounding elements. */
 interface Context {
-  /** Whether they hold an example, which stays as it is. */
+  /** Whether they are an example, which stays as it is. */
   isExample: boolean;
   /** Whether they are an island's own markup. */
   inIsland: boolean;
-  /** The heading around. */
+  /** The surrounding heading. */
   heading?: Tag;
-  /** The element whose text is not what text is elsewhere. */
+  /** The element whose text is special: a script, a style, or the title of XML. */
   holder?: Tag;
 }
 
 const contextIn = new Map<string, Partial<Context>>([
   ...['code', 'pre', 'kbd', 'samp'].map((code) => [code, { isExample: true }] as const),
-  // Astro marks an island that will be hydrated, and in it what was passed to it: that is left as it is.
+  // Astro marks islands that are hydrated, and in them what was passed to them, which hydration keeps.
   ['astro-island', { inIsland: true }],
   ...['astro-slot', 'astro-static-slot', 'template'].map((slot) => [slot, { inIsland: false }] as const),
 ]);
 
 const isHeading = (name: string) => /^h[1-6]$/.test(name);
 
-/** HTML, where an embed is an element; or XML, where it can only be inside text. */
+/** HTML, where an embed is an element; or XML, where it can only be encoded in text. */
 function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
   const { text } = part;
   const nameFrom = finder(text, name);
@@ -180,8 +179,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
           search.faults.push({ flaw: 'unrendered', start: part.at(unrendered), tag });
         }
         if (!hasName(range)) return;
-        if (isXml) scanXmlText(search, part, range, kind, context.holder !== undefined);
-        else scanHtmlText(search, part, place, range, { kind, ...context });
+        if (isXml) scanXmlText(search, part, range, { kind, ...context });
+        else scanHtmlText(search, part, range, { kind, ...context, inUrls: place.inUrls });
       },
       comment() {
         if (embed === undefined) paragraph = undefined;
@@ -203,25 +202,29 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
 function scanHtmlText(
   search: Search,
   part: Part,
-  place: Place,
   range: Range,
-  { kind, holder, inIsland }: Context & { kind: TextKind },
+  { kind, holder, inIsland, inUrls }: Context & { kind: TextKind; inUrls: boolean },
 ): void {
   const raw = cut(part, range);
   if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland });
   else if (kind !== 'raw') {
     const inner = enter(part, range, kind === 'cdata' ? 'cdata' : 'html-text');
-    if (inner !== undefined) scanText(search, inner, { ...inText, inUrls: place.inUrls });
+    if (inner !== undefined) scanText(search, inner, { ...inText, inUrls });
   } else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
   else if (holder !== undefined && isDataScript(part.text, holder))
     scanJson(search, raw, inData, { inScript: true });
   else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
 }
 
-function scanXmlText(search: Search, part: Part, range: Range, kind: TextKind, isTitle: boolean): void {
+function scanXmlText(
+  search: Search,
+  part: Part,
+  range: Range,
+  { kind, holder }: Context & { kind: TextKind },
+): void {
   const inner = enter(part, range, kind === 'cdata' ? 'cdata' : 'xml-text');
   if (inner === undefined) return;
-  if (isTitle) scanText(search, inner, inText);
+  if (holder !== undefined) scanText(search, inner, inText);
   else scanString(search, inner, { ...inHtml, inUrls: true });
 }
 
@@ -242,7 +245,7 @@ function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: 
   else if (attributeName.startsWith('data-')) scanString(search, inner, inData);
   else scanText(search, inner, inText);
   if (quote !== '') return;
-  // Without quotes, a value that becomes empty would take the next attribute for its own.
+  // Without quotes, an empty value would swallow the next attribute.
   for (const embed of search.embeds.slice(before)) {
     if (embed.start !== part.at(attribute.start) || embed.end !== part.at(attribute.end)) continue;
     const layers = embed.form.layers.with(part.layers.length, 'html-unquoted-whole');
@@ -250,13 +253,13 @@ function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: 
   }
 }
 
-/** A string, of JSON for example: it may be XML, JSON again, or HTML. */
+/** A string, such as one of JSON: XML, JSON again, or HTML. */
 function scanString(search: Search, part: Part, place: Place): void {
   if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(search, part, inHtml, { isXml: true });
   else if (isJson(part.text)) scanJson(search, part, place);
   else {
     const text = search.isPage ? part.text : withoutCodeSpans(part.text);
-    // What has tags besides those of embeds is HTML; else it may be the plain text that it seems to be.
+    // Text with other tags than those of embeds is HTML. Otherwise it may be plain text.
     const isHtml = place.isHtml || holdsElement(text, (tag) => tag !== elementName);
     scanMarkup(search, { ...part, text }, { ...place, isHtml });
   }
@@ -298,19 +301,19 @@ function stringEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** What runs, or says how things look: no embed can be there. */
+/** Scripts and styles, where no embed can work. */
 function scanCode(search: Search, part: Part, refusal: Refusal): void {
   const inner = enter(part, { start: 0, end: part.text.length }, 'json');
   if (inner !== undefined) scanText(search, inner, { ...inText, refusal });
 }
 
-/** Text in which nothing is markup but the embeds themselves, in whatever form they are written. */
+/** Text without markup other than embeds, encoded or not. */
 function scanText(search: Search, part: Part, place: Place): void {
   const { text } = part;
   const starts = [...text.matchAll(opening)].map(({ index }) => index);
   let read = 0;
   for (const [number, start] of starts.entries()) {
-    // Up to the next one, so that each is looked at once, whatever is left open.
+    // Searched up to the next one only, so that the time is linear even if all are unclosed.
     const embed = embedAt(text.slice(0, starts[number + 1]), start);
     scanEncoded(search, cut(part, { start: read, end: start }), place);
     if (embed === undefined) report(search, part, start);
@@ -334,7 +337,7 @@ function embedAt(text: string, start: number): { tag: Tag; children: Range; end:
 const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet-embed/i;
 const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
-/** What text holds in escapes that nothing around it asks for: shown as it is, or part of a URL. */
+/** Text that is escaped once more than its place demands: shown escaped, or part of a URL. */
 function scanEncoded(search: Search, part: Part, place: Place): void {
   const { text } = part;
   if (!name.test(text)) return;
@@ -364,12 +367,12 @@ function isDataScript(text: string, script: Tag): boolean {
   return type !== undefined && dataScripts.test(text.slice(type.start, type.end).trim());
 }
 
-/** The same part, less of it. */
+/** A range of a part. */
 function cut({ text, layers, at }: Part, { start, end }: Range): Part {
   return { text: text.slice(start, end), layers, at: (offset) => at(start + offset) };
 }
 
-/** Finds the first match from an offset on; offsets only grow. */
+/** Returns a function that finds the first match from an offset on. Offsets must not decrease. */
 function finder(text: string, pattern: RegExp): (from: number) => number {
   const all = new RegExp(pattern, 'gi');
   let next = -1;

@@ -4,7 +4,7 @@ import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts'
  * What an error means for a build.
  *
  * - `end`: every request would fail the same way, so no more are made.
- * - `fail`: somebody has to fix something. The build fails even if the embed has children.
+ * - `fail`: something has to be fixed. The build fails even if the embed has children.
  * - `children`: the service is in trouble. Embeds show their children; one without children fails the build.
  */
 export type Effect = 'end' | 'fail' | 'children';

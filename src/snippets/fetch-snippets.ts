@@ -131,7 +131,7 @@ export class SnippetFetcher {
       if (signal?.aborted) {
         throw new SnippetError('aborted', 'the request was aborted.', { snippetId: request.id });
       }
-      // Aborted by whoever started it, not by this caller.
+      // Aborted by the caller that started it, not by this one.
       if (error instanceof SnippetError && error.code === 'aborted') return this.#ask(request, signal);
       throw error;
     }

@@ -41,8 +41,8 @@ export async function readMarkdown({ root, srcDir }: SourceFolders): Promise<Mar
 }
 
 /**
- * Adds to each component that was not rendered where it is written. The output does not say so; the Markdown files
- * of the project are searched, and only for this.
+ * Adds the source file to each component that was not rendered. The output does not tell, so the Markdown files of the
+ * project are searched.
  */
 export async function withSources(
   invalid: readonly InvalidEmbed[],
@@ -76,7 +76,7 @@ async function componentTags(folders: SourceFolders): Promise<ComponentTag[]> {
   );
 }
 
-/** Which snippet a tag asks for, however Markdown has written its attributes anew. */
+/** The snippet of a tag, even if Markdown has rewritten its attributes. */
 function askedBy(tag: string): string {
   return /\b(?:id|of)\s*=\s*["'{]*([\w.-]+)/i.exec(tag)?.[1]?.toLowerCase() ?? '';
 }

@@ -16,11 +16,11 @@ interface TransformedModule {
   id: string;
   code: string;
   program: SyntaxNode;
-  /** From the code to the source. */
+  /** The source map from the code to the source. */
   map: () => SourceMapPayload | undefined;
 }
 
-/** The file of a module, without the query that tells its parts. */
+/** The file of a module, without the query for one of its parts. */
 export function fileOf(id: string): string {
   return id.replace(/[?#].*$/, '');
 }
@@ -37,7 +37,7 @@ export function readModule({ id, code, program, map }: TransformedModule): Modul
   try {
     source = readFileSync(fileOf(id), 'utf8').split('\n');
   } catch {
-    // A virtual module has no file; it has the lines of its code.
+    // A virtual module has no file, so the lines are those of its code.
   }
   const payload = Object.values(offsets).some((list) => list.length > 0) ? map() : undefined;
   const sourceMap = payload?.mappings ? new SourceMap(payload) : undefined;
@@ -55,7 +55,7 @@ export function readModule({ id, code, program, map }: TransformedModule): Modul
 }
 
 /**
- * The line of the source, counted from 1. Source maps of compiled components are coarse: what the line says decides.
+ * The line of the source, counted from 1. Source maps of compiled components are coarse, so the text of the line decides.
  */
 function lineOf(
   code: string,

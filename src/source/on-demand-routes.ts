@@ -16,7 +16,7 @@ interface GraphModule {
   importedModules: Iterable<GraphModule>;
 }
 
-/** The part of Vite's dev server that is needed here. */
+/** The part of Vite's dev server that is used here. */
 interface ModuleServer {
   config: { root: string };
   environments: Record<
@@ -28,11 +28,11 @@ interface ModuleServer {
 const islands = '/_server-islands/';
 
 /**
- * The error for a page of `astro dev` that shows an embed although it is rendered on demand, with the sources that
- * contain it; nothing for a prerendered page.
+ * The error for a page of `astro dev` that contains an embed although it is rendered on demand, with the sources of the
+ * embed; `undefined` for a prerendered page.
  *
  * @param page the path of its URL, with the base.
- * @param base that of the Astro config. Vite's own is / in the dev server.
+ * @param base the base of the Astro config. In the dev server, Vite's own is `/`.
  */
 export function onDemandError(
   page: string,
@@ -61,7 +61,7 @@ export function onDemandError(
   );
 }
 
-/** The modules with embeds that a route imports, in whatever depth. */
+/** The modules with embeds that a route imports, directly or not. */
 function modulesBehind(
   entrypoint: string,
   { modules }: SiteSource,

@@ -15,13 +15,13 @@ export type SourceModules = Map<string, Map<string, ModuleEmbeds>>;
 
 const ownFolder = fileURLToPath(new URL('..', import.meta.url));
 const componentFile = join(ownFolder, 'components/Snippet.astro');
-// What they do with the element is not the site's to change, or not to be known: the text of a file may be an example.
+// The site cannot change these, or the text of a raw file may be an example.
 const isOnlyWarned = (id: string) => id.includes('/node_modules/') || /[?&]raw\b/.test(id);
 const contentStore = /astro:data-layer-content$/;
-// What is reached through these alone may be shown by an on-demand page, or not: they hold everything.
+// These import everything, so what is reached through them alone may not be shown on any on-demand page.
 const contentModules =
   /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
-// It runs for prerendered pages, too.
+// It runs for prerendered pages too.
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
 
@@ -31,10 +31,10 @@ const serverMessage =
   'is built for pages or server islands that are rendered on demand, and contains an embed.';
 
 /**
- * Refuses modules that write embeds where nothing will replace them: in the browser, and on what is rendered on
- * demand. In a build it looks at what is in the bundles, in `astro dev` at each module that is loaded.
+ * Rejects modules that write embeds where nothing replaces them: in the browser, and where pages are rendered on demand.
+ * A build checks what is in the bundles, `astro dev` each module that is loaded.
  *
- * @param modules is filled with what is found.
+ * @param modules receives what is found.
  */
 export function sourcePlugin(modules: SourceModules, logger: AstroIntegrationLogger): Plugin {
   let root = '';
@@ -98,7 +98,7 @@ export function sourcePlugin(modules: SourceModules, logger: AstroIntegrationLog
       },
     },
     generateBundle: {
-      // Astro takes small scripts out of the bundle, and puts them into pages.
+      // Astro moves small scripts from the bundle into pages.
       order: 'pre',
       handler(_options, bundle) {
         const { name: environment } = this.environment;
@@ -141,7 +141,7 @@ interface Refused {
   lines: readonly number[];
 }
 
-/** Why a module of this environment must not be published; nothing if it may. */
+/** Why a module of this environment must not be published; `undefined` if it may. */
 function refusal(
   { written, passedToIsland, imports }: ModuleEmbeds,
   environment: string,
@@ -151,7 +151,7 @@ function refusal(
     const lines = [...written, ...passedToIsland];
     return lines.length > 0 ? { code: 'embed-in-browser', message: clientMessage, lines } : undefined;
   }
-  // The dev server has one environment for prerendered pages and others: each page is judged as it is served.
+  // The dev server has one environment for all pages, so each page is checked when it is served.
   const lines = environment === 'ssr' && isBuild ? [...written, ...imports] : [];
   if (lines.length > 0) return { code: 'on-demand-page', message: serverMessage, lines };
   if (passedToIsland.length === 0) return undefined;
@@ -165,7 +165,7 @@ interface Importers {
 
 type Reached = 'page' | 'content' | 'middleware';
 
-/** Through what a module got into the bundle of the server. */
+/** How a module got into the server bundle. */
 function reachedThrough(id: string, moduleInfo: (id: string) => Importers | null): Reached {
   const seen = new Set([id]);
   let route: Reached = 'content';

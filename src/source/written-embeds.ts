@@ -6,11 +6,11 @@ export interface SyntaxNode extends Range {
   type: string;
 }
 
-/** How a module deals with the element. All offsets are into its code. */
+/** How a module uses the element. All offsets are into its code. */
 export interface WrittenEmbeds {
   /** Where it writes the element. */
   written: number[];
-  /** Where it passes the element to a server island: Astro encrypts that, so that it is in no file of the output. */
+  /** Where it passes the element to a server island. Astro encrypts it, so no file of the output contains it. */
   passedToIsland: number[];
   /** Where it imports `<Snippet>`. */
   imports: number[];
@@ -27,7 +27,7 @@ const creators = new Set(
     /\s+/,
   ),
 );
-// Those that only look for the text they are given.
+// The functions that only search for the text they are given.
 const searches = new Set(
   `includes indexOf lastIndexOf startsWith endsWith split search match matchAll replace replaceAll querySelector
   querySelectorAll closest matches getElementsByTagName define get whenDefined test exec`.split(/\s+/),
@@ -40,18 +40,18 @@ const islandFallback = 'fallback';
 
 const name = new RegExp(elementName, 'i');
 const wholeName = new RegExp(`^${elementName}$`, 'i');
-// Stands for an expression of a template, as no source does.
+// A placeholder for an expression of a template that no source contains.
 const hole = '\ue000';
 const opening = new RegExp(`<${elementName}(?=[\\t\\n\\f\\r />${hole}])`, 'i');
 
 interface Context {
   isExample: boolean;
   inIsland: boolean;
-  /** Whether text only says what is searched for, or what went wrong. */
+  /** Whether text is only searched for, or describes an error. */
   isOnlyNamed: boolean;
 }
 
-/** Finds out whether a module writes the element, in its own syntax tree: a mention writes nothing. */
+/** Finds out from the syntax tree whether a module writes the element, instead of only mentioning it. */
 export function findWritten(program: SyntaxNode): WrittenEmbeds {
   const found: WrittenEmbeds = { written: [], passedToIsland: [], imports: [], isMentioned: false };
   const snippets = new Set<unknown>();
@@ -166,7 +166,7 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
   return found;
 }
 
-/** What HTML in a module does with the element, or what text in it may do. */
+/** How HTML or text in a module uses the element. */
 function readHtml(text: string): { isWritten: boolean; isMentioned: boolean } {
   const read = { isWritten: false, isMentioned: false };
   const look = (part: string, isExample: boolean, pattern = opening) => {
@@ -181,7 +181,7 @@ function readHtml(text: string): { isWritten: boolean; isMentioned: boolean } {
   return read;
 }
 
-/** The numbers of the expressions that stand in an example: `<code>${text}</code>`. */
+/** The indexes of the expressions in an example: `<code>${text}</code>`. */
 function examplesIn(text: string): Set<number> {
   const found = new Set<number>();
   let number = 0;
@@ -230,7 +230,7 @@ function children(node: SyntaxNode, key: string): SyntaxNode[] {
   return Array.isArray(value) ? value.filter(isNode) : [];
 }
 
-/** What a string, or a piece of a template, says. */
+/** The text of a string, or of a piece of a template. */
 function textOf(node: SyntaxNode | undefined): string {
   const { value } = (node ?? {}) as { value?: unknown };
   if (typeof value === 'string') return value;

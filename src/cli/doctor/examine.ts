@@ -69,7 +69,7 @@ export interface Examination {
   milliseconds: number;
 }
 
-// Somebody is waiting, and wants to know what is wrong instead of having it retried.
+// A person is waiting to see what is wrong, so there are few retries.
 const limits = { attempts: 2, deadline: 15_000 };
 
 /** Fetches a snippet through one variant, and says which stages worked. */
