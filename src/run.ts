@@ -98,8 +98,11 @@ export class Run {
     // Nothing more is loaded for a site that showed no snippet in its last build.
     if (!existsSync(this.manifest)) return;
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
+    const { removeManifest } = await import('./record/manifest.ts');
     const opened = await this.open();
     if (opened.before !== undefined) requireConnection(this.settings, 'the snippets of the last build');
+    // From here on the output is no longer that of the last build, even if this build is killed.
+    await removeManifest(this.manifest);
     prefetchLastBuild(opened);
   }
 

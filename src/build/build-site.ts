@@ -3,7 +3,7 @@ import type { AstroIntegrationLogger } from 'astro';
 import { mayHoldEmbeds } from '../embed/scan.ts';
 import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-policy.ts';
-import { asBefore, type Manifest, outputFrom, removeManifest, writeManifest } from '../record/manifest.ts';
+import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
@@ -45,7 +45,6 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const { directory, manifest, before, settings, fetcher } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const finished = new Set<SiteFile>();
-  await removeManifest(manifest);
   const verifier = new OutputVerifier(settings.apiKey);
   let recorder: FileRecorder | undefined;
   try {
