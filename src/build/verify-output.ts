@@ -3,7 +3,7 @@ import { keyDetector } from '../client/api-key.ts';
 import { inTurns } from './in-turns.ts';
 import type { SiteFile } from './scan-site.ts';
 
-/** Checks every file of the output, as it is going to be published, for the API key. */
+/** Checks the text files of the output, as they are going to be published, for the API key. */
 export class OutputVerifier {
   readonly #containsKey: (bytes: Buffer) => boolean;
   /** Files that contain the API key in any spelling. */
