@@ -21,8 +21,9 @@ export async function watch(
 ): Promise<void> {
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
   await openProject(project);
-  print(`Checking every ${every / 1000} s. Press Ctrl-C to stop.`);
   await untilInterrupted(async (signal) => {
+    // Not before signals are handled, since a caller may stop the command as soon as it says so.
+    print(`Checking every ${every / 1000} s. Press Ctrl-C to stop.`);
     const site = new WatchedSite({
       update: () => updateSite(project, options, signal),
       deploy: () => (exec === undefined ? Promise.resolve(true) : run(exec)),
