@@ -136,7 +136,14 @@ export class Run {
     await this.close();
     if (this.#finished === undefined) return;
     const { checkLateFiles } = await import('./build/check-late-files.ts');
-    checkLateFiles(directory, this.settings, this.#finished);
+    try {
+      checkLateFiles(directory, this.settings, this.#finished);
+    } catch (error) {
+      // A build that fails leaves no manifest.
+      const { removeManifest } = await import('./record/manifest.ts');
+      await removeManifest(this.manifest);
+      throw error;
+    }
   }
 
   /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */

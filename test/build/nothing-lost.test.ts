@@ -113,6 +113,7 @@ export default defineConfig({ integrations: [snippets(), adder] });`;
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).not.toBe(0);
     expect(output).toContain(`Another integration wrote an embed into ${file} after snippets were inlined.`);
+    expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
   });
 
   test('the API key fails the build; an example in code and a plain file do not', async () => {
