@@ -183,6 +183,8 @@ export class Run {
       return { fetcher: openDevFetcher(settings, logger), before: undefined };
     }
     const { openBuildFetcher } = await import('./build/build-fetcher.ts');
+    // Needed later. While Astro bundles and renders, loading it delays nothing.
+    void import('./build/build-site.ts').catch(() => {});
     return openBuildFetcher(settings, manifest, logger);
   }
 }

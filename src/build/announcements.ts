@@ -6,7 +6,8 @@ import type { ScannableFile, ScannedSite } from './scan-site.ts';
 
 /** Everything that `<Snippet>` announced while pages were rendered. */
 export class Announcements {
-  readonly #announced = new Map<string, Announcement>();
+  /** By the path of the page and the key of the request. */
+  readonly #announced = new Map<string, Map<string, Announcement>>();
   readonly #stop: () => void;
 
   /** @param onFirst called with the first announcement of each snippet. Whatever it throws fails the page. */
@@ -14,7 +15,9 @@ export class Announcements {
     const known = new Set<string>();
     this.#stop = listen((announcement) => {
       const { key } = toRequest(announcement.id, announcement.params);
-      this.#announced.set(`${announcement.pathname} ${key}`, announcement);
+      const onPage = this.#announced.get(announcement.pathname);
+      if (onPage === undefined) this.#announced.set(announcement.pathname, new Map([[key, announcement]]));
+      else onPage.set(key, announcement);
       if (known.has(key)) return;
       known.add(key);
       onFirst(announcement);
@@ -40,16 +43,18 @@ export class Announcements {
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
     const everywhere = new Set(site.uses.map(({ request }) => request.key));
-    return [...this.#announced.values()].flatMap(({ id, params, pathname }): InvalidEmbed[] => {
-      const { key } = toRequest(id, params);
+    return [...this.#announced].flatMap(([pathname, onPage]): InvalidEmbed[] => {
       const files = [...routeFiles(pathname, base), pathname.replace(/^\//, '')].filter((name) =>
         names.has(name),
       );
-      const isFound =
-        files.length === 0 ? everywhere.has(key) : files.some((name) => keysIn.get(name)?.has(key));
-      if (isFound || files.some((name) => invalid.has(name))) return [];
-      const message = `Snippet ${id} was rendered here, but is not in the output.`;
-      return [{ file: pathname, code: 'embed-lost', message }];
+      if (files.some((name) => invalid.has(name))) return [];
+      const found = files.length === 0 ? [everywhere] : files.flatMap((name) => keysIn.get(name) ?? []);
+      return [...onPage]
+        .filter(([key]) => !found.some((keys) => keys.has(key)))
+        .map(([, { id }]) => {
+          const message = `Snippet ${id} was rendered here, but is not in the output.`;
+          return { file: pathname, code: 'embed-lost', message };
+        });
     });
   }
 }

@@ -22,28 +22,30 @@ const imports = /import\s*\{([^}]*)\}\s*from\s*["']astro-snippets\/components["'
 export function locationPlugin() {
   let root = '';
   return {
-    name: 'astro-snippets:source',
+    name: 'astro-snippets:location',
     configResolved(config: { root: string }) {
       root = config.root;
     },
-    async transform(this: TransformContext, code: string, id: string) {
-      if (!/\.(astro|mdx)$/.test(id) || !code.includes('astro-snippets/components')) return undefined;
-      const names = localNames(code);
-      const calls = findCalls(code, names);
-      if (calls.length === 0) return undefined;
-      const file = relative(root, id).replaceAll('\\', '/');
-      const places = id.endsWith('.mdx')
-        ? placesInMdx(await readFile(id, 'utf8').catch(() => ''), names, calls.length)
-        : placesInAstro(code, calls, this.getCombinedSourcemap());
-      let written = '';
-      let end = 0;
-      for (const [index, { inside }] of calls.entries()) {
-        const source = JSON.stringify(writeSource({ file, ...places[index] }));
-        written += `${code.slice(end, inside)} "${sourceProp}": ${source},`;
-        end = inside;
-      }
-      // No line moves, so the source map stays valid.
-      return { code: written + code.slice(end), map: null };
+    transform: {
+      filter: { id: /\.(?:astro|mdx)$/, code: 'astro-snippets/components' },
+      async handler(this: TransformContext, code: string, id: string) {
+        const names = localNames(code);
+        const calls = findCalls(code, names);
+        if (calls.length === 0) return undefined;
+        const file = relative(root, id).replaceAll('\\', '/');
+        const places = id.endsWith('.mdx')
+          ? placesInMdx(await readFile(id, 'utf8').catch(() => ''), names, calls.length)
+          : placesInAstro(code, calls, this.getCombinedSourcemap());
+        let written = '';
+        let end = 0;
+        for (const [index, { inside }] of calls.entries()) {
+          const source = JSON.stringify(writeSource({ file, ...places[index] }));
+          written += `${code.slice(end, inside)} "${sourceProp}": ${source},`;
+          end = inside;
+        }
+        // No line moves, so the source map stays valid.
+        return { code: written + code.slice(end), map: null };
+      },
     },
   };
 }

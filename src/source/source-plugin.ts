@@ -102,6 +102,12 @@ export function sourcePlugin(modules: SourceModules, logger: AstroIntegrationLog
       order: 'pre',
       handler(_options, bundle) {
         const { name: environment } = this.environment;
+        const candidates = [...modulesOf(modules, environment).values()].flatMap((module) => {
+          const found = refusal(module, environment, { isBuild: true });
+          return found === undefined ? [] : [{ module, found }];
+        });
+        // A bundle hands over the code of its modules as a copy of each, so it is not asked for nothing.
+        if (candidates.length === 0) return;
         const rendered = new Map<string, string>();
         for (const chunk of Object.values(bundle)) {
           if (chunk.type !== 'chunk') continue;
@@ -112,9 +118,8 @@ export function sourcePlugin(modules: SourceModules, logger: AstroIntegrationLog
           (imports.length > 0 && hasComponent && rendered.has(id)) ||
           (written.length + passedToIsland.length > 0 && /snippet/i.test(rendered.get(id) ?? ''));
         const refused: (Refused & { name: string })[] = [];
-        for (const module of modulesOf(modules, environment).values()) {
-          const found = refusal(module, environment, { isBuild: true });
-          if (found === undefined || !isPublished(module)) continue;
+        for (const { module, found } of candidates) {
+          if (!isPublished(module)) continue;
           const name = nameOfModule(module.id, root);
           const route =
             environment === 'ssr' ? reachedThrough(module.id, (id) => this.getModuleInfo(id)) : 'page';
