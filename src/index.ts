@@ -39,7 +39,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         updateConfig({
           vite: {
-            plugins: [plugin, sourcePlugin(source.modules, logger), locationPlugin()],
+            plugins: [plugin, sourcePlugin(source.modules, logger, () => run.lockOutput()), locationPlugin()],
             define: { __ASTRO_SNIPPETS__: 'true' },
           },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],

@@ -1,13 +1,25 @@
 import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
 import type { Announcements } from './build/announcements.ts';
 import type { SiteBuild } from './build/build-site.ts';
 import type { FinishedSite } from './build/check-late-files.ts';
+import { systemClock } from './client/clock.ts';
 import { toRequest } from './client/snippet-request.ts';
 import type { Announcement } from './embed/announcement.ts';
+import { userError } from './failures/user-error.ts';
 import type { Manifest } from './record/manifest.ts';
 import { manifestFile } from './record/manifest-file.ts';
+import {
+  describeHolder,
+  isHolder,
+  type LockHolder,
+  lockFile,
+  type OutputLock,
+  takeLock,
+  waitForLock,
+} from './record/output-lock.ts';
 import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
 import { requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
@@ -15,6 +27,8 @@ import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.
 import type { SnippetUse } from './snippets/file-embeds.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
+
+const refreshPatience = 60_000;
 
 /** What a run opens for its first snippet. */
 export interface OpenedRun {
@@ -36,6 +50,7 @@ export class Run {
   #announcements: Announcements | undefined;
   #finished: FinishedSite | undefined;
   #opened: Promise<OpenedRun> | undefined;
+  #lock: OutputLock | undefined;
 
   constructor(options: ParsedOptions) {
     this.#options = options;
@@ -83,20 +98,29 @@ export class Run {
   }
 
   get manifest(): string {
-    return manifestFile(fileURLToPath(this.config.cacheDir));
+    return manifestFile(this.#folders);
+  }
+
+  get #folders() {
+    const { cacheDir, root, outDir } = this.config;
+    return { cacheDir: fileURLToPath(cacheDir), root: fileURLToPath(root), outDir: fileURLToPath(outDir) };
   }
 
   /**
    * In `astro:build:start`. Snippets are fetched as soon as they are known: those of the last build now, others when a
    * page announces them.
    *
-   * @throws AstroError if the last build showed snippets, and the key or the base URLs are missing now.
+   * @throws AstroError if the last build showed snippets, and the key or the base URLs are missing now; and if another
+   * build of this output is running.
    */
   async startBuild(): Promise<void> {
     const { Announcements } = await import('./build/announcements.ts');
     this.#announcements = new Announcements((announcement) => this.#prefetch(announcement));
+    // Before Astro empties the output of the build that is running.
+    if (existsSync(this.#lockFile)) await this.#waitForRefresh();
     // Nothing more is loaded for a site that showed no snippet in its last build.
     if (!existsSync(this.manifest)) return;
+    if (this.#lock === undefined) await this.#waitForRefresh();
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
     const { removeManifest } = await import('./record/manifest.ts');
     const opened = await this.open();
@@ -124,7 +148,11 @@ export class Run {
         settings,
         logger,
         announcements: this.#announcements,
+        onEmbeds: () => this.lockOutput(),
       });
+    } catch (error) {
+      this.#unlockOutput();
+      throw error;
     } finally {
       this.#announcements?.stop();
       await this.close();
@@ -134,6 +162,14 @@ export class Run {
   /** In the last `astro:build:done` of all: checks what other integrations wrote in the meantime. */
   async checkLateFiles(directory: string): Promise<void> {
     await this.close();
+    try {
+      await this.#checkLateFiles(directory);
+    } finally {
+      this.#unlockOutput();
+    }
+  }
+
+  async #checkLateFiles(directory: string): Promise<void> {
     if (this.#finished === undefined) return;
     const { checkLateFiles } = await import('./build/check-late-files.ts');
     try {
@@ -146,8 +182,52 @@ export class Run {
     }
   }
 
+  /**
+   * At the first sign of an embed: from then on, no other build or refresh may write to the output until this build has
+   * ended. A build of a site without embeds is none of our business.
+   *
+   * @throws AstroError if another process writes to it.
+   */
+  lockOutput(): void {
+    if (this.command !== 'build' || this.#lock !== undefined) return;
+    this.#holdLock(takeLock(this.#lockFile, 'build'));
+  }
+
+  /** A refresh is soon over, unlike a build. */
+  async #waitForRefresh(): Promise<void> {
+    const until = Date.now() + refreshPatience;
+    const taken = await waitForLock(this.#lockFile, 'build', {
+      mayWait: ({ work }) => work === 'refresh' && Date.now() < until,
+      onWait: (holder) => this.logger.info(`Waiting for ${describeHolder(holder)}, to end.`),
+      clock: systemClock,
+    });
+    this.#holdLock(taken);
+  }
+
+  #holdLock(taken: OutputLock | LockHolder): void {
+    if (!isHolder(taken)) {
+      this.#lock = taken;
+      return;
+    }
+    const outDir = relative(fileURLToPath(this.config.root), this.#folders.outDir);
+    throw userError(
+      'output-in-use',
+      `${outDir} is in use by ${describeHolder(taken)}. The lock file is ${this.#lockFile}.`,
+    );
+  }
+
+  #unlockOutput(): void {
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  get #lockFile(): string {
+    return lockFile(this.manifest, this.#folders.outDir);
+  }
+
   /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */
   #prefetch({ id, params, pathname }: Announcement): void {
+    this.lockOutput();
     requireConnection(this.settings, pathname);
     void this.open().then(({ fetcher }) => fetcher.prefetch(toRequest(id, params)));
   }

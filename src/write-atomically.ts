@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
+import { writeError } from './failures/write-error.ts';
 
 /**
  * Replaces a file as a whole: a reader sees all of the old bytes or all of the new ones, even if the process is killed.
  *
  * @param temporary the file that is written first. In the output folder it needs a known name, so that it can be
  * removed if it is left behind.
+ * @throws AstroError that says why the file could not be written.
  */
 export async function writeAtomically(
   file: string,
@@ -17,6 +19,6 @@ export async function writeAtomically(
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw writeError(file, error, 'It stays as it was.');
   }
 }

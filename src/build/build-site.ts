@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
 import { mayHoldEmbeds } from '../embed/scan.ts';
 import { userError } from '../failures/user-error.ts';
@@ -11,6 +11,7 @@ import type { Announcements } from './announcements.ts';
 import type { FinishedSite } from './check-late-files.ts';
 import { headingWarnings } from './heading-warnings.ts';
 import { inlineFiles } from './inline-files.ts';
+import { searchFile } from './read-file.ts';
 import { FileRecorder } from './record-files.ts';
 import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
@@ -32,6 +33,8 @@ export interface SiteBuild {
   settings: Settings;
   fetcher: SnippetFetcher;
   announcements: Announcements | undefined;
+  /** Called before a file with embeds is changed. @throws if another process writes to the output. */
+  onEmbeds(): void;
   logger: AstroIntegrationLogger;
 }
 
@@ -47,13 +50,22 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const finished = new Set<SiteFile>();
   const verifier = new OutputVerifier(settings.apiKey);
   let recorder: FileRecorder | undefined;
+  let isLocked = false;
+  const lock = () => {
+    build.onEmbeds();
+    isLocked = true;
+  };
   try {
-    recorder = await inlineSnippets(scannable, build, verifier, (file) => finished.add(file));
+    recorder = await inlineSnippets(scannable, build, verifier, {
+      onEmbeds: lock,
+      onFinished: (file) => finished.add(file),
+    });
   } catch (error) {
     // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
     await fetcher.close();
-    await removeFilesWithEmbeds(scannable.filter((file) => !finished.has(file)));
+    // Without the lock, these files may be those of another build.
+    if (isLocked) await removeFilesWithEmbeds(scannable.filter((file) => !finished.has(file)));
     throw error;
   }
   await verifier.read(others);
@@ -81,7 +93,7 @@ async function inlineSnippets(
   files: readonly ScannableFile[],
   { settings, fetcher, announcements, routeToHeaders, base, sources, logger }: SiteBuild,
   verifier: OutputVerifier,
-  onFinished: (file: SiteFile) => void,
+  { onEmbeds, onFinished }: { onEmbeds(): void; onFinished(file: SiteFile): void },
 ): Promise<FileRecorder | undefined> {
   const start = performance.now();
   const site = await scanSite(files, {
@@ -94,6 +106,7 @@ async function inlineSnippets(
   for (const warning of site.warnings) logger.warn(warning);
   const lost = announcements?.lost(site, files, base) ?? [];
   if (site.files.length + lost.length === 0) return undefined;
+  onEmbeds();
   for (const warning of await headingWarnings(site.files, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];
@@ -121,8 +134,8 @@ async function refuseKey({ withKey }: OutputVerifier): Promise<void> {
   throw userError('published-key', `The API key was found in ${names}. These files were removed.`);
 }
 
-async function removeFilesWithEmbeds(files: readonly SiteFile[]): Promise<void> {
-  for (const { file } of files) {
-    if (mayHoldEmbeds(await readFile(file))) await rm(file, { force: true });
+async function removeFilesWithEmbeds(files: readonly ScannableFile[]): Promise<void> {
+  for (const { file, kind } of files) {
+    if (searchFile(file, (piece) => mayHoldEmbeds(piece, kind))) await rm(file, { force: true });
   }
 }

@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/user-error.ts';
 import { hashOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
-import { listSiteFiles, type SiteFile } from './scan-site.ts';
+import { readUnlessLarge, searchFile } from './read-file.ts';
+import { listSiteFiles, readEmbedding, type SiteFile } from './scan-site.ts';
 
 // File systems keep times by a coarser clock than `Date.now()`.
 const clockGranularity = 50;
@@ -33,22 +34,21 @@ export function checkLateFiles(
   const containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
   const withKey: string[] = [];
   const withEmbed: string[] = [];
-  /** The bytes of a file, if it was written later. */
-  const lateBytes = ({ file, name }: SiteFile) => {
-    if (statSync(file).ctimeMs < at - clockGranularity) return undefined;
-    const bytes = readFileSync(file);
-    if (containsKey(bytes)) withKey.push(name);
-    return hashes.get(name) === hashOf(bytes) ? undefined : bytes;
+  const isLate = ({ file }: SiteFile) => statSync(file).ctimeMs >= at - clockGranularity;
+  const checkKey = (file: SiteFile, bytes: Buffer | undefined) => {
+    if (bytes === undefined ? searchFile(file.file, containsKey) : containsKey(bytes))
+      withKey.push(file.name);
   };
   const { scannable, others } = listSiteFiles(directory, exclude);
-  for (const file of scannable) {
-    const bytes = lateBytes(file);
-    if (bytes === undefined) continue;
+  for (const file of scannable.filter(isLate)) {
+    const bytes = readEmbedding(file);
+    checkKey(file, bytes);
+    if (bytes === undefined || hashes.get(file.name) === hashOf(bytes)) continue;
     const { embeds, invalid } = readEmbeds(file.name, bytes, file.kind, new Map());
-    const isLate = embeds.some(({ request }) => !quoted.has(request.key)) || invalid.length > 0;
-    if (isLate) withEmbed.push(file.name);
+    const isFound = embeds.some(({ request }) => !quoted.has(request.key)) || invalid.length > 0;
+    if (isFound) withEmbed.push(file.name);
   }
-  for (const file of others) lateBytes(file);
+  for (const file of others.filter(isLate)) checkKey(file, readUnlessLarge(file.file));
   if (withKey.length > 0) {
     throw userError('published-key', `Another integration wrote the API key into ${withKey.join(', ')}.`);
   }

@@ -1,6 +1,7 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import type { Range } from '../embed/html-scanner.ts';
 import { type Inlined, inline } from '../embed/inline.ts';
+import { writeError } from '../failures/write-error.ts';
 import {
   allowInTag,
   findPolicies,
@@ -11,7 +12,7 @@ import {
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
-import type { EmbeddingFile } from './scan-site.ts';
+import type { EmbeddingFile, SiteFile } from './scan-site.ts';
 
 export interface InlinedFile extends Inlined<FileEmbed> {
   /** The elements that set the page's policy: as they were, and where they are now. */
@@ -35,7 +36,7 @@ export async function inlineFiles(files: readonly EmbeddingFile[], options: Inli
     const before = file.bytes ?? readFileSync(file.source.file);
     file.bytes = undefined;
     const inlined = inlineFile(before, file, options);
-    overwrite(file.source.file, inlined.file, before.length);
+    overwrite(file.source, inlined.file, before.length);
     options.onFile(file, inlined);
   });
 }
@@ -71,13 +72,17 @@ function contains({ start, end }: Range, offset: number): boolean {
  * Writes a file in place. It is not read before the build ends, and writing a temporary file and renaming it takes
  * many times longer.
  */
-function overwrite(file: string, bytes: Buffer, lengthBefore: number): void {
+function overwrite({ file, name }: SiteFile, bytes: Buffer, lengthBefore: number): void {
   const descriptor = openSync(file, 'r+');
   try {
     for (let written = 0; written < bytes.length; ) {
       written += writeSync(descriptor, bytes, written, bytes.length - written, written);
     }
     if (bytes.length < lengthBefore) ftruncateSync(descriptor, bytes.length);
+  } catch (error) {
+    // Part of the new page and part of the old one.
+    rmSync(file, { force: true });
+    throw writeError(name, error, 'It was removed.');
   } finally {
     closeSync(descriptor);
   }

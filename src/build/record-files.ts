@@ -63,7 +63,7 @@ function quotedEmbeds(snippets: FetchedSnippets): Set<string> {
   const quoted: SnippetUses = new Map();
   for (const { html } of snippets.values()) {
     const bytes = Buffer.from(html);
-    if (mayHoldEmbeds(bytes)) readEmbeds('', bytes, 'html', quoted);
+    if (mayHoldEmbeds(bytes, 'html')) readEmbeds('', bytes, 'html', quoted);
   }
   return new Set(quoted.keys());
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, sep } from 'node:path';
-import type { FileKind } from '../embed/scan.ts';
+import { type FileKind, mayHoldEmbeds } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import {
   excluder,
@@ -10,6 +10,7 @@ import {
   type SnippetUses,
 } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
+import { isLargeBinary, readUnlessLarge, searchFile } from './read-file.ts';
 
 /** A file of the built site. */
 export interface SiteFile {
@@ -92,8 +93,11 @@ export interface ScannedSite {
 }
 
 export interface ScanEvents {
-  /** Called with each file that contains no embed, and so is not changed. */
-  onPlainFile(file: ScannableFile, bytes: Buffer): void;
+  /**
+   * Called with each file that contains no embed, and so is not changed; without its bytes if it is too large to be in
+   * memory.
+   */
+  onPlainFile(file: ScannableFile, bytes: Buffer | undefined): void;
   /** Called with each snippet when its first file is found; more than once if that file repeats it. */
   onSnippet(use: SnippetUse): void;
 }
@@ -112,7 +116,8 @@ export async function scanSite(
   const warnings: string[] = [];
   let keptBytes = 0;
   await inTurns(files, (source) => {
-    const bytes = readFileSync(source.file);
+    const bytes = readEmbedding(source);
+    if (bytes === undefined) return onPlainFile(source, undefined);
     const { embeds, ...flaws } = readEmbeds(source.name, bytes, source.kind, uses);
     for (const embed of flaws.invalid) invalid.push(embed);
     for (const warning of flaws.warnings) warnings.push(warning);
@@ -125,4 +130,16 @@ export async function scanSite(
     found.push({ source, embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
   });
   return { files: found, uses: [...uses.values()], invalid, warnings };
+}
+
+/** Reads a file, unless it is large and contains no embed. */
+export function readEmbedding({ file, name, kind }: ScannableFile): Buffer | undefined {
+  const bytes = readUnlessLarge(file);
+  if (bytes !== undefined) return bytes;
+  if (isLargeBinary(file) || !searchFile(file, (piece) => mayHoldEmbeds(piece, kind))) return undefined;
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Error(`${name} contains an embed and could not be read: ${(error as Error).message}`);
+  }
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { keyDetector } from '../client/api-key.ts';
 import { inTurns } from './in-turns.ts';
+import { readUnlessLarge, searchFile } from './read-file.ts';
 import type { SiteFile } from './scan-site.ts';
 
 /** Checks the text files of the output, as they are going to be published, for the API key. */
@@ -13,12 +13,14 @@ export class OutputVerifier {
     this.#containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
   }
 
-  check(file: SiteFile, bytes: Buffer): void {
-    if (this.#containsKey(bytes)) this.withKey.push(file);
+  /** @param bytes `undefined` for a file that is too large to be in memory. */
+  check(file: SiteFile, bytes: Buffer | undefined): void {
+    const isFound = bytes === undefined ? searchFile(file.file, this.#containsKey) : this.#containsKey(bytes);
+    if (isFound) this.withKey.push(file);
   }
 
   /** Reads and checks files. */
   async read(files: readonly SiteFile[]): Promise<void> {
-    await inTurns(files, (file) => this.check(file, readFileSync(file.file)));
+    await inTurns(files, (file) => this.check(file, readUnlessLarge(file.file)));
   }
 }

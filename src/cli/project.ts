@@ -86,5 +86,11 @@ export async function openChanges(options: ProjectOptions, signal?: AbortSignal)
 }
 
 function manifestPath(path: string | undefined): string {
-  return path === undefined ? manifestFile(join(process.cwd(), 'node_modules/.astro')) : resolve(path);
+  return path === undefined
+    ? manifestFile({
+        cacheDir: join(process.cwd(), 'node_modules/.astro'),
+        root: process.cwd(),
+        outDir: join(process.cwd(), 'dist'),
+      })
+    : resolve(path);
 }

@@ -37,10 +37,15 @@ const opening = /<snippet-embed(?=[\t\n\f\r />])/gi;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /**
- * Whether a file may contain embeds: a search for the name, many times faster than a scan. No encoding changes the name.
+ * Whether a file, or part of one, may contain embeds: a search for the name, many times faster than a scan. No encoding
+ * changes the name.
  */
-export function mayHoldEmbeds(file: Buffer): boolean {
-  return name.test(file.toString('latin1'));
+export function mayHoldEmbeds(file: Buffer, kind: FileKind): boolean {
+  return mentionsEmbeds(file.toString('latin1'), kind);
+}
+
+function mentionsEmbeds(text: string, kind: FileKind): boolean {
+  return name.test(text) || (kind === 'html' && component.test(text));
 }
 
 /**
@@ -54,7 +59,7 @@ export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
   const search: Search = { file: text, isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
   const whole: Part = { text, layers: [], at: (offset) => offset };
-  if (name.test(text) || (search.isPage && component.test(text))) scanners[kind](search, whole);
+  if (mentionsEmbeds(text, kind)) scanners[kind](search, whole);
   const { embeds, faults, warnings } = search;
   for (const found of [embeds, faults, warnings]) found.sort((a, b) => a.start - b.start);
   return { embeds, faults, warnings };

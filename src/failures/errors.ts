@@ -45,7 +45,9 @@ export type SetupErrorCode =
   | 'duplicate-integration'
   | 'on-demand-page'
   | 'embed-in-browser'
-  | 'missing-manifest';
+  | 'missing-manifest'
+  | 'output-in-use'
+  | 'unwritable-file';
 
 export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
 
@@ -278,6 +280,16 @@ export const errors = {
     title: 'No build manifest found',
     effect: 'end',
     hint: 'Build the site first, in this folder and with this version of astro-snippets. With a cacheDir of your own, pass --manifest.',
+  },
+  'output-in-use': {
+    title: 'Another process writes to the output folder',
+    effect: 'end',
+    hint: 'Wait until it has ended, then try again. Two builds at once need an outDir each. If there is no such process, delete the lock file.',
+  },
+  'unwritable-file': {
+    title: 'A file could not be written',
+    effect: 'end',
+    hint: 'Free space on the disk or fix its permissions, then build again.',
   },
 } as const satisfies Readonly<Record<ErrorCode, ErrorEntry>>;
 

@@ -35,8 +35,13 @@ const serverMessage =
  * A build checks what is in the bundles, `astro dev` each module that is loaded.
  *
  * @param modules receives what is found.
+ * @param onMention called for each module that mentions embeds. Whatever it throws fails the build.
  */
-export function sourcePlugin(modules: SourceModules, logger: AstroIntegrationLogger): Plugin {
+export function sourcePlugin(
+  modules: SourceModules,
+  logger: AstroIntegrationLogger,
+  onMention: () => void,
+): Plugin {
   let root = '';
   let isBuild = true;
   const warned = new Set<string>();
@@ -58,6 +63,7 @@ export function sourcePlugin(modules: SourceModules, logger: AstroIntegrationLog
       order: 'post',
       filter: { code: /snippet-embed|astro-snippets\/components/i },
       handler(code, id) {
+        onMention();
         const { name: environment } = this.environment;
         const found = modulesOf(modules, environment);
         found.delete(id);

@@ -488,7 +488,7 @@ test.for([
   ['<SNIPPET-EMBED>', true],
   ['<Snippet id="1" />', false],
 ] as const)('%s may be an embed: %s', ([text, expected]) => {
-  expect(mayHoldEmbeds(Buffer.from(text))).toBe(expected);
+  expect(mayHoldEmbeds(Buffer.from(text), 'html')).toBe(expected);
 });
 
 test('an embed in a heading with an id is marked, as Markdown makes them', () => {

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import {
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { z } from 'zod';
+import { cleanText } from '../client/clean-text.ts';
+import type { Clock } from '../client/clock.ts';
+
+const schema = z.object({
+  work: z.enum(['build', 'refresh']),
+  /** Tells two locks of one process apart. */
+  token: z.string(),
+  pid: z.int(),
+  /** When the process started, in the system's own units: a pid is given to another process later. */
+  started: z.string().optional(),
+  /** The machine for people. */
+  hostname: z.string(),
+  /** Equal for processes that can see each other's pids: not for two containers with the same name. */
+  host: z.string(),
+  since: z.iso.datetime(),
+});
+
+/** What a process says about itself in the lock that it holds. */
+export type LockHolder = z.infer<typeof schema>;
+
+/** What is known about the holder of a lock, from where it is looked at. */
+export interface Sighting {
+  isSameHost: boolean;
+  /** Whether the process that holds it is this one. */
+  isOwn: boolean;
+  /** Whether that very process is running. Only known on the same host. */
+  isRunning: boolean;
+  /** How long ago it was last heard of, in milliseconds. */
+  silence: number;
+}
+
+// Rendering blocks the event loop, so a heartbeat may be late by far.
+const heartbeat = 5_000;
+const patience = 30_000;
+const pause = 100;
+
+/**
+ * Whether a lock may be taken over. A process takes its own over, because Astro has no hook for a build that failed: a
+ * program that builds again after that still holds the lock of the first build.
+ */
+export function isAbandoned({ isSameHost, isOwn, isRunning, silence }: Sighting): boolean {
+  return isOwn || (isSameHost ? !isRunning : silence > patience);
+}
+
+/** A lock that this process holds. */
+export interface OutputLock {
+  /** Gives it back, unless it was taken over. */
+  release(): void;
+}
+
+/**
+ * The lock of an output folder is beside its manifest. Astro empties the output, so a cache folder in there cannot
+ * hold a lock.
+ */
+export function lockFile(manifest: string, output: string): string {
+  const inside = relative(output, manifest);
+  const isInside = !inside.startsWith('..') && !isAbsolute(inside);
+  const folder = isInside ? join(tmpdir(), 'astro-snippets') : dirname(manifest);
+  const name = isInside ? encodeURIComponent(manifest) : basename(manifest, '.json');
+  return join(folder, `${name}.lock`);
+}
+
+/** Takes a lock, or returns who holds it. */
+export function takeLock(file: string, work: LockHolder['work']): OutputLock | LockHolder {
+  mkdirSync(dirname(file), { recursive: true });
+  const token = randomUUID();
+  const own: LockHolder = { ...thisProcess(), work, token, since: new Date().toISOString() };
+  for (;;) {
+    if (create(file, JSON.stringify(own))) return holding(file, token);
+    const holder = readHolder(file);
+    if (holder === undefined) continue;
+    if (!isAbandoned(sightingOf(file, holder))) return holder;
+    remove(file, holder.token);
+  }
+}
+
+export interface WaitOptions {
+  /** Whether this holder is waited for. */
+  mayWait(holder: LockHolder): boolean;
+  /** Called once, if there is something to wait for. */
+  onWait(holder: LockHolder): void;
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+}
+
+/** Takes a lock, and waits until it is free. Returns who holds it if that is not to be waited for. */
+export async function waitForLock(
+  file: string,
+  work: LockHolder['work'],
+  { mayWait, onWait, clock, signal }: WaitOptions,
+): Promise<OutputLock | LockHolder> {
+  let isWaiting = false;
+  for (;;) {
+    const taken = takeLock(file, work);
+    if (!isHolder(taken) || !mayWait(taken)) return taken;
+    if (!isWaiting) onWait(taken);
+    isWaiting = true;
+    await clock.wait(pause, signal);
+  }
+}
+
+/** A holder in the middle of a sentence: `the build of process 42 on web-1, since 12:30:05`. */
+export function describeHolder({ work, pid, hostname, since }: LockHolder): string {
+  if (pid === 0) return 'another process';
+  return `the ${work} of process ${pid} on ${cleanText(hostname)}, since ${since.slice(11, 19)} UTC`;
+}
+
+export function isHolder(result: OutputLock | LockHolder): result is LockHolder {
+  return 'pid' in result;
+}
+
+function holding(file: string, token: string): OutputLock {
+  const beat = setInterval(() => {
+    const now = new Date();
+    try {
+      utimesSync(file, now, now);
+    } catch {
+      // Somebody removed it. There is nothing to keep alive.
+    }
+  }, heartbeat).unref();
+  return {
+    release() {
+      clearInterval(beat);
+      remove(file, token);
+    },
+  };
+}
+
+/** Removes the lock of one holder and no other's: between looking and removing, another process may have taken it. */
+function remove(file: string, token: string): void {
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return;
+  }
+  if (readHolder(aside)?.token !== token) create(file, readFileSync(aside, 'utf8'));
+  rmSync(aside, { force: true });
+}
+
+/** Writes a file, unless there is one. */
+function create(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+const unknown: LockHolder = {
+  work: 'build',
+  token: '',
+  pid: 0,
+  hostname: '',
+  host: '',
+  since: new Date(0).toISOString(),
+};
+
+/** `undefined` if there is no lock. One that cannot be read, or is being written, counts as that of another machine. */
+function readHolder(file: string): LockHolder | undefined {
+  try {
+    return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : unknown;
+  }
+}
+
+function sightingOf(file: string, holder: LockHolder): Sighting {
+  const { pid, host, started } = thisProcess();
+  const isSameHost = holder.host === host;
+  return {
+    isSameHost,
+    isOwn: isSameHost && holder.pid === pid && holder.started === started,
+    isRunning: isSameHost && isAlive(holder.pid) && startOf(holder.pid) === holder.started,
+    silence: Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
+  };
+}
+
+function thisProcess(): Pick<LockHolder, 'pid' | 'started' | 'hostname' | 'host'> {
+  const name = hostname();
+  const space = [
+    () => readlinkSync('/proc/self/ns/pid'),
+    () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'),
+  ];
+  const host = [name, ...space.map((read) => attempt(read)?.trim() ?? '')].join(' ');
+  return { pid: process.pid, started: startOf(process.pid), hostname: name, host };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It is there, and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** When a process started, where the system tells: field 22 of its `stat`, behind a name that may contain anything. */
+function startOf(pid: number): string | undefined {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,180 @@
+import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { isAbandoned, isHolder, lockFile, takeLock } from '../../src/record/output-lock.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+let service: TestService;
+let site: Site;
+const count = 100;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: '<b>one</b>' });
+  site = await createSite({
+    'src/pages/[page].astro': `---
+import { Snippet } from 'astro-snippets/components';
+export const getStaticPaths = () => Array.from({ length: ${count} }, (_, page) => ({ params: { page: String(page) } }));
+if (Astro.params.page === process.env.BROKEN_PAGE) throw new Error('This page is broken.');
+---
+<p><Snippet id={1} /></p>`,
+  });
+});
+beforeEach(() => service.clearFaults());
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+});
+
+const lock = () => join(site.directory, 'node_modules/.astro/astro-snippets/manifest.lock');
+
+async function expectCompleteSite(folder = 'dist') {
+  const pages = (await site.list(folder)).filter((name) => name.endsWith('.html'));
+  expect(pages).toHaveLength(count);
+  for (const page of pages) {
+    expect(await readFile(join(site.directory, folder, page), 'utf8')).toContain('<b>one</b>');
+  }
+}
+
+async function expectNoLock() {
+  const files = await site.list('node_modules/.astro/astro-snippets');
+  expect(files.filter((name) => name.endsWith('.lock'))).toEqual([]);
+}
+
+test('of two builds of one output folder, one has all pages, and the other fails and names it', async () => {
+  for (let turn = 0; turn < 2; turn++) {
+    const builds = await Promise.all([site.build(service.environment), site.build(service.environment)]);
+    expect(builds.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
+    const failed = builds.find(({ exitCode }) => exitCode === 1);
+    expect(failed?.output).toMatch(
+      /\[astro-snippets\/output-in-use\] dist is in use by the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC/,
+    );
+    await expectCompleteSite();
+    await expectNoLock();
+  }
+});
+
+test('two output folders of one project are built side by side, and each has a manifest', async () => {
+  const build = (outDir: string) => site.start(['build', '--outDir', outDir], service.environment).ended;
+  const builds = await Promise.all([build('dist'), build('build/other')]);
+  expect(builds.map(({ output, exitCode }) => exitCode === 0 || output)).toEqual([true, true]);
+  await expectCompleteSite('dist');
+  await expectCompleteSite('build/other');
+  const records = await site.list('node_modules/.astro/astro-snippets');
+  expect(records).toEqual(expect.arrayContaining(['manifest.json', 'manifest.build%2Fother.json']));
+});
+
+test('the lock of a build that was killed is taken over at once', async () => {
+  service.faults.latency = 3_600_000;
+  const killed = site.start(['build'], service.environment);
+  await expect.poll(() => readFile(lock(), 'utf8').catch(() => ''), { timeout: 30_000 }).toContain('"build"');
+  killed.process.kill('SIGKILL');
+  await killed.ended;
+  service.clearFaults();
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  await expectCompleteSite();
+  await expectNoLock();
+});
+
+test('a build that fails while it renders does not lock the next one, in a process of its own or in the same', async () => {
+  expect((await site.build({ ...service.environment, BROKEN_PAGE: '50' })).exitCode).toBe(1);
+  await site.write({
+    'program.mjs': `
+import { build } from 'astro';
+const listeners = () => ['SIGINT', 'SIGTERM', 'exit'].map((name) => process.listenerCount(name));
+const before = listeners();
+process.env.BROKEN_PAGE = '50';
+await build({ root: import.meta.dirname, logLevel: 'error' }).then(() => console.log('NOT BROKEN'), ({ message }) => console.log(message));
+delete process.env.BROKEN_PAGE;
+await build({ root: import.meta.dirname, logLevel: 'error' });
+console.log('BUILT', JSON.stringify(listeners()) === JSON.stringify(before));
+`,
+  });
+  const { execFile } = await import('node:child_process');
+  const output = await new Promise<string>((resolve) =>
+    execFile(
+      process.execPath,
+      [join(site.directory, 'program.mjs')],
+      { env: { ...process.env, ...service.environment } },
+      (_error, stdout, stderr) => resolve(stdout + stderr),
+    ),
+  );
+  expect(output).toContain('This page is broken.');
+  expect(output).toContain('BUILT true');
+  await expectCompleteSite();
+});
+
+test('a lock of another machine holds as long as that machine is heard of', async () => {
+  const holder = {
+    work: 'build',
+    token: 'other',
+    pid: 1,
+    hostname: 'build-2',
+    host: 'build-2 elsewhere',
+    since: new Date().toISOString(),
+  };
+  await writeFile(lock(), JSON.stringify(holder));
+  const refused = await site.build(service.environment);
+  expect(refused.exitCode).toBe(1);
+  expect(refused.output).toContain('the build of process 1 on build-2');
+  await expectCompleteSite();
+  const silent = new Date(Date.now() - 31_000);
+  await utimes(lock(), silent, silent);
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  await expectNoLock();
+});
+
+test('a site without embeds takes no lock', async () => {
+  const plain = await createSite({ 'src/pages/index.astro': '<p>plain</p>' });
+  const build = plain.start(['build'], {});
+  await build.ended;
+  expect(await plain.list('node_modules/.astro/astro-snippets').catch(() => [])).toEqual([]);
+  await plain.remove();
+});
+
+describe('a lock may be taken over', () => {
+  test.for([
+    [
+      'from a build of the same process that failed',
+      { isSameHost: true, isOwn: true, isRunning: true, silence: 0 },
+      true,
+    ],
+    ['from a process that is gone', { isSameHost: true, isOwn: false, isRunning: false, silence: 0 }, true],
+    [
+      'not from a process that runs, however silent',
+      { isSameHost: true, isOwn: false, isRunning: true, silence: 1e9 },
+      false,
+    ],
+    [
+      'not from another machine that was just heard of',
+      { isSameHost: false, isOwn: false, isRunning: false, silence: 29_000 },
+      false,
+    ],
+    [
+      'from another machine after 30 s of silence',
+      { isSameHost: false, isOwn: false, isRunning: false, silence: 31_000 },
+      true,
+    ],
+  ] as const)('%s: %s', ([, sighting, expected]) => {
+    expect(isAbandoned(sighting)).toBe(expected);
+  });
+});
+
+test('releasing a lock that was taken over leaves the new one', async () => {
+  const folder = join(site.directory, 'locks');
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, 'manifest.lock');
+  const first = takeLock(file, 'build');
+  const second = takeLock(file, 'refresh');
+  if (isHolder(first) || isHolder(second)) throw new Error('A process takes over its own lock.');
+  first.release();
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ work: 'refresh' });
+  second.release();
+  await expect(readFile(file)).rejects.toThrow('ENOENT');
+  await rm(folder, { recursive: true });
+});
+
+test('the lock of a cache folder inside the output is elsewhere', () => {
+  expect(lockFile('/site/cache/manifest.json', '/site/dist')).toBe('/site/cache/manifest.lock');
+  expect(lockFile('/site/dist/.cache/manifest.json', '/site/dist')).not.toContain('/site/dist/');
+});
