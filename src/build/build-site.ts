@@ -11,7 +11,7 @@ import type { Announcements } from './announcements.ts';
 import type { FinishedSite } from './check-late-files.ts';
 import { headingWarnings } from './heading-warnings.ts';
 import { inlineFiles } from './inline-files.ts';
-import { searchFile } from './read-file.ts';
+import { overlaps, searchFile } from './read-file.ts';
 import { FileRecorder } from './record-files.ts';
 import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
@@ -134,8 +134,14 @@ async function refuseKey({ withKey }: OutputVerifier): Promise<void> {
   throw userError('published-key', `The API key was found in ${names}. These files were removed.`);
 }
 
+/** Goes on after a file that cannot be read or removed: the build fails already, and others are left. */
 async function removeFilesWithEmbeds(files: readonly ScannableFile[]): Promise<void> {
   for (const { file, kind } of files) {
-    if (searchFile(file, (piece) => mayHoldEmbeds(piece, kind))) await rm(file, { force: true });
+    try {
+      if (!searchFile(file, overlaps.embed, (piece) => mayHoldEmbeds(piece, kind))) continue;
+    } catch {
+      // Removed below, since it may contain embeds.
+    }
+    await rm(file, { force: true }).catch(() => {});
   }
 }

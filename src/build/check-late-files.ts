@@ -4,7 +4,7 @@ import { userError } from '../failures/user-error.ts';
 import { hashOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
-import { readUnlessLarge, searchFile } from './read-file.ts';
+import { overlaps, readUnlessLarge, searchFile } from './read-file.ts';
 import { listSiteFiles, readEmbedding, type SiteFile } from './scan-site.ts';
 
 // File systems keep times by a coarser clock than `Date.now()`.
@@ -36,7 +36,7 @@ export function checkLateFiles(
   const withEmbed: string[] = [];
   const isLate = ({ file }: SiteFile) => statSync(file).ctimeMs >= at - clockGranularity;
   const checkKey = (file: SiteFile, bytes: Buffer | undefined) => {
-    if (bytes === undefined ? searchFile(file.file, containsKey) : containsKey(bytes))
+    if (bytes === undefined ? searchFile(file.file, overlaps.key, containsKey) : containsKey(bytes))
       withKey.push(file.name);
   };
   const { scannable, others } = listSiteFiles(directory, exclude);

@@ -1,13 +1,15 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
-const MiB = 1024 * 1024;
+const KiB = 1024;
+const MiB = 1024 * KiB;
 const largeSize = 8 * MiB;
-const pieceSize = MiB;
-// More than any spelling of a key or of an embed's name takes.
-const overlap = 128 * 1024;
-// Without text of that size there is no way to find out but to read it.
+// Small enough that a piece as a string is soon collected as garbage.
+const pieceSize = 64 * KiB;
+// People write no text of that size.
 const binarySize = 64 * MiB;
-const binaryProbe = 64 * 1024;
+
+/** How many bytes two pieces have in common: more than what is searched for can take. */
+export const overlaps = { key: 64 * KiB, embed: KiB };
 
 /** Reads a file as a whole; `undefined` for a large one, which is searched in pieces with {@link searchFile}. */
 export function readUnlessLarge(file: string): Buffer | undefined {
@@ -18,17 +20,18 @@ export function readUnlessLarge(file: string): Buffer | undefined {
 export function isLargeBinary(file: string): boolean {
   return withFile(file, (descriptor, size) => {
     if (size <= binarySize) return false;
-    const start = Buffer.alloc(binaryProbe);
-    return start.subarray(0, readSync(descriptor, start, 0, binaryProbe, 0)).includes(0);
+    const start = Buffer.alloc(pieceSize);
+    return start.subarray(0, readSync(descriptor, start, 0, pieceSize, 0)).includes(0);
   });
 }
 
 /**
  * Searches a file of any size, a piece at a time, so that memory does not depend on what lies in `public/`.
  *
- * @param find looks at one piece. What it searches for must be shorter than the overlap of two pieces.
+ * @param overlap how many bytes two pieces have in common.
+ * @param find looks at one piece.
  */
-export function searchFile(file: string, find: (piece: Buffer) => boolean): boolean {
+export function searchFile(file: string, overlap: number, find: (piece: Buffer) => boolean): boolean {
   return withFile(file, (descriptor) => {
     const buffer = Buffer.allocUnsafe(pieceSize + overlap);
     for (let kept = 0; ; ) {

@@ -10,7 +10,7 @@ import {
   type SnippetUses,
 } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
-import { isLargeBinary, readUnlessLarge, searchFile } from './read-file.ts';
+import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from './read-file.ts';
 
 /** A file of the built site. */
 export interface SiteFile {
@@ -136,7 +136,8 @@ export async function scanSite(
 export function readEmbedding({ file, name, kind }: ScannableFile): Buffer | undefined {
   const bytes = readUnlessLarge(file);
   if (bytes !== undefined) return bytes;
-  if (isLargeBinary(file) || !searchFile(file, (piece) => mayHoldEmbeds(piece, kind))) return undefined;
+  if (isLargeBinary(file) || !searchFile(file, overlaps.embed, (piece) => mayHoldEmbeds(piece, kind)))
+    return undefined;
   try {
     return readFileSync(file);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { keyDetector } from '../client/api-key.ts';
 import { inTurns } from './in-turns.ts';
-import { readUnlessLarge, searchFile } from './read-file.ts';
+import { overlaps, readUnlessLarge, searchFile } from './read-file.ts';
 import type { SiteFile } from './scan-site.ts';
 
 /** Checks the text files of the output, as they are going to be published, for the API key. */
@@ -15,7 +15,8 @@ export class OutputVerifier {
 
   /** @param bytes `undefined` for a file that is too large to be in memory. */
   check(file: SiteFile, bytes: Buffer | undefined): void {
-    const isFound = bytes === undefined ? searchFile(file.file, this.#containsKey) : this.#containsKey(bytes);
+    const isFound =
+      bytes === undefined ? searchFile(file.file, overlaps.key, this.#containsKey) : this.#containsKey(bytes);
     if (isFound) this.withKey.push(file);
   }
 

@@ -41,11 +41,11 @@ const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
  * changes the name.
  */
 export function mayHoldEmbeds(file: Buffer, kind: FileKind): boolean {
-  return mentionsEmbeds(file.toString('latin1'), kind);
-}
-
-function mentionsEmbeds(text: string, kind: FileKind): boolean {
-  return name.test(text) || (kind === 'html' && component.test(text));
+  // Not as a string, which would take the memory of the file once more.
+  for (let dash = file.indexOf('-'); dash !== -1; dash = file.indexOf('-', dash + 1)) {
+    if (name.test(file.toString('latin1', Math.max(0, dash - 7), dash + 6))) return true;
+  }
+  return kind === 'html' && component.test(file.toString('latin1'));
 }
 
 /**
@@ -59,7 +59,7 @@ export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
   const search: Search = { file: text, isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
   const whole: Part = { text, layers: [], at: (offset) => offset };
-  if (mentionsEmbeds(text, kind)) scanners[kind](search, whole);
+  if (name.test(text) || (search.isPage && component.test(text))) scanners[kind](search, whole);
   const { embeds, faults, warnings } = search;
   for (const found of [embeds, faults, warnings]) found.sort((a, b) => a.start - b.start);
   return { embeds, faults, warnings };
