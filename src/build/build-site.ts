@@ -11,7 +11,7 @@ import type { Announcements } from './announcements.ts';
 import type { FinishedSite } from './check-late-files.ts';
 import { headingWarnings } from './heading-warnings.ts';
 import { inlineFiles } from './inline-files.ts';
-import { FileRecorder } from './record-files.ts';
+import { type CollectedEntry, FileRecorder } from './record-files.ts';
 import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
 import { OutputVerifier } from './verify-output.ts';
@@ -25,6 +25,10 @@ export interface SiteBuild {
   manifest: string;
   /** The manifest of the last build. */
   before: Manifest | undefined;
+  /** Whether the last build left a manifest, even if this version cannot read it. */
+  hadManifest: boolean;
+  /** The entries of collections that show snippets. */
+  collected: readonly CollectedEntry[];
   /** The headers that an adapter sends with the pages. */
   routeToHeaders: RouteToHeaders;
   /** The site's base path. */
@@ -42,7 +46,7 @@ export interface SiteBuild {
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
-  const { directory, manifest, before, settings, fetcher } = build;
+  const { directory, manifest, before, settings, fetcher, collected } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const finished = new Set<SiteFile>();
   const verifier = new OutputVerifier(settings.apiKey);
@@ -58,10 +62,15 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   }
   await verifier.read(others);
   await refuseKey(verifier);
-  if (recorder === undefined) return { at: Date.now(), hashes: new Map(), quoted: new Set() };
+  if (recorder === undefined) {
+    // A site that never showed snippets needs no manifest. One that no longer shows any has been built, and can be checked.
+    if (collected.length === 0 && !build.hadManifest) {
+      return { at: Date.now(), hashes: new Map(), quoted: new Set() };
+    }
+    recorder = new FileRecorder([], new Map(), collected);
+  }
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, html } = settings;
   await writeManifest(manifest, {
-    version: 4,
     builtAt: new Date().toISOString(),
     output: outputFrom(manifest, directory),
     settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency },
@@ -79,7 +88,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
 
 async function inlineSnippets(
   files: readonly ScannableFile[],
-  { settings, fetcher, announcements, routeToHeaders, base, sources, logger }: SiteBuild,
+  { settings, fetcher, announcements, routeToHeaders, base, sources, collected, logger }: SiteBuild,
   verifier: OutputVerifier,
   onFinished: (file: SiteFile) => void,
 ): Promise<FileRecorder | undefined> {
@@ -98,7 +107,7 @@ async function inlineSnippets(
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];
   const snippets = await fetcher.fetch(site.uses, { invalid, onSettled });
-  const recorder = new FileRecorder(site.uses, snippets);
+  const recorder = new FileRecorder(site.uses, snippets, collected);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
   await inlineFiles(site.files, {
     snippets,
