@@ -61,7 +61,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro:routes:resolved'({ routes }) {
         source.routes = routes;
       },
-      'astro-snippets:fetch': ({ uses }) => run.fetch(uses),
+      'astro-snippets:fetch': (options) => run.fetch(options),
       async 'astro:server:setup'(server) {
         const { serveSnippets } = await import('./dev/serve-snippets.ts');
         serveSnippets(server, run, source);

@@ -5,10 +5,12 @@ import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro'
 import type { Announcements } from './build/announcements.ts';
 import type { SiteBuild } from './build/build-site.ts';
 import type { FinishedSite } from './build/check-late-files.ts';
+import type { CollectedEntry } from './build/record-files.ts';
 import { systemClock } from './client/clock.ts';
 import { toRequest } from './client/snippet-request.ts';
 import type { Announcement } from './embed/announcement.ts';
 import { userError } from './failures/user-error.ts';
+import type { FetchHook } from './loader/fetch-hook.ts';
 import type { Manifest } from './record/manifest.ts';
 import { manifestFile } from './record/manifest-file.ts';
 import {
@@ -24,7 +26,6 @@ import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
 import { requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
-import type { SnippetUse } from './snippets/file-embeds.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
 
@@ -51,6 +52,9 @@ export class Run {
   #finished: FinishedSite | undefined;
   #opened: Promise<OpenedRun> | undefined;
   #lock: OutputLock | undefined;
+  #hadManifest = false;
+  /** By the names of collections, since Astro may load one again. */
+  readonly #collected = new Map<string, CollectedEntry[]>();
 
   constructor(options: ParsedOptions) {
     this.#options = options;
@@ -118,13 +122,16 @@ export class Run {
     this.#announcements = new Announcements((announcement) => this.#prefetch(announcement));
     // Before Astro empties the output of the build that is running.
     if (existsSync(this.#lockFile)) await this.#waitForRefresh();
-    // Nothing more is loaded for a site that showed no snippet in its last build.
-    if (!existsSync(this.manifest)) return;
+    this.#hadManifest = existsSync(this.manifest);
+    // Nothing more is loaded for a site that never showed a snippet.
+    if (!this.#hadManifest) return;
     if (this.#lock === undefined) await this.#waitForRefresh();
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
     const { removeManifest } = await import('./record/manifest.ts');
     const opened = await this.open();
-    if (opened.before !== undefined) requireConnection(this.settings, 'the snippets of the last build');
+    if (opened.before !== undefined && opened.before.snippets.length > 0) {
+      requireConnection(this.settings, 'the snippets of the last build');
+    }
     // From here on the output is no longer that of the last build, even if this build is killed.
     await removeManifest(this.manifest);
     prefetchLastBuild(opened);
@@ -143,6 +150,8 @@ export class Run {
         ...output,
         ...opened,
         manifest,
+        hadManifest: this.#hadManifest,
+        collected: [...this.#collected.values()].flat(),
         base,
         sources,
         settings,
@@ -239,10 +248,16 @@ export class Run {
   }
 
   /** Fetches snippets for a collection. */
-  async fetch(uses: readonly SnippetUse[]): Promise<FetchedSnippets> {
+  async fetch({ uses, collection, entries }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
     const { fetcher } = await this.open();
     try {
-      return await fetcher.fetch(uses);
+      const snippets = await fetcher.fetch(uses);
+      const collected = [...entries].flatMap(([entry, request]) => {
+        const snippet = snippets.get(request.key);
+        return snippet === undefined ? [] : { collection, entry, request, snippet };
+      });
+      this.#collected.set(collection, collected);
+      return snippets;
     } finally {
       // Nothing follows in a sync. A build and a dev server go on with their pages.
       if (this.command === 'sync') await this.close();

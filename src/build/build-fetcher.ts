@@ -17,7 +17,7 @@ export async function openBuildFetcher(
   manifest: string,
   logger: AstroIntegrationLogger,
 ): Promise<BuildFetcher> {
-  const before = await readManifest(manifest);
+  const { manifest: before } = await readManifest(manifest);
   const fetcher = new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
     remember: true,

@@ -12,7 +12,7 @@ import type { FinishedSite } from './check-late-files.ts';
 import { headingWarnings } from './heading-warnings.ts';
 import { inlineFiles } from './inline-files.ts';
 import { overlaps, searchFile } from './read-file.ts';
-import { FileRecorder } from './record-files.ts';
+import { type CollectedEntry, FileRecorder } from './record-files.ts';
 import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
 import { OutputVerifier } from './verify-output.ts';
@@ -26,6 +26,10 @@ export interface SiteBuild {
   manifest: string;
   /** The manifest of the last build. */
   before: Manifest | undefined;
+  /** Whether the last build left a manifest, even if this version cannot read it. */
+  hadManifest: boolean;
+  /** The entries of collections that show snippets. */
+  collected: readonly CollectedEntry[];
   /** The headers that an adapter sends with the pages. */
   routeToHeaders: RouteToHeaders;
   /** The site's base path. */
@@ -45,15 +49,16 @@ export interface SiteBuild {
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
-  const { directory, manifest, before, settings, fetcher } = build;
+  const { directory, manifest, before, settings, fetcher, collected } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const finished = new Set<SiteFile>();
   const verifier = new OutputVerifier(settings.apiKey);
   let recorder: FileRecorder | undefined;
-  let isLocked = false;
+  let isRefused = false;
   const lock = () => {
+    isRefused = true;
     build.onEmbeds();
-    isLocked = true;
+    isRefused = false;
   };
   try {
     recorder = await inlineSnippets(scannable, build, verifier, {
@@ -65,15 +70,21 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
     await fetcher.close();
     // Without the lock, these files may be those of another build.
-    if (isLocked) await removeFilesWithEmbeds(scannable.filter((file) => !finished.has(file)));
+    if (!isRefused) await removeFilesWithEmbeds(scannable.filter((file) => !finished.has(file)));
     throw error;
   }
   await verifier.read(others);
   await refuseKey(verifier);
-  if (recorder === undefined) return { at: Date.now(), hashes: new Map(), quoted: new Set() };
+  if (recorder === undefined) {
+    // A site that never showed snippets needs no manifest. One that no longer shows any has been built, and can be checked.
+    if (collected.length === 0 && !build.hadManifest) {
+      return { at: Date.now(), hashes: new Map(), quoted: new Set() };
+    }
+    lock();
+    recorder = new FileRecorder([], new Map(), collected);
+  }
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, html } = settings;
   await writeManifest(manifest, {
-    version: 4,
     builtAt: new Date().toISOString(),
     output: outputFrom(manifest, directory),
     settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency },
@@ -91,7 +102,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
 
 async function inlineSnippets(
   files: readonly ScannableFile[],
-  { settings, fetcher, announcements, routeToHeaders, base, sources, logger }: SiteBuild,
+  { settings, fetcher, announcements, routeToHeaders, base, sources, collected, logger }: SiteBuild,
   verifier: OutputVerifier,
   { onEmbeds, onFinished }: { onEmbeds(): void; onFinished(file: SiteFile): void },
 ): Promise<FileRecorder | undefined> {
@@ -111,7 +122,7 @@ async function inlineSnippets(
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];
   const snippets = await fetcher.fetch(site.uses, { invalid, onSettled });
-  const recorder = new FileRecorder(site.uses, snippets);
+  const recorder = new FileRecorder(site.uses, snippets, collected);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
   await inlineFiles(site.files, {
     snippets,

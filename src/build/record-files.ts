@@ -1,45 +1,69 @@
+import type { SnippetRequest } from '../client/snippet-request.ts';
 import { mayHoldEmbeds } from '../embed/scan.ts';
 import {
   contentRecord,
   hashOf,
   type Manifest,
   type ManifestContent,
-  type ManifestPage,
+  type ManifestFile,
 } from '../record/manifest.ts';
-import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
+import { PlacePacker } from '../record/places.ts';
+import type { CollectionEntry } from '../snippets/collection-entry.ts';
+import type { FetchedSnippet, FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { readEmbeds, type SnippetUse, type SnippetUses } from '../snippets/file-embeds.ts';
 import type { InlinedFile } from './inline-files.ts';
 import type { EmbeddingFile } from './scan-site.ts';
 
-/** Collects, file by file, what a build embeds, for the manifest. */
+/** An entry of a collection, and the snippet that it shows. */
+export interface CollectedEntry extends CollectionEntry {
+  request: SnippetRequest;
+  snippet: FetchedSnippet;
+}
+
+/** Collects what a build shows, file by file, for the manifest. */
 export class FileRecorder {
-  readonly #uses: readonly SnippetUse[];
+  readonly #snippets: Manifest['snippets'] = [];
+  readonly #indexes = new Map<string, number>();
   readonly #contents: ReadonlyMap<string, ManifestContent>;
-  readonly #indexes: ReadonlyMap<string, number>;
-  readonly #files: ManifestPage[] = [];
+  readonly #collections: Manifest['collections'];
+  readonly #packer = new PlacePacker();
+  readonly #files: ManifestFile[] = [];
   /** The keys of embeds inside contents. They are not replaced, and stay in the output. */
   readonly quoted: ReadonlySet<string>;
 
-  constructor(uses: readonly SnippetUse[], snippets: FetchedSnippets) {
-    this.#uses = uses;
+  constructor(uses: readonly SnippetUse[], snippets: FetchedSnippets, collected: readonly CollectedEntry[]) {
     this.#contents = new Map([...snippets].map(([key, snippet]) => [key, contentRecord(snippet)]));
     this.quoted = quotedEmbeds(snippets);
-    this.#indexes = new Map(uses.map(({ request }, index) => [request.key, index]));
+    for (const { request } of uses) this.#addSnippet(request, this.#contents.get(request.key));
+    this.#collections = collected.map(({ collection, entry, request, snippet }) => {
+      const content = contentRecord(snippet);
+      return { collection, entry, snippet: this.#addSnippet(request, content), content: content.hash };
+    });
   }
 
   add({ source }: EmbeddingFile, { file, placed, policies }: InlinedFile): void {
+    const places = placed.map(({ embed: { request, form }, start, end }) => ({
+      snippet: this.#indexes.get(request.key) ?? 0,
+      form,
+      content: this.#contents.get(request.key)?.hash,
+      start,
+      end,
+    }));
     this.#files.push({
       name: source.name,
       hash: hashOf(file),
-      embeds: placed.map(({ embed: { request, form }, start, end }) => ({
-        snippet: this.#indexes.get(request.key) ?? 0,
-        start,
-        end,
-        form: { ...form, layers: [...form.layers] },
-        content: this.#contents.get(request.key)?.hash,
-      })),
+      places: this.#packer.pack(places),
       policies: policies.length === 0 ? undefined : policies,
     });
+  }
+
+  /** The index of a snippet, which is added if it is new. */
+  #addSnippet({ id, params, key }: SnippetRequest, content: ManifestContent | undefined): number {
+    const known = this.#indexes.get(key);
+    if (known !== undefined) return known;
+    const index = this.#snippets.push({ id, params, content }) - 1;
+    this.#indexes.set(key, index);
+    return index;
   }
 
   /** The hash of each file that was inlined, by its name. */
@@ -47,14 +71,12 @@ export class FileRecorder {
     return new Map(this.#files.map(({ name, hash }) => [name, hash]));
   }
 
-  get record(): Pick<Manifest, 'snippets' | 'pages'> {
+  get record(): Pick<Manifest, 'snippets' | 'kinds' | 'files' | 'collections'> {
     return {
-      snippets: this.#uses.map(({ request: { id, params, key } }) => ({
-        id,
-        params,
-        content: this.#contents.get(key),
-      })),
-      pages: this.#files,
+      snippets: this.#snippets,
+      kinds: this.#packer.kinds,
+      files: this.#files,
+      collections: this.#collections,
     };
   }
 }

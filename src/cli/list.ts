@@ -1,16 +1,18 @@
-import { pagesOf, requestsOf } from '../record/manifest.ts';
+import { namesOf, requestsOf, shownOn } from '../record/manifest.ts';
 import { nameOf, print } from './output.ts';
 import { openProject, type ProjectOptions } from './project.ts';
 
-/** `astro-snippets list`: which snippets are on which pages. */
+/** `astro-snippets list`: which snippets are on which pages and in which collections. */
 export async function list(project: ProjectOptions, { json = false }): Promise<void> {
   const { manifest } = await openProject(project);
-  const shownOn = pagesOf(manifest).map((pages) => [...pages]);
+  const shown = shownOn(manifest);
   if (json) {
-    const snippets = manifest.snippets.map((snippet, index) => ({ ...snippet, pages: shownOn[index] ?? [] }));
+    const snippets = manifest.snippets.map((snippet, index) => ({ ...snippet, ...shown[index] }));
     return print(JSON.stringify({ builtAt: manifest.builtAt, snippets }, null, 2));
   }
+  if (manifest.snippets.length === 0) print('The site shows no snippets.');
   for (const [index, request] of requestsOf(manifest).entries()) {
-    print(`${nameOf(request)}\n    ${shownOn[index]?.join('\n    ')}`);
+    const names = namesOf(shown[index] ?? { pages: [], collections: [] });
+    print(`${nameOf(request)}\n    ${names.join('\n    ')}`);
   }
 }

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { userError } from '../failures/user-error.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
-import { type Manifest, outputFrom, readManifest } from '../record/manifest.ts';
+import { type Manifest, type ManifestFlaw, outputFrom, readManifest } from '../record/manifest.ts';
 import { manifestFile } from '../record/manifest-file.ts';
 import { recover } from '../record/refresh.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
@@ -29,10 +29,17 @@ export interface Project {
  */
 export async function openProject({ manifest: path, output }: ProjectOptions): Promise<Project> {
   const file = manifestPath(path);
-  const found = await readManifest(file);
-  if (found === undefined) throw userError('missing-manifest', `No build manifest found at ${file}.`);
+  const { manifest: found, flaw } = await readManifest(file);
+  if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
   const moved = output === undefined ? found : { ...found, output: outputFrom(file, resolve(output)) };
   return { file, manifest: await recover(file, moved) };
+}
+
+/** The message, and the hint where the one of the table of errors does not say it best. */
+function describeFlaw(flaw: ManifestFlaw, file: string): [message: string, hint?: string] {
+  if (flaw === 'absent') return [`No build manifest found at ${file}.`];
+  const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
+  return [`The build manifest at ${file} ${problem}.`, 'Build the site once.'];
 }
 
 /**
@@ -48,7 +55,7 @@ export async function readSettings(options: ProjectOptions): Promise<Settings> {
 
 /** The manifest of the project in the current folder; `undefined` if it was not built yet. */
 export async function findManifest({ manifest: path }: ProjectOptions): Promise<Manifest | undefined> {
-  return readManifest(manifestPath(path));
+  return (await readManifest(manifestPath(path))).manifest;
 }
 
 async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {

@@ -1,3 +1,4 @@
+import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
 
@@ -7,7 +8,13 @@ import type { SnippetUse } from '../snippets/file-embeds.ts';
  *
  * @throws AstroError with one report of every snippet that could not be fetched.
  */
-export type FetchHook = (options: { uses: readonly SnippetUse[] }) => Promise<FetchedSnippets>;
+export type FetchHook = (options: {
+  uses: readonly SnippetUse[];
+  /** The collection that is loaded. */
+  collection: string;
+  /** What each of its entries shows. */
+  entries: ReadonlyMap<string, SnippetRequest>;
+}) => Promise<FetchedSnippets>;
 
 declare global {
   namespace Astro {

@@ -6,6 +6,7 @@ import { count } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type Params, type SnippetRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
+import { entryName } from '../snippets/collection-entry.ts';
 import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 import type { FetchHook } from './fetch-hook.ts';
 
@@ -47,7 +48,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
       const uses: SnippetUses = new Map();
       const requests = new Map<string, SnippetRequest>();
       for (const [id, entry] of Object.entries(entries)) {
-        const place = `${collection} (collection), entry "${id}"`;
+        const place = entryName({ collection, entry: id });
         const request = await requestOf(entry, place);
         requests.set(id, request);
         const use = snippetUse(uses, request);
@@ -55,7 +56,14 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
         use.placesWithoutChildren.add(place);
         use.asHtml = true;
       }
-      const snippets = await fetchHook(config, collection)({ uses: [...uses.values()] });
+      const snippets = await fetchHook(
+        config,
+        collection,
+      )({
+        uses: [...uses.values()],
+        collection,
+        entries: requests,
+      });
       for (const [id, request] of requests) {
         const snippet = snippets.get(request.key);
         if (snippet === undefined) continue;

@@ -6,13 +6,11 @@ import {
   warningsOf,
 } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
-import { hashOf, type Manifest, pagesOf, requestsOf } from './manifest.ts';
+import { hashOf, type Manifest, namesOf, requestsOf, type Shown, shownOn } from './manifest.ts';
 
-/** A snippet whose content differs from what the site shows. */
-export interface ChangedSnippet {
+/** A snippet whose content differs from what the site shows, and where the site shows other content. */
+export interface ChangedSnippet extends Shown {
   request: SnippetRequest;
-  /** The pages that show other content. */
-  pages: string[];
 }
 
 export interface Changes {
@@ -37,36 +35,23 @@ export async function findChanges(
   const fetched = await fetcher.fetch(uses, { signal });
   const snippets = uses.map(({ request }) => fetched.get(request.key) as FetchedSnippet);
   const hashes = snippets.map(({ content }) => hashOf(content));
-  const pages = pagesWithOtherContent(manifest, hashes);
+  const outdated = shownOn(manifest, ({ snippet, content }) => content !== hashes[snippet]);
   const changed = uses.flatMap(({ request }, index) => {
-    const on = pages.get(index);
-    return on === undefined ? [] : [{ request, pages: [...on] }];
+    const { pages = [], collections = [] } = outdated[index] ?? {};
+    return pages.length + collections.length === 0 ? [] : [{ request, pages, collections }];
   });
   return { snippets, changed, warnings: warningsOf(changedOf(fetched, changed), uses) };
 }
 
 /** Without children: where a site shows them, it waits for the snippet. */
 function usesOf(manifest: Manifest): SnippetUse[] {
-  const embeds = manifest.pages.flatMap((page) => page.embeds);
-  const asHtml = new Set(embeds.filter(({ form }) => form.as === 'html').map(({ snippet }) => snippet));
-  const shownOn = pagesOf(manifest);
+  const kinds = manifest.kinds.filter(({ form }) => form.as === 'html');
+  const asHtml = new Set([...kinds, ...manifest.collections].map(({ snippet }) => snippet));
+  const shown = shownOn(manifest);
   return requestsOf(manifest).map((request, index) => {
-    const places = shownOn[index] ?? new Set();
+    const places = new Set(namesOf(shown[index] ?? { pages: [], collections: [] }));
     return { request, places, placesWithoutChildren: places, asHtml: asHtml.has(index) };
   });
-}
-
-/** By the index of a snippet, the pages where its content has another hash. */
-function pagesWithOtherContent({ pages }: Manifest, hashes: readonly string[]): Map<number, Set<string>> {
-  const found = new Map<number, Set<string>>();
-  for (const { name, embeds } of pages) {
-    for (const { snippet, content } of embeds) {
-      if (content === hashes[snippet]) continue;
-      const on = found.get(snippet) ?? new Set();
-      found.set(snippet, on.add(name));
-    }
-  }
-  return found;
 }
 
 function changedOf(fetched: FetchedSnippets, changed: readonly ChangedSnippet[]): FetchedSnippets {

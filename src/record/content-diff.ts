@@ -1,6 +1,6 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type Manifest, requestsOf } from './manifest.ts';
+import { type Manifest, placesIn, requestsOf } from './manifest.ts';
 import type { RefreshedPage } from './refresh.ts';
 
 /** How the content of a snippet changes on some pages. */
@@ -16,13 +16,13 @@ export function diffContents(manifest: Manifest, pages: readonly RefreshedPage[]
   const requests = requestsOf(manifest);
   const diffs = new Map<string, ContentDiff>();
   for (const { page, before, after, next } of pages) {
-    for (const [index, embed] of page.embeds.entries()) {
-      const embedAfter = next.embeds[index];
-      const request = requests[embed.snippet];
-      if (embedAfter === undefined || request === undefined || embed.content === embedAfter.content) continue;
-      const was = before.toString('utf8', embed.start, embed.end);
-      const is = after.toString('utf8', embedAfter.start, embedAfter.end);
-      const key = JSON.stringify([embed.snippet, was, is]);
+    for (const [index, place] of placesIn(manifest, page).entries()) {
+      const placeAfter = next.places[index];
+      const request = requests[place.snippet];
+      if (placeAfter === undefined || request === undefined || place.content === placeAfter.content) continue;
+      const was = before.toString('utf8', place.start, place.end);
+      const is = after.toString('utf8', placeAfter.start, placeAfter.end);
+      const key = JSON.stringify([place.snippet, was, is]);
       const diff = diffs.get(key) ?? { request, pages: [], patch: patchOf(was, is) };
       if (!diff.pages.includes(page.name)) diff.pages.push(page.name);
       diffs.set(key, diff);

@@ -4,38 +4,77 @@ import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { layerNames } from '../embed/layers.ts';
+import { type CollectionEntry, entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { writeAtomically } from '../write-atomically.ts';
+import {
+  arePackedPlaces,
+  type Kind,
+  kindsOf,
+  type PackedPlaces,
+  type Place,
+  unpackPlaces,
+} from './places.ts';
 
-const embedSchema = z.object({
-  /** The index of the snippet in `snippets`. */
-  snippet: z.int().min(0),
-  /** The bytes of the page that the content occupies. */
-  start: z.int().min(0),
-  end: z.int().min(0),
-  /** How the content is written there. */
+const index = z.int().min(0);
+
+const kindSchema: z.ZodType<Kind> = z.object({
+  snippet: index,
   form: z.object({
     as: z.enum(['html', 'text']),
     layers: z.array(z.enum(layerNames)),
     paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
   }),
-  /** The hash of the content; absent where the children are shown. */
   content: z.string().optional(),
+  length: index,
 });
 
-const stateSchema = z.object({
+// Checked number by number only once the kinds are known: zod takes several times as long for so many.
+const placesSchema = z.custom<PackedPlaces>(Array.isArray);
+
+const policiesSchema = z.array(z.object({ start: index, end: index, tag: z.string() }));
+
+/** A file as it is, or as a refresh makes it. */
+export interface FileState {
   /** The hash of the whole file. */
-  hash: z.string(),
-  embeds: z.array(embedSchema),
+  hash: string;
+  /** See {@link placesIn}. */
+  places: PackedPlaces;
   /** The elements that set the page's policy, each as it was before hashes were added; as Latin-1. */
-  policies: z.array(z.object({ start: z.int().min(0), end: z.int().min(0), tag: z.string() })).optional(),
-});
+  policies?: z.infer<typeof policiesSchema> | undefined;
+}
 
-const pageSchema = stateSchema.extend({
-  name: z.string(),
+/** A file of the output that shows snippets: a page, a feed, JSON or other text. */
+export interface ManifestFile extends FileState {
+  /** Its path in the output folder, with slashes. */
+  name: string;
   /** What a refresh that is in progress, or was killed, makes of it. The file is in either state. */
-  next: stateSchema.optional(),
-});
+  next?: FileState | undefined;
+}
+
+// A tuple, since the names of its fields would be a fifth of the manifest.
+const fileSchema = z
+  .tuple([
+    z.string(),
+    z.string(),
+    placesSchema,
+    z
+      .object({
+        policies: policiesSchema.optional(),
+        next: z
+          .object({ hash: z.string(), places: placesSchema, policies: policiesSchema.optional() })
+          .optional(),
+      })
+      .optional(),
+  ])
+  .transform(([name, hash, places, more]): ManifestFile => ({ name, hash, places, ...more }));
+
+/** A file as the schema reads it. */
+function writtenFile({ name, hash, places, policies, next }: ManifestFile): z.input<typeof fileSchema> {
+  return policies === undefined && next === undefined
+    ? [name, hash, places]
+    : [name, hash, places, { policies, next }];
+}
 
 const contentSchema = z.object({
   /** The hash of what the service sent. */
@@ -53,8 +92,10 @@ const contentSchema = z.object({
 
 const requestSchema = z.object({ id: z.int(), params: z.string().optional() });
 
-const schema = z.object({
-  version: z.literal(4),
+const version = 5;
+const versionSchema = z.object({ version: z.int() });
+
+const manifestSchema = z.object({
   builtAt: z.iso.datetime(),
   /** When a refresh last changed the site since the build. */
   refreshedAt: z.iso.datetime().optional(),
@@ -83,18 +124,42 @@ const schema = z.object({
       snippets: z.array(requestSchema.extend({ hash: z.string().optional() })),
     })
     .optional(),
-  pages: z.array(pageSchema),
+  /** What the places in files have in common; see {@link placesIn}. */
+  kinds: z.array(kindSchema),
+  files: z.array(fileSchema),
+  /** The entries of collections that show snippets, each with the hash of the content that it shows. */
+  collections: z.array(
+    z.object({ collection: z.string(), entry: z.string(), snippet: index, content: z.string() }),
+  ),
 });
 
-/** The record of the last build: which snippets are in which files of the output, and at which bytes. */
-export type Manifest = z.infer<typeof schema>;
+const schema = manifestSchema.refine(({ snippets, kinds, files, collections }) => {
+  const isSnippet = ({ snippet }: { snippet: number }) => snippet < snippets.length;
+  const isFile = ({ places, next }: ManifestFile) =>
+    arePackedPlaces(places, kinds.length) &&
+    (next === undefined || arePackedPlaces(next.places, kinds.length));
+  return kinds.every(isSnippet) && collections.every(isSnippet) && files.every(isFile);
+});
+
+/** The record of the last build: which snippets are in which files and collections, and at which bytes. */
+export type Manifest = z.infer<typeof manifestSchema>;
 type RecordedRequest = z.infer<typeof requestSchema>;
 export type ManifestContent = z.infer<typeof contentSchema>;
-export type ManifestPage = z.infer<typeof pageSchema>;
-export type ManifestEmbed = z.infer<typeof embedSchema>;
-export type PageState = z.infer<typeof stateSchema>;
 
-export const hashOf = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url');
+/** 128 bits tell contents and files apart. The other 128 would be a sixth of the manifest. */
+export function hashOf(bytes: Buffer | string): string {
+  return hash('sha256', bytes, 'base64url').slice(0, 22);
+}
+
+/** The places of a file, with their bytes. */
+export function placesIn({ kinds }: Pick<Manifest, 'kinds'>, { places }: FileState): Place[] {
+  return unpackPlaces(kinds, places);
+}
+
+/** The kind of each place of a file, which is enough unless its bytes are needed. */
+export function kindsIn({ kinds }: Pick<Manifest, 'kinds'>, { places }: FileState): Kind[] {
+  return kindsOf(kinds, places);
+}
 
 /** The requests of the recorded snippets, in their order. */
 export function requestsOf({ snippets }: { snippets: readonly RecordedRequest[] }): SnippetRequest[] {
@@ -121,11 +186,40 @@ export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest
   };
 }
 
-/** The names of the pages that show each snippet, in the order of the snippets and of the pages. */
-export function pagesOf({ snippets, pages }: Manifest): Set<string>[] {
-  const shownOn = snippets.map(() => new Set<string>());
-  for (const { name, embeds } of pages) for (const { snippet } of embeds) shownOn[snippet]?.add(name);
-  return shownOn;
+/** Where a snippet is shown. */
+export interface Shown {
+  /** The names of files of the output, each once. */
+  pages: string[];
+  collections: CollectionEntry[];
+}
+
+/**
+ * Where each snippet is shown, in the order of the snippets.
+ *
+ * @param matches leaves out places that it returns `false` for.
+ */
+export function shownOn(
+  manifest: Manifest,
+  matches: (place: { snippet: number; content?: string | undefined }) => boolean = () => true,
+): Shown[] {
+  const shown = manifest.snippets.map((): Shown => ({ pages: [], collections: [] }));
+  for (const file of manifest.files) {
+    const snippets = new Set(
+      kindsIn(manifest, file)
+        .filter(matches)
+        .map(({ snippet }) => snippet),
+    );
+    for (const snippet of snippets) shown[snippet]?.pages.push(file.name);
+  }
+  for (const { collection, entry, ...place } of manifest.collections) {
+    if (matches(place)) shown[place.snippet]?.collections.push({ collection, entry });
+  }
+  return shown;
+}
+
+/** The names of all places of a snippet, for people. */
+export function namesOf({ pages, collections }: Shown): string[] {
+  return [...pages, ...collections.map(entryName)];
 }
 
 /** The output folder of a manifest. */
@@ -138,19 +232,32 @@ export function outputFrom(file: string, directory: string): string {
   return relative(dirname(file), directory);
 }
 
-/** Reads a manifest. `undefined` if it is absent, cut off, changed, or written by another version. */
-export async function readManifest(file: string): Promise<Manifest | undefined> {
+/** Why there is no manifest to use. */
+export type ManifestFlaw = 'absent' | 'damaged' | 'other-version';
+
+export type FoundManifest =
+  | { manifest: Manifest; flaw?: undefined }
+  | { manifest?: undefined; flaw: ManifestFlaw };
+
+/** Reads a manifest, or finds out why it cannot be used: it is absent, or cut off, or written by another version. */
+export async function readManifest(file: string): Promise<FoundManifest> {
+  let written: unknown;
   try {
-    const parsed = schema.safeParse(JSON.parse(await readFile(file, 'utf8')));
-    return parsed.success ? parsed.data : undefined;
-  } catch {
-    return undefined;
+    written = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    return { flaw: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'absent' : 'damaged' };
   }
+  const versioned = versionSchema.safeParse(written);
+  if (versioned.success && versioned.data.version !== version) return { flaw: 'other-version' };
+  const { data } = schema.safeParse(written);
+  return versioned.success && data !== undefined ? { manifest: data } : { flaw: 'damaged' };
 }
 
 export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeAtomically(file, JSON.stringify(manifest));
+  const files = manifest.files.map(writtenFile);
+  const written: z.input<typeof schema> & { version: number } = { version, ...manifest, files };
+  await writeAtomically(file, JSON.stringify(written));
 }
 
 /** Removes the record of a build whose output is about to be overwritten. */

@@ -486,7 +486,8 @@ test.for([
   [escaped, true],
   [encoded, true],
   ['<SNIPPET-EMBED>', true],
-  ['<Snippet id="1" />', false],
+  ['<Snippet id="1" />', true],
+  ['<Snippets id="1" />', false],
 ] as const)('%s may be an embed: %s', ([text, expected]) => {
   expect(mayHoldEmbeds(Buffer.from(text), 'html')).toBe(expected);
 });

@@ -84,7 +84,8 @@ describe('astro-snippets check', () => {
     expect(exitCode).toBe(10);
     expect(output).toContain('Snippet 2 has changed\n    0/index.html\n    10/index.html\n');
     const { changed } = JSON.parse((await run(['check', '--json'])).output);
-    expect(changed).toEqual([{ id: 2, pages: [0, 10, 20, 30, 40, 50].map((page) => `${page}/index.html`) }]);
+    const pages = [0, 10, 20, 30, 40, 50].map((page) => `${page}/index.html`);
+    expect(changed).toEqual([{ id: 2, pages, collections: [] }]);
   });
   test('exits with 1 and the reason if the service is down or the key is missing', async () => {
     service.store.organizations.setSubscription(service.organizationId, 'expired');
@@ -272,12 +273,18 @@ test('refresh --dry-run shows each form of a snippet on a page, and counts the p
   }
 });
 
-test('astro-snippets list says to build the site if the manifest is cut off', async () => {
+test('astro-snippets list says to build the site if the manifest is damaged or absent', async () => {
   const file = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
   await writeFile(file, (await readFile(file, 'utf8')).slice(0, 200));
-  const { exitCode, output } = await run(['list']);
-  expect(exitCode).toBe(1);
-  expect(output).toContain('Build the site first, in this folder and with this version of astro-snippets.');
+  const damaged = await run(['list']);
+  expect(damaged.exitCode).toBe(1);
+  expect(damaged.output).toContain(`The build manifest at ${file} is damaged. [missing-manifest]`);
+  expect(damaged.output).toContain('Build the site once.');
+  await rm(file);
+  const absent = await run(['list']);
+  expect(absent.exitCode).toBe(1);
+  expect(absent.output).toContain(`No build manifest found at ${file}. [missing-manifest]`);
+  expect(absent.output).toContain('Build the site first, in this folder');
 });
 
 describe('a manifest of another version', () => {
@@ -296,10 +303,8 @@ describe('a manifest of another version', () => {
       for (const name of ['list', 'check', 'refresh', 'report']) {
         const { exitCode, output } = await run([name]);
         expect([1, 3], name).toContain(exitCode);
-        expect(output).toContain(
-          'Build the site first, in this folder and with this version of astro-snippets.',
-        );
-        expect(output).toContain('with this version of astro-snippets');
+        expect(output).toContain('was written by another version of astro-snippets.');
+        expect(output).toContain('Build the site once.');
       }
       await writeOther(step === 1 ? -1 : 1);
     }
@@ -309,7 +314,7 @@ describe('a manifest of another version', () => {
   });
 
   test('is ignored and replaced by a build', async () => {
-    await writeOther(1, { snippets: [{ id: 777 }], pages: [] });
+    await writeOther(1, { snippets: [{ id: 777 }], kinds: [], files: [] });
     const asked = service.requests().length;
     expect((await site.build(service.environment)).exitCode).toBe(0);
     const ids = service

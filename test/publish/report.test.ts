@@ -20,22 +20,22 @@ const content = (hash: string, bytes = 10, milliseconds = 1): ManifestContent =>
   milliseconds,
 });
 
-const embed = (snippet: number) => ({
+const kind = (snippet: number) => ({
   snippet,
-  start: 0,
-  end: 0,
+  length: 0,
   form: { as: 'html' as const, layers: [] },
 });
 
 function manifestOf(more: Partial<Manifest>): Manifest {
   return {
-    version: 4,
     builtAt: '2030-01-02T03:04:05.000Z',
     output: '../dist',
     settings: { concurrency: 20 },
     rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
     snippets: [],
-    pages: [],
+    kinds: [],
+    files: [],
+    collections: [],
     ...more,
   };
 }
@@ -59,11 +59,12 @@ describe('the rows of the report', () => {
   });
 
   test('name a page once that shows a snippet twice', () => {
-    const pages = [
-      { name: 'a.html', hash: '', embeds: [embed(0), embed(0)] },
-      { name: 'b.html', hash: '', embeds: [embed(0)] },
+    const kinds = [kind(0)];
+    const files = [
+      { name: 'a.html', hash: '', places: [0, 0, 0, 0] },
+      { name: 'b.html', hash: '', places: [0, 0] },
     ];
-    expect(reportRows(manifestOf({ snippets, pages }))[0]?.pages).toEqual(['a.html', 'b.html']);
+    expect(reportRows(manifestOf({ snippets, kinds, files }))[0]?.shown.pages).toEqual(['a.html', 'b.html']);
   });
 });
 
@@ -90,9 +91,10 @@ describe('the HTML page of the report', () => {
         },
         { id: 3, params: undefined, content: undefined },
       ],
-      pages: [
-        { name: `${long}index.html`, hash: '', embeds: [embed(0), embed(1)] },
-        { name: '<script>alert(1)</script>.html', hash: '', embeds: [embed(1), embed(2)] },
+      kinds: [kind(0), kind(1), kind(2)],
+      files: [
+        { name: `${long}index.html`, hash: '', places: [0, 0, 1, 0] },
+        { name: '<script>alert(1)</script>.html', hash: '', places: [1, 0, 2, 0] },
       ],
       before: { at: '2030-01-01T00:00:00.000Z', snippets: [{ id: 2, params: undefined, hash: 'was' }] },
     });

@@ -219,6 +219,6 @@ describe('astro-snippets watch', () => {
     await writeFile(join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json'), '{}');
     const { exitCode, output } = await start().ended;
     expect(exitCode).toBe(1);
-    expect(output).toContain('Build the site first, in this folder and with this version of astro-snippets.');
+    expect(output).toContain('manifest.json is damaged. [missing-manifest]\n\nBuild the site once.');
   });
 });

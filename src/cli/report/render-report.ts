@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Eta } from 'eta';
 import { cleanText } from '../../client/clean-text.ts';
-import { formatBytes, formatDuration } from '../../client/format.ts';
+import { count, formatBytes, formatDuration } from '../../client/format.ts';
 import { type SnippetRequest, toRequest } from '../../client/snippet-request.ts';
-import { type Manifest, pagesOf, requestsOf } from '../../record/manifest.ts';
+import { kindsIn, type Manifest, namesOf, requestsOf, type Shown, shownOn } from '../../record/manifest.ts';
 
 // On a large site, the pages of a snippet that is on all of them would make up most of the report.
 const maxPages = 200;
@@ -19,13 +19,17 @@ const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'ut
 export function renderReport(manifest: Manifest): string {
   const style = read('report.css');
   const script = read('sort-table.js');
-  const rows = reportRows(manifest).map(({ request: { id, params = '' }, pages, ...row }) => ({
-    ...row,
-    id,
-    params: cleanText(params),
-    pages: pages.slice(0, maxPages),
-    pageCount: pages.length,
-  }));
+  const rows = reportRows(manifest).map(({ request: { id, params = '' }, shown, ...row }) => {
+    const names = namesOf(shown);
+    return {
+      ...row,
+      id,
+      params: cleanText(params),
+      places: names.slice(0, maxPages),
+      placeCount: names.length,
+      placeCounts: describePlaces(shown),
+    };
+  });
   const contents = rows.flatMap(({ content }) => content ?? []);
   const countOf = (change: Change) => rows.filter((row) => row.change === change).length;
   return new Eta({ autoEscape: true, autoTrim: false }).renderString(read('report.eta'), {
@@ -36,8 +40,8 @@ export function renderReport(manifest: Manifest): string {
     policy: `default-src 'none'; style-src ${sourceOf(style)}; script-src ${sourceOf(script)}`,
     totals: {
       snippets: manifest.snippets.length,
-      pages: manifest.pages.length,
-      embeds: manifest.pages.reduce((sum, { embeds }) => sum + embeds.length, 0),
+      pages: manifest.files.length,
+      embeds: manifest.files.reduce((sum, file) => sum + kindsIn(manifest, file).length, 0),
       bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
       slowest: Math.max(0, ...contents.map(({ milliseconds }) => milliseconds)),
       changed: countOf('changed') + countOf('added') + countOf('gone'),
@@ -56,14 +60,15 @@ export interface ReportRow {
   change: Change;
   /** Absent if the snippet could not be fetched, or is gone. */
   content: Manifest['snippets'][number]['content'];
-  /** The pages that show it, each once. */
-  pages: string[];
+  shown: Shown;
 }
+
+const nowhere: Shown = { pages: [], collections: [] };
 
 /** One row for each snippet that the site shows, and for each that it showed before. */
 export function reportRows(manifest: Manifest): ReportRow[] {
   const { snippets, before } = manifest;
-  const shownOn = pagesOf(manifest);
+  const places = shownOn(manifest);
   const hashesBefore = new Map(
     before?.snippets.map(({ id, params, hash }) => [toRequest(id, params).key, hash]),
   );
@@ -76,13 +81,21 @@ export function reportRows(manifest: Manifest): ReportRow[] {
   const rows = requests.map((request, index): ReportRow => {
     const content = snippets[index]?.content;
     const change = changeOf(request.key, content?.hash);
-    return { request, change, content, pages: [...(shownOn[index] ?? [])] };
+    return { request, change, content, shown: places[index] ?? nowhere };
   });
   const shown = new Set(requests.map(({ key }) => key));
   const gone = requestsOf({ snippets: before?.snippets ?? [] })
     .filter(({ key }) => !shown.has(key))
-    .map((request): ReportRow => ({ request, change: 'gone', content: undefined, pages: [] }));
+    .map((request): ReportRow => ({ request, change: 'gone', content: undefined, shown: nowhere }));
   return [...rows, ...gone];
+}
+
+function describePlaces({ pages, collections }: Shown): string {
+  const counts = [
+    ...(pages.length > 0 ? [count(pages.length, 'page')] : []),
+    ...(collections.length > 0 ? [count(collections.length, 'collection entry', 'collection entries')] : []),
+  ];
+  return counts.join(' and ');
 }
 
 function sourceOf(text: string): string {
