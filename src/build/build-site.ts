@@ -1,6 +1,5 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
-import { mayHoldEmbeds } from '../embed/scan.ts';
 import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-policy.ts';
 import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
@@ -37,23 +36,23 @@ export interface SiteBuild {
 
 /**
  * Runs after Astro has generated the site: scan, fetch, inline, verify. Afterwards every embed is replaced; if it
- * throws, no file that still contains an embed is left in the output.
+ * throws, no file is left in the output that still contains an embed, or in which the report found something invalid.
  *
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const { directory, manifest, before, settings, fetcher } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
-  const finished = new Set<SiteFile>();
+  const unfinished = new Set<SiteFile>(scannable);
   const verifier = new OutputVerifier(settings.apiKey);
   let recorder: FileRecorder | undefined;
   try {
-    recorder = await inlineSnippets(scannable, build, verifier, (file) => finished.add(file));
+    recorder = await inlineSnippets(scannable, build, verifier, unfinished);
   } catch (error) {
     // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
     await fetcher.close();
-    await removeFilesWithEmbeds(scannable.filter((file) => !finished.has(file)));
+    for (const { file } of unfinished) await rm(file, { force: true });
     throw error;
   }
   await verifier.read(others);
@@ -81,18 +80,20 @@ async function inlineSnippets(
   files: readonly ScannableFile[],
   { settings, fetcher, announcements, routeToHeaders, base, sources, logger }: SiteBuild,
   verifier: OutputVerifier,
-  onFinished: (file: SiteFile) => void,
+  unfinished: Set<SiteFile>,
 ): Promise<FileRecorder | undefined> {
   const start = performance.now();
   const site = await scanSite(files, {
     onPlainFile(file, bytes) {
-      onFinished(file);
+      unfinished.delete(file);
       verifier.check(file, bytes);
     },
     onSnippet: ({ request }) => fetcher.prefetch(request),
   });
   for (const warning of site.warnings) logger.warn(warning);
   const lost = announcements?.lost(site, files, base) ?? [];
+  const incomplete = new Set(lost.flatMap((snippet) => snippet.files));
+  for (const file of files) if (incomplete.has(file.name)) unfinished.add(file);
   if (site.files.length + lost.length === 0) return undefined;
   for (const warning of await headingWarnings(site.files, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
@@ -104,7 +105,7 @@ async function inlineSnippets(
     snippets,
     headers,
     onFile(file, inlined) {
-      onFinished(file.source);
+      unfinished.delete(file.source);
       verifier.check(file.source, inlined.file);
       recorder.add(file, inlined);
     },
@@ -119,10 +120,4 @@ async function refuseKey({ withKey }: OutputVerifier): Promise<void> {
   for (const { file } of withKey) await rm(file, { force: true });
   const names = withKey.map(({ name }) => name).join(', ');
   throw userError('published-key', `The API key was found in ${names}. These files were removed.`);
-}
-
-async function removeFilesWithEmbeds(files: readonly SiteFile[]): Promise<void> {
-  for (const { file } of files) {
-    if (mayHoldEmbeds(await readFile(file))) await rm(file, { force: true });
-  }
 }
