@@ -1,17 +1,25 @@
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
 import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-policy.ts';
 import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
+import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
 import type { FinishedSite } from './check-late-files.ts';
-import { headingWarnings } from './heading-warnings.ts';
 import { inlineFiles } from './inline-files.ts';
 import { FileRecorder } from './record-files.ts';
-import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
+import {
+  type EmbeddingFile,
+  listSiteFiles,
+  type ScannableFile,
+  type SiteFile,
+  scanSite,
+} from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
 import { OutputVerifier } from './verify-output.ts';
 
@@ -95,10 +103,14 @@ async function inlineSnippets(
   const incomplete = new Set(lost.flatMap((snippet) => snippet.files));
   for (const file of files) if (incomplete.has(file.name)) unfinished.add(file);
   if (site.files.length + lost.length === 0) return undefined;
-  for (const warning of await headingWarnings(site.files, sources)) logger.warn(warning);
+  const pages = site.files.filter(({ source }) => source.kind === 'html');
+  const inPages = pages.flatMap(({ embeds }) => embeds);
+  for (const warning of await headingWarnings(inPages, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];
   const snippets = await fetcher.fetch(site.uses, { invalid, onSettled });
+  const htmlOf = (key: string) => snippets.get(key)?.html;
+  for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
   const recorder = new FileRecorder(site.uses, snippets);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
   await inlineFiles(site.files, {
@@ -112,6 +124,10 @@ async function inlineSnippets(
   });
   logger.info(describeBuild(site, fetcher.counts, performance.now() - start));
   return recorder;
+}
+
+function withBytes({ source, embeds, bytes }: EmbeddingFile): PageWithEmbeds {
+  return { name: source.name, embeds, read: () => bytes ?? readFileSync(source.file) };
 }
 
 /** @throws AstroError if the output contains the API key. The files that contain it are removed. */
