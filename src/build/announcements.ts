@@ -4,6 +4,12 @@ import type { InvalidEmbed } from '../failures/report.ts';
 import { routeFiles } from '../html/route-files.ts';
 import type { ScannableFile, ScannedSite } from './scan-site.ts';
 
+/** A snippet that was rendered but is not in the output. */
+export interface LostSnippet extends InvalidEmbed {
+  /** The names of its page's files, if they are known by the path of the page. */
+  files: string[];
+}
+
 /** Everything that `<Snippet>` announced while pages were rendered. */
 export class Announcements {
   /** By the path of the page and the key of the request. */
@@ -32,7 +38,7 @@ export class Announcements {
    * Snippets that were rendered but are not in the output. A page whose file is not known by its path may be in any
    * file.
    */
-  lost(site: ScannedSite, scannable: readonly ScannableFile[], base: string): InvalidEmbed[] {
+  lost(site: ScannedSite, scannable: readonly ScannableFile[], base: string): LostSnippet[] {
     if (this.#announced.size === 0) return [];
     const keysIn = new Map(
       site.files.map(({ source, embeds }) => [
@@ -43,7 +49,7 @@ export class Announcements {
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
     const everywhere = new Set(site.uses.map(({ request }) => request.key));
-    return [...this.#announced].flatMap(([pathname, onPage]): InvalidEmbed[] => {
+    return [...this.#announced].flatMap(([pathname, onPage]): LostSnippet[] => {
       const files = [...routeFiles(pathname, base), pathname.replace(/^\//, '')].filter((name) =>
         names.has(name),
       );
@@ -53,7 +59,7 @@ export class Announcements {
         .filter(([key]) => !found.some((keys) => keys.has(key)))
         .map(([, { id }]) => {
           const message = `Snippet ${id} was rendered here, but is not in the output.`;
-          return { file: pathname, code: 'embed-lost', message };
+          return { file: pathname, code: 'embed-lost', message, files };
         });
     });
   }

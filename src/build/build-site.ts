@@ -1,19 +1,25 @@
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
-import { mayHoldEmbeds } from '../embed/scan.ts';
 import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-policy.ts';
 import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
+import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
 import type { FinishedSite } from './check-late-files.ts';
-import { headingWarnings } from './heading-warnings.ts';
 import { inlineFiles } from './inline-files.ts';
-import { overlaps, searchFile } from './read-file.ts';
 import { type CollectedEntry, FileRecorder } from './record-files.ts';
-import { listSiteFiles, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
+import {
+  type EmbeddingFile,
+  listSiteFiles,
+  type ScannableFile,
+  type SiteFile,
+  scanSite,
+} from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
 import { OutputVerifier } from './verify-output.ts';
 
@@ -44,14 +50,14 @@ export interface SiteBuild {
 
 /**
  * Runs after Astro has generated the site: scan, fetch, inline, verify. Afterwards every embed is replaced; if it
- * throws, no file that still contains an embed is left in the output.
+ * throws, no file is left in the output that still contains an embed, or in which the report found something invalid.
  *
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const { directory, manifest, before, settings, fetcher, collected } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
-  const finished = new Set<SiteFile>();
+  const unfinished = new Set<SiteFile>(scannable);
   const verifier = new OutputVerifier(settings.apiKey);
   let recorder: FileRecorder | undefined;
   let isRefused = false;
@@ -61,16 +67,13 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     isRefused = false;
   };
   try {
-    recorder = await inlineSnippets(scannable, build, verifier, {
-      onEmbeds: lock,
-      onFinished: (file) => finished.add(file),
-    });
+    recorder = await inlineSnippets(scannable, { ...build, onEmbeds: lock }, verifier, unfinished);
   } catch (error) {
     // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
     await fetcher.close();
     // Without the lock, these files may be those of another build.
-    if (!isRefused) await removeFilesWithEmbeds(scannable.filter((file) => !finished.has(file)));
+    if (!isRefused) for (const { file } of unfinished) await rm(file, { force: true });
     throw error;
   }
   await verifier.read(others);
@@ -102,33 +105,39 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
 
 async function inlineSnippets(
   files: readonly ScannableFile[],
-  { settings, fetcher, announcements, routeToHeaders, base, sources, collected, logger }: SiteBuild,
+  { settings, fetcher, announcements, onEmbeds, routeToHeaders, base, sources, collected, logger }: SiteBuild,
   verifier: OutputVerifier,
-  { onEmbeds, onFinished }: { onEmbeds(): void; onFinished(file: SiteFile): void },
+  unfinished: Set<SiteFile>,
 ): Promise<FileRecorder | undefined> {
   const start = performance.now();
   const site = await scanSite(files, {
     onPlainFile(file, bytes) {
-      onFinished(file);
+      unfinished.delete(file);
       verifier.check(file, bytes);
     },
     onSnippet: ({ request }) => fetcher.prefetch(request),
   });
   for (const warning of site.warnings) logger.warn(warning);
   const lost = announcements?.lost(site, files, base) ?? [];
+  const incomplete = new Set(lost.flatMap((snippet) => snippet.files));
+  for (const file of files) if (incomplete.has(file.name)) unfinished.add(file);
   if (site.files.length + lost.length === 0) return undefined;
   onEmbeds();
-  for (const warning of await headingWarnings(site.files, sources)) logger.warn(warning);
+  const pages = site.files.filter(({ source }) => source.kind === 'html');
+  const inPages = pages.flatMap(({ embeds }) => embeds);
+  for (const warning of await headingWarnings(inPages, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];
   const snippets = await fetcher.fetch(site.uses, { invalid, onSettled });
+  const htmlOf = (key: string) => snippets.get(key)?.html;
+  for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
   const recorder = new FileRecorder(site.uses, snippets, collected);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
   await inlineFiles(site.files, {
     snippets,
     headers,
     onFile(file, inlined) {
-      onFinished(file.source);
+      unfinished.delete(file.source);
       verifier.check(file.source, inlined.file);
       recorder.add(file, inlined);
     },
@@ -137,22 +146,14 @@ async function inlineSnippets(
   return recorder;
 }
 
+function withBytes({ source, embeds, bytes }: EmbeddingFile): PageWithEmbeds {
+  return { name: source.name, embeds, read: () => bytes ?? readFileSync(source.file) };
+}
+
 /** @throws AstroError if the output contains the API key. The files that contain it are removed. */
 async function refuseKey({ withKey }: OutputVerifier): Promise<void> {
   if (withKey.length === 0) return;
   for (const { file } of withKey) await rm(file, { force: true });
   const names = withKey.map(({ name }) => name).join(', ');
   throw userError('published-key', `The API key was found in ${names}. These files were removed.`);
-}
-
-/** Goes on after a file that cannot be read or removed: the build fails already, and others are left. */
-async function removeFilesWithEmbeds(files: readonly ScannableFile[]): Promise<void> {
-  for (const { file, kind } of files) {
-    try {
-      if (!searchFile(file, overlaps.embed, (piece) => mayHoldEmbeds(piece, kind))) continue;
-    } catch {
-      // Removed below, since it may contain embeds.
-    }
-    await rm(file, { force: true }).catch(() => {});
-  }
 }

@@ -5,8 +5,10 @@ import { inline } from '../embed/inline.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
 import type { Settings } from '../settings/settings.ts';
+import { blockWarnings } from '../snippets/block-warnings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { excluder, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
 import { errorPage, overlayError } from './error-page.ts';
@@ -22,7 +24,14 @@ import {
   type ShownSnippet,
   type SnippetsMessage,
 } from './toolbar/messages.ts';
-import { asViewFailure, childrenShown, FailureLog, type ViewFailure, viewFailure } from './view-failure.ts';
+import {
+  asViewFailure,
+  childrenShown,
+  FailureLog,
+  type ViewFailure,
+  viewFailure,
+  WarningLog,
+} from './view-failure.ts';
 
 const pollSeconds = 2;
 
@@ -75,13 +84,15 @@ export function serveSnippets(
   });
 
   const log = new FailureLog();
+  const warnings = new WarningLog();
   server.middlewares.use(
     transformTexts(async (response, request) => {
       const [page = '/'] = (request.originalUrl ?? '/').split('?');
       try {
         const { settings } = run;
         if (excluder(settings.exclude)(nameOf(page, run.config.base))) return response;
-        const view = await viewOf(response, page, { memory, sources, refusal });
+        const view = await viewOf(response, page, { memory, refusal, sources });
+        void view.warnings.then((lines) => warnings.report(page, lines, (line) => logger.warn(line)));
         const parent = parentOf(request, response);
         if (parent === undefined) pages.serve(page, view.shown);
         else pages.addTo(parent, view.shown);
@@ -134,6 +145,8 @@ interface View {
   failed: readonly FailedSnippet[];
   /** What a build would fail for. */
   failure: ViewFailure | undefined;
+  /** What a build would warn about. The page does not wait for it. Never rejects. */
+  warnings: Promise<string[]>;
 }
 
 async function viewOf(
@@ -164,7 +177,15 @@ async function viewOf(
     if (response.kind !== 'html' || form.layers.length > 0) return { html, text };
     return { html: `<!--${markers.start(request.key)}-->${html}<!--${markers.end(request.key)}-->`, text };
   });
-  return { body, shown, failed, failure };
+  const warnings = async () => {
+    const isPage = response.kind === 'html';
+    const htmlOf = (key: string) => shown.get(key)?.snippet.html;
+    const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => response.body }], htmlOf) : [];
+    // A source may be removed while it is read.
+    const headings = isPage ? await headingWarnings(embeds, sources).catch(() => []) : [];
+    return [...found.warnings, ...headings, ...blocks];
+  };
+  return { body, shown, failed, failure, warnings: warnings() };
 }
 
 /** @throws AstroError if a response contains the API key in any spelling, as a build does. */

@@ -60,6 +60,21 @@ export class FailureLog {
   }
 }
 
+/** Logs each warning about a page once, until the page is without it. */
+export class WarningLog {
+  readonly #last = new Map<string, ReadonlySet<string>>();
+
+  /** @param warnings all that concern the page now. */
+  report(page: string, warnings: readonly string[], log: (line: string) => void): void {
+    // Two pages may show the same source.
+    const known = new Set([...this.#last.values()].flatMap((lines) => [...lines]));
+    const lines = new Set(warnings);
+    for (const line of lines) if (!known.has(line)) log(line);
+    if (lines.size === 0) this.#last.delete(page);
+    else this.#last.set(page, lines);
+  }
+}
+
 function describe({ message, hint }: ViewFailure): string {
   if (hint === '') return message;
   return `${message.trimEnd()}\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;

@@ -23,6 +23,8 @@ export interface FoundEmbed extends Range {
   inIsland: boolean;
   /** Whether it is in a heading with an id, as Markdown generates them. */
   inHeading: boolean;
+  /** Whether it is in a paragraph. */
+  inParagraph: boolean;
   /** The paragraph that contains only this embed, as Markdown generates it. */
   paragraph?: Range;
 }
@@ -76,6 +78,8 @@ export interface Place {
   inIsland?: boolean;
   /** Whether it is in a heading with an id. */
   inHeading?: boolean;
+  /** Whether it is in a paragraph. */
+  inParagraph?: boolean;
   /** Why no embed can work there. */
   refusal?: Refusal;
 }
@@ -119,6 +123,7 @@ export function add(
       form: { as, layers },
       inIsland: place.inIsland ?? false,
       inHeading: place.inHeading ?? false,
+      inParagraph: place.inParagraph ?? false,
     };
     search.embeds.push(found);
     return found;

@@ -18,6 +18,7 @@ import {
 import {
   type Attribute,
   attributesOf,
+  blockElements,
   holdsElement,
   type Range,
   type Tag,
@@ -108,12 +109,15 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   const ignoredFrom = finder(text, new RegExp(ignored, 'i'));
   const hasName = ({ start, end }: Range) => nameFrom(start) < end;
   let embed: { tag: Tag; inside: Context } | undefined;
+  // The open paragraph, as long as it contains nothing but one embed.
   let paragraph: { start: number; holds?: FoundEmbed } | undefined;
+  // Whether a paragraph is open, whatever it contains.
+  let inParagraph = false;
 
   const close = (tag: Tag, children: Range, end: number, { inIsland, heading }: Context) => {
     embed = undefined;
     const inHeading = heading !== undefined && hasId(text, heading);
-    const found = add(search, part, { ...place, inIsland, inHeading }, { tag, children, end });
+    const found = add(search, part, { ...place, inIsland, inHeading, inParagraph }, { tag, children, end });
     if (paragraph === undefined) return;
     paragraph = found && paragraph.holds === undefined ? { ...paragraph, holds: found } : undefined;
   };
@@ -140,6 +144,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     }
     if (embed !== undefined) return context;
     paragraph = tag.name === 'p' ? { start: tag.start } : undefined;
+    if (paragraph !== undefined) inParagraph = true;
+    else if (inParagraph && blockElements.has(tag.name)) inParagraph = false;
     const inside = contextIn.get(tag.name);
     const attributes = hasName(tag) || ignoredFrom(tag.start) < tag.end ? attributesOf(text, tag) : [];
     if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
@@ -168,6 +174,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
           embed = undefined;
         }
         if (closed !== 'p') return;
+        inParagraph = false;
         if (paragraph?.holds && !isImplied)
           surround(search, part, paragraph.holds, { start: paragraph.start, end: at.end });
         paragraph = undefined;

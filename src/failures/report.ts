@@ -75,7 +75,7 @@ export function staleWarning(places: Iterable<string>, error: SnippetFailure, mi
 export function listPlaces(places: readonly string[]): string {
   const shown = places.slice(0, placesShown).join(', ');
   return places.length > placesShown
-    ? `${shown} and ${count(places.length - placesShown, 'more page')}`
+    ? `${shown} and ${count(places.length - placesShown, 'more place')}`
     : shown;
 }
 

@@ -1,4 +1,5 @@
 import picomatch from 'picomatch';
+import { count } from '../client/format.ts';
 import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import type { EmbedFault, EmbedWarning, FoundEmbed } from '../embed/found.ts';
 import { lineAt } from '../embed/replace.ts';
@@ -145,7 +146,7 @@ function describeWarnings(name: string, warnings: readonly EmbedWarning[], file:
     else kind.times += 1;
   }
   return [...kinds].map(([flaw, { first, times }]) => {
-    const place = `${name}:${lineAt(file, first)}${times > 1 ? ` and ${times - 1} more times` : ''}`;
+    const place = `${name}:${lineAt(file, first)}${times > 1 ? ` and ${count(times - 1, 'more time')}` : ''}`;
     return `${place}: ${warningTexts[flaw]}`;
   });
 }

@@ -180,8 +180,8 @@ test('a report lists three pages per snippet and counts the rest, and shortens l
   });
   const { output } = await other.build(service.environment);
   const listed = 'on a/index.html, b/index.html, c/index.html';
-  expect(output).toMatch(new RegExp(`Snippet 995: [^]*?${listed} and 2 more pages\n`));
-  expect(output).toMatch(new RegExp(`Snippet 994: [^]*?${listed} and 1 more page\n`));
+  expect(output).toMatch(new RegExp(`Snippet 995: [^]*?${listed} and 2 more places\n`));
+  expect(output).toMatch(new RegExp(`Snippet 994: [^]*?${listed} and 1 more place\n`));
   expect(output).toMatch(new RegExp(`Snippet 993: [^]*?${listed}\n`));
   expect(output).toContain(`Snippet 992 {"text":"${'x'.repeat(69)}"}: 404`);
   expect(output).toContain(`Snippet 992 {"text":"${'x'.repeat(70)}…: 404`);

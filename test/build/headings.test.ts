@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { embeddingHeadings } from '../../src/build/heading-warnings.ts';
+import { embeddingHeadings } from '../../src/source/heading-warnings.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 

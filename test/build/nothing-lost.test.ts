@@ -51,7 +51,7 @@ test('<Snippet> without the integration in the Astro config fails the build, and
   expect(output).toContain('Add snippets() to the integrations of the Astro config.');
 });
 
-test('a snippet that was rendered and is not in the output fails the build, with its page', async () => {
+test('a snippet that was rendered and is not in the output fails the build, which names its page and removes it', async () => {
   const site = await siteWith({
     'astro.config.mjs': `
 import node from '@astrojs/node';
@@ -73,6 +73,8 @@ export default defineConfig({ adapter: node({ mode: 'standalone' }), integration
   expect(output).toContain('/code/\n    Snippet 3 was rendered here, but is not in the output. [embed-lost]');
   expect(output).not.toContain('/discarded/\n');
   expect(output).toContain('2 embeds are invalid.');
+  const pages = (await site.list('dist/client')).filter((name) => name.endsWith('.html'));
+  expect(pages).toEqual(['discarded/index.html']);
 });
 
 describe('what other integrations write after snippets were inlined', () => {

@@ -28,6 +28,7 @@ describe('<Snippet> in Markdown', () => {
 <Fragment set:html={'<!-- <Snippet id={6} /> --><kbd><Snippet id={6} /></kbd><p data-snippets-ignore><Snippet id={6} /></p>'} />
 <Fragment set:html={'<snippet>of its own</snippet>'} />
 </body></html>`,
+      'src/pages/plain.md': examples,
     });
     built = await failing.build();
   });
@@ -56,6 +57,10 @@ describe('<Snippet> in Markdown', () => {
 
   test('a tag that Markdown escapes is a warning with the line of the page', () => {
     expect(built.output).toMatch(/WARN.*post\/index\.html:3: shows the text of a <Snippet>/);
+  });
+
+  test('a page with a tag that was not rendered is not left in the output, and a page of examples is', async () => {
+    expect((await failing.list()).filter((name) => name.endsWith('.html'))).toEqual(['plain/index.html']);
   });
 
   test('astro dev shows the same report', async () => {

@@ -496,3 +496,17 @@ test('an embed in a heading with an id is marked, as Markdown makes them', () =>
   const page = `<h2 id="a">x <b>${embed}</b></h2><h2>${embed}</h2><p id="b">${embed}</p><h1 class="c" ID=d>${embed}</h1>`;
   expect(found(page).embeds.map(({ inHeading }) => inHeading)).toEqual([true, false, false, true]);
 });
+
+test.for([
+  ['in running text', '<p>a @ b</p>', true],
+  ['in an element of a paragraph', '<p>a <b>@</b></p>', true],
+  ['after code in a paragraph', '<p><code>a</code> @</p>', true],
+  ['alone in a paragraph', '<p>@</p>', true],
+  ['after a paragraph', '<p>a</p>@', false],
+  ['after an open paragraph that a block has closed', '<p>a<ul><li>@</ul>', false],
+  ['after a block that closes a paragraph from inside another element', '<p><b>a<div></div>@</b>', false],
+  ['in a list, a cell or a heading', '<ul><li>@</ul>', false],
+] as const)('whether an embed is in a paragraph: %s', ([, html, expected]) => {
+  const page = html.replace('@', '<snippet-embed id="1"></snippet-embed>');
+  expect(found(page).embeds.map(({ inParagraph }) => inParagraph)).toEqual([expected]);
+});

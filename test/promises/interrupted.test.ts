@@ -84,6 +84,39 @@ describe.each(signals)('a build that receives %s', (signal) => {
   });
 });
 
+describe('a build that fails', () => {
+  let failing: Site;
+  beforeAll(async () => {
+    failing = await createSite({
+      'src/pages/a.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+      'src/pages/b.astro': `---
+if (import.meta.env.FAILING) throw new Error('This page cannot be rendered.');
+---
+<p>Plain</p>`,
+    });
+    const { exitCode, output } = await failing.build(service.environment);
+    expect(exitCode, output).toBe(0);
+  });
+  afterAll(() => failing.remove());
+
+  test('before it changes the output leaves the last build and its manifest', async () => {
+    const before = await failing.list();
+    const { exitCode, output } = await failing.build();
+    expect(exitCode).toBe(1);
+    expect(output).toContain('Needed for the snippets of the last build.');
+    expect(await failing.list()).toEqual(before);
+    expect(await failing.read('a/index.html')).toContain('<b>one</b>');
+    expect(await failing.list('node_modules/.astro/astro-snippets')).toContain('manifest.json');
+  });
+
+  test('while pages render leaves no manifest', async () => {
+    const { exitCode, output } = await failing.build({ ...service.environment, FAILING: '1' });
+    expect(exitCode).toBe(1);
+    expect(output).toContain('This page cannot be rendered.');
+    expect(await failing.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
+  });
+});
+
 test('a build writes through an output folder that is a symbolic link, and keeps the link', async () => {
   const target = join(site.directory, 'published');
   await rm(join(site.directory, 'dist'), { recursive: true, force: true });

@@ -1,6 +1,5 @@
 import { withoutCodeSpans } from '../embed/code-spans.ts';
-import { readMarkdown, type SourceFolders } from '../source/markdown-sources.ts';
-import type { EmbeddingFile } from './scan-site.ts';
+import { readMarkdown, type SourceFolders } from './markdown-sources.ts';
 
 /** A heading of Markdown that contains embeds. */
 export interface EmbeddingHeading {
@@ -10,18 +9,24 @@ export interface EmbeddingHeading {
   ids: (number | undefined)[];
 }
 
+/** What matters here of an embed. */
+interface EmbedOfPage {
+  /** Whether it is in a heading with an id. */
+  inHeading: boolean;
+  request: { id: number };
+}
+
 /**
  * Warns about each embed in a Markdown heading, with its source. Astro writes a heading's slug and its entry in the
  * table of contents before any snippet is fetched. The sources are only searched if a page shows such a heading.
  *
- * @param files all files of the output that contain embeds.
+ * @param embeds the embeds of pages.
  */
 export async function headingWarnings(
-  files: readonly EmbeddingFile[],
+  embeds: readonly EmbedOfPage[],
   folders: SourceFolders,
 ): Promise<string[]> {
-  const pages = files.filter(({ source }) => source.kind === 'html');
-  const inHeadings = pages.flatMap(({ embeds }) => embeds.filter(({ inHeading }) => inHeading));
+  const inHeadings = embeds.filter(({ inHeading }) => inHeading);
   if (inHeadings.length === 0) return [];
   const shown = new Set<number | undefined>([undefined, ...inHeadings.map(({ request }) => request.id)]);
   const warnings: string[] = [];

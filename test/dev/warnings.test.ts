@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type RunningAstro, type Site } from '../support/site.ts';
+
+let service: TestService;
+let site: Site;
+let dev: RunningAstro;
+let siteUrl: string;
+
+const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
+const escaped = (text: string) => `<p>Text</p>\n<h1>{${JSON.stringify(text)}}</h1>`;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: 'Ann', 2: '<p>block</p>' });
+  site = await createSite({
+    'src/pages/cut.astro': escaped('<snippet-embed id="1">An excerpt that was cut'),
+    'src/pages/again.astro': escaped('<snippet-embed id="0"></snippet-embed>'),
+    'src/pages/component.md': 'Text\n\nSee <Snippet id={1} params={{ a: 1 }} />.\n',
+    'src/pages/heading.md': `Text\n\n## Sale by ${embed(1)}\n`,
+    'src/pages/shows-it-too.astro': `---
+import { Content } from './heading.md';
+---
+<Content />`,
+    'src/pages/blocks.md': `Text ${embed(2)} text ${embed(2)}.\n`,
+    'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;snippet-embed id="1"&gt; cut</item></rss>', { headers: { 'content-type': 'application/xml' } });`,
+    'src/pages/fine.md': `Text ${embed(1)}.\n\n\`<Snippet id={1} />\`\n`,
+  });
+  dev = site.start(['dev', '--port', '0'], service.environment);
+  await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
+  siteUrl = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
+});
+afterAll(async () => {
+  dev.process.kill('SIGTERM');
+  await dev.ended;
+  await site.remove();
+  await service.close();
+});
+
+const view = async (path: string) => (await fetch(siteUrl + path)).status;
+const warnings = () => dev.output().match(/\[WARN\] \[astro-snippets\] .*/g) ?? [];
+
+/** The warnings that two views of a page add. */
+async function warningsOf(path: string): Promise<string[]> {
+  const before = warnings().length;
+  expect([await view(path), await view(path)]).toEqual([200, 200]);
+  // Warnings follow the page, so those of one that is viewed later are here by then.
+  await view('/fine');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return warnings().slice(before);
+}
+
+test.for([
+  [
+    'text that looks like an embed without an end',
+    '/cut',
+    /\/cut:\d+: text that looks like an embed has no end tag\./,
+  ],
+  ['text that looks like an embed without a valid id', '/again', /\/again:\d+: .* has no valid id\./],
+  ['the text of a <Snippet> in Markdown', '/component', /\/component:\d+: shows the text of a <Snippet>/],
+  ['text in a feed', '/feed.xml', /\/feed\.xml:1: text that looks like an embed has no end tag\./],
+  ['an embed in a Markdown heading', '/heading', /src\/pages\/heading\.md:3 has an embed in a heading\./],
+  [
+    'a block in the middle of a paragraph',
+    '/blocks',
+    /\/blocks:\d+ and 1 more time: the content of snippet 2 is a block/,
+  ],
+] as const)('%s is one warning, however often it is viewed', async ([, path, expected]) => {
+  expect(await warningsOf(path)).toEqual([expect.stringMatching(expected)]);
+});
+
+test('a heading that two pages show is one warning', async () => {
+  expect(await view('/heading')).toBe(200);
+  expect(await warningsOf('/shows-it-too')).toEqual([]);
+});
+
+test('a page without flaws gets no warning', async () => {
+  expect(await warningsOf('/fine')).toEqual([]);
+});
+
+test('a warning that was over comes again', async () => {
+  const cut = escaped('<snippet-embed id="1">A second excerpt');
+  await site.write({ 'src/pages/later.astro': cut });
+  await vi.waitFor(async () => expect(await view('/later')).toBe(200), { timeout: 10_000, interval: 200 });
+  const count = () => warnings().filter((line) => line.includes('/later:')).length;
+  await vi.waitFor(() => expect(count()).toBe(1));
+  const shows = async (text: string) =>
+    vi.waitFor(async () => expect(await (await fetch(`${siteUrl}/later`)).text()).toContain(text), {
+      timeout: 10_000,
+      interval: 200,
+    });
+  await site.write({ 'src/pages/later.astro': '<p>fixed</p>' });
+  await shows('fixed');
+  await site.write({ 'src/pages/later.astro': cut });
+  await shows('A second excerpt');
+  await vi.waitFor(() => expect(count()).toBe(2));
+});
