@@ -1,5 +1,4 @@
 import pRetry from 'p-retry';
-import type { Dispatcher } from 'undici';
 import { type Problem, readProblem } from './answer.ts';
 import type { Clock } from './clock.ts';
 import { formatDuration } from './format.ts';
@@ -10,7 +9,7 @@ import { nextStep, parseRetryAfter } from './retry-policy.ts';
 import { type BaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
-import { type Answer, NoAnswer, sendRequest } from './transport.ts';
+import { type Answer, NoAnswer, type Transport } from './transport.ts';
 
 /** One of the two variants, and where to reach it. */
 export interface Endpoint {
@@ -21,7 +20,7 @@ export interface Endpoint {
 
 /** What all requests of one client share. */
 export interface Connection {
-  dispatcher(): Promise<Dispatcher>;
+  transport: Transport;
   authorization: string;
   clock: Clock;
   limits: Limits;
@@ -147,14 +146,14 @@ interface Response<T> {
 async function send<T>(
   { request, read }: FetchPlan<T>,
   { variant, base }: Endpoint,
-  { dispatcher, authorization, clock, limits, clean }: Connection,
+  { transport, authorization, clock, limits, clean }: Connection,
   { deadline, signal }: { deadline: number; signal: AbortSignal },
 ): Promise<Response<T>> {
   const url = snippetUrl(base, variant, request);
   const milliseconds = Math.min(limits.attemptTimeout, deadline - clock.now());
   let answer: Answer;
   try {
-    answer = await sendRequest({ url, authorization, milliseconds }, await dispatcher(), limits, signal);
+    answer = await transport.send({ url, authorization, milliseconds }, signal);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     return { outcome: { kind: error.kind }, reason: clean(error.message) };

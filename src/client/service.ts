@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import type { Dispatcher } from 'undici';
 import { type RenderedSnippet, type RetrievedSnippet, readRendered, readRetrieved } from './answer.ts';
 import { checkApiKey, keyRedactor } from './api-key.ts';
 import { cleanText } from './clean-text.ts';
@@ -16,7 +15,7 @@ import { type Notice, OriginGate } from './origin-gate.ts';
 import { parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
-import { createDispatcher } from './transport.ts';
+import { httpsTransport, type Transport } from './transport.ts';
 
 export interface ServiceOptions {
   /** The organization's API key (specification, section 5), sent as a bearer credential with every request. */
@@ -67,12 +66,14 @@ export class Service {
   readonly #notify: (notice: Notice) => void;
   readonly #closing = new AbortController();
   readonly #counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
-  #dispatcher: Promise<Dispatcher> | undefined;
   #fallbacksInARow = 0;
   #renderGivenUp = false;
 
-  /** @throws SnippetError `invalid-options`. A malformed key is rejected without being shown. */
-  constructor(options: ServiceOptions, clock: Clock = systemClock) {
+  /**
+   * @param transport what carries requests; replaced in tests.
+   * @throws SnippetError `invalid-options`. A malformed key is rejected without being shown.
+   */
+  constructor(options: ServiceOptions, clock: Clock = systemClock, transport?: Transport) {
     const { concurrency = 20, onNotice } = options;
     const apiKey = checkApiKey(options.apiKey);
     const limits: Limits = { ...defaultLimits, ...options.limits };
@@ -88,10 +89,7 @@ export class Service {
       clock,
       limits,
       clean: (text) => cleanText(redact(text)),
-      dispatcher: () => {
-        this.#dispatcher ??= createDispatcher({ ca: options.ca, concurrency, limits });
-        return this.#dispatcher;
-      },
+      transport: transport ?? httpsTransport({ ca: options.ca, concurrency, limits }),
       onRequest: (isRetry) => {
         this.#counts.requests += 1;
         if (isRetry) this.#counts.retries += 1;
@@ -153,8 +151,7 @@ export class Service {
   /** Ends every request in progress (each rejects with `closed`) and closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort(new SnippetError('closed', 'The client was closed.'));
-    const dispatcher = await this.#dispatcher;
-    await dispatcher?.destroy();
+    await this.#connection.transport.close();
   }
 
   #connect({ renderBaseUrl, retrieveBaseUrl }: ServiceOptions, clock: Clock, limits: Limits): void {
