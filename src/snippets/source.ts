@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { keyDetector } from '../client/api-key.ts';
 import { formatDuration } from '../client/format.ts';
 import type { Limits } from '../client/limits.ts';
-import type { Notice } from '../client/origin-gate.ts';
 import { type Counts, Service, type Snippet } from '../client/service.ts';
 import type { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { Notice } from '../client/traffic.ts';
 import { requireConnection, type Settings } from '../settings/settings.ts';
 import { cacheKeys, SnippetCache } from './cache.ts';
 import { type CacheEndpoint, CachingSource, type CachingSourceOptions } from './caching-source.ts';
@@ -86,7 +86,7 @@ function describeNotice(notice: Notice): string {
     case 'held':
       return `The service at ${notice.origin} asks to wait ${formatDuration(notice.milliseconds)}.`;
     case 'failing':
-      return `Most requests to ${notice.origin} fail. It is probed now and then until it recovers.`;
+      return `The service at ${notice.origin} cannot be reached: ${notice.reason}. It is asked again until it responds.`;
     case 'recovered':
       return `The service at ${notice.origin} responds again.`;
     case 'render-given-up':

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/client/clock.ts';
+import { defaultLimits } from '../../src/client/limits.ts';
 import { Service, type ServiceOptions } from '../../src/client/service.ts';
 import type { Variant } from '../../src/client/service-url.ts';
 import { SnippetError } from '../../src/client/snippet-error.ts';
@@ -86,7 +87,10 @@ export async function simulate({
     const what = behaviour(request);
     const takes = typeof latency === 'number' ? latency : latency(request);
     if (what === 'hang' || takes >= milliseconds) {
-      await clock.wait(milliseconds, signal);
+      await clock.wait(
+        what === 'hang' ? Math.min(milliseconds, defaultLimits.idleTimeout) : milliseconds,
+        signal,
+      );
       throw new NoAnswer('timeout', 'no complete answer');
     }
     await clock.wait(takes, signal);
