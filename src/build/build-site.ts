@@ -59,12 +59,12 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   await verifier.read(others);
   await refuseKey(verifier);
   if (recorder === undefined) return { at: Date.now(), hashes: new Map(), quoted: new Set() };
-  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, html } = settings;
+  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout, html } = settings;
   await writeManifest(manifest, {
     version: 4,
     builtAt: new Date().toISOString(),
     output: outputFrom(manifest, directory),
-    settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency },
+    settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout: `${timeout}ms` },
     rules: {
       sanitizes: html.sanitize !== undefined,
       scripts: html.scripts,

@@ -1,10 +1,10 @@
 import { count } from '../client/format.ts';
 import { exitCodes, nameOf, print } from './output.ts';
-import { openChanges, type ProjectOptions } from './project.ts';
+import { impatience, openChanges, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets check`: which snippets have changed since the build, and on which pages. */
 export async function check(project: ProjectOptions, { json = false }): Promise<void> {
-  const { manifest, changed } = await openChanges(project);
+  const { manifest, changed } = await openChanges(project, { limits: impatience });
   if (json) {
     const shown = changed.map(({ request: { id, params }, pages }) => ({ id, params, pages }));
     print(JSON.stringify({ changed: shown }, null, 2));

@@ -30,6 +30,8 @@ export interface SnippetSource {
 export interface SourceOptions {
   /** Called with each line to show: a service that fails, a cache that cannot be used. */
   warn(line: string): void;
+  /** Called instead of `warn` with what the service is doing. */
+  notify?(line: string): void;
   limits?: Partial<Limits> | undefined;
   /** Makes a request even if a cached answer is young enough. */
   alwaysAsk?: boolean | undefined;
@@ -42,11 +44,11 @@ const keepFor = 30 * 24 * 60 * 60 * 1000;
 
 /** @throws AstroError if the key or the base URLs are not set. */
 export function openSource(settings: Settings, options: SourceOptions): SnippetSource {
-  const { warn, limits, alwaysAsk = false, isSuperseded = () => false } = options;
+  const { warn, notify = warn, limits, alwaysAsk = false, isSuperseded = () => false } = options;
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, cacheDirectory, staleIfError, offline } =
     settings;
   const apiKey = requireConnection(settings);
-  const onNotice = (notice: Notice) => warn(describeNotice(notice));
+  const onNotice = (notice: Notice) => notify(describeNotice(notice));
   const service = new Service({
     apiKey,
     renderBaseUrl,
