@@ -86,11 +86,11 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     lock();
     recorder = new FileRecorder([], new Map(), collected);
   }
-  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, html } = settings;
+  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout, html } = settings;
   await writeManifest(manifest, {
     builtAt: new Date().toISOString(),
     output: outputFrom(manifest, directory),
-    settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency },
+    settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout: `${timeout}ms` },
     rules: {
       sanitizes: html.sanitize !== undefined,
       scripts: html.scripts,

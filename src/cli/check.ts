@@ -1,11 +1,11 @@
 import { count } from '../client/format.ts';
 import { namesOf } from '../record/manifest.ts';
 import { exitCodes, nameOf, print } from './output.ts';
-import { openChanges, type ProjectOptions } from './project.ts';
+import { impatience, openChanges, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
 export async function check(project: ProjectOptions, { json = false }): Promise<void> {
-  const { manifest, changed } = await openChanges(project);
+  const { manifest, changed } = await openChanges(project, { limits: impatience });
   if (json) {
     const shown = changed.map(({ request: { id, params }, ...places }) => ({ id, params, ...places }));
     print(JSON.stringify({ changed: shown }, null, 2));

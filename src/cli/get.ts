@@ -1,7 +1,7 @@
 import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import { cleanLines } from './output.ts';
-import { openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
+import { impatience, openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
 
 /**
  * `astro-snippets get ID`: one snippet as a build would get it. The content goes to standard output and everything else
@@ -12,7 +12,7 @@ export async function get(
   id: string,
   { params }: { params?: string },
 ): Promise<void> {
-  const fetcher = openCliFetcher(await readSettings(project));
+  const fetcher = openCliFetcher(await readSettings(project), impatience);
   try {
     const start = performance.now();
     const snippet = await fetcher.get({ request: parseRequest(id, params), asHtml: true });

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
 import { type Manifest, type ManifestFlaw, outputFrom, readManifest } from '../record/manifest.ts';
@@ -72,9 +73,18 @@ async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
 }
 
 /** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
-export function openCliFetcher(settings: Settings): SnippetFetcher {
-  return new SnippetFetcher(settings, { warn: () => {}, alwaysAsk: true, remember: true });
+export function openCliFetcher(settings: Settings, limits?: Partial<Limits>): SnippetFetcher {
+  return new SnippetFetcher(settings, {
+    warn: () => {},
+    notify: (line) => process.stderr.write(`${line}\n`),
+    limits,
+    alwaysAsk: true,
+    remember: true,
+  });
 }
+
+/** For commands that change nothing: failing soon is better than waiting until a service is back. */
+export const impatience: Partial<Limits> = { patience: 12_000 };
 
 /**
  * Opens the project in the current folder, and fetches what has changed since it was built.
@@ -82,9 +92,12 @@ export function openCliFetcher(settings: Settings): SnippetFetcher {
  * @throws AstroError as {@link openProject}; if the key or the base URLs are malformed or not set; and with one report
  * if a snippet could not be fetched.
  */
-export async function openChanges(options: ProjectOptions, signal?: AbortSignal): Promise<Project & Changes> {
+export async function openChanges(
+  options: ProjectOptions,
+  { signal, limits }: { signal?: AbortSignal | undefined; limits?: Partial<Limits> } = {},
+): Promise<Project & Changes> {
   const project = await openProject(options);
-  const fetcher = openCliFetcher(await settingsFor(project.manifest));
+  const fetcher = openCliFetcher(await settingsFor(project.manifest), limits);
   try {
     return { ...project, ...(await findChanges(project.manifest, fetcher, signal)) };
   } finally {

@@ -37,7 +37,7 @@ export async function updateSite(
   { skipModified = false }: Pick<RefreshOptions, 'skipModified'>,
   signal?: AbortSignal,
 ): Promise<RefreshResult> {
-  const { file, manifest, snippets, warnings } = await openChanges(project, signal);
+  const { file, manifest, snippets, warnings } = await openChanges(project, { signal });
   const plan = await planRefresh(file, manifest, snippets);
   const { pages, toBuild } = plan;
   if (pages.length === 0 || (toBuild.length > 0 && !skipModified)) return { written: [], toBuild };

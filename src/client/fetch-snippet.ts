@@ -1,27 +1,21 @@
 import pRetry from 'p-retry';
-import type { Dispatcher } from 'undici';
 import { type Problem, readProblem } from './answer.ts';
 import type { Clock } from './clock.ts';
+import type { Endpoint } from './endpoint.ts';
 import { formatDuration } from './format.ts';
 import type { Limits } from './limits.ts';
-import type { OriginGate, Refusal } from './origin-gate.ts';
 import { judge, type Outcome, type Verdict } from './outcome.ts';
 import { nextStep, parseRetryAfter } from './retry-policy.ts';
-import { type BaseUrl, snippetUrl, type Variant } from './service-url.ts';
+import { snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
-import { type Answer, NoAnswer, sendRequest } from './transport.ts';
-
-/** One of the two variants, and where to reach it. */
-export interface Endpoint {
-  variant: Variant;
-  base: BaseUrl;
-  gate: OriginGate;
-}
+import { type Progress, type Refusal, Refused, type Traffic, tallyOf } from './traffic.ts';
+import { type Answer, NoAnswer, type Transport } from './transport.ts';
 
 /** What all requests of one client share. */
 export interface Connection {
-  dispatcher(): Promise<Dispatcher>;
+  transport: Transport;
+  traffic: Traffic;
   authorization: string;
   clock: Clock;
   limits: Limits;
@@ -31,13 +25,15 @@ export interface Connection {
   onRequest(isRetry: boolean): void;
   /** Called when a snippet falls back from variant B to variant A. */
   onFallback(): void;
+  /** Whether variant B has been given up for the run. */
+  leavesFirst(): boolean;
 }
 
-/** How to fetch one snippet: from the first endpoint, and if that fails, from the second. */
+/** How to fetch one snippet. */
 export interface FetchPlan<T> {
   request: SnippetRequest;
-  endpoint: Endpoint;
-  fallback: Endpoint | undefined;
+  /** Where to ask for it, in the order of preference: one or two. */
+  endpoints: readonly Endpoint[];
   /** Parses a body of status 200. Returns `undefined` if it is not what the variant answers. */
   read(variant: Variant, body: string): T | undefined;
 }
@@ -48,17 +44,22 @@ export interface FetchResult<T> {
   attempts: number;
   /** From the first request to the last byte, including waits. */
   milliseconds: number;
+  /** Whether variant A was asked because variant B had failed. */
+  isFallback: boolean;
 }
 
 /** An attempt that did not return the content. */
 class FailedAttempt extends Error {
   readonly verdict: Exclude<Verdict, 'use'>;
   readonly error: SnippetError;
+  /** The endpoint that failed; `undefined` if none was asked. */
+  readonly endpoint: Endpoint | undefined;
 
-  constructor(verdict: FailedAttempt['verdict'], error: SnippetError) {
+  constructor(verdict: FailedAttempt['verdict'], error: SnippetError, endpoint?: Endpoint) {
     super(error.message);
     this.verdict = verdict;
     this.error = error;
+    this.endpoint = endpoint;
   }
 }
 
@@ -72,56 +73,83 @@ export async function fetchSnippet<T>(
   connection: Connection,
   signal: AbortSignal,
 ): Promise<FetchResult<T>> {
-  const { clock, limits } = connection;
-  const start = clock.now();
-  const deadline = start + limits.deadline;
-  let { endpoint, fallback } = plan;
-  let attempts = 0;
-  let failures = 0;
-
-  const fallBack = (to: Endpoint) => {
-    endpoint = to;
-    fallback = undefined;
-    failures = 0;
-    connection.onFallback();
+  const { clock, limits, traffic } = connection;
+  const { request, endpoints } = plan;
+  const progress: Progress = {
+    request,
+    endpoints,
+    tallies: new Map(),
+    attempts: 0,
+    uncounted: 0,
+    spent: 0,
   };
+  let start: number | undefined;
+  let isFallback = false;
 
-  const attempt = async (): Promise<FetchResult<T>> => {
-    // An origin that fails for every snippet is not waited for if the other variant may respond.
-    if (endpoint.gate.isOpen && fallback !== undefined && !fallback.gate.isOpen) fallBack(fallback);
-    const { variant, gate } = endpoint;
-    const refusal = await gate.enter(deadline, signal);
-    const place = { snippetId: plan.request.id, variant };
-    if (refusal !== undefined) throw new FailedAttempt('fail', refusalError(refusal, { ...place, attempts }));
-    connection.onRequest(failures > 0);
-    attempts += 1;
-    const response = await send(plan, endpoint, connection, { deadline, signal });
-    const { verdict, code } = judge(response.outcome);
-    gate.record(verdict !== 'again');
-    if (verdict === 'again' && response.retryAfter !== undefined) gate.hold(response.retryAfter);
-    if (verdict === 'use' && response.value !== undefined) {
-      return { variant, value: response.value, attempts, milliseconds: clock.now() - start };
+  const ask = async (endpoint: Endpoint): Promise<FetchResult<T>> => {
+    const { variant } = endpoint;
+    const startedAt = clock.now();
+    start ??= startedAt;
+    if (endpoint !== endpoints[0] && !isFallback && !connection.leavesFirst()) {
+      isFallback = true;
+      connection.onFallback();
     }
-    throw new FailedAttempt(
-      verdict === 'use' ? 'fail' : verdict,
-      responseError(code, { ...place, attempts, ...response }),
-    );
+    connection.onRequest(tallyOf(progress, endpoint).failures > 0);
+    progress.attempts += 1;
+    const milliseconds = Math.min(limits.attemptTimeout, limits.deadline - progress.spent);
+    const response = await send(plan, endpoint, connection, { milliseconds, signal });
+    const { attempts } = progress;
+    progress.spent += clock.now() - startedAt;
+    const { verdict, code } = judge(response.outcome);
+    if (verdict === 'use' && response.value !== undefined) {
+      traffic.recordAnswer(progress, endpoint);
+      return { variant, value: response.value, attempts, isFallback, milliseconds: clock.now() - start };
+    }
+    const error = responseError(code, { snippetId: request.id, variant, attempts, ...response });
+    if (verdict === 'again') {
+      traffic.recordFailure(progress, endpoint, { startedAt, reason: describe(code, response) });
+      if (response.retryAfter !== undefined) traffic.hold(endpoint, response.retryAfter);
+    } else traffic.recordAnswer(progress, endpoint);
+    throw new FailedAttempt(verdict === 'use' ? 'fail' : verdict, error, endpoint);
   };
 
-  const prepareRetry = async ({ error, retriesLeft }: { error: Error; retriesLeft: number }) => {
-    if (!(error instanceof FailedAttempt) || retriesLeft === 0) throw error;
-    failures += 1;
-    const timeLeft = deadline - clock.now();
-    const state = { failures, hasFallback: fallback !== undefined, timeLeft, random: clock.random() };
-    const step = nextStep(error.verdict, state, limits);
-    if (step.kind === 'retry') await clock.wait(step.milliseconds, signal);
-    else if (step.kind === 'fallback' && fallback !== undefined) fallBack(fallback);
-    else throw error;
+  const attempt = async () => {
+    try {
+      return await traffic.attempt(progress, signal, ask);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      throw new FailedAttempt('fail', refusalError(error.refusal, progress));
+    }
+  };
+
+  const prepareRetry = async ({ error }: { error: Error }) => {
+    if (!(error instanceof FailedAttempt) || error.endpoint === undefined) throw error;
+    const { endpoint, verdict } = error;
+    if (verdict === 'elsewhere') progress.endpoints = progress.endpoints.filter((one) => one !== endpoint);
+    const step = nextStep(
+      verdict,
+      {
+        ...traffic.outlook(progress),
+        failed: progress.endpoints.indexOf(endpoint),
+        leavesFirst: connection.leavesFirst(),
+        attempts: progress.attempts,
+        uncounted: progress.uncounted,
+        isAlive: clock.now() - endpoint.health.lastAnswer <= limits.outageCap,
+        timeLeft: limits.deadline - progress.spent,
+        random: clock.random(),
+      },
+      limits,
+    );
+    if (step.kind === 'give-up') throw error;
+    if (step.kind === 'fallback') return;
+    progress.spent += step.milliseconds;
+    await clock.wait(step.milliseconds, signal);
   };
 
   try {
     return await pRetry(attempt, {
-      retries: limits.attempts - 1,
+      // The policy decides when to stop.
+      retries: Number.POSITIVE_INFINITY,
       // p-retry applies its jitter before its cap and ignores Retry-After, so the waits are our own.
       minTimeout: 0,
       signal,
@@ -130,6 +158,23 @@ export async function fetchSnippet<T>(
   } catch (error) {
     throw error instanceof FailedAttempt ? error.error : error;
   }
+}
+
+/** Makes one request for a snippet that arrived before, and records what it shows about the endpoint. */
+export async function probe(
+  plan: FetchPlan<unknown>,
+  endpoint: Endpoint,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, limits, traffic } = connection;
+  connection.onRequest(true);
+  const startedAt = clock.now();
+  const response = await send(plan, endpoint, connection, { milliseconds: limits.attemptTimeout, signal });
+  const { verdict, code } = judge(response.outcome);
+  if (verdict !== 'again') return traffic.recordProof(plan.request, endpoint);
+  traffic.recordNoProof(plan.request, endpoint, { startedAt, reason: describe(code, response) });
+  if (response.retryAfter !== undefined) traffic.hold(endpoint, response.retryAfter);
 }
 
 interface Response<T> {
@@ -147,14 +192,13 @@ interface Response<T> {
 async function send<T>(
   { request, read }: FetchPlan<T>,
   { variant, base }: Endpoint,
-  { dispatcher, authorization, clock, limits, clean }: Connection,
-  { deadline, signal }: { deadline: number; signal: AbortSignal },
+  { transport, authorization, clock, clean }: Connection,
+  { milliseconds, signal }: { milliseconds: number; signal: AbortSignal },
 ): Promise<Response<T>> {
   const url = snippetUrl(base, variant, request);
-  const milliseconds = Math.min(limits.attemptTimeout, deadline - clock.now());
   let answer: Answer;
   try {
-    answer = await sendRequest({ url, authorization, milliseconds }, await dispatcher(), limits, signal);
+    answer = await transport.send({ url, authorization, milliseconds }, signal);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     return { outcome: { kind: error.kind }, reason: clean(error.message) };
@@ -204,9 +248,13 @@ function describe(code: SnippetErrorCode, { status, problem, reason, retryAfter 
   return `${status} ${[title, detail].filter((text) => text !== '').join(': ')}${wait}`;
 }
 
-function refusalError({ kind, milliseconds }: Refusal, place: Place): SnippetError {
+function refusalError(
+  { kind, endpoint, milliseconds }: Refusal,
+  { request, attempts }: Progress,
+): SnippetError {
   const time = formatDuration(milliseconds);
-  return kind === 'held'
-    ? new SnippetError('rate-limited', `the service asks to wait ${time}`, place)
-    : new SnippetError('unavailable', `too many requests fail; none has succeeded for ${time}`, place);
+  const place = { snippetId: request.id, variant: endpoint.variant, attempts };
+  if (kind === 'held') return new SnippetError('rate-limited', `the service asks to wait ${time}`, place);
+  const reason = `no request has succeeded for ${time}; the last one failed: ${endpoint.health.reason}`;
+  return new SnippetError('unavailable', reason, place);
 }

@@ -4,11 +4,16 @@
  * The specification states no limits (section 8); these are the client's own.
  */
 export interface Limits {
-  /** Requests for one snippet, both variants together. @default 5 */
+  /**
+   * Requests for one snippet, both variants together, before it is given up. More, up to `mostAttempts`, if the snippets
+   * that arrive have failed so often themselves that these failures may be chance. @default 5
+   */
   attempts: number;
+  /** The most requests for one snippet. @default 60, or `attempts` if that is set */
+  mostAttempts: number;
   /** Failed attempts at variant B before variant A is asked. @default 2 */
   renderAttempts: number;
-  /** Snippets in a row that fell back to variant A before variant B is given up. @default 5 */
+  /** Snippets in a row that variant A answered and variant B did not, before variant B is given up. @default 5 */
   fallbacksInARow: number;
   /** One request, from connecting to the last byte of its body. @default 15_000 */
   attemptTimeout: number;
@@ -16,7 +21,10 @@ export interface Limits {
   connectTimeout: number;
   /** Silence before the headers of an answer, or between two chunks of its body. @default 10_000 */
   idleTimeout: number;
-  /** One snippet, including all its attempts and waits. @default 120_000 */
+  /**
+   * The requests for one snippet and the pauses between them. Waiting for its turn does not count, nor for a service
+   * that asks to wait (`retryAfter`) or is down (`patience`). @default 120_000
+   */
   deadline: number;
   /** The largest body accepted. @default 2_097_152 */
   bodyBytes: number;
@@ -26,20 +34,19 @@ export interface Limits {
   retryAfter: number;
   /** The base of the exponential backoff. @default 250 */
   retryBase: number;
-  /** The longest wait between two attempts. @default 8_000 */
+  /** The longest pause between two attempts while other snippets arrive. @default 2_000 */
   retryCap: number;
-  /** How many of the last attempts at an origin the breaker counts. @default 50 */
-  breakerWindow: number;
-  /** How many attempts the breaker needs before it can open. @default 20 */
-  breakerMinimum: number;
-  /** The time between two probes of an origin with an open breaker. @default 15_000 */
-  breakerProbe: number;
-  /** How long an origin may go without a success before its snippets fail. @default 90_000 */
-  breakerPatience: number;
+  /** The longest pause between two attempts, or two probes, while nothing arrives. @default 8_000 */
+  outageCap: number;
+  /** Snippets that have to fail in a row, at their first attempt, before a variant counts as down. @default 5 */
+  downAfter: number;
+  /** How long a variant may be down before its snippets fail. Never longer than `deadline`. @default 90_000 */
+  patience: number;
 }
 
 export const defaultLimits: Readonly<Limits> = {
   attempts: 5,
+  mostAttempts: 60,
   renderAttempts: 2,
   fallbacksInARow: 5,
   attemptTimeout: 15_000,
@@ -50,9 +57,14 @@ export const defaultLimits: Readonly<Limits> = {
   urlLength: 8_000,
   retryAfter: 60_000,
   retryBase: 250,
-  retryCap: 8_000,
-  breakerWindow: 50,
-  breakerMinimum: 20,
-  breakerProbe: 15_000,
-  breakerPatience: 90_000,
+  retryCap: 2_000,
+  outageCap: 8_000,
+  downAfter: 5,
+  patience: 90_000,
 };
+
+/** Adds the defaults. `attempts` alone sets `mostAttempts` too. */
+export function withDefaults(limits: Partial<Limits> = {}): Limits {
+  const { attempts, mostAttempts = attempts ?? defaultLimits.mostAttempts } = limits;
+  return { ...defaultLimits, ...limits, mostAttempts };
+}

@@ -1,6 +1,115 @@
 import type { Limits } from './limits.ts';
 import type { Verdict } from './outcome.ts';
 
+/** How one endpoint (a variant at its origin) has treated a snippet so far, and how it treats the others. */
+export interface EndpointView {
+  /**
+   * - `open`: it may be asked.
+   * - `held`: it asked to wait.
+   * - `down`: nothing arrives; it is probed until it responds.
+   * - `given-up`: it has been down for too long.
+   */
+  status: 'open' | 'held' | 'down' | 'given-up';
+  /** Whether it has ever answered a request. */
+  hasAnswered: boolean;
+  /** This snippet's failed attempts. */
+  failures: number;
+  /** Those that say something about the snippet: made while the endpoint answered others, or nothing is known yet. */
+  counted: number;
+  /** The share of attempts that fail even for snippets that arrive in the end; `undefined` if none has arrived. */
+  failureShare: number | undefined;
+}
+
+/** Where an attempt goes. Views are in the order of preference: variant B, then variant A. */
+export interface Route {
+  kind: 'ask' | 'wait' | 'refuse';
+  /** The endpoint to ask, or the one that is wanted most. */
+  index: number;
+}
+
+/**
+ * Decides which endpoint the next attempt asks.
+ *
+ * @param views one or two; an endpoint without a route for the snippet is left out.
+ * @param leavesFirst whether the run has given up variant B.
+ */
+export function chooseRoute(
+  views: readonly EndpointView[],
+  leavesFirst: boolean,
+  limits: Pick<Limits, 'renderAttempts'>,
+): Route {
+  const wanted = preferred(views, leavesFirst, limits);
+  const other = views.length > 1 ? 1 - wanted : wanted;
+  const status = views[wanted]?.status;
+  if (status === 'open') return { kind: 'ask', index: wanted };
+  if (status === 'held') return { kind: 'wait', index: wanted };
+  // A variant that fails for every snippet is not waited for if the other one may respond.
+  if (views[other]?.status === 'open') return { kind: 'ask', index: other };
+  if (views.every((view) => view.status === 'given-up')) return { kind: 'refuse', index: wanted };
+  return { kind: 'wait', index: wanted };
+}
+
+function preferred(
+  [first, second]: readonly EndpointView[],
+  leavesFirst: boolean,
+  { renderAttempts }: Pick<Limits, 'renderAttempts'>,
+): number {
+  if (first === undefined || second === undefined) return 0;
+  return leavesFirst || first.failures >= renderAttempts ? 1 : 0;
+}
+
+/** How likely it may be that a snippet is given up although it would have arrived. */
+const chanceOfLoss = 1e-6;
+
+/** How likely it may be that a working endpoint counts as down. Being wrong costs a moment and loses nothing. */
+const chanceOfFalseAlarm = 1e-3;
+
+/**
+ * The share of attempts that fail, from a few of them. Without any it is one half: a single success proves little.
+ *
+ * @returns more than 0 and less than 1.
+ */
+export function failureShare(succeeded: number, failed: number): number {
+  return (failed + 1) / (succeeded + failed + 2);
+}
+
+/**
+ * Whether a snippet has failed more often than chance explains, judged by the failures of the snippets that arrived.
+ * An endpoint from which nothing has arrived says nothing; if that is all there is, the number of attempts decides.
+ *
+ * @param attempts those that say something about the snippet.
+ */
+export function isBeyondChance(
+  views: readonly EndpointView[],
+  attempts: number,
+  limits: Pick<Limits, 'attempts'>,
+): boolean {
+  if (attempts < limits.attempts) return false;
+  const known = views.filter(({ counted, failureShare: share }) => counted > 0 && share !== undefined);
+  if (known.length === 0) return views.every(({ hasAnswered }) => !hasAnswered);
+  return (
+    known.reduce((product, { counted, failureShare: share = 1 }) => product * share ** counted, 1) <
+    chanceOfLoss
+  );
+}
+
+/**
+ * How many snippets have to fail in a row, at their first attempt, before an endpoint counts as down: so many that it
+ * is not chance, given how many of the first attempts before them failed.
+ */
+export function streakLimit(
+  answered: number,
+  failed: number,
+  { downAfter }: Pick<Limits, 'downAfter'>,
+): number {
+  return answered === 0 ? downAfter : Math.max(downAfter, beyondChance(failureShare(answered, failed)));
+}
+
+/** How many requests in a row fail by chance at most, if such a share of them fails. */
+export function beyondChance(share: number): number {
+  return Math.ceil(Math.log(chanceOfFalseAlarm) / Math.log(share));
+}
+
 /** What follows a failed attempt. */
 export type NextStep =
   | { kind: 'retry'; milliseconds: number }
@@ -9,10 +118,20 @@ export type NextStep =
   | { kind: 'give-up' };
 
 export interface AttemptState {
-  /** Failed attempts at this variant, the last one included. */
-  failures: number;
-  /** Whether there is another variant that was not asked yet. */
-  hasFallback: boolean;
+  /** How the endpoints that may still be asked have treated the snippet, the last failure included. */
+  views: readonly EndpointView[];
+  /** The index of the endpoint that failed; -1 if it has no route for the snippet. */
+  failed: number;
+  /** Requests made for this snippet. */
+  attempts: number;
+  /** Those of them that say nothing about the snippet, because the endpoint was down. */
+  uncounted: number;
+  /** Where the next attempt would go. */
+  next: Route;
+  /** Whether the run has given up variant B. */
+  leavesFirst: boolean;
+  /** Whether other snippets arrive at present. */
+  isAlive: boolean;
   /** Time left for this snippet, in milliseconds. */
   timeLeft: number;
   /** From 0 (included) to 1 (excluded). */
@@ -21,11 +140,27 @@ export interface AttemptState {
 
 /** Decides what follows a failed attempt. Pure, so that the policy can be read and tested as a table. */
 export function nextStep(verdict: Exclude<Verdict, 'use'>, state: AttemptState, limits: Limits): NextStep {
-  if (verdict === 'end' || verdict === 'fail') return { kind: 'give-up' };
-  if (verdict === 'elsewhere') return { kind: state.hasFallback ? 'fallback' : 'give-up' };
-  if (state.failures >= limits.renderAttempts && state.hasFallback) return { kind: 'fallback' };
-  const milliseconds = retryDelay(state.failures, state.random, limits);
-  return milliseconds < state.timeLeft ? { kind: 'retry', milliseconds } : { kind: 'give-up' };
+  const { views, failed, attempts, uncounted, next, timeLeft } = state;
+  if (verdict === 'end' || verdict === 'fail' || views.length === 0) return { kind: 'give-up' };
+  if (verdict === 'elsewhere') return { kind: attempts < limits.mostAttempts ? 'fallback' : 'give-up' };
+  if (isBeyondChance(views, attempts - uncounted, limits) && !mayReturn(state)) return { kind: 'give-up' };
+  if (attempts >= limits.mostAttempts || timeLeft <= 0) return { kind: 'give-up' };
+  if (next.kind === 'ask' && next.index !== failed && views[next.index]?.failures === 0) {
+    return { kind: 'fallback' };
+  }
+  const cap = state.isAlive ? limits.retryCap : limits.outageCap;
+  const failures = views[failed]?.failures ?? 0;
+  const milliseconds = retryDelay(failures, state.random, { ...limits, cap });
+  return milliseconds < timeLeft ? { kind: 'retry', milliseconds } : { kind: 'give-up' };
+}
+
+/** Whether an endpoint that is down now may serve the snippet later. */
+function mayReturn({ views, leavesFirst }: AttemptState): boolean {
+  const isKnown = views.some(({ hasAnswered }) => hasAnswered);
+  return views.some(
+    ({ status, hasAnswered }, index) =>
+      status === 'down' && (hasAnswered || !isKnown) && !(leavesFirst && index === 0 && views.length > 1),
+  );
 }
 
 /**
@@ -35,9 +170,19 @@ export function nextStep(verdict: Exclude<Verdict, 'use'>, state: AttemptState, 
 export function retryDelay(
   failures: number,
   random: number,
-  { retryBase, retryCap }: Pick<Limits, 'retryBase' | 'retryCap'>,
+  { retryBase, cap }: Pick<Limits, 'retryBase'> & { cap: number },
 ): number {
-  return random * Math.min(retryCap, retryBase * 2 ** failures);
+  return random * Math.min(cap, retryBase * 2 ** failures);
+}
+
+/** How long to wait before the next probe of an endpoint that is down, after so many probes that failed. */
+export function probeDelay(
+  probes: number,
+  random: number,
+  { retryBase, outageCap }: Pick<Limits, 'retryBase' | 'outageCap'>,
+): number {
+  // Half of it is certain: full jitter would make more requests than the number of probes is meant to allow.
+  return (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (probes + 1));
 }
 
 const seconds = /^[0-9]{1,15}$/;

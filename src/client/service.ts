@@ -1,22 +1,15 @@
-import pLimit from 'p-limit';
-import type { Dispatcher } from 'undici';
 import { type RenderedSnippet, type RetrievedSnippet, readRendered, readRetrieved } from './answer.ts';
 import { checkApiKey, keyRedactor } from './api-key.ts';
 import { cleanText } from './clean-text.ts';
-import { type Clock, systemClock, unlessAborted } from './clock.ts';
-import {
-  type Connection,
-  type Endpoint,
-  type FetchPlan,
-  type FetchResult,
-  fetchSnippet,
-} from './fetch-snippet.ts';
-import { defaultLimits, type Limits } from './limits.ts';
-import { type Notice, OriginGate } from './origin-gate.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Endpoint, newHealth, type Origin } from './endpoint.ts';
+import { type Connection, type FetchPlan, type FetchResult, fetchSnippet, probe } from './fetch-snippet.ts';
+import { type Limits, withDefaults } from './limits.ts';
 import { parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
-import { createDispatcher } from './transport.ts';
+import { type Notice, Traffic } from './traffic.ts';
+import { httpsTransport, type Transport } from './transport.ts';
 
 export interface ServiceOptions {
   /** The organization's API key (specification, section 5), sent as a bearer credential with every request. */
@@ -63,40 +56,51 @@ export interface Counts {
 export class Service {
   readonly #endpoints: Partial<Record<Variant, Endpoint>> = {};
   readonly #connection: Connection;
-  readonly #queue: ReturnType<typeof pLimit>;
   readonly #notify: (notice: Notice) => void;
   readonly #closing = new AbortController();
   readonly #counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
-  #dispatcher: Promise<Dispatcher> | undefined;
   #fallbacksInARow = 0;
   #renderGivenUp = false;
 
-  /** @throws SnippetError `invalid-options`. A malformed key is rejected without being shown. */
-  constructor(options: ServiceOptions, clock: Clock = systemClock) {
+  /**
+   * @param transport what carries requests; replaced in tests.
+   * @throws SnippetError `invalid-options`. A malformed key is rejected without being shown.
+   */
+  constructor(options: ServiceOptions, clock: Clock = systemClock, transport?: Transport) {
     const { concurrency = 20, onNotice } = options;
     const apiKey = checkApiKey(options.apiKey);
-    const limits: Limits = { ...defaultLimits, ...options.limits };
+    const limits = withDefaults(options.limits);
     const redact = keyRedactor(apiKey);
     if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
       throw new SnippetError('invalid-options', 'concurrency must be a positive whole number.');
     }
     this.#notify = onNotice ?? (() => {});
-    this.#queue = pLimit(concurrency);
-    this.#connect(options, clock, limits);
+    this.#connect(options);
+    const leavesFirst = () => this.#renderGivenUp;
     this.#connection = {
+      traffic: new Traffic({
+        clock,
+        limits,
+        concurrency,
+        leavesFirst,
+        notify: this.#notify,
+        closing: this.#closing.signal,
+        probe: (endpoint, request, signal) =>
+          probe(this.#plan([endpoint], request), endpoint, this.#connection, signal),
+      }),
+      leavesFirst,
       authorization: `Bearer ${apiKey}`,
       clock,
       limits,
       clean: (text) => cleanText(redact(text)),
-      dispatcher: () => {
-        this.#dispatcher ??= createDispatcher({ ca: options.ca, concurrency, limits });
-        return this.#dispatcher;
-      },
+      transport: transport ?? httpsTransport({ ca: options.ca, concurrency, limits }),
       onRequest: (isRetry) => {
         this.#counts.requests += 1;
         if (isRetry) this.#counts.retries += 1;
       },
-      onFallback: () => this.#countFallback(),
+      onFallback: () => {
+        this.#counts.fallbacks += 1;
+      },
     };
   }
 
@@ -107,14 +111,14 @@ export class Service {
   /** Variant B (specification, section 4.2). @throws SnippetError */
   async render(request: SnippetRequest, signal?: AbortSignal): Promise<RenderedSnippet> {
     const read = (_variant: Variant, body: string) => readRendered(body);
-    const plan = { request, endpoint: this.#endpoint('render'), fallback: undefined, read };
+    const plan = { request, endpoints: [this.#endpoint('render')], read };
     return (await this.#fetch(plan, signal)).value;
   }
 
   /** Variant A (specification, section 4.1). @throws SnippetError */
   async retrieve(request: SnippetRequest, signal?: AbortSignal): Promise<RetrievedSnippet> {
     const read = (_variant: Variant, body: string) => readRetrieved(body, request.id);
-    const plan = { request, endpoint: this.#endpoint('retrieve'), fallback: undefined, read };
+    const plan = { request, endpoints: [this.#endpoint('retrieve')], read };
     return (await this.#fetch(plan, signal)).value;
   }
 
@@ -122,18 +126,13 @@ export class Service {
   async get(request: SnippetRequest, signal?: AbortSignal): Promise<Snippet> {
     const { id } = request;
     const { render, retrieve } = this.#endpoints;
-    const first =
-      render === undefined || (retrieve !== undefined && this.#renderGivenUp) ? 'retrieve' : 'render';
-    const { variant, value, attempts, milliseconds } = await this.#fetch(
-      {
-        request,
-        endpoint: this.#endpoint(first),
-        fallback: first === 'render' ? retrieve : undefined,
-        read: (from, body) => (from === 'render' ? readRendered(body) : readRetrieved(body, id)),
-      },
-      signal,
+    const plan = this.#plan(
+      [render, retrieve].filter((endpoint) => endpoint !== undefined),
+      request,
     );
+    const { variant, value, attempts, milliseconds, isFallback } = await this.#fetch(plan, signal);
     if (variant === 'render') this.#fallbacksInARow = 0;
+    else if (isFallback) this.#noteFallback();
     if (value.content === undefined) {
       throw new SnippetError(
         'no-content',
@@ -153,17 +152,27 @@ export class Service {
   /** Ends every request in progress (each rejects with `closed`) and closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort(new SnippetError('closed', 'The client was closed.'));
-    const dispatcher = await this.#dispatcher;
-    await dispatcher?.destroy();
+    await this.#connection.transport.close();
   }
 
-  #connect({ renderBaseUrl, retrieveBaseUrl }: ServiceOptions, clock: Clock, limits: Limits): void {
-    const gates = new Map<string, OriginGate>();
+  #plan(
+    endpoints: readonly Endpoint[],
+    request: SnippetRequest,
+  ): FetchPlan<RenderedSnippet | RetrievedSnippet> {
+    return {
+      request,
+      endpoints,
+      read: (from, body) => (from === 'render' ? readRendered(body) : readRetrieved(body, request.id)),
+    };
+  }
+
+  #connect({ renderBaseUrl, retrieveBaseUrl }: ServiceOptions): void {
+    const origins = new Map<string, Origin>();
     const endpoint = (variant: Variant, name: string, value: string): Endpoint => {
       const base = parseBaseUrl(name, value);
-      const gate = gates.get(base.origin) ?? new OriginGate(base.origin, clock, limits, this.#notify);
-      gates.set(base.origin, gate);
-      return { variant, base, gate };
+      const origin = origins.get(base.origin) ?? { name: base.origin, heldUntil: 0 };
+      origins.set(base.origin, origin);
+      return { variant, base, origin, health: newHealth() };
     };
     if (renderBaseUrl !== undefined) {
       this.#endpoints.render = endpoint('render', 'renderBaseUrl', renderBaseUrl);
@@ -178,17 +187,11 @@ export class Service {
 
   async #fetch<T>(plan: FetchPlan<T>, signal: AbortSignal | undefined): Promise<FetchResult<T>> {
     this.#checkLength(plan);
-    const ends =
-      signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    // One signal for each request, even if it has only one source: a thousand listeners on one signal are slow.
+    const { signal: closing } = this.#closing;
+    const ends = AbortSignal.any(signal === undefined ? [closing] : [signal, closing]);
     try {
-      // A request that is still queued does not see the signal, so both are raced.
-      return await unlessAborted(
-        ends,
-        this.#queue(() => {
-          ends.throwIfAborted();
-          return fetchSnippet(plan, this.#connection, ends);
-        }),
-      );
+      return await fetchSnippet(plan, this.#connection, ends);
     } catch (error) {
       if (error instanceof SnippetError) throw error;
       if (!signal?.aborted) throw error;
@@ -203,9 +206,9 @@ export class Service {
     throw new SnippetError('invalid-options', `${variant}BaseUrl is not set.`);
   }
 
-  #checkLength({ request, endpoint, fallback }: FetchPlan<unknown>): void {
+  #checkLength({ request, endpoints }: FetchPlan<unknown>): void {
     const { urlLength } = this.#connection.limits;
-    for (const { base, variant } of fallback === undefined ? [endpoint] : [endpoint, fallback]) {
+    for (const { base, variant } of endpoints) {
       const { length } = snippetUrl(base, variant, request);
       if (length <= urlLength) continue;
       throw new SnippetError(
@@ -216,8 +219,8 @@ export class Service {
     }
   }
 
-  #countFallback(): void {
-    this.#counts.fallbacks += 1;
+  /** Only a fallback that variant A has answered counts: if both are down, variant B is not the one to leave. */
+  #noteFallback(): void {
     this.#fallbacksInARow += 1;
     if (this.#renderGivenUp || this.#fallbacksInARow < this.#connection.limits.fallbacksInARow) return;
     this.#renderGivenUp = true;

@@ -29,12 +29,33 @@ export interface HttpRequest {
   milliseconds: number;
 }
 
-/**
- * Makes one request and reads its whole body. Does not follow redirects or accept compressed bodies.
- *
- * @throws NoAnswer, or the reason of `signal` if the caller aborted.
- */
-export async function sendRequest(
+/** What carries requests. Passed in, so that tests can put a simulated service in its place. */
+export interface Transport {
+  /**
+   * Makes one request and reads its whole body. Does not follow redirects or accept compressed bodies.
+   *
+   * @throws NoAnswer, or the reason of `signal` if the caller aborted.
+   */
+  send(request: HttpRequest, signal: AbortSignal): Promise<Answer>;
+  /** Ends what is under way and closes the connections. */
+  close(): Promise<void>;
+}
+
+/** HTTPS with connections of the client's own, opened on the first request. */
+export function httpsTransport(options: TransportOptions): Transport {
+  let dispatcher: Promise<Dispatcher> | undefined;
+  return {
+    async send(request, signal) {
+      dispatcher ??= createDispatcher(options);
+      return sendRequest(request, await dispatcher, options.limits, signal);
+    },
+    async close() {
+      await (await dispatcher)?.destroy();
+    },
+  };
+}
+
+async function sendRequest(
   { url, authorization, milliseconds }: HttpRequest,
   dispatcher: Dispatcher,
   limits: Limits,
@@ -147,14 +168,14 @@ function causeOf(error: unknown): { code?: string; message: string } {
   };
 }
 
-export interface DispatcherOptions {
+export interface TransportOptions {
   ca: string | readonly string[] | undefined;
   concurrency: number;
   limits: Limits;
 }
 
-/** Opens connections of the client's own. Shares nothing with the rest of the process. */
-export async function createDispatcher({ ca, concurrency, limits }: DispatcherOptions): Promise<Dispatcher> {
+/** Shares nothing with the rest of the process. */
+async function createDispatcher({ ca, concurrency, limits }: TransportOptions): Promise<Dispatcher> {
   const { Agent, EnvHttpProxyAgent } = loadUndici();
   const tls = {
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.

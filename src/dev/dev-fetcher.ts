@@ -7,8 +7,8 @@ const limits = {
   attempts: 3,
   fallbacksInARow: Number.POSITIVE_INFINITY,
   deadline: 20_000,
-  breakerProbe: 2_000,
-  breakerPatience: 5_000,
+  outageCap: 2_000,
+  patience: 5_000,
 };
 
 /** Opens the snippets of a dev server, for its pages and its collections. */

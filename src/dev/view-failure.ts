@@ -1,4 +1,9 @@
-import { childrenWarning, type FailedSnippet, type InvalidEmbed, throwFailures } from '../failures/report.ts';
+import {
+  childrenWarnings,
+  type FailedSnippet,
+  type InvalidEmbed,
+  throwFailures,
+} from '../failures/report.ts';
 import type { UserError } from '../failures/user-error.ts';
 import { failureLook } from './look.ts';
 
@@ -27,7 +32,7 @@ export function viewFailure(
 export function childrenShown(failed: readonly FailedSnippet[]): ViewFailure | undefined {
   if (failed.length === 0) return undefined;
   return {
-    message: failed.map(childrenWarning).join('\n'),
+    message: childrenWarnings(failed).join('\n'),
     hint: '',
     identity: JSON.stringify(looksOf(failed)),
   };

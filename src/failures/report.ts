@@ -35,6 +35,7 @@ export interface Failures {
 
 const placesShown = 3;
 const paramsShown = 80;
+const examplesShown = 10;
 
 /**
  * Throws one report of everything a build has to fail for; returns if there is nothing, or if children are shown
@@ -50,7 +51,10 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
     .map((failure): ReportedSnippet => ({ ...failure, places: [...placesThatFail(failure)] }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
-  const entries = [...reported.map(describeSnippet), ...embeds.map(describeEmbed)];
+  const entries = [
+    ...groupAlike(reported, causeOf).flatMap(describeGroup),
+    ...groupAlike(embeds, ({ code }) => code).flatMap(describeEmbeds),
+  ];
   const skipped = notAsked + alike.length;
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
@@ -60,15 +64,50 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
   );
 }
 
-/** Warns that embeds show their children because their snippet could not be fetched. */
-export function childrenWarning({ places, error }: FailedSnippet): string {
-  return `${error.message} Its children are shown instead on ${listPlaces([...places])}. [${error.code}]`;
+/** Warns that embeds show their children because their snippets could not be fetched. */
+export function childrenWarnings(failed: readonly FailedSnippet[]): string[] {
+  return groupAlike(failed, causeOf).flatMap((group) =>
+    warnOf(group, 'Its children are shown instead', 'Their children are shown instead'),
+  );
 }
 
-/** Warns that the last good content is shown because the snippet could not be fetched now. */
-export function staleWarning(places: Iterable<string>, error: SnippetFailure, milliseconds: number): string {
-  const age = formatDuration(Math.max(0, milliseconds), 'long');
-  return `${error.message} Its last good content, fetched ${age} ago, is shown instead on ${listPlaces([...places])}. [${error.code}]`;
+/** A snippet that is shown as it was, since it could not be fetched now. */
+export interface StaleSnippet extends Pick<FailedSnippet, 'request' | 'error' | 'places'> {
+  /** How long ago its content was fetched, in milliseconds. */
+  age: number;
+}
+
+/** Warns that the last good content is shown because the snippets could not be fetched now. */
+export function staleWarnings(stale: readonly StaleSnippet[]): string[] {
+  return groupAlike(stale, causeOf).flatMap((group) => {
+    const ages = group.map(({ age }) => age);
+    const oldest = formatDuration(Math.max(0, ...ages), 'long');
+    return warnOf(
+      group,
+      ({ age }) =>
+        `Its last good content, fetched ${formatDuration(Math.max(0, age), 'long')} ago, is shown instead`,
+      `Their last good content, the oldest fetched ${oldest} ago, is shown instead`,
+    );
+  });
+}
+
+function warnOf<T extends Pick<FailedSnippet, 'request' | 'error' | 'places'>>(
+  group: readonly T[],
+  forOne: string | ((one: T) => string),
+  forAll: string,
+): string[] {
+  const [first] = group;
+  if (first === undefined || group.length <= examplesShown) {
+    return group.map((one) => {
+      const consequence = typeof forOne === 'string' ? forOne : forOne(one);
+      return `${one.error.message} ${consequence} on ${listPlaces([...one.places])}. [${one.error.code}]`;
+    });
+  }
+  const examples = group.slice(0, examplesShown).map(({ request }) => request.id);
+  const places = [...new Set(group.flatMap((one) => [...one.places]))];
+  return [
+    `${count(group.length, 'snippet')} could not be fetched, among them ${examples.join(', ')}: ${reasonOf(first.error)}. ${forAll} on ${listPlaces(places)}. [${first.error.code}]`,
+  ];
 }
 
 /** The first few names, and how many more there are. */
@@ -100,12 +139,20 @@ function headline(snippets: readonly ReportedSnippet[], embeds: number): string 
   return `${parts.join(', and ')}.`;
 }
 
-function describeSnippet({ request: { id, params }, places, error }: ReportedSnippet): string {
-  const name = `Snippet ${id}${params === undefined ? '' : ` ${shorten(params, paramsShown)}`}`;
-  const lines = [`${name}: ${reasonOf(error)} [${error.code}]`];
-  if (hasProblem(error)) lines.push(error.detail ?? '', error.type ?? '');
-  lines.push(`on ${listPlaces(places)}`);
-  return lines.filter((line) => line !== '').join('\n    ');
+function describeSnippet({ request, places, error }: ReportedSnippet): string {
+  return [
+    `${nameOf(request)}: ${reasonOf(error)} [${error.code}]`,
+    ...problemLines(error),
+    `on ${listPlaces(places)}`,
+  ].join('\n    ');
+}
+
+function nameOf({ id, params }: SnippetRequest): string {
+  return `Snippet ${id}${params === undefined ? '' : ` ${shorten(params, paramsShown)}`}`;
+}
+
+function problemLines(error: SnippetFailure): string[] {
+  return hasProblem(error) ? [error.detail ?? '', error.type ?? ''].filter((line) => line !== '') : [];
 }
 
 function hasProblem(error: SnippetFailure): error is SnippetError {
@@ -114,6 +161,48 @@ function hasProblem(error: SnippetFailure): error is SnippetError {
 
 function reasonOf(error: SnippetFailure): string {
   return hasProblem(error) ? `${error.status} ${error.title}` : error.reason;
+}
+
+/** In the order of the first of each group. */
+function groupAlike<T>(all: readonly T[], keyOf: (one: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const key = keyOf(one);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()];
+}
+
+/** What the same fault has in common: everything but numbers, such as ids, attempts and lengths of time. */
+function causeOf({ error }: Pick<FailedSnippet, 'error'>): string {
+  return `${error.code} ${reasonOf(error).replace(/[0-9]+/g, '0')}`;
+}
+
+/** A few failures with one cause are listed one by one; many are one paragraph with examples. */
+function describeGroup(group: readonly ReportedSnippet[]): string[] {
+  const [first] = group;
+  if (first === undefined || group.length <= examplesShown) return group.map(describeSnippet);
+  const { error } = first;
+  const examples = group
+    .slice(0, examplesShown)
+    .map(({ request, places }) => `${nameOf(request)} on ${listPlaces(places)}`);
+  return [
+    [
+      `${count(group.length, 'snippet')}: ${reasonOf(error)} [${error.code}]`,
+      ...problemLines(error),
+      ...examples,
+      `and ${count(group.length - examplesShown, 'more snippet')}`,
+    ].join('\n    '),
+  ];
+}
+
+function describeEmbeds(group: readonly InvalidEmbed[]): string[] {
+  const [first] = group;
+  const shown = group.slice(0, examplesShown).map(describeEmbed);
+  if (first === undefined || group.length === shown.length) return shown;
+  return [...shown, `and ${count(group.length - shown.length, 'more embed')} [${first.code}]`];
 }
 
 function describeEmbed({ file, line, code, message }: InvalidEmbed): string {

@@ -107,6 +107,8 @@ const manifestSchema = z.object({
     retrieveBaseUrl: z.string().optional(),
     ca: z.union([z.string(), z.array(z.string())]).optional(),
     concurrency: z.int(),
+    /** As the option is written. */
+    timeout: z.string().optional(),
   }),
   /** The rules for HTML. A function cannot be recorded, so only a build can sanitize. */
   rules: z.object({

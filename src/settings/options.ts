@@ -41,6 +41,9 @@ const cacheOptions = {
 
 const cache: z.ZodObject<typeof cacheOptions, z.core.$strict> = z.strictObject(cacheOptions);
 
+/** In milliseconds. Long enough for 100,000 snippets of a slow service, and shorter than a CI system waits. */
+export const defaultTimeout: number = 30 * 60 * 1000;
+
 /**
  * The options of `snippets()`. The one place where an option is declared: its type, its validation, and its row in the
  * README (the first sentence, `@default` and `@environment`; a test compares them).
@@ -71,6 +74,12 @@ const options = {
    * @default 20
    */
   concurrency: z.int().min(1).max(1000).default(20),
+  /**
+   * How long fetching all snippets of a build may take, such as `'10m'`. What has not arrived by then has failed.
+   *
+   * @default '30m'
+   */
+  timeout: duration.default(defaultTimeout),
   /** Where a snippet is edited, for the dev toolbar: a function from an id to a URL. */
   editUrl: functionOf<(id: string) => string>().optional(),
   /**

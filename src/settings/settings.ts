@@ -10,7 +10,7 @@ import type { HtmlRules, ParsedOptions } from './options.ts';
 export interface Settings
   extends Pick<
     ParsedOptions,
-    'ca' | 'concurrency' | 'editUrl' | 'cache' | 'staleIfError' | 'offline' | 'exclude'
+    'ca' | 'concurrency' | 'timeout' | 'editUrl' | 'cache' | 'staleIfError' | 'offline' | 'exclude'
   > {
   apiKey: string | undefined;
   renderBaseUrl: string | undefined;
@@ -38,7 +38,7 @@ export function resolveSettings(
   environment: Environment,
   { cacheDirectory, hasPolicy = false }: SiteConfig = {},
 ): Settings {
-  const { ca, concurrency, editUrl, cache, staleIfError, offline, exclude } = options;
+  const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, exclude } = options;
   const { sanitize, scripts, strict, csp } = options;
   const apiKey = environment[variables.apiKey] || undefined;
   return {
@@ -47,6 +47,7 @@ export function resolveSettings(
     retrieveBaseUrl: baseUrl('retrieveBaseUrl', options, environment),
     ca,
     concurrency,
+    timeout,
     editUrl,
     cache,
     staleIfError,

@@ -1,16 +1,19 @@
 import { unlessAborted } from '../client/clock.ts';
+import { formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { effectOf, isSnippetFailure } from '../failures/errors.ts';
+import { type ErrorCode, effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import {
-  childrenWarning,
+  childrenWarnings,
   type FailedSnippet,
   type InvalidEmbed,
   listPlaces,
-  staleWarning,
+  type StaleSnippet,
+  staleWarnings,
   throwFailures,
 } from '../failures/report.ts';
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
+import { defaultTimeout } from '../settings/options.ts';
 import { hasConnection, requireConnection, type Settings } from '../settings/settings.ts';
 import type { SnippetUse } from './file-embeds.ts';
 import { openSource, type SnippetSource, type SourcedSnippet, type SourceOptions } from './source.ts';
@@ -78,10 +81,14 @@ export class SnippetFetcher {
       requireConnection(this.#settings, listPlaces(placesOf(uses)));
     }
     const get = (use: SnippetUse, either: AbortSignal) => this.get(use, either);
-    const { fetched, failed, notAsked } = await fetchAll(uses, get, { signal, onSettled });
+    const { fetched, failed, notAsked } = await fetchAll(uses, get, {
+      signal,
+      onSettled,
+      timeout: this.#settings.timeout,
+    });
     throwFailures({ failed, notAsked, embeds: invalid });
     const { warn } = this.#options;
-    for (const failure of failed) warn(childrenWarning(failure));
+    for (const warning of childrenWarnings(failed)) warn(warning);
     for (const warning of warningsOf(fetched, uses)) warn(warning);
     return fetched;
   }
@@ -129,6 +136,7 @@ export class SnippetFetcher {
       return await (signal === undefined ? asked : unlessAborted(signal, asked));
     } catch (error) {
       if (signal?.aborted) {
+        if (signal.reason instanceof SnippetError) throw signal.reason;
         throw new SnippetError('aborted', 'the request was aborted.', { snippetId: request.id });
       }
       // Aborted by the caller that started it, not by this one.
@@ -147,55 +155,43 @@ export interface Results {
 
 type Get = (use: SnippetUse, signal: AbortSignal) => Promise<FetchedSnippet>;
 
-/**
- * Fetches snippets, and those that failed by chance once more: if the service fails only now and then, a few of
- * thousands of snippets run out of attempts.
- */
+interface FetchAllOptions extends Pick<FetchOptions, 'signal' | 'onSettled'> {
+  /** For all snippets together, in milliseconds. */
+  timeout?: number | undefined;
+}
+
+/** Fetches snippets, until all have arrived or failed, or the rest would fail the same way, or the time is over. */
 export async function fetchAll(
   uses: readonly SnippetUse[],
   get: Get,
-  { signal, onSettled }: Pick<FetchOptions, 'signal' | 'onSettled'> = {},
-): Promise<Results> {
-  const first = await fetchOnce(uses, get, signal, onSettled);
-  const unlucky = first.failed.filter(mayRecover);
-  if (unlucky.length === 0 || unlucky.length > first.fetched.size) return first;
-  const keys = new Set(unlucky.map(({ request }) => request.key));
-  const second = await fetchOnce(
-    uses.filter(({ request }) => keys.has(request.key)),
-    get,
-    signal,
-  );
-  return {
-    fetched: new Map([...first.fetched, ...second.fetched]),
-    failed: [...first.failed.filter((failure) => !unlucky.includes(failure)), ...second.failed],
-    notAsked: first.notAsked + second.notAsked,
-  };
-}
-
-async function fetchOnce(
-  uses: readonly SnippetUse[],
-  get: Get,
-  signal: AbortSignal = new AbortController().signal,
-  onSettled: FetchOptions['onSettled'] = () => {},
+  {
+    signal = new AbortController().signal,
+    onSettled = () => {},
+    timeout = defaultTimeout,
+  }: FetchAllOptions = {},
 ): Promise<Results> {
   const results: Results = { fetched: new Map(), failed: [], notAsked: 0 };
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
+  const timer = setTimeout(() => ended.abort(outOfTime(timeout)), timeout);
+  const isSetupWrong = watchSetup();
   let settled = 0;
   const outcomes = await Promise.all(
     uses.map(async (use) => {
       try {
-        return { use, snippet: await get(use, either) };
+        const snippet = await get(use, either);
+        isSetupWrong(use.request.id, undefined);
+        return { use, snippet };
       } catch (error) {
         if (!isSnippetFailure(error)) throw error;
-        if (effectOf(error) === 'end') ended.abort();
+        if (effectOf(error) === 'end' || isSetupWrong(use.request.id, error)) ended.abort();
         return { use, error };
       } finally {
         settled += 1;
         onSettled(settled);
       }
     }),
-  );
+  ).finally(() => clearTimeout(timer));
   signal.throwIfAborted();
   // In the order of the uses, so that reports and records do not depend on timing.
   for (const { use, snippet, error } of outcomes) {
@@ -206,24 +202,47 @@ async function fetchOnce(
   return results;
 }
 
-function placesOf(uses: readonly SnippetUse[]): string[] {
-  return [...new Set(uses.flatMap(({ places }) => [...places]))];
+function outOfTime(timeout: number): SnippetError {
+  const limit = formatDuration(timeout, 'long');
+  return new SnippetError('timeout', `not fetched within ${limit}, the limit for all snippets (\`timeout\`)`);
 }
 
-function mayRecover({ error }: FailedSnippet): boolean {
-  return effectOf(error) === 'children' && error.code !== 'unavailable' && error.code !== 'not-cached';
+// What a wrong base URL or certificate authority leads to. One snippet may be an exception, many are not.
+const setupFailures: ReadonlySet<ErrorCode> = new Set(['no-route', 'redirect', 'certificate']);
+const failuresAlike = 10;
+
+/**
+ * Watches for a wrong setup: the first snippets all fail in the same way, before any has arrived. The function it
+ * returns takes each outcome, and says whether the rest would fail the same way.
+ */
+export function watchSetup(): (id: number, error: SnippetFailure | undefined) => boolean {
+  const ids = new Set<number>();
+  let code: ErrorCode | undefined;
+  let isOther = false;
+  return (id, error) => {
+    if (error?.code === 'aborted') return false;
+    code ??= error?.code;
+    isOther ||= error === undefined || error.code !== code || !setupFailures.has(error.code);
+    ids.add(id);
+    return !isOther && ids.size >= failuresAlike;
+  };
+}
+
+function placesOf(uses: readonly SnippetUse[]): string[] {
+  return [...new Set(uses.flatMap(({ places }) => [...places]))];
 }
 
 /** Warns about each snippet that is shown as it was, and each that has a flaw. */
 export function warningsOf(fetched: FetchedSnippets, uses: readonly SnippetUse[]): string[] {
   const warnings = new Set<string>();
+  const stale: StaleSnippet[] = [];
   for (const { request, places } of uses) {
     const snippet = fetched.get(request.key);
     if (snippet === undefined) continue;
     const { error, fetchedAt = 0 } = snippet;
-    if (error !== undefined) warnings.add(staleWarning(places, error, Date.now() - fetchedAt));
+    if (error !== undefined) stale.push({ request, error, places, age: Date.now() - fetchedAt });
     // With other params the same snippet has the same flaw, which is worth one warning per list of pages.
     for (const flaw of snippet.warnings) warnings.add(`${flaw} It is on ${listPlaces([...places])}.`);
   }
-  return [...warnings];
+  return [...staleWarnings(stale), ...warnings];
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { keyDetector } from '../client/api-key.ts';
 import { formatDuration } from '../client/format.ts';
 import type { Limits } from '../client/limits.ts';
-import type { Notice } from '../client/origin-gate.ts';
 import { type Counts, Service, type Snippet } from '../client/service.ts';
 import type { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { Notice } from '../client/traffic.ts';
 import { requireConnection, type Settings } from '../settings/settings.ts';
 import { cacheKeys, SnippetCache } from './cache.ts';
 import { type CacheEndpoint, CachingSource, type CachingSourceOptions } from './caching-source.ts';
@@ -30,6 +30,8 @@ export interface SnippetSource {
 export interface SourceOptions {
   /** Called with each line to show: a service that fails, a cache that cannot be used. */
   warn(line: string): void;
+  /** Called instead of `warn` with what the service is doing. */
+  notify?(line: string): void;
   limits?: Partial<Limits> | undefined;
   /** Makes a request even if a cached answer is young enough. */
   alwaysAsk?: boolean | undefined;
@@ -42,11 +44,11 @@ const keepFor = 30 * 24 * 60 * 60 * 1000;
 
 /** @throws AstroError if the key or the base URLs are not set. */
 export function openSource(settings: Settings, options: SourceOptions): SnippetSource {
-  const { warn, limits, alwaysAsk = false, isSuperseded = () => false } = options;
+  const { warn, notify = warn, limits, alwaysAsk = false, isSuperseded = () => false } = options;
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, cacheDirectory, staleIfError, offline } =
     settings;
   const apiKey = requireConnection(settings);
-  const onNotice = (notice: Notice) => warn(describeNotice(notice));
+  const onNotice = (notice: Notice) => notify(describeNotice(notice));
   const service = new Service({
     apiKey,
     renderBaseUrl,
@@ -86,7 +88,7 @@ function describeNotice(notice: Notice): string {
     case 'held':
       return `The service at ${notice.origin} asks to wait ${formatDuration(notice.milliseconds)}.`;
     case 'failing':
-      return `Most requests to ${notice.origin} fail. It is probed now and then until it recovers.`;
+      return `The service at ${notice.origin} cannot be reached: ${notice.reason}. It is asked again until it responds.`;
     case 'recovered':
       return `The service at ${notice.origin} responds again.`;
     case 'render-given-up':

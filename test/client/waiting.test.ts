@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
-import { defaultLimits } from '../../src/client/limits.ts';
-import { Breaker } from '../../src/client/origin-gate.ts';
-import { parseRetryAfter, retryDelay } from '../../src/client/retry-policy.ts';
+import { parseRetryAfter } from '../../src/client/retry-policy.ts';
 import { instantClock, virtualClock } from '../support/clock.ts';
 import {
   answer,
@@ -23,24 +21,6 @@ async function failureOf(promise: Promise<unknown>): Promise<SnippetError> {
   expect(error).toBeInstanceOf(SnippetError);
   return error as SnippetError;
 }
-
-test.for([
-  // failures so far, random number, milliseconds
-  [1, 0, 0],
-  [1, 0.5, 250],
-  [1, 1, 500],
-  [2, 1, 1000],
-  [3, 1, 2000],
-  [4, 1, 4000],
-  [5, 1, 8000],
-  [6, 1, 8000],
-  [60, 0.25, 2000],
-] as const)(
-  'the wait after %i failures with a random number of %f is %i ms',
-  ([failures, chance, milliseconds]) => {
-    expect(retryDelay(failures, chance, defaultLimits)).toBe(milliseconds);
-  },
-);
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 test.for([
@@ -286,67 +266,6 @@ describe('Retry-After', () => {
     const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl }, clock);
     expect(await client.get(1)).toMatchObject({ content: 'retrieved', variant: 'retrieve' });
     expect(asked.map((request) => request.split(' ')[0])).toEqual(['render', 'render', 'retrieve']);
-    await client.close();
-  });
-});
-
-describe('the breaker', () => {
-  const failing = (breaker: Breaker, times: number, at = 0) => {
-    for (let index = 0; index < times; index++) breaker.record(false, at);
-  };
-
-  test('opens at the twentieth attempt at the earliest', () => {
-    const breaker = new Breaker(defaultLimits);
-    failing(breaker, 19);
-    expect(breaker.permission(0)).toBe('go');
-    expect(breaker.record(false, 0)).toBe('opened');
-    expect(breaker.permission(0)).toEqual({ waitUntil: 15_000 });
-  });
-
-  test('opens when half of the last fifty attempts failed', () => {
-    const breaker = new Breaker(defaultLimits);
-    for (let index = 0; index < 50; index++) breaker.record(true, 0);
-    failing(breaker, 24);
-    expect(breaker.isOpen).toBe(false);
-    expect(breaker.record(false, 0)).toBe('opened');
-  });
-
-  test('allows one probe every 15 s, and refuses requests after 90 s without a success', () => {
-    const breaker = new Breaker(defaultLimits);
-    failing(breaker, 20);
-    expect(breaker.permission(14_999)).toEqual({ waitUntil: 15_000 });
-    expect(breaker.permission(15_000)).toBe('go');
-    expect(breaker.permission(15_000)).toEqual({ waitUntil: 30_000 });
-    expect(breaker.permission(80_000)).toBe('go');
-    expect(breaker.permission(80_001)).toEqual({ waitUntil: 90_000 });
-    expect(breaker.permission(90_000)).toEqual({ failingSince: 0 });
-    // A later one is a probe again: a service that comes back is found.
-    expect(breaker.permission(95_000)).toBe('go');
-  });
-
-  test('closes after a success and starts counting again', () => {
-    const breaker = new Breaker(defaultLimits);
-    failing(breaker, 20);
-    expect(breaker.record(true, 20_000)).toBe('closed');
-    failing(breaker, 18, 30_000);
-    expect(breaker.permission(30_000)).toBe('go');
-    expect(breaker.record(false, 30_000)).toBe('opened');
-  });
-
-  test('does not delay snippets that variant A answers while variant B fails for all', async () => {
-    const { asked } = answer({
-      render: [problem(503)],
-      retrieve: [json({ id: 1, content: 'retrieved' })],
-    });
-    const clock = virtualClock();
-    const client = new SnippetClient(
-      { apiKey, renderBaseUrl, retrieveBaseUrl, limits: { fallbacksInARow: 1_000_000 } },
-      clock,
-    );
-    const contents = await Promise.all(Array.from({ length: 100 }, () => client.get(1)));
-    expect(contents).toHaveLength(100);
-    expect(clock.advanced()).toBeLessThan(15_000);
-    expect(asked.filter((request) => request.startsWith('render')).length).toBeLessThan(45);
     await client.close();
   });
 });

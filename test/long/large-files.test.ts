@@ -46,7 +46,6 @@ test.for([
     const without = (await memoryOf(ours)) - (await memoryOf(plain));
     for (const site of [ours, plain]) await writeLarge(join(site.directory, name), size, piece);
     const withLarge = (await memoryOf(ours)) - (await memoryOf(plain));
-    console.log(`${name}: ${(withLarge - without).toFixed(1)} MB`);
     expect(withLarge - without).toBeLessThan(50);
     expect(await ours.read('index.html')).toContain('<b>one</b>');
     for (const site of [ours, plain]) await site.remove();

@@ -32,8 +32,8 @@ const authorities = getCACertificates('default');
 beforeAll(() => setDefaultCACertificates([certificate.ca]));
 afterAll(() => setDefaultCACertificates(authorities));
 
-// One attempt for each offset, and no breaker: in this test the service has to fail.
-const limits = { attempts: 1, breakerMinimum: Number.POSITIVE_INFINITY };
+// One attempt for each offset, however many fail: in this test the service has to fail.
+const limits = { attempts: 1, downAfter: Number.POSITIVE_INFINITY };
 
 describe('an answer that is cut off at any byte is an error:', () => {
   test.each(answers)('sent %s', async (_framing, answer) => {

@@ -1,25 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SnippetError } from '../../src/client/index.ts';
 import { Service } from '../../src/client/service.ts';
-import { createRequest, type SnippetRequest } from '../../src/client/snippet-request.ts';
-import { SiteError } from '../../src/failures/errors.ts';
+import { createRequest } from '../../src/client/snippet-request.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 import type { SnippetSource } from '../../src/snippets/source.ts';
+import { ailingServices, losesNothing } from '../client/ailing-services.ts';
+import { chooseIds, simulate } from '../client/simulation.ts';
 import { virtualClock } from '../support/clock.ts';
-import {
-  answer,
-  answerRequests,
-  apiKey,
-  connectionFails,
-  json,
-  network,
-  problem,
-  renderBaseUrl,
-  retrieveBaseUrl,
-} from '../support/network.ts';
+import { answer, answerRequests, apiKey, json, network, problem, renderBaseUrl } from '../support/network.ts';
 
 answerRequests();
 
@@ -42,129 +32,178 @@ function fetchFrom(source: Pick<SnippetSource, 'get'>, count: number) {
   });
 }
 
-/** Random numbers that are the same in every run. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
+/** Which ids a service answers, over time. */
+const outages = [
+  ['at the start', 0],
+  ['in the middle', 400],
+  ['near the end', 900],
+  ['at the very end', 985],
+] as const;
 
-test.for([
-  ['answers every request with 503', problem(503)],
-  ['refuses connections', connectionFails],
-] as const)(
-  'a build of 10,000 snippets from a service that %s makes under 100 requests within two minutes',
-  async ([, dead]) => {
-    const { asked } = answer({ render: [dead], retrieve: [dead] });
-    const clock = virtualClock();
-    const client = new Service({ apiKey, renderBaseUrl, retrieveBaseUrl }, clock);
-    const { fetched, failed } = await fetchFrom(client, 10_000);
-    expect(fetched.size).toBe(0);
-    expect(failed).toHaveLength(10_000);
-    expect(failed.filter(({ error }) => error.code === 'unavailable').length).toBeGreaterThan(9_900);
-    expect(asked.length).toBeLessThan(100);
-    expect(clock.advanced()).toBeLessThan(120_000);
-    await client.close();
+const endpoints = ['render', 'retrieve', 'both', 'both-on-one-origin'] as const;
+
+describe.for(endpoints)('with base URLs for %s', (endpoints) => {
+  test.for([
+    ['network', 10_000],
+    ['hang', 500],
+    [503, 500],
+    [429, 500],
+  ] as const)(
+    'a service that is dead (%s) is given up for %i snippets within two minutes, after under 100 requests',
+    async ([what, count]) => {
+      const { ids } = chooseIds(count, 0, 1);
+      const { fetched, failed, milliseconds, requests } = await simulate({
+        ids,
+        endpoints,
+        behaviour: () => what,
+      });
+      expect([fetched.size, failed.size]).toEqual([0, count]);
+      expect(new Set([...failed.values()].map(({ code }) => code))).toEqual(new Set(['unavailable']));
+      expect(requests.render + requests.retrieve).toBeLessThan(100);
+      expect(milliseconds).toBeLessThan(120_000);
+    },
+  );
+
+  test.for(outages)('no snippet is lost if the service is down for 20 s %s', async ([, from]) => {
+    for (const count of [100, 1_000]) {
+      const start = (from * count) / 1_000;
+      const { failed, milliseconds, notices } = await simulate({
+        ids: chooseIds(count, 0, 1).ids,
+        endpoints,
+        behaviour: ({ at }) => (start <= at && at < start + 20_000 ? 503 : 'good'),
+      });
+      expect(failed.size).toBe(0);
+      expect(milliseconds).toBeLessThan(30_000);
+      if (milliseconds > 20_000) {
+        expect(notices.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['failing', 'recovered']));
+      }
+    }
+  });
+
+  test('no snippet is lost if the service is down for 20 s twice', async () => {
+    const { failed } = await simulate({
+      ids: chooseIds(2_000, 0, 1).ids,
+      endpoints,
+      behaviour: ({ at }) => (at < 20_000 || (28_000 < at && at < 48_000) ? 'network' : 'good'),
+      latency: 300,
+    });
+    expect(failed.size).toBe(0);
+  });
+});
+
+describe.for(['both', 'both-on-one-origin'] as const)(
+  'with variant B dead and variant A alive (%s)',
+  (endpoints) => {
+    test.for(['network', 503, 'dies after half a second'] as const)(
+      '(%s) everything is retrieved, at its speed',
+      async (how) => {
+        const isDead = (at: number) => typeof how === 'number' || how === 'network' || at > 500;
+        const { failed, milliseconds, requests } = await simulate({
+          ids: chooseIds(1_000, 0, 1).ids,
+          endpoints,
+          behaviour: ({ variant, at }) => {
+            if (variant === 'retrieve' || !isDead(at)) return 'good';
+            return how === 503 ? 503 : 'network';
+          },
+        });
+        expect(failed.size).toBe(0);
+        // 1,000 snippets at 20 ms, 20 at a time, take a second.
+        expect(milliseconds).toBeLessThan(2_000);
+        expect(requests.retrieve).toBeLessThanOrEqual(1_000);
+      },
+    );
   },
 );
 
-describe('no snippet is lost if the service', () => {
-  test.for([0.1, 0.3])('answers a share of %d of the requests with 503', async (share) => {
-    const random = randomNumbers(1);
-    answer({ render: [() => (random() < share ? problem(503)() : fine())] });
-    const client = new Service({ apiKey, renderBaseUrl }, virtualClock());
-    const { fetched } = await fetchFrom(client, 500);
-    expect(fetched.size).toBe(500);
-    await client.close();
-  });
-
-  test('is down for 20 s', async () => {
-    const clock = virtualClock();
-    answer({ render: [() => (clock.advanced() < 20_000 ? problem(503)() : fine())] });
-    const notices: string[] = [];
-    const onNotice = ({ kind }: { kind: string }) => notices.push(kind);
-    const client = new Service({ apiKey, renderBaseUrl, onNotice }, clock);
-    const { fetched } = await fetchFrom(client, 200);
-    expect(fetched.size).toBe(200);
-    expect(notices).toEqual(['failing', 'recovered']);
-    await client.close();
-  });
-
-  test('is down for 20 s, recovers for a moment, and is down for 20 s again', async () => {
-    const outages: [from: number, until: number][] = [[0, 20_000]];
-    const clock = virtualClock();
-    const isDown = () =>
-      outages.some(([from, until]) => from <= clock.advanced() && clock.advanced() < until);
-    answer({ render: [() => (isDown() ? problem(503)() : fine())] });
-    // Shorter than the time from the start of the first outage to the end of the second.
-    const limits = { breakerPatience: 38_000 };
-    const client = new Service({ apiKey, renderBaseUrl, limits }, clock);
-    const first = await fetchFrom(client, 100);
-    outages.push([clock.advanced(), clock.advanced() + 20_000]);
-    const second = await fetchFrom(client, 100);
-    expect([first.fetched.size, second.fetched.size]).toEqual([100, 100]);
-    await client.close();
+test('exactly the snippets fail that are dead for good, whatever else the service does', async () => {
+  await fc.assert(fc.asyncProperty(ailingServices({ ids: 300, latency: 100 }), losesNothing), {
+    numRuns: 40,
+    seed: 20_260_101,
   });
 });
 
-test('a dead service is given up within two minutes, whatever the deadline of a snippet is', async () => {
-  answer({ render: [problem(503)] });
-  const clock = virtualClock();
-  const client = new Service({ apiKey, renderBaseUrl, limits: { deadline: 3_600_000 } }, clock);
-  const { failed } = await fetchFrom(client, 40);
-  expect(failed.filter(({ error }) => error.code === 'unavailable').length).toBeGreaterThan(15);
-  expect(clock.advanced()).toBeLessThan(120_000);
-  await client.close();
-});
-
-test('no snippet waits for a dead service beyond its own deadline', async () => {
-  answer({ render: [problem(503)] });
-  const clock = virtualClock();
-  const client = new Service({ apiKey, renderBaseUrl, limits: { deadline: 5_000 } }, clock);
-  const { failed } = await fetchFrom(client, 60);
-  expect(failed).toHaveLength(60);
-  expect(clock.advanced()).toBeLessThanOrEqual(5_000);
-  await client.close();
-});
-
-test('a snippet that always fails is fetched a second time after the others, and no more', async () => {
-  const asked: string[] = [];
-  answer({ render: [fine] });
-  const client = new Service({ apiKey, renderBaseUrl }, virtualClock());
-  const source = {
-    get: async (request: SnippetRequest) => {
-      asked.push(request.key);
-      if (request.id === 2) throw new SnippetError('server-error', '500', { snippetId: 2 });
-      return client.get(request);
+test('the requests of snippets that fail for good do not delay the others', async () => {
+  const { ids, chosen } = chooseIds(1_000, 0.6, 1);
+  const arrived: number[] = [];
+  const { failed } = await simulate({
+    // All that are dead come first.
+    ids: [...chosen, ...ids.filter((id) => !chosen.has(id))],
+    behaviour: ({ id, at }) => {
+      if (chosen.has(id)) return 500;
+      arrived.push(at);
+      return 'good';
     },
-  };
-  const { fetched, failed } = await fetchFrom(source, 3);
-  expect([fetched.size, failed.length]).toEqual([2, 1]);
-  expect(asked).toEqual(['1', '2', '3', '2']);
+  });
+  expect(failed.size).toBe(600);
+  expect(Math.max(...arrived.slice(0, 400))).toBeLessThan(2_000);
+});
+
+test('a snippet that alone keeps failing is given up after five attempts', async () => {
+  const { failed, requests, milliseconds } = await simulate({
+    ids: chooseIds(1_000, 0, 1).ids,
+    behaviour: ({ id }) => (id === 500 ? 503 : 'good'),
+  });
+  expect([...failed.keys()]).toEqual([500]);
+  expect(failed.get(500)).toMatchObject({ code: 'server-error', attempts: 5 });
+  // In between, a few requests show that the service is well.
+  expect(requests.render).toBeLessThanOrEqual(999 + 5 + 4);
+  expect(milliseconds).toBeLessThan(10_000);
+});
+
+test('a service that limits the rate with Retry-After loses no snippet, however often it does', async () => {
+  let minute = -1;
+  let answered = 0;
+  const { failed, milliseconds } = await simulate({
+    ids: chooseIds(1_000, 0, 1).ids,
+    behaviour: ({ at }) => {
+      if (Math.floor(at / 60_000) !== minute) {
+        minute = Math.floor(at / 60_000);
+        answered = 0;
+      }
+      answered += 1;
+      return answered <= 100 ? 'good' : { status: 429, retryAfter: `${Math.ceil(60 - ((at / 1_000) % 60))}` };
+    },
+  });
+  expect(failed.size).toBe(0);
+  expect(milliseconds).toBeLessThan(11 * 60_000);
+});
+
+test('a service that has been given up is asked again by the snippets that come later', async () => {
+  const clock = virtualClock();
+  let isDown = true;
+  answer({ render: [() => (isDown ? problem(503)() : fine())] });
+  const client = new Service({ apiKey, renderBaseUrl, limits: { patience: 10_000 } }, clock);
+  const first = await fetchFrom(client, 30);
+  expect(first.failed).toHaveLength(30);
+  isDown = false;
+  await clock.wait(10_000);
+  const second = await fetchFrom(client, 30);
+  expect(second.fetched.size).toBeGreaterThan(0);
+  const third = await fetchFrom(client, 30);
+  expect(third.fetched.size).toBe(30);
   await client.close();
 });
 
-test.for([
-  ['server-error', 2, 'repeated after the others'],
-  ['server-error', 3, 'not repeated, as most snippets fail'],
-  ['unavailable', 1, 'not repeated, as the client has given up the service'],
-  ['not-cached', 1, 'not repeated, as no request is made'],
-  ['not-found', 1, 'not repeated, as the answer would be the same'],
-] as const)('the error "%s" of %i of four snippets is %s', async ([code, count, consequence]) => {
-  const asked: number[] = [];
-  const source = {
-    async get({ id }: SnippetRequest) {
-      asked.push(id);
-      if (id <= count)
-        throw code === 'not-cached' ? new SiteError(code, 'no', id) : new SnippetError(code, 'no');
-      return { content: '', variant: 'render' as const, milliseconds: 1 };
-    },
-  };
-  const { fetched, failed } = await fetchFrom(source, 4);
-  expect([fetched.size, failed.length]).toEqual([4 - count, count]);
-  expect(asked).toHaveLength(consequence.startsWith('repeated') ? 4 + count : 4);
+test('a service that is down is not waited for longer than a snippet may take', async () => {
+  const { failed, milliseconds } = await simulate({
+    ids: chooseIds(60, 0, 1).ids,
+    behaviour: () => 503,
+    options: { limits: { deadline: 5_000 } },
+  });
+  expect(failed.size).toBe(60);
+  expect(milliseconds).toBeLessThanOrEqual(5_000);
+});
+
+test('no more requests are on the wire than `concurrency`, whatever fails', async () => {
+  const { ids, chosen } = chooseIds(300, 0.3, 1);
+  const { most } = await simulate({
+    ids,
+    endpoints: 'both',
+    options: { concurrency: 7 },
+    behaviour: ({ id, random, at }) =>
+      chosen.has(id) || random() < 0.3 || (at > 500 && at < 5_000) ? 500 : 'good',
+  });
+  expect(most).toBe(7);
 });
 
 /** An answer with a failure: how long after its request it is sent, and its `Retry-After`. */

@@ -51,6 +51,28 @@ describe('astro-snippets doctor', () => {
   const run = (arguments_: string[], environment: Record<string, string> = {}) =>
     startCommand(folder, ['doctor', ...arguments_], { ...service.environment, ...environment }).ended;
 
+  test('recognizes swapped base URLs', async () => {
+    const { exitCode, output } = await run(['4'], {
+      SNIPPETS_RENDER_BASE_URL: service.retrieveBaseUrl,
+      SNIPPETS_RETRIEVE_BASE_URL: service.renderBaseUrl,
+    });
+    expect(output).toContain(`The base URLs may be swapped: rendering works at ${service.renderBaseUrl}.`);
+    expect(output).toContain(`The base URLs may be swapped: retrieving works at ${service.retrieveBaseUrl}.`);
+    expect(output.match(/FAILED the base URL is not that of the service/g)).toHaveLength(2);
+    expect(exitCode).toBe(1);
+  });
+
+  test('recognizes a wrong path prefix', async () => {
+    const { exitCode, output } = await run(['4'], {
+      SNIPPETS_RENDER_BASE_URL: `${service.renderBaseUrl}/snippets`,
+    });
+    expect(output).toContain('FAILED the base URL is not that of the service');
+    expect(output).toContain(
+      `The path prefix is wrong: the service responds at ${service.renderBaseUrl}. Set SNIPPETS_RENDER_BASE_URL to that URL.`,
+    );
+    expect(exitCode).toBe(1);
+  });
+
   test('passes all checks for a snippet that both variants return', async () => {
     const { exitCode, output } = await run(['4']);
     expect(output.match(/ok {5}Snippet 4 arrived in \d+(\.\d+)?m?s/g)).toHaveLength(2);

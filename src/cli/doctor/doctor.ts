@@ -1,4 +1,5 @@
 import { formatDuration } from '../../client/format.ts';
+import type { Variant } from '../../client/service-url.ts';
 import { createRequest, parseRequest } from '../../client/snippet-request.ts';
 import { errors } from '../../failures/errors.ts';
 import type { UserError } from '../../failures/user-error.ts';
@@ -37,7 +38,8 @@ export async function doctor(project: ProjectOptions, id?: string): Promise<void
     report('works', `the base URL is ${settings[url]}`);
     const examination = await examine(settings, variant, probe);
     works &&= examination.error === undefined;
-    describe(examination, probe);
+    const { betterUrl } = examination;
+    describe(examination, probe, betterUrl && urlAdvice(settings, variant, betterUrl));
   }
   print(works ? '\nReady to build.' : '\nNot ready to build: fix the failed checks first.');
   process.exitCode = works ? exitCodes.ok : exitCodes.failed;
@@ -97,13 +99,24 @@ const failed: Record<Exclude<Stage, 'snippet'>, string> = {
   permission: 'the key lacks the permission',
 };
 
-function describe(examination: Examination, probe: Probe): void {
+/** What is wrong with a base URL, if the service was found elsewhere. */
+function urlAdvice(settings: Settings, variant: Variant, betterUrl: string): string {
+  const isRender = variant === 'render';
+  const other = isRender ? settings.retrieveBaseUrl : settings.renderBaseUrl;
+  const name = isRender ? variables.renderBaseUrl : variables.retrieveBaseUrl;
+  if (betterUrl === other) {
+    return `The base URLs may be swapped: ${isRender ? 'rendering' : 'retrieving'} works at ${betterUrl}.`;
+  }
+  return `The path prefix is wrong: the service responds at ${betterUrl}. Set ${name} to that URL.`;
+}
+
+function describe(examination: Examination, probe: Probe, advice: string | undefined): void {
   const { findings, error } = examination;
   for (const stage of stages) {
     const finding = findings[stage];
     const text = textFor(stage, finding, examination, probe);
     if (finding === 'fails' && error !== undefined) {
-      report(finding, text, `${error.message} [${error.code}]`, errors[error.code].hint);
+      report(finding, text, `${error.message} [${error.code}]`, advice ?? errors[error.code].hint);
     } else report(finding, text);
   }
 }

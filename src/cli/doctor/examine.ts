@@ -66,6 +66,8 @@ export interface Examination {
   findings: Record<Stage, Finding>;
   /** What the service said, if a stage fails. */
   error?: SnippetError;
+  /** A base URL at which this variant does respond, if the one that is set is not its own. */
+  betterUrl?: string;
   milliseconds: number;
 }
 
@@ -74,20 +76,69 @@ const limits = { attempts: 2, deadline: 15_000 };
 
 /** Fetches a snippet through one variant, and says which stages worked. */
 export async function examine(settings: Settings, variant: Variant, probe: Probe): Promise<Examination> {
+  const start = performance.now();
+  const error = await tryVariant(settings, variant, probe);
+  const milliseconds = performance.now() - start;
+  if (error === undefined) return { findings: findingsOf(undefined), milliseconds };
+  const betterUrl = await findBetterUrl(settings, variant, probe, error);
+  if (betterUrl !== undefined) return { findings: findingsOf('no-route'), error, betterUrl, milliseconds };
+  const findings = findingsOf(error.code);
+  if (error.code !== 'not-found' || !probe.isGuess) return { findings, error, milliseconds };
+  return { findings: { ...findings, snippet: 'unknown' }, milliseconds };
+}
+
+/** Returns why the snippet did not arrive, if it did not. */
+async function tryVariant(
+  settings: Settings,
+  variant: Variant,
+  { request }: Probe,
+): Promise<SnippetError | undefined> {
   const { ca, concurrency, renderBaseUrl, retrieveBaseUrl } = settings;
   const url = variant === 'render' ? { renderBaseUrl } : { retrieveBaseUrl };
   const service = new Service({ apiKey: requireConnection(settings), ca, concurrency, limits, ...url });
-  const start = performance.now();
   try {
-    await service[variant](probe.request);
-    return { findings: findingsOf(undefined), milliseconds: performance.now() - start };
+    await service[variant](request);
+    return undefined;
   } catch (error) {
     if (!(error instanceof SnippetError)) throw error;
-    const findings = findingsOf(error.code);
-    const milliseconds = performance.now() - start;
-    if (error.code !== 'not-found' || !probe.isGuess) return { findings, error, milliseconds };
-    return { findings: { ...findings, snippet: 'unknown' }, milliseconds };
+    return error;
   } finally {
     await service.close();
   }
+}
+
+/** Looks for the variant at the other base URL, and at other paths of the same hosts, which have the key already. */
+async function findBetterUrl(
+  settings: Settings,
+  variant: Variant,
+  probe: Probe,
+  { code }: SnippetError,
+): Promise<string | undefined> {
+  if (code !== 'no-route' && code !== 'not-found') return undefined;
+  const url = variant === 'render' ? 'renderBaseUrl' : 'retrieveBaseUrl';
+  for (const candidate of otherUrls(settings, variant)) {
+    const error = await tryVariant({ ...settings, [url]: candidate }, variant, probe);
+    if (error === undefined) return candidate;
+    // No snippet, but a problem object: it is the service that says so.
+    if (code === 'no-route' && error.code === 'not-found') return candidate;
+  }
+  return undefined;
+}
+
+/** Other base URLs that may have been meant: the other variant's, the other's path on this host, and shorter paths. */
+export function otherUrls(
+  { renderBaseUrl, retrieveBaseUrl }: Pick<Settings, 'renderBaseUrl' | 'retrieveBaseUrl'>,
+  variant: Variant,
+): string[] {
+  const [own, other] =
+    variant === 'render' ? [renderBaseUrl, retrieveBaseUrl] : [retrieveBaseUrl, renderBaseUrl];
+  if (own === undefined) return [];
+  const { origin, pathname } = new URL(own);
+  const folders = pathname.split('/').filter(Boolean);
+  const shorter = folders.map((_, index) => `${origin}/${folders.slice(0, index).join('/')}`);
+  const urls = [
+    ...(other === undefined ? [] : [other, `${origin}${new URL(other).pathname}`]),
+    ...shorter.reverse(),
+  ].map((candidate) => candidate.replace(/\/+$/, ''));
+  return [...new Set(urls)].filter((candidate) => candidate !== own);
 }

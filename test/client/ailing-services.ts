@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { chooseIds, type Simulation, simulate } from './simulation.ts';
+
+/** A service that fails for some ids for good, and for the others by chance. */
+export interface AilingService {
+  count: number;
+  /** The share of ids that are dead for good. */
+  dead: number;
+  /** The share of all other attempts that fail. */
+  chance: number;
+  latency: number;
+  /** Whether the dead ids come first, last, or in between. */
+  order: 'first' | 'last' | 'mixed';
+  how: 500 | 503 | 429 | 'network';
+  concurrency: number;
+  endpoints: Exclude<Simulation['endpoints'], undefined>;
+  seed: number;
+}
+
+export function ailingServices(most: { ids: number; latency: number }): fc.Arbitrary<AilingService> {
+  return fc.record({
+    count: fc.integer({ min: 100, max: most.ids }),
+    dead: fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 0.6, noNaN: true })),
+    chance: fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 0.5, noNaN: true })),
+    latency: fc.integer({ min: 1, max: most.latency }),
+    order: fc.constantFrom('first', 'last', 'mixed'),
+    how: fc.constantFrom<AilingService['how'][]>(500, 503, 429, 'network'),
+    concurrency: fc.constantFrom(1, 5, 20, 100),
+    endpoints: fc.constantFrom('render', 'retrieve', 'both', 'both-on-one-origin'),
+    seed: fc.nat(),
+  });
+}
+
+/** Exactly the ids fail that are dead for good. */
+export async function losesNothing(service: AilingService): Promise<void> {
+  const { count, dead, chance, latency, how, concurrency, endpoints, seed } = service;
+  const { ids, chosen } = chooseIds(count, dead, seed);
+  const { fetched, failed } = await simulate({
+    ids: inOrder(ids, chosen, service.order),
+    endpoints,
+    seed,
+    latency: ({ random }) => latency * (0.5 + random()),
+    behaviour: ({ id, random }) => (chosen.has(id) || random() < chance ? how : 'good'),
+    options: { concurrency },
+  });
+  expect([...failed.keys()].filter((id) => !chosen.has(id))).toEqual([]);
+  expect(fetched.size).toBe(count - chosen.size);
+}
+
+function inOrder(
+  ids: readonly number[],
+  chosen: ReadonlySet<number>,
+  order: AilingService['order'],
+): readonly number[] {
+  if (order === 'mixed') return ids;
+  const others = ids.filter((id) => !chosen.has(id));
+  return order === 'first' ? [...chosen, ...others] : [...others, ...chosen];
+}

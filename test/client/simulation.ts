@@ -1,0 +1,214 @@
+import type { Clock } from '../../src/client/clock.ts';
+import { defaultLimits } from '../../src/client/limits.ts';
+import { Service, type ServiceOptions } from '../../src/client/service.ts';
+import type { Variant } from '../../src/client/service-url.ts';
+import { SnippetError } from '../../src/client/snippet-error.ts';
+import { createRequest } from '../../src/client/snippet-request.ts';
+import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
+
+/** What the simulated service does with a request; a status, or no answer at all. */
+export type Behaviour = 'good' | 'network' | 'hang' | number;
+
+export interface SimulatedRequest {
+  variant: Variant;
+  id: number;
+  /** Milliseconds since the start. */
+  at: number;
+  random(): number;
+}
+
+export interface Simulation {
+  /** The ids that are asked for, in this order. */
+  ids: readonly number[];
+  /** How long an answer takes, in milliseconds. */
+  latency?: number | ((request: SimulatedRequest) => number);
+  behaviour(request: SimulatedRequest): Behaviour | { status: number; retryAfter: string };
+  /** Which variants have a base URL, and whether on one origin. */
+  endpoints?: 'render' | 'retrieve' | 'both' | 'both-on-one-origin';
+  options?: Partial<ServiceOptions>;
+  seed?: number;
+}
+
+export interface SimulatedRun {
+  /** The ids that arrived. */
+  fetched: Set<number>;
+  /** The ids that did not, with why. */
+  failed: Map<number, SnippetError>;
+  /** How long it took, in simulated milliseconds. */
+  milliseconds: number;
+  requests: Record<Variant, number>;
+  /** The most requests on the wire at once. */
+  most: number;
+  notices: { kind: string; at: number }[];
+}
+
+/** Random numbers that are the same in every run (mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Runs a client against a service that exists only on a virtual clock: minutes take milliseconds. */
+export async function simulate({
+  ids,
+  latency = 20,
+  behaviour,
+  endpoints = 'render',
+  options = {},
+  seed = 1,
+}: Simulation): Promise<SimulatedRun> {
+  const random = randomNumbers(seed);
+  const clock = simulatedClock(randomNumbers(seed + 1));
+  const requests = { render: 0, retrieve: 0 };
+  let now = 0;
+  let most = 0;
+  const transport: Transport = {
+    async send({ url, milliseconds }, signal) {
+      const { pathname } = new URL(url);
+      const variant = pathname.endsWith('/render') ? 'render' : 'retrieve';
+      const id = Number(/\/snippets\/(\d+)/.exec(pathname)?.[1]);
+      const request = { variant, id, at: clock.advanced(), random } as const;
+      requests[variant] += 1;
+      most = Math.max(most, ++now);
+      try {
+        return await respond(request, milliseconds, signal);
+      } finally {
+        now -= 1;
+      }
+    },
+    async close() {},
+  };
+  const respond = async (request: SimulatedRequest, milliseconds: number, signal: AbortSignal) => {
+    const what = behaviour(request);
+    const takes = typeof latency === 'number' ? latency : latency(request);
+    if (what === 'hang' || takes >= milliseconds) {
+      await clock.wait(
+        what === 'hang' ? Math.min(milliseconds, defaultLimits.idleTimeout) : milliseconds,
+        signal,
+      );
+      throw new NoAnswer('timeout', 'no complete answer');
+    }
+    await clock.wait(takes, signal);
+    if (what === 'network') throw new NoAnswer('network', 'connect ECONNREFUSED');
+    return answerWith(what, request.id);
+  };
+  const notices: SimulatedRun['notices'] = [];
+  const service = new Service(
+    {
+      apiKey: 'sk_simulated',
+      ...baseUrls[endpoints],
+      onNotice: ({ kind }) => notices.push({ kind, at: clock.advanced() }),
+      ...options,
+    },
+    clock,
+    transport,
+  );
+  const fetched = new Set<number>();
+  const failed = new Map<number, SnippetError>();
+  const get = async (id: number) => {
+    try {
+      await service.get(createRequest(id));
+      fetched.add(id);
+    } catch (error) {
+      if (!(error instanceof SnippetError)) throw error;
+      failed.set(id, error);
+    }
+  };
+  await Promise.all(ids.map(get));
+  const milliseconds = clock.advanced();
+  await service.close();
+  return { fetched, failed, milliseconds, requests, most, notices };
+}
+
+const baseUrls = {
+  render: { renderBaseUrl: 'https://render.test' },
+  retrieve: { retrieveBaseUrl: 'https://retrieve.test' },
+  both: { renderBaseUrl: 'https://render.test', retrieveBaseUrl: 'https://retrieve.test' },
+  'both-on-one-origin': { renderBaseUrl: 'https://one.test/b', retrieveBaseUrl: 'https://one.test/a' },
+} as const;
+
+function answerWith(what: 'good' | number | { status: number; retryAfter: string }, id: number): Answer {
+  const contentType = 'application/json';
+  if (what === 'good') {
+    return {
+      status: 200,
+      contentType,
+      retryAfter: undefined,
+      body: JSON.stringify({ id, content: `${id}` }),
+    };
+  }
+  const { status, retryAfter } = typeof what === 'number' ? { status: what, retryAfter: undefined } : what;
+  return { status, contentType: 'text/plain', retryAfter, body: '' };
+}
+
+interface Waiter {
+  at: number;
+  wake(): void;
+}
+
+/** A clock that advances to the end of the next wait as soon as no other work is left. */
+function simulatedClock(random: () => number): Clock & { advanced(): number } {
+  const start = Date.parse('2026-01-01T00:00:00Z');
+  let now = start;
+  const waiting = new Set<Waiter>();
+  let isPumping = false;
+  const pump = () => {
+    isPumping = false;
+    if (waiting.size === 0) return;
+    let next = Number.POSITIVE_INFINITY;
+    for (const { at } of waiting) next = Math.min(next, at);
+    now = next;
+    for (const waiter of [...waiting]) if (waiter.at === next) waiter.wake();
+    schedule();
+  };
+  const schedule = () => {
+    if (isPumping) return;
+    isPumping = true;
+    setImmediate(pump);
+  };
+  return {
+    now: () => now,
+    advanced: () => now - start,
+    random,
+    wait(milliseconds, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const leave = () => {
+          waiting.delete(waiter);
+          signal?.removeEventListener('abort', abort);
+        };
+        const abort = () => {
+          leave();
+          reject(signal?.reason);
+        };
+        const waiter: Waiter = {
+          at: now + Math.max(0, milliseconds),
+          wake() {
+            leave();
+            resolve();
+          },
+        };
+        signal?.addEventListener('abort', abort);
+        waiting.add(waiter);
+        schedule();
+      });
+    },
+  };
+}
+
+/** Ids from 1, of which a share is chosen at random. */
+export function chooseIds(
+  count: number,
+  share: number,
+  seed: number,
+): { ids: number[]; chosen: Set<number> } {
+  const random = randomNumbers(seed);
+  const ids = Array.from({ length: count }, (_, index) => index + 1);
+  const shuffled = ids.map((id) => ({ id, random: random() })).sort((a, b) => a.random - b.random);
+  return { ids, chosen: new Set(shuffled.slice(0, Math.round(count * share)).map(({ id }) => id)) };
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Service } from '../../src/client/service.ts';
+import { createRequest } from '../../src/client/snippet-request.ts';
+import { withoutRules } from '../../src/html/rules.ts';
+import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
+import { chooseIds, randomNumbers } from '../client/simulation.ts';
+import { certificate, httpServer, type TlsServer } from '../support/tls-server.ts';
+
+// What test/promises/failing-service.test.ts shows on a virtual clock, with a real server, sockets and timers.
+
+const latency = 20;
+const count = 1_000;
+
+let server: TlsServer;
+let fails: (id: number) => boolean = () => false;
+let asked = 0;
+
+beforeAll(async () => {
+  server = await httpServer((request, response) => {
+    asked += 1;
+    const id = Number(/\/snippets\/(\d+)/.exec(request.url)?.[1]);
+    const failing = fails(id);
+    setTimeout(() => {
+      if (failing) response.writeHead(500).end();
+      else response.end(`{"id":${id},"content":"Snippet ${id}"}`);
+    }, latency);
+  });
+});
+
+afterAll(() => server.close());
+
+/** Fetches as a build does, and prints the figures. */
+async function run(what: string, ids: readonly number[], variants: readonly string[]) {
+  asked = 0;
+  const urls = {
+    ...(variants.includes('render') ? { renderBaseUrl: `${server.origin}/b` } : {}),
+    ...(variants.includes('retrieve') ? { retrieveBaseUrl: `${server.origin}/a` } : {}),
+  };
+  const service = new Service({ apiKey: 'sk_failing_ids', ca: certificate.ca, ...urls });
+  const uses = ids.map((id) => ({
+    request: createRequest(id),
+    places: new Set(['index.html']),
+    placesWithoutChildren: new Set(['index.html']),
+    asHtml: true,
+  }));
+  const start = performance.now();
+  const { fetched, failed } = await fetchAll(uses, async ({ request }, signal) => {
+    const snippet = await service.get(request, signal);
+    return { ...snippet, ...withoutRules(snippet.content) };
+  });
+  const seconds = (performance.now() - start) / 1000;
+  await service.close();
+  process.stderr.write(
+    `${what}: ${fetched.size} arrived, ${failed.length} failed, ${seconds.toFixed(1)} s, ${asked} requests\n`,
+  );
+  return { fetched, failed: failed.map(({ request }) => request.id), seconds };
+}
+
+describe.for([[['render']], [['render', 'retrieve']]] as const)('with the base URLs of %j', ([variants]) => {
+  test.for([0.1, 0.2, 0.4, 0.6])(
+    'of 1,000 snippets exactly those fail that are dead for good, a share of %d',
+    async (share) => {
+      const { ids, chosen } = chooseIds(count, share, 7);
+      fails = (id) => chosen.has(id);
+      const { failed, seconds } = await run(`${share * 100} % of the ids dead`, ids, variants);
+      expect(failed.sort((a, b) => a - b)).toEqual([...chosen].sort((a, b) => a - b));
+      expect(seconds).toBeLessThan(60);
+    },
+  );
+
+  test.for([0.3, 0.5])(
+    'of 1,000 snippets none is lost when each attempt fails with a chance of %d',
+    async (share) => {
+      const random = randomNumbers(3);
+      fails = () => random() < share;
+      const { ids } = chooseIds(count, 0, 7);
+      const { fetched, seconds } = await run(`${share * 100} % of the attempts fail`, ids, variants);
+      expect(fetched.size).toBe(count);
+      expect(seconds).toBeLessThan(60);
+    },
+  );
+});
