@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 export interface RunCommandOptions {
@@ -17,10 +17,9 @@ const couldNotStart = 127;
  */
 export function runCommand(command: string, { stdout = 'stdout' }: RunCommandOptions = {}): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(command, { shell: true, stdio: ['inherit', process[stdout].fd, process.stderr.fd] });
     // Without a handler, Ctrl-C would end this process before the command, and its status would be lost.
     const ignore = () => {};
-    const passOn = () => child.kill('SIGTERM');
+    const passOn = () => child?.kill('SIGTERM');
     process.on('SIGINT', ignore);
     process.on('SIGTERM', passOn);
     const settle = (status: number) => {
@@ -28,11 +27,18 @@ export function runCommand(command: string, { stdout = 'stdout' }: RunCommandOpt
       process.off('SIGTERM', passOn);
       resolve(status);
     };
-    child.once('error', ({ message }: NodeJS.ErrnoException) => {
-      if (child.pid !== undefined) return;
-      process.stderr.write(`The shell could not be started: ${message.replace(command, '…')}\n`);
+    const fail = ({ code }: NodeJS.ErrnoException) => {
+      process.stderr.write(`The shell could not be started: ${code}\n`);
       settle(couldNotStart);
-    });
+    };
+    let child: ChildProcess | undefined;
+    try {
+      child = spawn(command, { shell: true, stdio: ['inherit', process[stdout].fd, process.stderr.fd] });
+    } catch (error) {
+      return fail(error as NodeJS.ErrnoException);
+    }
+    // Also emitted when a signal could not be sent.
+    child.once('error', (error) => child?.pid === undefined && fail(error));
     child.once('close', (status, signal) => {
       settle(status ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
