@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cleanEnvironment } from '../support/environment.ts';
 
 const source = pathToFileURL(join(import.meta.dirname, '../../dist/cli/run-command.js')).href;
@@ -31,6 +31,8 @@ function start(command: string, environment: Record<string, string> = {}) {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  // A test that fails must not leave its command running.
+  onTestFinished(() => void (child.exitCode === null && process.kill(-(child.pid as number), 'SIGKILL')));
   return { pid: child.pid as number, output: () => output, ended };
 }
 
