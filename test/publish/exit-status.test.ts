@@ -132,7 +132,7 @@ describe('astro-snippets check --exec', () => {
   test('runs the command when something has changed, and says what before', async () => {
     service.put(1, 'second');
     const { exitCode, output } = await run(['check', '--exec', `echo from the command && ${exec}`]);
-    expect(output).toBe('Snippet 1 has changed\n    index.html\nfrom the command\n');
+    expect(output).toMatch(/^Snippet 1 has changed\n {4}index\.html\nfrom the command *\r?\n$/);
     expect(exitCode).toBe(0);
     expect(await ran()).toBe('x');
   });
@@ -181,7 +181,7 @@ describe('astro-snippets check --exec', () => {
     expect(await ran()).toBe('x');
   });
 
-  test('runs a command again whose process was killed', async () => {
+  test.skipIf(process.platform === 'win32')('runs a command again whose process was killed', async () => {
     service.put(1, 'second');
     const {
       process: child,

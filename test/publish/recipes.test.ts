@@ -11,7 +11,9 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 import { runWorkflow } from '../support/workflow.ts';
 
-// The README's recipes, word for word, in a real shell.
+// The README's recipes, word for word, in a real shell, which Windows does not have.
+const describeRecipe = describe.skipIf(process.platform === 'win32');
+
 const [cron = ''] = codeBelow('A plain cron', 'sh');
 const [hook = '', hookWatch = ''] = codeBelow('Netlify and Vercel build hooks', 'sh');
 const [workflow = ''] = codeBelow('A scheduled GitHub workflow', 'yaml');
@@ -135,7 +137,7 @@ const deployed = () => read('deployed');
 const wrongKey = { SNIPPETS_API_KEY: 'sk_unknown_000000' };
 const down = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
 
-describe('the cron recipe', () => {
+describeRecipe('the cron recipe', () => {
   test('does nothing, and exits with 0, when nothing has changed', async () => {
     expect((await runShell(cron)).exitCode).toBe(0);
     expect([await builds(), await deployed()]).toEqual([0, '']);
@@ -179,7 +181,7 @@ describe('the cron recipe', () => {
   });
 });
 
-describe('the build hook recipe', () => {
+describeRecipe('the build hook recipe', () => {
   test('does nothing, and exits with 0, when nothing has changed', async () => {
     expect((await runShell(hook)).exitCode).toBe(0);
     expect([await builds(), hooked.calls]).toEqual([0, 0]);
@@ -224,7 +226,7 @@ describe('the build hook recipe', () => {
   });
 });
 
-describe.each([
+describeRecipe.each([
   ['the watch recipe', watch, async () => (await deployed()).length > 0],
   ['the watch recipe for build hooks', hookWatch, async () => hooked.calls > 0],
 ] as const)('%s', (_name, recipe, isDeployed) => {
@@ -283,7 +285,7 @@ describe.each([
   });
 });
 
-describe('the GitHub workflow', () => {
+describeRecipe('the GitHub workflow', () => {
   // What actions/cache keeps between runs, newest last.
   const caches: { key: string; folder: string }[] = [];
   let runs = 0;
