@@ -1,4 +1,7 @@
-import { join, resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
@@ -26,12 +29,14 @@ export interface Project {
 /**
  * Opens the project in the current folder.
  *
- * @throws AstroError if it was not built yet, or by another version.
+ * @throws AstroError if it was not built yet, or by another version; if the output folder that is passed does not exist.
  */
-export async function openProject({ manifest: path, output }: ProjectOptions): Promise<Project> {
-  const file = manifestPath(path);
+export async function openProject(options: ProjectOptions): Promise<Project> {
+  const { output } = options;
+  const file = manifestPath(options);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
+  if (output !== undefined) await requireFolder(output);
   const moved = output === undefined ? found : { ...found, output: outputFrom(file, resolve(output)) };
   return { file, manifest: await recover(file, moved) };
 }
@@ -55,8 +60,8 @@ export async function readSettings(options: ProjectOptions): Promise<Settings> {
 }
 
 /** The manifest of the project in the current folder; `undefined` if it was not built yet. */
-export async function findManifest({ manifest: path }: ProjectOptions): Promise<Manifest | undefined> {
-  return (await readManifest(manifestPath(path))).manifest;
+export async function findManifest(options: ProjectOptions): Promise<Manifest | undefined> {
+  return (await readManifest(manifestPath(options))).manifest;
 }
 
 async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
@@ -105,12 +110,27 @@ export async function openChanges(
   }
 }
 
-function manifestPath(path: string | undefined): string {
-  return path === undefined
-    ? manifestFile({
-        cacheDir: join(process.cwd(), 'node_modules/.astro'),
-        root: process.cwd(),
-        outDir: join(process.cwd(), 'dist'),
-      })
-    : resolve(path);
+async function requireFolder(output: string): Promise<void> {
+  const stats = await stat(resolve(output)).catch(() => undefined);
+  if (stats?.isDirectory()) return;
+  const problem = stats === undefined ? 'does not exist' : 'is not a folder';
+  throw userError('missing-output', `The output folder ${cleanText(output)} ${problem}.`);
+}
+
+/**
+ * Where the record of the last build is, whether or not there is one. Each output folder has its own. If none is named,
+ * it is the one of `dist`, or the only other one.
+ */
+export function manifestPath({ manifest, output }: ProjectOptions): string {
+  if (manifest !== undefined) return resolve(manifest);
+  const root = process.cwd();
+  const recordOf = (outDir: string) =>
+    manifestFile({ cacheDir: join(root, 'node_modules/.astro'), root, outDir: join(root, outDir) });
+  const usual = recordOf('dist');
+  const wanted = output === undefined ? usual : recordOf(relative(root, resolve(output)));
+  const found = [wanted, usual].find((file) => existsSync(file));
+  if (found !== undefined) return found;
+  const names = existsSync(dirname(usual)) ? readdirSync(dirname(usual)) : [];
+  const [only, ...more] = names.filter((name) => /^manifest\..+\.json$/.test(name));
+  return only === undefined || more.length > 0 ? usual : join(dirname(usual), only);
 }

@@ -1,4 +1,5 @@
 import { count } from '../client/format.ts';
+import { hashOf } from '../record/manifest.ts';
 import { type PageToBuild, planRefresh, writeRefresh } from '../record/refresh.ts';
 import { exitCodes, nameOf, print, printPatch } from './output.ts';
 import { openChanges, type ProjectOptions } from './project.ts';
@@ -13,6 +14,12 @@ export interface RefreshResult {
   written: string[];
   /** The pages that only a build can update. Nothing was written, unless these are skipped. */
   toBuild: PageToBuild[];
+}
+
+/** What a refresh has done, and for what. */
+export interface SiteUpdate extends RefreshResult {
+  /** Tells contents of the service apart: changes with each snippet of the site that is published. */
+  published: string;
 }
 
 /** `astro-snippets refresh`: updates the built site without building it again. */
@@ -36,14 +43,15 @@ export async function updateSite(
   project: ProjectOptions,
   { skipModified = false }: Pick<RefreshOptions, 'skipModified'>,
   signal?: AbortSignal,
-): Promise<RefreshResult> {
+): Promise<SiteUpdate> {
   const { file, manifest, snippets, warnings } = await openChanges(project, { signal });
   const plan = await planRefresh(file, manifest, snippets);
   const { pages, toBuild } = plan;
-  if (pages.length === 0 || (toBuild.length > 0 && !skipModified)) return { written: [], toBuild };
+  const published = hashOf(JSON.stringify(snippets.map(({ content }) => content)));
+  if (pages.length === 0 || (toBuild.length > 0 && !skipModified)) return { written: [], toBuild, published };
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   await writeRefresh(file, manifest, snippets, plan);
-  return { written: pages.map(({ page }) => page.name), toBuild };
+  return { written: pages.map(({ page }) => page.name), toBuild, published };
 }
 
 async function previewRefresh(project: ProjectOptions): Promise<RefreshResult> {

@@ -47,7 +47,8 @@ export type SetupErrorCode =
   | 'embed-in-browser'
   | 'missing-manifest'
   | 'output-in-use'
-  | 'unwritable-file';
+  | 'unwritable-file'
+  | 'missing-output';
 
 export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
 
@@ -285,6 +286,11 @@ export const errors = {
     title: 'Another process writes to the output folder',
     effect: 'end',
     hint: 'Wait until it has ended, then try again. Two builds at once need an outDir each. If there is no such process, delete the lock file.',
+  },
+  'missing-output': {
+    title: 'The output folder does not exist',
+    effect: 'end',
+    hint: 'Pass the folder of the built site to --output, or leave --output out if it was not moved after the build.',
   },
   'unwritable-file': {
     title: 'A file could not be written',

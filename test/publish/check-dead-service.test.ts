@@ -1,11 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeManifest } from '../../src/record/manifest.ts';
 import { manifestFile } from '../../src/record/manifest-file.ts';
 import { startCommand } from '../support/command.ts';
-
-const embed = (snippet: number) => ({ snippet, start: 0, end: 0, form: { as: 'html', layers: [] } });
 
 let folder: string;
 beforeAll(async () => {
@@ -16,26 +15,27 @@ afterAll(() => rm(folder, { recursive: true }));
 test.for([1, 4, 30])(
   '`check` of %i snippets says within 5 s that a port refuses connections, and gives up within 20 s',
   async (count) => {
-    const file = manifestFile(join(folder, 'node_modules/.astro'));
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(
-      file,
-      JSON.stringify({
-        version: 4,
-        builtAt: '2030-01-02T03:04:05.000Z',
-        output: '../dist',
-        settings: { concurrency: 20 },
-        rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
-        snippets: Array.from({ length: count }, (_, index) => ({ id: index + 1 })),
-        pages: [
-          {
-            name: 'index.html',
-            hash: '',
-            embeds: Array.from({ length: count }, (_, snippet) => embed(snippet)),
-          },
-        ],
-      }),
-    );
+    const file = manifestFile({ cacheDir: join(folder, 'node_modules/.astro'), root: '', outDir: 'dist' });
+    await writeManifest(file, {
+      builtAt: '2030-01-02T03:04:05.000Z',
+      output: '../dist',
+      settings: { concurrency: 20 },
+      rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
+      snippets: Array.from({ length: count }, (_, index) => ({ id: index + 1 })),
+      kinds: Array.from({ length: count }, (_, snippet) => ({
+        snippet,
+        form: { as: 'html', layers: [] },
+        length: 0,
+      })),
+      collections: [],
+      files: [
+        {
+          name: 'index.html',
+          hash: '',
+          places: Array.from({ length: count }, (_, kind) => [kind, 0]).flat(),
+        },
+      ],
+    });
     const start = performance.now();
     const command = startCommand(folder, ['check'], {
       SNIPPETS_API_KEY: 'sk_of_a_dead_service',

@@ -1,0 +1,403 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { cleanEnvironment } from '../support/environment.ts';
+import { codeBelow } from '../support/readme.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+import { runWorkflow } from '../support/workflow.ts';
+
+// The README's recipes, word for word, in a real shell, which Windows does not have.
+const describeRecipe = describe.skipIf(process.platform === 'win32');
+
+const [cron = ''] = codeBelow('A plain cron', 'sh');
+const [hook = '', hookWatch = ''] = codeBelow('Netlify and Vercel build hooks', 'sh');
+const [workflow = ''] = codeBelow('A scheduled GitHub workflow', 'yaml');
+const watch = codeBelow('When a snippet is published', 'sh')[1] ?? '';
+
+const root = join(import.meta.dirname, '../..');
+const record = 'node_modules/.astro/astro-snippets/manifest.json';
+const deployFailure = 7;
+
+let service: TestService;
+let site: Site;
+let hookServer: Server;
+/** How often the build hook was called, and what it answers. */
+const hooked = { calls: 0, status: 200 };
+/** Outside the site, since a workflow begins with an empty folder. */
+let storage: string;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: 'first' });
+  storage = await mkdtemp(join(tmpdir(), 'snippets-recipes-'));
+  hookServer = createServer((request, response) => {
+    if (request.method === 'POST') hooked.calls += 1;
+    response.writeHead(hooked.status).end();
+  });
+  await new Promise<void>((resolve) => hookServer.listen(0, '127.0.0.1', resolve));
+  const scripts = {
+    // What `npm install astro-snippets` does. Installing removes whatever else was there.
+    postinstall: 'node install.mjs',
+    build: "node -e \"fs.appendFileSync('built', 'x')\" && astro build",
+    deploy: 'node deploy.mjs',
+  };
+  const package_ = { name: 'site', version: '1.0.0' };
+  site = await createSite({
+    'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+    'package.json': JSON.stringify({ ...package_, private: true, type: 'module', scripts }),
+    'package-lock.json': JSON.stringify({
+      ...package_,
+      lockfileVersion: 3,
+      requires: true,
+      packages: { '': package_ },
+    }),
+    'install.mjs': `import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+mkdirSync('node_modules/.bin', { recursive: true });
+symlinkSync('${root}', 'node_modules/astro-snippets');
+writeFileSync('node_modules/.bin/astro-snippets', '#!/bin/sh\\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\\n', { mode: 0o755 });`,
+    'deploy.mjs': `import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+if (existsSync('deploy-fails')) process.exit(${deployFailure});
+appendFileSync('deployed', readFileSync('dist/index.html', 'utf8').match(/<p>(.*?)<\\/p>/)[1] + '\\n');`,
+  });
+  await runShell('node install.mjs');
+  expect(await site.build(service.environment)).toMatchObject({ exitCode: 0 });
+  for (const folder of ['dist', 'node_modules']) {
+    await cp(join(site.directory, folder), join(storage, folder), { recursive: true });
+  }
+});
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+  await new Promise((resolve) => hookServer.close(resolve));
+  await rm(storage, { recursive: true });
+});
+beforeEach(async () => {
+  service.put(1, 'first');
+  Object.assign(hooked, { calls: 0, status: 200 });
+  for (const name of ['built', 'deployed', 'deploy-fails', 'dist', 'node_modules']) {
+    await rm(join(site.directory, name), { recursive: true, force: true });
+  }
+  for (const folder of ['dist', 'node_modules']) {
+    await cp(join(storage, folder), join(site.directory, folder), { recursive: true });
+  }
+});
+
+interface ShellResult {
+  exitCode: number | null;
+  output: string;
+}
+
+function startShell(
+  script: string,
+  environment: Record<string, string> = {},
+  shell = 'sh',
+): { output(): string; ended: Promise<ShellResult>; stop(): void } {
+  const child = spawn(shell, ['-e', '-c', script], {
+    cwd: site.directory,
+    env: {
+      ...cleanEnvironment(),
+      ...service.environment,
+      // The package is in the site. No registry is asked for it.
+      npm_config_offline: 'true',
+      ASTRO_TELEMETRY_DISABLED: '1',
+      BUILD_HOOK: `http://127.0.0.1:${(hookServer.address() as AddressInfo).port}/`,
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, which is what Ctrl-C in a terminal reaches.
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const ended = new Promise<ShellResult>((resolve) => {
+    child.once('close', (exitCode) => resolve({ exitCode, output }));
+  });
+  return {
+    output: () => output,
+    ended,
+    stop: () => child.exitCode === null && process.kill(-(child.pid as number), 'SIGINT'),
+  };
+}
+
+const runShell = (script: string, environment?: Record<string, string>, shell?: string) =>
+  startShell(script, environment, shell).ended;
+
+const read = (name: string) => readFile(join(site.directory, name), 'utf8').catch(() => '');
+const builds = async () => (await read('built')).length;
+const deployed = () => read('deployed');
+
+const wrongKey = { SNIPPETS_API_KEY: 'sk_unknown_000000' };
+const down = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
+
+describeRecipe('the cron recipe', () => {
+  test('does nothing, and exits with 0, when nothing has changed', async () => {
+    expect((await runShell(cron)).exitCode).toBe(0);
+    expect([await builds(), await deployed()]).toEqual([0, '']);
+  });
+
+  test('builds and deploys when a snippet was published, and has nothing to do afterwards', async () => {
+    service.put(1, 'second');
+    expect((await runShell(cron)).exitCode).toBe(0);
+    expect([await builds(), await deployed()]).toEqual([1, 'second\n']);
+    expect((await runShell(cron)).exitCode).toBe(0);
+    expect([await builds(), await deployed()]).toEqual([1, 'second\n']);
+  });
+
+  test('builds and deploys where there is no record', async () => {
+    await rm(join(site.directory, record));
+    expect((await runShell(cron)).exitCode).toBe(0);
+    expect([await builds(), await deployed()]).toEqual([1, 'first\n']);
+  });
+
+  test.each([
+    ['the key is wrong', wrongKey, '401 Unauthorized'],
+    ['the service is down', down, 'ECONNREFUSED'],
+  ])('fails, and runs nothing, when %s', async (_case, environment, reason) => {
+    service.put(1, 'second');
+    const { exitCode, output } = await runShell(cron, environment);
+    expect(exitCode).toBe(1);
+    expect(output).toContain(reason);
+    expect([await builds(), await deployed()]).toEqual([0, '']);
+  });
+
+  test('fails when the deploy command fails, and deploys the next time, though nothing has changed since', async () => {
+    service.put(1, 'second');
+    await site.write({ 'deploy-fails': '' });
+    expect((await runShell(cron)).exitCode).toBe(deployFailure);
+    expect([await builds(), await deployed()]).toEqual([1, '']);
+    await rm(join(site.directory, 'deploy-fails'));
+    expect((await runShell(cron)).exitCode).toBe(0);
+    expect([await builds(), await deployed()]).toEqual([2, 'second\n']);
+    expect((await runShell(cron)).exitCode).toBe(0);
+    expect(await builds()).toBe(2);
+  });
+});
+
+describeRecipe('the build hook recipe', () => {
+  test('does nothing, and exits with 0, when nothing has changed', async () => {
+    expect((await runShell(hook)).exitCode).toBe(0);
+    expect([await builds(), hooked.calls]).toEqual([0, 0]);
+  });
+
+  test('calls the hook once when a snippet was published', async () => {
+    service.put(1, 'second');
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await runShell(hook)).exitCode).toBe(0);
+      expect([await builds(), hooked.calls]).toEqual([1, 1]);
+    }
+  });
+
+  test('calls the hook once where there is no record', async () => {
+    await rm(join(site.directory, record));
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await runShell(hook)).exitCode).toBe(0);
+      expect([await builds(), hooked.calls]).toEqual([1, 1]);
+    }
+  });
+
+  test.each([
+    ['the key is wrong', wrongKey, '401 Unauthorized'],
+    ['the service is down', down, 'ECONNREFUSED'],
+  ])('fails, and does not call the hook, when %s', async (_case, environment, reason) => {
+    service.put(1, 'second');
+    const { exitCode, output } = await runShell(hook, environment);
+    expect(exitCode).toBe(1);
+    expect(output).toContain(reason);
+    expect([await builds(), hooked.calls]).toEqual([0, 0]);
+  });
+
+  test('fails when the hook fails, and calls it again the next time', async () => {
+    service.put(1, 'second');
+    hooked.status = 500;
+    // The status of curl --fail.
+    expect((await runShell(hook)).exitCode).toBe(22);
+    hooked.status = 200;
+    expect((await runShell(hook)).exitCode).toBe(0);
+    expect((await runShell(hook)).exitCode).toBe(0);
+    expect(hooked.calls).toBe(2);
+  });
+});
+
+describeRecipe.each([
+  ['the watch recipe', watch, async () => (await deployed()).length > 0],
+  ['the watch recipe for build hooks', hookWatch, async () => hooked.calls > 0],
+] as const)('%s', (_name, recipe, isDeployed) => {
+  /** Runs the recipe until something holds, and then as a user ends it. */
+  async function runUntil(
+    condition: (output: string) => void | Promise<void>,
+    environment: Record<string, string> = {},
+  ): Promise<string> {
+    const { output, ended, stop } = startShell(recipe, environment);
+    try {
+      await vi.waitFor(() => condition(output()), { timeout: 30_000, interval: 100 });
+    } finally {
+      stop();
+      await ended;
+    }
+    return output();
+  }
+
+  test('deploys nothing when nothing has changed', async () => {
+    const before = service.requests().length;
+    await runUntil(() => expect(service.requests().length).toBeGreaterThan(before));
+    expect([await builds(), await isDeployed()]).toEqual([0, false]);
+  });
+
+  test('refreshes and deploys when a snippet was published', async () => {
+    service.put(1, 'second');
+    await runUntil(async () => expect(await isDeployed()).toBe(true));
+    expect(await builds()).toBe(0);
+    expect(await site.read('index.html')).toContain('<p>second</p>');
+  });
+
+  test('builds and deploys where there is no record', async () => {
+    await rm(join(site.directory, record));
+    await runUntil(async () => expect(await isDeployed()).toBe(true));
+    expect(await builds()).toBe(1);
+  });
+
+  test.each([
+    ['the key is wrong', wrongKey, '401 Unauthorized'],
+    ['the service is down', down, 'ECONNREFUSED'],
+  ])('says why, and deploys nothing, when %s', async (_case, environment, reason) => {
+    service.put(1, 'second');
+    await runUntil((output) => expect(output).toContain(reason), environment);
+    expect([await builds(), await isDeployed()]).toEqual([0, false]);
+  });
+
+  test('deploys when it is started again after the deploy command has failed', async () => {
+    service.put(1, 'second');
+    hooked.status = 500;
+    await site.write({ 'deploy-fails': '' });
+    await runUntil((output) => expect(output).toContain('It is run again with the next check.'));
+    hooked.status = 200;
+    hooked.calls = 0;
+    await rm(join(site.directory, 'deploy-fails'));
+    await runUntil(async () => expect(await isDeployed()).toBe(true));
+  });
+});
+
+describeRecipe('the GitHub workflow', () => {
+  // What actions/cache keeps between runs, newest last.
+  const caches: { key: string; folder: string }[] = [];
+  let runs = 0;
+
+  beforeEach(async () => {
+    caches.length = 0;
+    await save('snippets-0-1', 'node_modules/.astro/astro-snippets');
+  });
+
+  async function save(key: string, path: string): Promise<void> {
+    runs += 1;
+    const folder = join(storage, `cache-${runs}`);
+    await cp(join(site.directory, path), folder, { recursive: true });
+    caches.push({ key, folder });
+  }
+
+  async function use(action: string, inputs: Record<string, string>): Promise<void> {
+    const { path = '', key = '', 'restore-keys': prefix = key } = inputs;
+    if (action === 'actions/cache/restore@v4') {
+      const found = caches.findLast((cache) => cache.key.startsWith(prefix));
+      if (found) await cp(found.folder, join(site.directory, path), { recursive: true });
+    } else if (action === 'actions/cache/save@v4') await save(key, path);
+    else expect(action).toMatch(/^actions\/(checkout|setup-node)@v5$/);
+  }
+
+  /** Runs the workflow on a fresh machine. */
+  async function run(
+    event: 'schedule' | 'push',
+    environment: Record<string, string> = {},
+  ): Promise<{ succeeded: boolean; output: string }> {
+    for (const name of ['dist', 'node_modules']) {
+      await rm(join(site.directory, name), { recursive: true, force: true });
+    }
+    const settings = { ...service.environment, ...environment };
+    let output = '';
+    const outputFile = join(storage, 'step-output');
+    const context = {
+      github: { event_name: event, run_id: runs, run_attempt: 1 },
+      secrets: settings,
+      vars: settings,
+    };
+    const succeeded = await runWorkflow(workflow, context, {
+      async run(script, variables) {
+        await writeFile(outputFile, '');
+        const result = await runShell(script, variables, 'bash');
+        output += result.output;
+        return result.exitCode ?? 1;
+      },
+      use,
+      outputFile: () => outputFile,
+    });
+    return { succeeded, output };
+  }
+
+  test('does nothing on schedule, and keeps no new record, when nothing has changed', async () => {
+    expect((await run('schedule')).succeeded).toBe(true);
+    expect([await builds(), await deployed(), caches.length]).toEqual([0, '', 1]);
+  });
+
+  test('builds and deploys on schedule when a snippet was published, once', async () => {
+    service.put(1, 'second');
+    expect((await run('schedule')).succeeded).toBe(true);
+    expect([await builds(), await deployed(), caches.length]).toEqual([1, 'second\n', 2]);
+    expect((await run('schedule')).succeeded).toBe(true);
+    expect([await builds(), caches.length]).toEqual([1, 2]);
+  });
+
+  test('builds and deploys on schedule where there is no record', async () => {
+    caches.length = 0;
+    expect((await run('schedule')).succeeded).toBe(true);
+    expect([await builds(), await deployed(), caches.length]).toEqual([1, 'first\n', 1]);
+  });
+
+  test.each([
+    ['the key is wrong', wrongKey, '401 Unauthorized'],
+    ['the service is down', down, 'ECONNREFUSED'],
+  ])('fails on schedule, and builds nothing, when %s', async (_case, environment, reason) => {
+    service.put(1, 'second');
+    const { succeeded, output } = await run('schedule', environment);
+    expect(succeeded).toBe(false);
+    expect(output).toContain(reason);
+    expect([await builds(), await deployed(), caches.length]).toEqual([0, '', 1]);
+  });
+
+  test('fails on schedule when the deploy command fails, and deploys with the next run', async () => {
+    service.put(1, 'second');
+    await site.write({ 'deploy-fails': '' });
+    expect((await run('schedule')).succeeded).toBe(false);
+    expect([await builds(), await deployed(), caches.length]).toEqual([1, '', 1]);
+    await rm(join(site.directory, 'deploy-fails'));
+    expect((await run('schedule')).succeeded).toBe(true);
+    expect([await builds(), await deployed(), caches.length]).toEqual([2, 'second\n', 2]);
+  });
+
+  test('builds and deploys on a push although no snippet has changed', async () => {
+    expect((await run('push')).succeeded).toBe(true);
+    expect([await builds(), await deployed(), caches.length]).toEqual([1, 'first\n', 2]);
+  });
+
+  test.each([
+    ['the key is wrong', wrongKey, '401 Unauthorized'],
+    ['the service is down', down, 'ECONNREFUSED'],
+  ])('fails on a push, and deploys nothing, when %s', async (_case, environment, reason) => {
+    const { succeeded, output } = await run('push', environment);
+    expect(succeeded).toBe(false);
+    expect(output).toContain(reason);
+    expect([await deployed(), caches.length]).toEqual(['', 1]);
+  });
+
+  test('fails on a push, and keeps no new record, when the deploy command fails', async () => {
+    await site.write({ 'deploy-fails': '' });
+    expect((await run('push')).succeeded).toBe(false);
+    expect([await builds(), await deployed(), caches.length]).toEqual([1, '', 1]);
+  });
+});

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+// A small interpreter for the parts of a GitHub workflow that the README uses. Anything else is an error, so that the
+// README cannot come to depend on what is not tried here.
+
+interface Step {
+  id?: string;
+  if?: string;
+  uses?: string;
+  run?: string;
+  with?: Record<string, unknown>;
+}
+
+interface Workflow {
+  env: Record<string, string>;
+  steps: Step[];
+}
+
+/** What an expression can see: `github`, `secrets`, `vars`, `steps`. */
+export type Context = Record<string, unknown>;
+
+export interface WorkflowRunner {
+  /** Runs a script as GitHub does, by `bash -e`. @returns the exit status. */
+  run(script: string, environment: Record<string, string>): Promise<number>;
+  /** Runs an action with its inputs. */
+  use(action: string, inputs: Record<string, string>): Promise<void>;
+  /** The path of an empty file for the outputs of one step. */
+  outputFile(): string;
+}
+
+const stepKeys = new Set(['id', 'if', 'uses', 'run', 'with']);
+
+/**
+ * Runs the one job of a workflow. After a step that fails, the others are left out.
+ *
+ * @returns whether it succeeded.
+ */
+export async function runWorkflow(text: string, context: Context, runner: WorkflowRunner): Promise<boolean> {
+  const { env, steps } = readWorkflow(text);
+  const outputs: Record<string, { outputs: Record<string, string> }> = {};
+  const seen = { ...context, steps: outputs };
+  const environment = fillIn(env, seen);
+  for (const step of steps) {
+    if (step.if !== undefined && !evaluate(step.if, seen)) continue;
+    if (step.uses !== undefined) {
+      await runner.use(step.uses, fillIn(step.with ?? {}, seen));
+      continue;
+    }
+    const outputFile = runner.outputFile();
+    const status = await runner.run(fillInText(step.run ?? '', seen), {
+      ...environment,
+      GITHUB_OUTPUT: outputFile,
+    });
+    if (status !== 0) return false;
+    if (step.id !== undefined) outputs[step.id] = { outputs: readOutputs(outputFile) };
+  }
+  return true;
+}
+
+function readWorkflow(text: string): Workflow {
+  const { jobs } = parse(text) as { jobs: Record<string, Workflow> };
+  const [job, ...others] = Object.values(jobs);
+  if (job === undefined || others.length > 0) throw new Error('Expected one job.');
+  for (const step of job.steps) {
+    const unknown = Object.keys(step).filter((key) => !stepKeys.has(key));
+    if (unknown.length > 0) throw new Error(`Unknown in a step: ${unknown.join(', ')}`);
+  }
+  return job;
+}
+
+function readOutputs(file: string): Record<string, string> {
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return Object.fromEntries(lines.map((line) => line.split('=', 2) as [string, string]));
+}
+
+function fillIn(values: Record<string, unknown>, context: Context): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, fillInText(String(value), context)]),
+  );
+}
+
+function fillInText(text: string, context: Context): string {
+  return text.replace(/\$\{\{(.*?)\}\}/g, (_whole, expression: string) =>
+    String(evaluate(expression, context) ?? ''),
+  );
+}
+
+/** Comparisons of values by `==` and `!=`, joined by `||`. */
+function evaluate(expression: string, context: Context): unknown {
+  const [first = '', ...others] = expression.split('||');
+  if (others.length > 0) return evaluate(first, context) || evaluate(others.join('||'), context);
+  const compared = /^(.*?)(==|!=)(.*)$/.exec(first);
+  if (compared === null) return lookUp(first.trim(), context);
+  const [, left = '', operator, right = ''] = compared;
+  const isEqual = lookUp(left.trim(), context) === lookUp(right.trim(), context);
+  return operator === '==' ? isEqual : !isEqual;
+}
+
+/** A text in quotes, or a path such as `steps.check.outputs.done`. A property that is not set is empty. */
+function lookUp(text: string, context: Context): unknown {
+  const quoted = /^'([^']*)'$/.exec(text);
+  if (quoted !== null) return quoted[1];
+  if (!/^(github|secrets|vars|steps)(\.\w+)+$/.test(text)) throw new Error(`Unknown expression: ${text}`);
+  let value: unknown = context;
+  for (const name of text.split('.')) value = (value as Record<string, unknown> | undefined)?.[name];
+  return value;
+}
