@@ -318,7 +318,7 @@ describe('rules for HTML apply only where a snippet is shown as HTML:', () => {
       await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
       const url = /http:\/\/localhost:\d+/.exec(dev.output())?.[0];
       const page = async (name: string) =>
-        (await fetch(`${url}/${name}`, { signal: AbortSignal.timeout(10_000) })).text();
+        (await fetch(`${url}/${name}`, { signal: AbortSignal.timeout(60_000) })).text();
       const textOnly = await page('three-a');
       expect(textOnly).toContain('three');
       expect(textOnly).not.toContain('<b');
