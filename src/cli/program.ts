@@ -7,6 +7,9 @@ import { exitCodes } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
+const afterHelp =
+  'command that renews what was made from the pages, such as a search index; run once after pages were written';
+
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 const program = new Command('astro-snippets')
   .description('Lists the snippets of a built site, checks which have changed, and updates the site.')
@@ -37,6 +40,7 @@ program
   )
   .option('--dry-run', 'show what would change without writing')
   .option('--skip-modified', 'skip pages that were changed after the build')
+  .option('--after <command>', afterHelp)
   .action(async (options) => (await import('./refresh.ts')).refresh(program.opts(), options));
 
 program
@@ -49,6 +53,7 @@ program
   )
   .option('--exec <command>', 'deploy command, run once for each set of changes')
   .option('--skip-modified', 'skip pages that were changed after the build')
+  .option('--after <command>', afterHelp)
   .action(async (options) => (await import('./watch.ts')).watch(program.opts(), options));
 
 program

@@ -5,13 +5,14 @@ import type { UserError } from '../failures/user-error.ts';
 import type { PageToBuild } from '../record/refresh.ts';
 import { print } from './output.ts';
 import { openProject, type ProjectOptions } from './project.ts';
-import { type RefreshResult, updateSite } from './refresh.ts';
+import { failureOf as afterFailure, type RefreshResult, updateSite } from './refresh.ts';
 
 export interface WatchOptions {
   /** In milliseconds. */
   every: number;
   exec?: string;
   skipModified?: boolean;
+  after?: string;
 }
 
 /** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
@@ -60,12 +61,18 @@ export class WatchedSite {
   async update(): Promise<void> {
     const { update, deploy, log } = this.#options;
     try {
-      const { written, toBuild } = await update();
+      const { written, toBuild, after } = await update();
       if (this.#trouble !== undefined) log('The check succeeded again.');
       this.#trouble = undefined;
       for (const name of written) log(`${name} is up to date`);
       this.#logToBuild(toBuild);
-      this.#needsDeploy ||= written.length > 0;
+      // The command may be that of an earlier update, whose pages were not deployed without it.
+      this.#needsDeploy ||= written.length > 0 || after !== undefined;
+      const failure = after === undefined ? undefined : afterFailure(after);
+      if (failure !== undefined) {
+        log(failure);
+        return;
+      }
     } catch (error) {
       this.#logTrouble(error as UserError);
       return;
