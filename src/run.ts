@@ -166,7 +166,7 @@ export class Run {
     const copies = findCopies(root, directory, { names: hashes.keys(), since: at });
     if (copies.length === 0) return;
     const { outputFrom, readManifest, writeManifest } = await import('./record/manifest.ts');
-    const manifest = await readManifest(this.manifest);
+    const { manifest } = await readManifest(this.manifest);
     if (manifest === undefined) return;
     const recorded = copies.map((copy) => outputFrom(this.manifest, copy));
     await writeManifest(this.manifest, { ...manifest, copies: recorded });

@@ -2,7 +2,7 @@
 const maxEntryLength = 2_000;
 
 const revision = /["']?\brevision["']?\s*:\s*["'`]/;
-const url = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
+const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
 /**
  * The URLs in a Workbox precache list: `{ url: 'about/index.html', revision: '…' }`. Those with `revision: null` are left
@@ -15,7 +15,7 @@ export function precachedUrls(text: string): string[] {
     const before = text.slice(from, at);
     const after = text.slice(at, at + maxEntryLength);
     const entry = before.slice(before.lastIndexOf('{') + 1) + after.slice(0, after.indexOf('}') + 1);
-    const found = revision.test(entry) ? url.exec(entry)?.[1] : undefined;
+    const found = revision.test(entry) ? urlOf.exec(entry)?.[1] : undefined;
     if (found !== undefined) urls.push(found);
   }
   return urls;
@@ -27,14 +27,13 @@ export function precachedUrls(text: string): string[] {
  *
  * @param from the file that contains the URL.
  */
-export function fileOfUrl(
-  address: string,
-  from: string,
-  exists: (name: string) => boolean,
-): string | undefined {
-  if (!URL.canParse(address, `https://site.invalid/${from}`)) return undefined;
-  const { pathname } = new URL(address, `https://site.invalid/${from}`);
-  const isAbsolute = /^(\/|[a-z]+:)/i.test(address);
+export function fileOfUrl(url: string, from: string, exists: (name: string) => boolean): string | undefined {
+  const base = `https://site.invalid/${from}`;
+  // An empty URL is that of the folder here, and not of the file itself.
+  const relative = url === '' ? './' : url;
+  if (!URL.canParse(relative, base)) return undefined;
+  const { pathname } = new URL(relative, base);
+  const isAbsolute = /^(\/|[a-z]+:)/i.test(url);
   const folders = decode(pathname).slice(1).split('/');
   for (let left = 0; left < (isAbsolute ? folders.length : 1); left++) {
     const path = folders.slice(left).join('/');
