@@ -7,7 +7,6 @@ import { runCommand } from './run-command.ts';
 
 /** What came of the command of `refresh --after`. */
 export interface AfterResult {
-  command: string;
   /** Its exit status. */
   status: number;
   /** What it should have made anew and did not. Empty if it failed. */
@@ -25,10 +24,10 @@ export async function runAfter(
 ): Promise<AfterResult> {
   const notRenewed = watchFiles(stale);
   const status = await runCommand(command);
-  if (status !== 0) return { command, status, left: [] };
+  if (status !== 0) return { status, left: [] };
   const left = notRenewed();
   await settle(file, left);
-  return { command, status, left };
+  return { status, left };
 }
 
 /** Files that keep a refresh without a command from writing, by the reason. */

@@ -1,11 +1,57 @@
 import { count } from '../client/format.ts';
 import { namesOf } from '../record/manifest.ts';
 import { unfinishedOf } from './after-command.ts';
+import { explain } from './explain.ts';
 import { exitCodes, nameOf, print } from './output.ts';
-import { openChanges, type ProjectOptions } from './project.ts';
+import { isCommandPending, runPendingCommand } from './pending-command.ts';
+import { findManifest, manifestPath, openChanges, type ProjectOptions } from './project.ts';
+import { runCommand } from './run-command.ts';
+
+export interface CheckOptions {
+  json?: boolean;
+  exec?: string;
+}
 
 /** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
-export async function check(project: ProjectOptions, { json = false }): Promise<void> {
+export async function check(project: ProjectOptions, { json = false, exec }: CheckOptions): Promise<void> {
+  process.exitCode =
+    exec === undefined ? await showChanges(project, json) : await checkAndRun(project, json, exec);
+}
+
+/**
+ * Runs the command unless nothing has changed. It runs again with each check until it has succeeded.
+ *
+ * @returns the command's exit status, or 0 if it did not have to run.
+ * @throws AstroError if the check failed. The command was not run then.
+ */
+async function checkAndRun(project: ProjectOptions, json: boolean, exec: string): Promise<number> {
+  const record = manifestPath(project.manifest);
+  const found = await showChanges(project, json).catch((error: unknown) => {
+    const { message, exitCode } = explain(error);
+    if (exitCode !== exitCodes.needsBuild) throw error;
+    process.stderr.write(`${message}\n`);
+    return exitCode;
+  });
+  if (found === exitCodes.ok) {
+    if (!(await isCommandPending(record))) return found;
+    process.stderr.write('The command of --exec has not succeeded since the last change. It is run again.\n');
+  }
+  // Standard output stays one JSON document.
+  const stdout = json ? 'stderr' : 'stdout';
+  const status = await runPendingCommand(record, () => runCommand(exec, { stdout }));
+  if (status !== 0) {
+    process.stderr.write(
+      `The command of --exec exited with status ${status}. The next check with --exec runs it again.\n`,
+    );
+  } else if (found === exitCodes.needsBuild && (await findManifest(project)) === undefined) {
+    process.stderr.write(
+      `There is still no record of a build at ${record}, so the next check with --exec runs the command again.\n`,
+    );
+  }
+  return status;
+}
+
+async function showChanges(project: ProjectOptions, json: boolean): Promise<number> {
   const { file, manifest, changed } = await openChanges(project);
   const unfinished = unfinishedOf({ file, manifest });
   if (json) {
@@ -23,5 +69,5 @@ export async function check(project: ProjectOptions, { json = false }): Promise<
       print(`${nameOf(request)} has changed\n    ${namesOf(places).join('\n    ')}`);
     for (const { name, reason } of unfinished) print(`${name} ${reason}`);
   }
-  process.exitCode = changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
+  return changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
 }

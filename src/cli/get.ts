@@ -12,10 +12,11 @@ export async function get(
   id: string,
   { params }: { params?: string },
 ): Promise<void> {
+  const request = parseRequest(id, params);
   const fetcher = openCliFetcher(await readSettings(project));
   try {
     const start = performance.now();
-    const snippet = await fetcher.get({ request: parseRequest(id, params), asHtml: true });
+    const snippet = await fetcher.get({ request, asHtml: true });
     const { html, content, variant, name, warnings } = snippet;
     const facts = [
       ...(name === undefined ? [] : [name]),

@@ -2,15 +2,47 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { cleanText } from '../client/clean-text.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 
-/** The exit status of a command, for scripts. */
+/** The exit statuses, for scripts. */
 export const exitCodes = {
   ok: 0,
-  failed: 1,
-  /** `refresh`: some pages can only be updated by a build. */
-  needsBuild: 3,
-  /** `check`: some snippets have changed. */
+  /** `check`: something has changed. */
   changed: 10,
+  /** Only a build helps: there is no usable record, or a refresh cannot update everything. */
+  needsBuild: 3,
+  failed: 1,
+  /** An unknown command or option, or an invalid value of one. */
+  usage: 2,
 } as const;
+
+type ExitCode = keyof typeof exitCodes;
+
+const always = { failed: 'failed', usage: 'wrong usage' };
+const offline = { ok: 'done', needsBuild: 'no usable record: build', ...always };
+
+/** What each exit status of each command means. The help and the README are made from it. */
+export const exitMeanings = {
+  list: offline,
+  check: {
+    ok: 'nothing changed',
+    changed: 'something changed',
+    needsBuild: 'no usable record: build',
+    ...always,
+  },
+  refresh: { ok: 'up to date now', needsBuild: 'a build is needed, and why', ...always },
+  watch: { needsBuild: 'no usable record: build, or pass --build', ...always },
+  report: offline,
+  doctor: { ok: 'ready to build', failed: 'not ready', usage: always.usage },
+  get: { ok: 'done', ...always },
+} as const satisfies Record<string, Partial<Record<ExitCode, string>>>;
+
+/** The exit statuses of a command, for its help. */
+export function exitStatusHelp(command: keyof typeof exitMeanings): string {
+  const meanings: Partial<Record<ExitCode, string>> = exitMeanings[command];
+  const lines = Object.entries(meanings).map(
+    ([name, meaning]) => `  ${String(exitCodes[name as ExitCode]).padEnd(3)} ${meaning}`,
+  );
+  return `\nExit status:\n${lines.join('\n')}`;
+}
 
 // All controls but tab and line feed: a snippet's text must not control the terminal that shows it.
 const controls = /[\p{Cc}\p{Cf}]/gu;

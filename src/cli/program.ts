@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { errors, isSnippetFailure } from '../failures/errors.ts';
-import type { UserError } from '../failures/user-error.ts';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../settings/duration.ts';
-import { exitCodes } from './output.ts';
+import { explain } from './explain.ts';
+import { exitCodes, exitStatusHelp } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -17,30 +16,35 @@ const program = new Command('astro-snippets')
   .option('--manifest <file>', "the manifest of the last build, if it is not in Astro's default cacheDir")
   .option('--output <folder>', 'the built site, if it was moved after the build')
   .showHelpAfterError()
-  .showSuggestionAfterError();
+  .showSuggestionAfterError()
+  // Throws where commander would exit with 1, which is the status of a check that failed.
+  .exitOverride();
 
 program
   .command('list')
   .description('list the snippets and the pages they are on; works offline')
   .option('--json', 'print JSON')
+  .addHelpText('after', exitStatusHelp('list'))
   .action(async (options) => (await import('./list.ts')).list(program.opts(), options));
 
 program
   .command('check')
-  .description(
-    `check which snippets have changed since the build. Exit status: 0 none, ${exitCodes.changed} some, 1 failed`,
-  )
+  .description('check which snippets have changed since the build')
   .option('--json', 'print JSON')
+  .addOption(
+    commandOption('--exec <command>', 'run when something changed or there is no usable record of a build'),
+  )
+  .addHelpText('after', exitStatusHelp('check'))
+  .addHelpText('after', 'With --exec, the status of the command takes the place of 10 and 3.')
   .action(async (options) => (await import('./check.ts')).check(program.opts(), options));
 
 program
   .command('refresh')
-  .description(
-    `write changed snippets into the pages that show them, without a build. Exit status: 0 up to date, ${exitCodes.needsBuild} a build is needed, 1 failed`,
-  )
+  .description('write changed snippets into the pages that show them, without a build')
   .option('--dry-run', 'show what would change without writing')
   .option('--skip-modified', 'skip pages that were changed after the build')
-  .option('--after <command>', afterHelp)
+  .addOption(commandOption('--after <command>', afterHelp))
+  .addHelpText('after', exitStatusHelp('refresh'))
   .action(async (options) => (await import('./refresh.ts')).refresh(program.opts(), options));
 
 program
@@ -51,9 +55,11 @@ program
       .default(30_000, '30s')
       .argParser(parseInterval),
   )
-  .option('--exec <command>', 'deploy command, run once for each set of changes')
+  .addOption(commandOption('--build <command>', 'build command, run where a refresh is not enough'))
+  .addOption(commandOption('--exec <command>', 'deploy command, run once for each set of changes'))
   .option('--skip-modified', 'skip pages that were changed after the build')
-  .option('--after <command>', afterHelp)
+  .addOption(commandOption('--after <command>', afterHelp))
+  .addHelpText('after', exitStatusHelp('watch'))
   .action(async (options) => (await import('./watch.ts')).watch(program.opts(), options));
 
 program
@@ -62,12 +68,14 @@ program
     'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
   )
   .option('--to <file>', 'the file to write', 'snippets-report.html')
+  .addHelpText('after', exitStatusHelp('report'))
   .action(async (options) => (await import('./report/report.ts')).report(program.opts(), options));
 
 program
   .command('doctor')
   .description('check the setup: environment, URLs, certificate, key, each variant')
   .argument('[id]', 'a snippet to fetch; by default one of the last build')
+  .addHelpText('after', exitStatusHelp('doctor'))
   .action(async (id) => (await import('./doctor/doctor.ts')).doctor(program.opts(), id));
 
 program
@@ -75,6 +83,7 @@ program
   .description('get one snippet as a build would')
   .argument('<id>', "the snippet's id")
   .option('--params <json>', 'variables for the snippet: one JSON object')
+  .addHelpText('after', exitStatusHelp('get'))
   .action(async (id, options) => (await import('./get.ts')).get(program.opts(), id, options));
 
 function parseInterval(text: string): number {
@@ -85,19 +94,23 @@ function parseInterval(text: string): number {
   return milliseconds;
 }
 
+/** An option that takes a shell command. A variable that is not set would make it empty, and succeed. */
+function commandOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((command: string) => {
+    if (command.trim() === '') throw new InvalidArgumentError('Expected a command.');
+    return command;
+  });
+}
+
 try {
   process.exitCode = await program.parseAsync().then(() => process.exitCode ?? exitCodes.ok);
 } catch (error) {
-  const { message, hint } = explain(error);
-  process.stderr.write(`${message}\n${hint === undefined ? '' : `\n${hint}\n`}`);
-  process.exitCode = exitCodes.failed;
-}
-
-function explain(error: unknown): { message: string; hint: string | undefined } {
-  if (isSnippetFailure(error)) {
-    return { message: `${error.message} [${error.code}]`, hint: errors[error.code].hint };
+  // Commander has printed its own errors already, and help and the version are none.
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  } else {
+    const { message, hint, exitCode } = explain(error);
+    process.stderr.write(`${message}\n${hint === undefined ? '' : `\n${hint}\n`}`);
+    process.exitCode = exitCode;
   }
-  const { name, message, hint } = error as UserError;
-  const code = /^astro-snippets\/(.+)$/.exec(name)?.[1];
-  return { message: code === undefined ? message : `${message} [${code}]`, hint };
 }

@@ -1,4 +1,6 @@
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { cleanText } from '../client/clean-text.ts';
 import { userError } from '../failures/user-error.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
 import { type Manifest, type ManifestFlaw, outputFrom, readManifest } from '../record/manifest.ts';
@@ -25,12 +27,13 @@ export interface Project {
 /**
  * Opens the project in the current folder.
  *
- * @throws AstroError if it was not built yet, or by another version.
+ * @throws AstroError if it was not built yet, or by another version; if the output folder that is passed does not exist.
  */
 export async function openProject({ manifest: path, output }: ProjectOptions): Promise<Project> {
   const file = manifestPath(path);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
+  if (output !== undefined) await requireFolder(output);
   const moved = output === undefined ? found : { ...found, output: outputFrom(file, resolve(output)) };
   return { file, manifest: await recover(file, moved) };
 }
@@ -92,6 +95,14 @@ export async function openChanges(options: ProjectOptions, signal?: AbortSignal)
   }
 }
 
-function manifestPath(path: string | undefined): string {
+async function requireFolder(output: string): Promise<void> {
+  const stats = await stat(resolve(output)).catch(() => undefined);
+  if (stats?.isDirectory()) return;
+  const problem = stats === undefined ? 'does not exist' : 'is not a folder';
+  throw userError('missing-output', `The output folder ${cleanText(output)} ${problem}.`);
+}
+
+/** Where the record of the last build is, whether or not there is one. */
+export function manifestPath(path: string | undefined): string {
   return path === undefined ? manifestFile(join(process.cwd(), 'node_modules/.astro')) : resolve(path);
 }

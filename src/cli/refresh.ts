@@ -1,5 +1,5 @@
 import { count } from '../client/format.ts';
-import type { Manifest } from '../record/manifest.ts';
+import { hashOf, type Manifest } from '../record/manifest.ts';
 import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../record/refresh.ts';
 import type { DerivedFile } from '../record/side-products/derived-files.ts';
 import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
@@ -24,6 +24,12 @@ export interface RefreshResult {
   after?: AfterResult;
 }
 
+/** What a refresh has done, and for what. */
+export interface SiteUpdate extends RefreshResult {
+  /** Tells contents of the service apart: changes with each snippet of the site that is published. */
+  published: string;
+}
+
 /** `astro-snippets refresh`: updates the built site without building it again. */
 export async function refresh(project: ProjectOptions, options: RefreshOptions): Promise<void> {
   const result = options.dryRun ? await previewRefresh(project, options) : await updateSite(project, options);
@@ -31,8 +37,11 @@ export async function refresh(project: ProjectOptions, options: RefreshOptions):
   for (const name of written) print(`${name} ${options.dryRun ? 'would be written' : 'is up to date'}`);
   for (const { name, reason } of toBuild) print(`${name} ${reason}`);
   if (written.length + toBuild.length === 0 && after === undefined) print('Nothing has changed.');
-  const failure = after === undefined ? undefined : failureOf(after);
-  if (failure !== undefined) process.stderr.write(`${failure}\n`);
+  const failure = after === undefined ? undefined : afterFailure(after);
+  if (failure !== undefined)
+    process.stderr.write(
+      `${failure}\nFix the command and refresh with --after again: it is run even if nothing else has changed.\n`,
+    );
   else if (toBuild.length > 0) print(nextStep(result, options));
   const done = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
   process.exitCode = failure === undefined ? done : exitCodes.failed;
@@ -48,14 +57,15 @@ export async function updateSite(
   project: ProjectOptions,
   { skipModified = false, after }: Pick<RefreshOptions, 'skipModified' | 'after'>,
   signal?: AbortSignal,
-): Promise<RefreshResult> {
+): Promise<SiteUpdate> {
   const changes = await openChanges(project, signal);
   const { file, manifest, snippets, warnings } = changes;
   const plan = await planRefresh(file, manifest, snippets);
   const { pages, toBuild, stale } = plan;
+  const published = hashOf(JSON.stringify(snippets.map(({ content }) => content)));
   const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
   if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
-    return { written: [], toBuild: refused, stale };
+    return { written: [], toBuild: refused, stale, published };
   }
   if (pages.length > 0) {
     for (const warning of warnings) process.stderr.write(`${warning}\n`);
@@ -63,11 +73,11 @@ export async function updateSite(
   }
   const written = pages.map(({ page }) => page.name);
   if (after === undefined || (pages.length === 0 && manifest.pending === undefined)) {
-    return { written, toBuild, stale: [] };
+    return { written, toBuild, published };
   }
   const ran = await runAfter(after, changes, stale);
   const left = linesOf(ran.left, () => 'was not renewed by the command');
-  return { written, toBuild: [...toBuild, ...left], stale: ran.left, after: ran };
+  return { written, toBuild: [...toBuild, ...left], stale: ran.left, after: ran, published };
 }
 
 /** What is, or would be, out of date without a command that renews it. */
@@ -103,8 +113,8 @@ function nextStep({ toBuild, stale = [], after }: RefreshResult, options: Refres
   return `${nothing}, or update the other pages with --skip-modified.`;
 }
 
-/** What to do about a command that has failed. */
-export function failureOf({ command, status }: AfterResult): string | undefined {
+/** That a command has failed; `undefined` if it has not. Without the command, which may contain a key. */
+export function afterFailure({ status }: AfterResult): string | undefined {
   if (status === 0) return undefined;
-  return `${command} exited with ${status}. The pages are written, but what was made from them is not up to date. When the command is fixed, run the same refresh again: it runs the command even if nothing else has changed.`;
+  return `The pages are written, but the command of --after exited with status ${status}, so what was made from them may be out of date.`;
 }

@@ -1,21 +1,40 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { print } from './output.ts';
+
+export interface RunCommandOptions {
+  /** Where the command's standard output goes: to our own by default. */
+  stdout?: 'stdout' | 'stderr';
+}
+
+const couldNotStart = 127;
 
 /**
- * Runs a shell command, as `npm run` does.
+ * Runs a shell command in the current folder and waits for it, as `npm run` does: Ctrl-C reaches the command by itself,
+ * and SIGTERM is passed on to it.
  *
- * @returns its exit status: as a shell's, 128 and the signal's number if a signal ended it.
+ * @returns its exit status, as a shell would report it: 128 + n after a signal, 127 if it could not be started. Never
+ * rejects. Messages leave the command out, since a shell may have expanded the API key in it.
  */
-export function runCommand(command: string): Promise<number> {
+export function runCommand(command: string, { stdout = 'stdout' }: RunCommandOptions = {}): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(command, { shell: true, stdio: 'inherit' });
-    child.once('error', ({ message }) => {
-      print(`${command} could not be started: ${message}`);
-      resolve(127);
+    const child = spawn(command, { shell: true, stdio: ['inherit', process[stdout].fd, process.stderr.fd] });
+    // Without a handler, Ctrl-C would end this process before the command, and its status would be lost.
+    const ignore = () => {};
+    const passOn = () => child.kill('SIGTERM');
+    process.on('SIGINT', ignore);
+    process.on('SIGTERM', passOn);
+    const settle = (status: number) => {
+      process.off('SIGINT', ignore);
+      process.off('SIGTERM', passOn);
+      resolve(status);
+    };
+    child.once('error', ({ message }: NodeJS.ErrnoException) => {
+      if (child.pid !== undefined) return;
+      process.stderr.write(`The shell could not be started: ${message.replace(command, '…')}\n`);
+      settle(couldNotStart);
     });
-    child.once('close', (status, signal) =>
-      resolve(status ?? 128 + (signal === null ? 0 : constants.signals[signal])),
-    );
+    child.once('close', (status, signal) => {
+      settle(status ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+    });
   });
 }

@@ -1,33 +1,60 @@
-import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { type Clock, systemClock } from '../client/clock.ts';
+import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/user-error.ts';
-import type { PageToBuild } from '../record/refresh.ts';
-import { print } from './output.ts';
-import { openProject, type ProjectOptions } from './project.ts';
-import { failureOf as afterFailure, type RefreshResult, updateSite } from './refresh.ts';
+import { explain } from './explain.ts';
+import { exitCodes, print } from './output.ts';
+import { isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
+import { findManifest, manifestPath, openProject, type ProjectOptions } from './project.ts';
+import { afterFailure, type SiteUpdate, updateSite } from './refresh.ts';
+import { runCommand } from './run-command.ts';
+import {
+  buildPause,
+  idle,
+  nextAction,
+  noRecord,
+  type WatchAction,
+  type WatchEvent,
+  type WatchState,
+} from './watch-policy.ts';
 
 export interface WatchOptions {
   /** In milliseconds. */
   every: number;
+  /** Builds the site where a refresh cannot bring it up to date. */
+  build?: string;
+  /** Deploys the site. */
   exec?: string;
   skipModified?: boolean;
+  /** Renews what was made from the pages. */
   after?: string;
 }
 
 /** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
-export async function watch(
-  project: ProjectOptions,
-  { every, exec, ...options }: WatchOptions,
-): Promise<void> {
+export async function watch(project: ProjectOptions, options: WatchOptions): Promise<void> {
+  const { every, build, exec } = options;
+  const record = manifestPath(project.manifest);
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
-  await openProject(project);
+  if (build === undefined || (await findManifest(project)) !== undefined) await openProject(project);
+  const needsDeploy = exec !== undefined && (await isCommandPending(record));
   await untilInterrupted(async (signal) => {
     // Not before signals are handled, since a caller may stop the command as soon as it says so.
     print(`Checking every ${every / 1000} s. Press Ctrl-C to stop.`);
     const site = new WatchedSite({
+      every,
+      needsDeploy,
+      signal,
+      clock: systemClock,
       update: () => updateSite(project, options, signal),
-      deploy: () => (exec === undefined ? Promise.resolve(true) : run(exec)),
+      build:
+        build === undefined
+          ? undefined
+          : async () => {
+              // In advance, so that what is built is deployed even if this process ends in between.
+              if (exec !== undefined) await markPending(record);
+              return buildSite(project, build);
+            },
+      deploy: async () => (exec === undefined ? 0 : runPendingCommand(record, () => runCommand(exec))),
       log: (line) => {
         if (!signal.aborted) print(line);
       },
@@ -36,11 +63,30 @@ export async function watch(
   });
 }
 
+/** @returns why it failed, as the end of a sentence; `undefined` if there is the record of a new build now. */
+async function buildSite(project: ProjectOptions, command: string): Promise<string | undefined> {
+  const before = await findManifest(project);
+  const status = await runCommand(command);
+  if (status !== 0) return `exited with status ${status}`;
+  const after = await findManifest(project);
+  if (after !== undefined && after.builtAt !== before?.builtAt) return undefined;
+  return `left no new record of a build at ${manifestPath(project.manifest)}`;
+}
+
 export interface WatchedSiteOptions {
+  /** The time between two updates, in milliseconds. */
+  every: number;
+  /** Whether there is something to deploy from the start. */
+  needsDeploy: boolean;
+  /** When it is aborted, nothing more is begun. */
+  signal: AbortSignal;
+  clock: Pick<Clock, 'now'>;
   /** Updates the site as far as possible without a build. @throws if the service is in trouble. */
-  update(): Promise<RefreshResult>;
-  /** Called after pages were written. @returns whether it succeeded. */
-  deploy(): Promise<boolean>;
+  update(): Promise<SiteUpdate>;
+  /** Called where only a build helps. @returns why it failed, as the end of a sentence; else `undefined`. */
+  build: (() => Promise<string | undefined>) | undefined;
+  /** Called after pages were written or built. @returns the exit status. */
+  deploy(): Promise<number>;
   log(line: string): void;
 }
 
@@ -50,41 +96,91 @@ export interface WatchedSiteOptions {
  */
 export class WatchedSite {
   readonly #options: WatchedSiteOptions;
+  #state: WatchState;
   #trouble: string | undefined;
   #toBuild = '';
-  #needsDeploy = false;
 
   constructor(options: WatchedSiteOptions) {
     this.#options = options;
+    this.#state = { ...idle, needsDeploy: options.needsDeploy };
   }
 
   async update(): Promise<void> {
-    const { update, deploy, log } = this.#options;
+    const { build, signal } = this.#options;
+    let action = this.#decide(await this.#check());
+    while (action !== 'wait' && !signal.aborted) {
+      const done = action === 'build' && build !== undefined ? this.#build(build) : this.#deploy();
+      action = this.#decide(await done);
+    }
+  }
+
+  #decide(event: WatchEvent): WatchAction {
+    const { build, every, clock } = this.#options;
+    const conditions = { canBuild: build !== undefined, every, now: clock.now() };
+    const { state, action } = nextAction(this.#state, event, conditions);
+    this.#state = state;
+    return action;
+  }
+
+  async #check(): Promise<WatchEvent> {
+    const { update, build, log } = this.#options;
     try {
-      const { written, toBuild, after } = await update();
+      const { written, toBuild, published, after } = await update();
       if (this.#trouble !== undefined) log('The check succeeded again.');
       this.#trouble = undefined;
       for (const name of written) log(`${name} is up to date`);
-      this.#logToBuild(toBuild);
-      // The command may be that of an earlier update, whose pages were not deployed without it.
-      this.#needsDeploy ||= written.length > 0 || after !== undefined;
+      const reasons = toBuild.map(({ name, reason }) => `${name} ${reason}`).join('\n');
+      this.#logToBuild(reasons);
       const failure = after === undefined ? undefined : afterFailure(after);
       if (failure !== undefined) {
-        log(failure);
-        return;
+        log(`${failure} It is run again with the next check.`);
+        return { kind: 'unfinished' };
       }
+      if (build === undefined && after !== undefined && after.left.length > 0) return { kind: 'unfinished' };
+      const what = reasons === '' ? undefined : `${reasons}\n${published}`;
+      // The command may be that of an earlier check, whose pages were not deployed without it.
+      return { kind: 'checked', written: written.length > 0 || after !== undefined, toBuild: what };
     } catch (error) {
-      this.#logTrouble(error as UserError);
-      return;
+      const { message, exitCode } = explain(error);
+      if (build === undefined || exitCode !== exitCodes.needsBuild) {
+        this.#logTrouble(error as UserError);
+        return { kind: 'trouble' };
+      }
+      this.#trouble = undefined;
+      this.#logToBuild(message);
+      return { kind: 'checked', written: false, toBuild: noRecord };
     }
-    if (this.#needsDeploy) this.#needsDeploy = !(await deploy());
   }
 
-  #logToBuild(pages: readonly PageToBuild[]): void {
-    const lines = pages.map(({ name, reason }) => `${name} ${reason}`).join('\n');
-    if (lines !== '' && lines !== this.#toBuild)
-      this.#options.log(`${lines}\nBuild the site to update these pages.`);
-    this.#toBuild = lines;
+  async #build(build: () => Promise<string | undefined>): Promise<WatchEvent> {
+    const { every, log } = this.#options;
+    log('Building the site.');
+    const problem = await build().catch(({ message }: Error) => `was not run: ${message}`);
+    if (problem !== undefined) {
+      const pause = buildPause(this.#state.failures + 1, every);
+      log(
+        `The command of --build ${problem}. It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`,
+      );
+    }
+    return { kind: 'built', succeeded: problem === undefined };
+  }
+
+  async #deploy(): Promise<WatchEvent> {
+    const { deploy, log } = this.#options;
+    const problem = await deploy().then(
+      (status) => (status === 0 ? undefined : `exited with status ${status}`),
+      ({ message }: Error) => `was not run: ${message}`,
+    );
+    if (problem !== undefined) log(`The command of --exec ${problem}. It is run again with the next check.`);
+    return { kind: 'deployed', succeeded: problem === undefined };
+  }
+
+  /** Logged when it is not what the last check has found. */
+  #logToBuild(reasons: string): void {
+    const { build, log } = this.#options;
+    const step = build === undefined ? '\nBuild the site to update these pages.' : '';
+    if (reasons !== '' && reasons !== this.#toBuild) log(`${reasons}${step}`);
+    this.#toBuild = reasons;
   }
 
   /** Logged once per kind of trouble. The hint tells kinds apart, since details such as attempts change each time. */
@@ -132,20 +228,4 @@ async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): P
   process.on('SIGTERM', interrupt);
   await work(controller.signal);
   if (received !== undefined) process.exit(128 + constants.signals[received]);
-}
-
-/** Runs a shell command, as `npm run` does. When the watch is stopped, a running command is waited for. */
-function run(command: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn(command, { shell: true, stdio: 'inherit' });
-    child.once('error', ({ message }) => {
-      print(`${command} could not be started: ${message}`);
-      resolve(false);
-    });
-    child.once('close', (status, signal) => {
-      if (status !== 0)
-        print(`${command} exited with ${signal ?? status}. It is run again with the next check.`);
-      resolve(status === 0);
-    });
-  });
 }

@@ -46,7 +46,8 @@ export type SetupErrorCode =
   | 'duplicate-integration'
   | 'on-demand-page'
   | 'embed-in-browser'
-  | 'missing-manifest';
+  | 'missing-manifest'
+  | 'missing-output';
 
 export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
 
@@ -284,6 +285,11 @@ export const errors = {
     title: 'No build manifest found',
     effect: 'end',
     hint: 'Build the site first, in this folder and with this version of astro-snippets. With a cacheDir of your own, pass --manifest.',
+  },
+  'missing-output': {
+    title: 'The output folder does not exist',
+    effect: 'end',
+    hint: 'Pass the folder of the built site to --output, or leave --output out if it was not moved after the build.',
   },
 } as const satisfies Readonly<Record<ErrorCode, ErrorEntry>>;
 

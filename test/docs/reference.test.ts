@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { errors } from '../../src/failures/errors.ts';
-import { documentedOptions, errorsPage, optionsTable } from './reference.ts';
+import { documentedOptions, errorsPage, exitStatusTable, optionsTable } from './reference.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
 
 test('the table of options in the README matches the source (npm run docs updates it)', () => {
   expect(read('README.md')).toContain(`\n${optionsTable()}\n`);
+});
+
+test('the table of exit statuses in the README matches the source (npm run docs updates it)', () => {
+  expect(read('README.md')).toContain(`\n${exitStatusTable()}\n`);
 });
 
 test('every option has a description in its doc comment', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { exitCodes, exitMeanings } from '../../src/cli/output.ts';
 import { type ErrorEntry, errors } from '../../src/failures/errors.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -63,6 +64,19 @@ export function optionsTable(): string {
   ]);
   const table = [['option', 'what it does', 'environment', 'default'], ['---', '---', '---', '---'], ...rows];
   return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** The table of exit statuses for the README. */
+export function exitStatusTable(): string {
+  const columns = ['ok', 'changed', 'needsBuild', 'failed', 'usage'] as const;
+  const rows = Object.entries(exitMeanings).map(
+    ([command, meanings]: [string, Partial<Record<string, string>>]) => [
+      `\`${command}\``,
+      ...columns.map((name) => meanings[name] ?? ''),
+    ],
+  );
+  const head = ['exit status', ...columns.map((name) => String(exitCodes[name]))];
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 const effects: Record<ErrorEntry['effect'], string> = {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorsPage, optionsTable } from './reference.ts';
+import { errorsPage, exitStatusTable, optionsTable } from './reference.ts';
 
 // `npm run docs`: writes what the documentation takes from the source. A test fails if it is out of date.
 const root = join(import.meta.dirname, '../..');
@@ -8,6 +8,8 @@ const readme = join(root, 'README.md');
 const text = readFileSync(readme, 'utf8');
 writeFileSync(
   readme,
-  text.replace(/\| option \|[\s\S]*?\n(?=\n)/, () => `${optionsTable()}\n`),
+  text
+    .replace(/\| option \|[\s\S]*?\n(?=\n)/, () => `${optionsTable()}\n`)
+    .replace(/\| exit status \|[\s\S]*?\n(?=\n)/, () => `${exitStatusTable()}\n`),
 );
 writeFileSync(join(root, 'docs/errors.md'), errorsPage());

@@ -52,14 +52,19 @@ describe('a watched site', () => {
     const logged: string[] = [];
     let deployed = 0;
     const site = new WatchedSite({
+      every: 30_000,
+      needsDeploy: false,
+      signal: new AbortController().signal,
+      clock: instantClock(),
       async update() {
         const outcome = outcomes.shift() ?? nothing;
         if (outcome instanceof Error) throw outcome;
-        return outcome;
+        return { ...outcome, published: '' };
       },
+      build: undefined,
       async deploy() {
         deployed += 1;
-        return deployments.shift() ?? true;
+        return deployments.shift() === false ? 7 : 0;
       },
       log: (line) => logged.push(line),
     });
@@ -75,7 +80,11 @@ describe('a watched site', () => {
       'repeats a failed deployment until it succeeds',
       [some, nothing, nothing, nothing],
       [false, false, true],
-      ['a.html is up to date'],
+      [
+        'a.html is up to date',
+        'The command of --exec exited with status 7. It is run again with the next check.',
+        'The command of --exec exited with status 7. It is run again with the next check.',
+      ],
       3,
     ],
     [
@@ -213,12 +222,12 @@ describe('astro-snippets watch', () => {
   test('rejects an interval without a unit or below one second, and a site that was not built', async () => {
     for (const time of ['30', '10ms', 'often']) {
       const { exitCode, output } = await start('--every', time).ended;
-      expect(exitCode).toBe(1);
+      expect(exitCode).toBe(2);
       expect(output).toContain('Expected a duration of at least 1s, such as 30s or 5m.');
     }
     await writeFile(join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json'), '{}');
     const { exitCode, output } = await start().ended;
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(3);
     expect(output).toContain('manifest.json is damaged. [missing-manifest]\n\nBuild the site once.');
   });
 });

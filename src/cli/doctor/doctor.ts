@@ -1,5 +1,5 @@
 import { formatDuration } from '../../client/format.ts';
-import { createRequest, parseRequest } from '../../client/snippet-request.ts';
+import { createRequest, parseRequest, type SnippetRequest } from '../../client/snippet-request.ts';
 import { errors } from '../../failures/errors.ts';
 import type { UserError } from '../../failures/user-error.ts';
 import { requestsOf } from '../../record/manifest.ts';
@@ -19,6 +19,7 @@ const variants = [
 
 /** `astro-snippets doctor`: checks the setup, with one request to each variant, and says what to fix. */
 export async function doctor(project: ProjectOptions, id?: string): Promise<void> {
+  const named = id === undefined ? undefined : parseRequest(id, undefined);
   print('Environment');
   report('works', `Node ${process.versions.node}`);
   const settings = await checkEnvironment(project);
@@ -26,7 +27,7 @@ export async function doctor(project: ProjectOptions, id?: string): Promise<void
     process.exitCode = exitCodes.failed;
     return;
   }
-  const probe = await probeFor(project, id);
+  const probe = await probeFor(project, named);
   let works = true;
   for (const { variant, url, title } of variants) {
     print(`\n${title}`);
@@ -67,9 +68,9 @@ async function checkEnvironment(project: ProjectOptions): Promise<Settings | und
   return hasConnection(settings) ? settings : undefined;
 }
 
-/** The snippet with this id; by default one that the site shows, or else a guess, which still tells about the key. */
-async function probeFor(project: ProjectOptions, id: string | undefined): Promise<Probe> {
-  if (id !== undefined) return { request: parseRequest(id, undefined), isGuess: false };
+/** The snippet that was named; by default one that the site shows, or else a guess, which still tells about the key. */
+async function probeFor(project: ProjectOptions, named: SnippetRequest | undefined): Promise<Probe> {
+  if (named !== undefined) return { request: named, isGuess: false };
   const manifest = await findManifest(project);
   const [shown] = manifest === undefined ? [] : requestsOf(manifest);
   return shown === undefined

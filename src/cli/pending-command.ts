@@ -1,0 +1,39 @@
+import { access, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+// A build renews the record before the command after it, such as a deployment, has succeeded. The record alone would
+// then say that nothing has changed, and readers would never see the change. This file lies beside the record until the
+// command has succeeded, and outlives a process that is killed.
+
+/** Whether a command that had to run for this record has not succeeded yet. */
+export async function isCommandPending(record: string): Promise<boolean> {
+  return access(pendingFile(record)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Runs a command that has to succeed once. Until it does, {@link isCommandPending} is true, also in later processes.
+ *
+ * @param run returns the exit status.
+ * @throws if the folder of the record cannot be written to.
+ */
+export async function runPendingCommand(record: string, run: () => Promise<number>): Promise<number> {
+  await markPending(record);
+  const status = await run();
+  if (status === 0) await rm(pendingFile(record), { force: true });
+  // Again, since a build may have emptied the folder.
+  else await markPending(record);
+  return status;
+}
+
+/** Notes that a command has to run. */
+export async function markPending(record: string): Promise<void> {
+  await mkdir(dirname(record), { recursive: true });
+  await writeFile(pendingFile(record), '');
+}
+
+function pendingFile(record: string): string {
+  return join(dirname(record), 'command-pending');
+}
