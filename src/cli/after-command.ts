@@ -1,6 +1,6 @@
 import type { PageToBuild } from '../record/refresh.ts';
-import { type DerivedFile, searchIndexCommand, whyStale } from '../record/side-products/derived-files.ts';
-import { settle, staleFiles, watchFiles } from '../record/side-products/pending.ts';
+import { searchIndexCommand, whyStale } from '../record/side-products/derived-files.ts';
+import { type StaleFile, settle, staleFiles, watchFiles } from '../record/side-products/pending.ts';
 import { shownName, siteFolders } from '../record/side-products/site-folders.ts';
 import type { Project } from './project.ts';
 import { runCommand } from './run-command.ts';
@@ -10,7 +10,7 @@ export interface AfterResult {
   /** Its exit status. */
   status: number;
   /** What it should have made anew and did not. Empty if it failed. */
-  left: DerivedFile[];
+  left: StaleFile[];
 }
 
 /**
@@ -20,7 +20,7 @@ export interface AfterResult {
 export async function runAfter(
   command: string,
   { file }: Project,
-  stale: readonly DerivedFile[],
+  stale: readonly StaleFile[],
 ): Promise<AfterResult> {
   const notRenewed = watchFiles(stale);
   const status = await runCommand(command);
@@ -31,7 +31,7 @@ export async function runAfter(
 }
 
 /** Files that keep a refresh without a command from writing, by the reason. */
-export function linesOf(stale: readonly DerivedFile[], why = whyStale): PageToBuild[] {
+export function linesOf(stale: readonly StaleFile[], why = whyStale): PageToBuild[] {
   return stale.map((file) => ({ name: shownName(file.folder, file.name), reason: why(file) }));
 }
 
@@ -42,7 +42,7 @@ export const commandPending: PageToBuild = {
 };
 
 /** The option that renews these files. A placeholder stands for a command that cannot be known here. */
-export function afterOption(stale: readonly DerivedFile[]): string {
+export function afterOption(stale: readonly StaleFile[]): string {
   const indexes = stale.filter(({ kind }) => kind === 'search-index');
   const others = stale
     .filter(({ kind }) => kind === 'revision')
@@ -58,7 +58,7 @@ export function afterOption(stale: readonly DerivedFile[]): string {
 export function unfinishedOf({ file, manifest }: Project): PageToBuild[] {
   const { pending, renewing = [] } = manifest;
   const pages = renewing.map(({ page }) => ({ name: page, reason: 'was not written to all its copies' }));
-  const stale = staleFiles(siteFolders(file, manifest), pending, []);
+  const stale = staleFiles(siteFolders(file, manifest), pending);
   if (pending !== undefined && stale.length === 0) return [...pages, commandPending];
   return [...pages, ...linesOf(stale, () => 'was not renewed after the last refresh')];
 }

@@ -1,7 +1,7 @@
 import { count } from '../client/format.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
 import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../record/refresh.ts';
-import type { DerivedFile } from '../record/side-products/derived-files.ts';
+import type { StaleFile } from '../record/side-products/pending.ts';
 import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
 import { exitCodes, nameOf, print, printPatch } from './output.ts';
 import { openChanges, type ProjectOptions } from './project.ts';
@@ -19,7 +19,7 @@ export interface RefreshResult {
   /** What a refresh could not bring up to date. Nothing was written, unless pages are skipped or a command was run. */
   toBuild: PageToBuild[];
   /** What of it a command can renew. */
-  stale?: readonly DerivedFile[];
+  stale?: readonly StaleFile[];
   /** What came of the command, if it was run. */
   after?: AfterResult;
 }

@@ -106,7 +106,7 @@ const pendingSchema = z.object({
   name: z.string(),
   kind: z.enum(['search-index', 'revision']),
   page: z.string(),
-  /** The hash of the file before pages were written; absent if it was gone. */
+  /** The hash of its bytes that are out of date; absent if it was gone. */
   hash: z.string().optional(),
 });
 

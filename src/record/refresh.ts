@@ -21,7 +21,6 @@ import {
   writeManifest,
 } from './manifest.ts';
 import { dropUnusedKinds, type Place, PlacePacker } from './places.ts';
-import type { DerivedFile } from './side-products/derived-files.ts';
 import {
   listPageCopies,
   notACopy,
@@ -29,7 +28,7 @@ import {
   pageCopyOf,
   readPageCopy,
 } from './side-products/page-copies.ts';
-import { pendingFiles, staleFiles, stillPending } from './side-products/pending.ts';
+import { pendingFiles, type StaleFile, staleFiles } from './side-products/pending.ts';
 import { siteFolders } from './side-products/site-folders.ts';
 
 type UnpackedState = Omit<FileState, 'places'> & { places: Place[] };
@@ -55,7 +54,7 @@ export interface RefreshPlan {
   pages: RefreshedPage[];
   toBuild: PageToBuild[];
   /** Files that were made from these pages, and that only the command that made them can renew. */
-  stale: DerivedFile[];
+  stale: StaleFile[];
 }
 
 /**
@@ -73,7 +72,7 @@ export async function recover(file: string, manifest: Manifest): Promise<Manifes
     }),
   );
   const renewing = await recoverCopies(file, manifest);
-  return { ...manifest, files, renewing, pending: stillPending(file, manifest) };
+  return { ...manifest, files, renewing };
 }
 
 /** The pages of a refresh that was killed whose copies are not all written. Temporary files are removed. */

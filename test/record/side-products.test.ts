@@ -5,14 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  findDerivedFiles,
-  isRenewed,
-  searchIndexCommand,
-  stampOf,
-} from '../../src/record/side-products/derived-files.ts';
+import { findDerivedFiles, searchIndexCommand } from '../../src/record/side-products/derived-files.ts';
 import { PossibleDigests } from '../../src/record/side-products/digests.ts';
 import { compress, decompress, suffixes } from '../../src/record/side-products/encodings.ts';
+import { isRenewed, stampOf } from '../../src/record/side-products/file-stamp.ts';
 import { listPageCopies, readPageCopy } from '../../src/record/side-products/page-copies.ts';
 import { fileOfUrl, precachedUrls } from '../../src/record/side-products/precache.ts';
 import { findCopies } from '../../src/record/side-products/site-folders.ts';
@@ -204,15 +200,19 @@ describe('a file is renewed', () => {
   };
   test('as a search index when it was written again, even with the same bytes', () => {
     const before = stamp('index', 1);
-    expect(isRenewed('search-index', before, stampOf(join(root, 'file')))).toBe(false);
-    expect(isRenewed('search-index', before, stamp('index', 2))).toBe(true);
-    expect(isRenewed('search-index', before, undefined)).toBe(false);
+    const index = { kind: 'search-index', hash: before?.hash } as const;
+    expect(isRenewed(index, before, stampOf(join(root, 'file')))).toBe(false);
+    expect(isRenewed(index, before, stamp('index', 2))).toBe(true);
+    expect(isRenewed(index, before, undefined)).toBe(false);
+    const other = stamp('another', 3);
+    expect(isRenewed(index, other, other)).toBe(true);
   });
   test('as a list of revisions when it is another or gone, not when only its time is', () => {
     const before = stamp('old', 1);
-    expect(isRenewed('revision', before, stamp('old', 2))).toBe(false);
-    expect(isRenewed('revision', before, stamp('new', 1))).toBe(true);
-    expect(isRenewed('revision', before, undefined)).toBe(true);
+    const list = { kind: 'revision', hash: before?.hash } as const;
+    expect(isRenewed(list, before, stamp('old', 2))).toBe(false);
+    expect(isRenewed(list, before, stamp('new', 1))).toBe(true);
+    expect(isRenewed(list, before, undefined)).toBe(true);
   });
 });
 

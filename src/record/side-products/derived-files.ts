@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileKind } from '../../file-kinds.ts';
-import { hashOf } from '../manifest.ts';
 import { PossibleDigests } from './digests.ts';
 import { fileOfUrl, precachedUrls } from './precache.ts';
 import { type SiteFolder, shownPath } from './site-folders.ts';
@@ -114,33 +113,6 @@ function mayHoldDigests(name: string): boolean {
 export function whyStale({ kind, page }: Pick<DerivedFile, 'kind' | 'page'>): string {
   if (kind === 'search-index') return `is a search index of pages that change, such as ${page}`;
   return `contains the revision of ${page}, which changes`;
-}
-
-/** What tells a file that was written again from one that was left alone; `undefined` if it does not exist. */
-export interface FileStamp {
-  hash: string;
-  /** Changes whenever the file is written, even with the same bytes. */
-  written: string;
-}
-
-export function stampOf(file: string): FileStamp | undefined {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
-  if (found === undefined || !found.isFile()) return undefined;
-  const { ino, mtimeNs, ctimeNs } = found;
-  return { hash: hashOf(readFileSync(file)), written: [ino, mtimeNs, ctimeNs].join(' ') };
-}
-
-/**
- * Whether a command has renewed a file. A search index may be the same again; a file that still contains a page's old
- * revision may not. A list of revisions that is gone, like one with a digest in its name, is out of date no longer.
- */
-export function isRenewed(
-  kind: DerivedKind,
-  before: FileStamp | undefined,
-  after: FileStamp | undefined,
-): boolean {
-  if (kind === 'search-index') return after !== undefined && after.written !== before?.written;
-  return after === undefined || after.hash !== before?.hash;
 }
 
 /**

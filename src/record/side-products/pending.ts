@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Manifest, type PendingFile, readManifest, writeManifest } from '../manifest.ts';
-import {
-  type ChangingPage,
-  type DerivedFile,
-  type FileStamp,
-  findDerivedFiles,
-  isRenewed,
-  stampOf,
-} from './derived-files.ts';
+import { type PendingFile, readManifest, writeManifest } from '../manifest.ts';
+import { type ChangingPage, type DerivedFile, findDerivedFiles } from './derived-files.ts';
+import { type FileStamp, isRenewed, stampOf } from './file-stamp.ts';
 import { listPageCopies, readPageCopy } from './page-copies.ts';
-import { type SiteFolder, siteFolders } from './site-folders.ts';
+import type { SiteFolder } from './site-folders.ts';
+
+/** A derived file that is, or is going to be, out of date. */
+export interface StaleFile extends DerivedFile {
+  /** The hash of its bytes that are out of date. */
+  hash: string | undefined;
+}
 
 const pathOf = ({ folder, name }: Pick<DerivedFile, 'folder' | 'name'>) => join(folder.directory, name);
 
@@ -18,51 +18,33 @@ const pathOf = ({ folder, name }: Pick<DerivedFile, 'folder' | 'name'>) => join(
 export function staleFiles(
   folders: readonly SiteFolder[],
   pending: readonly PendingFile[] = [],
-  pages: readonly ChangingPage[],
-): DerivedFile[] {
-  const earlier = pending.flatMap(({ copy, name, kind, page }): DerivedFile[] => {
-    const folder = folders.find((one) => one.copy === copy);
-    return folder === undefined ? [] : [{ folder, name, kind, page }];
-  });
+  pages: readonly ChangingPage[] = [],
+): StaleFile[] {
   const found = pages.length === 0 ? [] : findDerivedFiles(folders, pages);
-  return [...new Map([...earlier, ...found].map((file) => [pathOf(file), file])).values()];
+  const stale = found.map((file): StaleFile => ({ ...file, hash: stampOf(pathOf(file))?.hash }));
+  const earlier = pending.flatMap(({ copy, ...file }): StaleFile[] => {
+    const folder = folders.find((one) => one.copy === copy);
+    return folder === undefined
+      ? []
+      : [{ folder, name: file.name, kind: file.kind, page: file.page, hash: file.hash }];
+  });
+  return [...new Map([...earlier, ...stale].map((file) => [pathOf(file), file])).values()];
 }
 
 /** How the manifest remembers files that a command is going to renew. */
-export function pendingFiles(stale: readonly DerivedFile[]): PendingFile[] {
-  return stale.map((file) => {
-    const { folder, name, kind, page } = file;
-    return { copy: folder.copy, name, kind, page, hash: stampOf(pathOf(file))?.hash };
-  });
+export function pendingFiles(stale: readonly StaleFile[]): PendingFile[] {
+  return stale.map(({ folder, name, kind, page, hash }) => ({ copy: folder.copy, name, kind, page, hash }));
 }
 
-/**
- * What the command of an earlier `refresh --after` has yet to renew. A file with other content was renewed by hand; one
- * with the same content may only have been copied.
- */
-export function stillPending(file: string, manifest: Manifest): PendingFile[] | undefined {
-  const { pending } = manifest;
-  if (pending === undefined || pending.length === 0) return pending;
-  const folders = siteFolders(file, manifest);
-  const left = pending.filter(({ copy, name, kind, hash }) => {
-    const folder = folders.find((one) => one.copy === copy);
-    if (folder === undefined) return false;
-    const now = stampOf(pathOf({ folder, name }));
-    if (now === undefined) return kind === 'search-index';
-    return now.hash === hash || !hasOwnCompressed(folder, name);
-  });
-  return left.length === 0 ? undefined : left;
-}
-
-/** Remembers how files are, to find out later which of them a command has renewed. */
-export function watchFiles(stale: readonly DerivedFile[]): () => DerivedFile[] {
-  const before = new Map<DerivedFile, FileStamp | undefined>(
+/** Remembers how files are now. @returns what finds out, later, which of them are out of date still. */
+export function watchFiles(stale: readonly StaleFile[]): () => StaleFile[] {
+  const before = new Map<StaleFile, FileStamp | undefined>(
     stale.map((file) => [file, stampOf(pathOf(file))]),
   );
   return () =>
     stale.filter((file) => {
       const now = stampOf(pathOf(file));
-      if (!isRenewed(file.kind, before.get(file), now)) return true;
+      if (!isRenewed(file, before.get(file), now)) return true;
       return now !== undefined && !hasOwnCompressed(file.folder, file.name);
     });
 }
@@ -79,7 +61,7 @@ function hasOwnCompressed(folder: SiteFolder, name: string): boolean {
  *
  * @param left what it did not renew.
  */
-export async function settle(file: string, left: readonly DerivedFile[]): Promise<void> {
+export async function settle(file: string, left: readonly StaleFile[]): Promise<void> {
   // Read again: the command may have been a build, which has made a record of its own.
   const { manifest } = await readManifest(file);
   if (manifest?.pending === undefined) return;
