@@ -20,16 +20,17 @@ const sites: Site[] = [];
 beforeAll(async () => {
   service = await startTestService({ 1: 'the heffalump', 2: 'about us', 3: '<b>a</b> & b' });
 });
-beforeEach(() => {
-  service.clearFaults();
-  service.put(1, 'the heffalump');
-  service.put(2, 'about us');
-  service.put(3, '<b>a</b> & b');
-});
+beforeEach(() => publishAll());
 afterAll(async () => {
   for (const site of sites) await site.remove();
   await service.close();
 });
+
+function publishAll(): void {
+  service.put(1, 'the heffalump');
+  service.put(2, 'about us');
+  service.put(3, '<b>a</b> & b');
+}
 
 const pages = {
   'src/pages/index.html':
@@ -51,6 +52,8 @@ async function createBuilt(integrations: string, files: Record<string, string> =
     ...files,
   });
   sites.push(site);
+  // What an earlier test has published is there still.
+  publishAll();
   await build(site);
   return site;
 }
