@@ -168,7 +168,10 @@ export class Run {
     }
   }
 
-  /** In the last `astro:build:done` of all: checks what other integrations wrote in the meantime. */
+  /**
+   * In the last `astro:build:done` of all: checks what other integrations wrote in the meantime, and records the copies
+   * that adapters made.
+   */
   async checkLateFiles(directory: string): Promise<void> {
     await this.close();
     try {
@@ -183,12 +186,26 @@ export class Run {
     const { checkLateFiles } = await import('./build/check-late-files.ts');
     try {
       checkLateFiles(directory, this.settings, this.#finished);
+      await this.#recordCopies(directory, this.#finished);
     } catch (error) {
       // A build that fails leaves no manifest.
       const { removeManifest } = await import('./record/manifest.ts');
       await removeManifest(this.manifest);
       throw error;
     }
+  }
+
+  async #recordCopies(directory: string, { at, hashes }: FinishedSite): Promise<void> {
+    if (hashes.size === 0) return;
+    const { findCopies } = await import('./record/side-products/site-folders.ts');
+    const root = fileURLToPath(this.config.root);
+    const copies = findCopies(root, directory, { names: hashes.keys(), since: at });
+    if (copies.length === 0) return;
+    const { outputFrom, readManifest, writeManifest } = await import('./record/manifest.ts');
+    const { manifest } = await readManifest(this.manifest);
+    if (manifest === undefined) return;
+    const recorded = copies.map((copy) => outputFrom(this.manifest, copy));
+    await writeManifest(this.manifest, { ...manifest, copies: recorded });
   }
 
   /**

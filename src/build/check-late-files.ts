@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/user-error.ts';
 import { hashOf } from '../record/manifest.ts';
+import { decompress, suffixOf } from '../record/side-products/encodings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
 import { overlaps, readUnlessLarge, searchFile } from './read-file.ts';
@@ -24,7 +25,8 @@ export interface FinishedSite {
  * Checks the files that other integrations wrote after snippets were inlined. They are not inlined: copies, compressed
  * files and lists for service workers exist by then.
  *
- * @throws AstroError if one contains an embed or the API key.
+ * @throws AstroError if one contains an embed or the API key, or if a compressed file was made before snippets were
+ * inlined.
  */
 export function checkLateFiles(
   directory: string,
@@ -39,7 +41,7 @@ export function checkLateFiles(
     if (bytes === undefined ? searchFile(file.file, overlaps.key, containsKey) : containsKey(bytes))
       withKey.push(file.name);
   };
-  const { scannable, others } = listSiteFiles(directory, exclude);
+  const { scannable, others, compressed } = listSiteFiles(directory, exclude);
   for (const file of scannable.filter(isLate)) {
     const bytes = readEmbedding(file);
     checkKey(file, bytes);
@@ -52,9 +54,24 @@ export function checkLateFiles(
   if (withKey.length > 0) {
     throw userError('published-key', `Another integration wrote the API key into ${withKey.join(', ')}.`);
   }
-  if (withEmbed.length === 0) return;
+  if (withEmbed.length > 0) {
+    throw userError(
+      'late-embed',
+      `Another integration wrote an embed into ${withEmbed.join(', ')} after snippets were inlined.`,
+    );
+  }
+  const stale = compressed.filter((file) => isOtherPage(file, hashes)).map(({ name }) => name);
+  if (stale.length === 0) return;
   throw userError(
-    'late-embed',
-    `Another integration wrote an embed into ${withEmbed.join(', ')} after snippets were inlined.`,
+    'stale-compressed-file',
+    `${stale.join(', ')} ${stale.length === 1 ? 'does' : 'do'} not decompress to the file beside it.`,
   );
+}
+
+/** Whether a compressed file holds something else than the file with snippets beside it. */
+function isOtherPage({ file, name }: SiteFile, hashes: FinishedSite['hashes']): boolean {
+  const suffix = suffixOf(name);
+  if (suffix === undefined || !hashes.has(name.slice(0, -suffix.length))) return false;
+  const page = readFileSync(file.slice(0, -suffix.length));
+  return !decompress(readFileSync(file), suffix, page.length)?.equals(page);
 }

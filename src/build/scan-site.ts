@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname, sep } from 'node:path';
+import { sep } from 'node:path';
 import { type FileKind, mayHoldEmbeds } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
+import { fileKind } from '../file-kinds.ts';
 import {
   excluder,
   type FileEmbed,
@@ -29,32 +30,18 @@ export interface SiteFiles {
   scannable: ScannableFile[];
   /** Scripts, styles, source maps, and files that the site excludes. They are only searched for the API key. */
   others: SiteFile[];
+  /** Files such as `index.html.gz`, which servers send in the place of `index.html`. */
+  compressed: SiteFile[];
 }
 
-const kinds: Readonly<Record<FileKind | 'code' | 'binary', readonly string[]>> = {
-  html: ['.html', '.htm', '.xhtml'],
-  xml: ['.xml', '.rss', '.atom', '.rdf', '.svg', '.xsl', '.xslt', '.kml', '.gpx', '.opml'],
-  json: ['.json', '.jsonl', '.ndjson', '.webmanifest', '.geojson', '.jsonld'],
-  // Everything that is not listed counts as text, too, so that an unknown format is searched.
-  text: ['.txt', '.md', '.mdx', '.csv', '.tsv', '.yaml', '.yml', '.ics', '.vcf'],
-  code: ['.js', '.mjs', '.cjs', '.css', '.map'],
-  binary:
-    `.avif .bmp .br .eot .gif .gz .heic .ico .jpeg .jpg .jxl .mov .mp3 .mp4 .ogg .otf .pdf .png .tar .tif .tiff
-    .ttf .wasm .wav .webm .webp .woff .woff2 .zip .zst`.split(/\s+/),
-};
-const kindOf = new Map(
-  Object.entries(kinds).flatMap(([kind, extensions]) =>
-    extensions.map((extension) => [extension, kind as keyof typeof kinds] as const),
-  ),
-);
-
 /**
- * Lists the files of the output, in an order that does not depend on the disk. Binary files are left out.
+ * Lists the files of the output, in an order that does not depend on the disk. Other binary files
+ * are left out.
  *
  * @param exclude patterns of files whose embeds are examples.
  */
 export function listSiteFiles(directory: string, exclude: readonly string[]): SiteFiles {
-  const files: SiteFiles = { scannable: [], others: [] };
+  const files: SiteFiles = { scannable: [], others: [], compressed: [] };
   const isExcluded = excluder(exclude);
   // Folder by folder, because joining names is cheaper than taking recursive paths apart.
   const list = (folder: string, prefix: string) => {
@@ -62,9 +49,10 @@ export function listSiteFiles(directory: string, exclude: readonly string[]): Si
       const found = { file: `${folder}${sep}${entry.name}`, name: `${prefix}${entry.name}` };
       if (entry.isDirectory()) list(found.file, `${found.name}/`);
       if (!entry.isFile()) continue;
-      const kind = kindOf.get(extname(entry.name).toLowerCase()) ?? 'text';
+      const kind = fileKind(entry.name);
       if (kind === 'binary') continue;
-      if (kind === 'code' || isExcluded(found.name)) files.others.push(found);
+      if (kind === 'compressed') files.compressed.push(found);
+      else if (kind === 'code' || isExcluded(found.name)) files.others.push(found);
       else files.scannable.push({ ...found, kind });
     }
   };
@@ -72,6 +60,7 @@ export function listSiteFiles(directory: string, exclude: readonly string[]): Si
   const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
   files.scannable.sort(byName);
   files.others.sort(byName);
+  files.compressed.sort(byName);
   return files;
 }
 

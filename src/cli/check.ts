@@ -1,5 +1,6 @@
 import { count } from '../client/format.ts';
 import { namesOf } from '../record/manifest.ts';
+import { unfinishedOf } from './after-command.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf, print } from './output.ts';
 import { isCommandPending, runPendingCommand } from './pending-command.ts';
@@ -11,7 +12,7 @@ export interface CheckOptions {
   exec?: string;
 }
 
-/** `astro-snippets check`: which snippets have changed since the build, and on which pages. */
+/** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
 export async function check(project: ProjectOptions, { json = false, exec }: CheckOptions): Promise<void> {
   process.exitCode =
     exec === undefined ? await showChanges(project, json) : await checkAndRun(project, json, exec);
@@ -51,13 +52,14 @@ async function checkAndRun(project: ProjectOptions, json: boolean, exec: string)
 }
 
 async function showChanges(project: ProjectOptions, json: boolean): Promise<number> {
-  const { manifest, changed } = await openChanges(project, { limits: impatience });
+  const { file, manifest, changed } = await openChanges(project, { limits: impatience });
+  const unfinished = unfinishedOf({ file, manifest });
   if (json) {
     const shown = changed.map(({ request: { id, params }, ...places }) => ({ id, params, ...places }));
-    print(JSON.stringify({ changed: shown }, null, 2));
+    print(JSON.stringify({ changed: shown, unfinished: unfinished.map(({ name }) => name) }, null, 2));
   } else if (manifest.snippets.length === 0) {
     print('The site shows no snippets.');
-  } else if (changed.length === 0) {
+  } else if (changed.length + unfinished.length === 0) {
     const { length } = manifest.snippets;
     print(
       `Nothing has changed: ${count(length, 'snippet')} ${length === 1 ? 'matches' : 'match'} the last build.`,
@@ -65,6 +67,7 @@ async function showChanges(project: ProjectOptions, json: boolean): Promise<numb
   } else {
     for (const { request, ...places } of changed)
       print(`${nameOf(request)} has changed\n    ${namesOf(places).join('\n    ')}`);
+    for (const { name, reason } of unfinished) print(`${name} ${reason}`);
   }
-  return changed.length === 0 ? exitCodes.ok : exitCodes.changed;
+  return changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
 }

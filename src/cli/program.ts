@@ -6,6 +6,9 @@ import { exitCodes, exitStatusHelp } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
+const afterHelp =
+  'command that renews what was made from the pages, such as a search index; run once after pages were written';
+
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 const program = new Command('astro-snippets')
   .description('Lists the snippets of a built site, checks which have changed, and updates the site.')
@@ -40,6 +43,7 @@ program
   .description('write changed snippets into the pages that show them, without a build')
   .option('--dry-run', 'show what would change without writing')
   .option('--skip-modified', 'skip pages that were changed after the build')
+  .addOption(commandOption('--after <command>', afterHelp))
   .addHelpText('after', exitStatusHelp('refresh'))
   .action(async (options) => (await import('./refresh.ts')).refresh(program.opts(), options));
 
@@ -54,6 +58,7 @@ program
   .addOption(commandOption('--build <command>', 'build command, run where a refresh is not enough'))
   .addOption(commandOption('--exec <command>', 'deploy command, run once for each set of changes'))
   .option('--skip-modified', 'skip pages that were changed after the build')
+  .addOption(commandOption('--after <command>', afterHelp))
   .addHelpText('after', exitStatusHelp('watch'))
   .action(async (options) => (await import('./watch.ts')).watch(program.opts(), options));
 

@@ -1,19 +1,27 @@
 import { count } from '../client/format.ts';
-import { hashOf } from '../record/manifest.ts';
-import { type PageToBuild, planRefresh, writeRefresh } from '../record/refresh.ts';
+import { hashOf, type Manifest } from '../record/manifest.ts';
+import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../record/refresh.ts';
+import type { StaleFile } from '../record/side-products/pending.ts';
+import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
 import { exitCodes, nameOf, print, printPatch } from './output.ts';
 import { openChanges, type ProjectOptions } from './project.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
   skipModified?: boolean;
+  /** A shell command that is run once after pages were written. */
+  after?: string;
 }
 
 export interface RefreshResult {
   /** The pages that were written. */
   written: string[];
-  /** The pages that only a build can update. Nothing was written, unless these are skipped. */
+  /** What a refresh could not bring up to date. Nothing was written, unless pages are skipped or a command was run. */
   toBuild: PageToBuild[];
+  /** What of it a command can renew. */
+  stale?: readonly StaleFile[];
+  /** What came of the command, if it was run. */
+  after?: AfterResult;
 }
 
 /** What a refresh has done, and for what. */
@@ -24,48 +32,89 @@ export interface SiteUpdate extends RefreshResult {
 
 /** `astro-snippets refresh`: updates the built site without building it again. */
 export async function refresh(project: ProjectOptions, options: RefreshOptions): Promise<void> {
-  const { written, toBuild } = options.dryRun
-    ? await previewRefresh(project)
-    : await updateSite(project, options);
+  const result = options.dryRun ? await previewRefresh(project, options) : await updateSite(project, options);
+  const { written, toBuild, after } = result;
   for (const name of written) print(`${name} ${options.dryRun ? 'would be written' : 'is up to date'}`);
   for (const { name, reason } of toBuild) print(`${name} ${reason}`);
-  if (written.length + toBuild.length === 0) print('Nothing has changed.');
-  if (toBuild.length > 0) print(nextStep(options));
-  process.exitCode = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
+  if (written.length + toBuild.length === 0 && after === undefined) print('Nothing has changed.');
+  const failure = after === undefined ? undefined : afterFailure(after);
+  if (failure !== undefined)
+    process.stderr.write(
+      `${failure}\nFix the command and refresh with --after again: it is run even if nothing else has changed.\n`,
+    );
+  else if (toBuild.length > 0) print(nextStep(result, options));
+  const done = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
+  process.exitCode = failure === undefined ? done : exitCodes.failed;
 }
 
 /**
- * Writes what has changed since the build into the pages of the project in the current folder.
+ * Writes what has changed since the build into the pages of the project in the current folder, and runs the command that
+ * renews what was made from them.
  *
  * @throws AstroError with one report if a snippet could not be fetched. Nothing was written then.
  */
 export async function updateSite(
   project: ProjectOptions,
-  { skipModified = false }: Pick<RefreshOptions, 'skipModified'>,
+  { skipModified = false, after }: Pick<RefreshOptions, 'skipModified' | 'after'>,
   signal?: AbortSignal,
 ): Promise<SiteUpdate> {
-  const { file, manifest, snippets, warnings } = await openChanges(project, { signal });
+  const changes = await openChanges(project, { signal });
+  const { file, manifest, snippets, warnings } = changes;
   const plan = await planRefresh(file, manifest, snippets);
-  const { pages, toBuild } = plan;
+  const { pages, toBuild, stale } = plan;
   const published = hashOf(JSON.stringify(snippets.map(({ content }) => content)));
-  if (pages.length === 0 || (toBuild.length > 0 && !skipModified)) return { written: [], toBuild, published };
-  for (const warning of warnings) process.stderr.write(`${warning}\n`);
-  await writeRefresh(file, manifest, snippets, plan);
-  return { written: pages.map(({ page }) => page.name), toBuild, published };
+  const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
+  if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
+    return { written: [], toBuild: refused, stale, published };
+  }
+  if (pages.length > 0) {
+    for (const warning of warnings) process.stderr.write(`${warning}\n`);
+    await writeRefresh(file, manifest, snippets, { ...plan, hasCommand: after !== undefined });
+  }
+  const written = pages.map(({ page }) => page.name);
+  if (after === undefined || (pages.length === 0 && manifest.pending === undefined)) {
+    return { written, toBuild, published };
+  }
+  const ran = await runAfter(after, changes, stale);
+  const left = linesOf(ran.left, () => 'was not renewed by the command');
+  return { written, toBuild: [...toBuild, ...left], stale: ran.left, after: ran, published };
 }
 
-async function previewRefresh(project: ProjectOptions): Promise<RefreshResult> {
+/** What is, or would be, out of date without a command that renews it. */
+function refusalsOf({ stale }: RefreshPlan, { pending }: Manifest): PageToBuild[] {
+  return pending !== undefined && stale.length === 0 ? [commandPending] : linesOf(stale);
+}
+
+async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions): Promise<RefreshResult> {
   const { file, manifest, snippets } = await openChanges(project);
-  const { pages, toBuild } = await planRefresh(file, manifest, snippets);
+  const plan = await planRefresh(file, manifest, snippets);
   const { diffContents } = await import('../record/content-diff.ts');
-  for (const diff of diffContents(manifest, pages)) {
+  for (const diff of diffContents(manifest, plan.pages)) {
     print(`${nameOf(diff.request)}, on ${count(diff.pages.length, 'page')}`);
     printPatch(diff.patch);
   }
-  return { written: pages.map(({ page }) => page.name), toBuild };
+  const refusals = after === undefined ? refusalsOf(plan, manifest) : [];
+  const written = plan.pages.map(({ page }) => page.name);
+  return { written, toBuild: [...plan.toBuild, ...refusals], stale: plan.stale };
 }
 
-function nextStep({ dryRun = false, skipModified = false }: RefreshOptions): string {
+function nextStep({ toBuild, stale = [], after }: RefreshResult, options: RefreshOptions): string {
+  const { dryRun = false, skipModified = false } = options;
+  if (after !== undefined && after.left.length > 0) {
+    return `The pages are written. Build the site, or refresh again with a command that renews the rest: ${afterOption(after.left)}`;
+  }
+  const nothing = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site`;
+  if (options.after === undefined && stale.length > 0) {
+    if (toBuild.length > stale.length) return `${nothing}.`;
+    return `${nothing}, or refresh with a command that renews what was made from its pages: ${afterOption(stale)}`;
+  }
+  if (toBuild.includes(commandPending)) return `${nothing}, or refresh with the same --after again.`;
   if (skipModified) return 'Build the site to update these pages too.';
-  return `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site, or update the other pages with --skip-modified.`;
+  return `${nothing}, or update the other pages with --skip-modified.`;
+}
+
+/** That a command has failed; `undefined` if it has not. Without the command, which may contain a key. */
+export function afterFailure({ status }: AfterResult): string | undefined {
+  if (status === 0) return undefined;
+  return `The pages are written, but the command of --after exited with status ${status}, so what was made from them may be out of date.`;
 }

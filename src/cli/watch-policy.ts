@@ -15,6 +15,8 @@ export type WatchEvent =
   | { kind: 'checked'; written: boolean; toBuild?: string | undefined }
   /** The service is in trouble, so nothing is known. */
   | { kind: 'trouble' }
+  /** Pages were written, and what was made from them is not up to date. */
+  | { kind: 'unfinished' }
   | { kind: 'built' | 'deployed'; succeeded: boolean };
 
 export interface WatchConditions {
@@ -47,6 +49,8 @@ export function nextAction(
   switch (event.kind) {
     case 'trouble':
       return deployOrWait(state);
+    case 'unfinished':
+      return { state: { ...state, needsDeploy: true }, action: 'wait' };
     case 'checked': {
       const needsDeploy = state.needsDeploy || event.written;
       const { toBuild } = event;

@@ -6,7 +6,7 @@ import { explain } from './explain.ts';
 import { exitCodes, print } from './output.ts';
 import { isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
 import { findManifest, manifestPath, openProject, type ProjectOptions } from './project.ts';
-import { type SiteUpdate, updateSite } from './refresh.ts';
+import { afterFailure, type SiteUpdate, updateSite } from './refresh.ts';
 import { runCommand } from './run-command.ts';
 import {
   buildPause,
@@ -26,6 +26,8 @@ export interface WatchOptions {
   /** Deploys the site. */
   exec?: string;
   skipModified?: boolean;
+  /** Renews what was made from the pages. */
+  after?: string;
 }
 
 /** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
@@ -123,14 +125,21 @@ export class WatchedSite {
   async #check(): Promise<WatchEvent> {
     const { update, build, log } = this.#options;
     try {
-      const { written, toBuild, published } = await update();
+      const { written, toBuild, published, after } = await update();
       if (this.#trouble !== undefined) log('The check succeeded again.');
       this.#trouble = undefined;
       for (const name of written) log(`${name} is up to date`);
       const reasons = toBuild.map(({ name, reason }) => `${name} ${reason}`).join('\n');
       this.#logToBuild(reasons);
+      const failure = after === undefined ? undefined : afterFailure(after);
+      if (failure !== undefined) {
+        log(`${failure} It is run again with the next check.`);
+        return { kind: 'unfinished' };
+      }
+      if (build === undefined && after !== undefined && after.left.length > 0) return { kind: 'unfinished' };
       const what = reasons === '' ? undefined : `${reasons}\n${published}`;
-      return { kind: 'checked', written: written.length > 0, toBuild: what };
+      // The command may be that of an earlier check, whose pages were not deployed without it.
+      return { kind: 'checked', written: written.length > 0 || after !== undefined, toBuild: what };
     } catch (error) {
       const { message, exitCode } = explain(error);
       if (build === undefined || exitCode !== exitCodes.needsBuild) {

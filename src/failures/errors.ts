@@ -41,6 +41,7 @@ export type SetupErrorCode =
   | 'exposed-key'
   | 'published-key'
   | 'late-embed'
+  | 'stale-compressed-file'
   | 'missing-integration'
   | 'duplicate-integration'
   | 'on-demand-page'
@@ -256,6 +257,11 @@ export const errors = {
     title: 'Another integration wrote an embed after snippets were inlined',
     effect: 'end',
     hint: 'Have that integration write the file earlier, in `astro:build:generated`, and list it before snippets() in the Astro config.',
+  },
+  'stale-compressed-file': {
+    title: 'A compressed file was made before snippets were inlined',
+    effect: 'end',
+    hint: 'Servers send it instead of the page. Have the integration that compresses files do so in `astro:build:done`, or compress them after the build.',
   },
   'missing-integration': {
     title: 'The integration is missing from the Astro config',

@@ -92,6 +92,24 @@ const contentSchema = z.object({
 
 const requestSchema = z.object({ id: z.int(), params: z.string().optional() });
 
+const renewingSchema = z.object({
+  page: z.string(),
+  /** The hashes of what these files may hold besides the page as it is. */
+  hashes: z.array(z.string()),
+  /** The size of the largest of these. */
+  maxLength: z.int().min(0),
+});
+
+const pendingSchema = z.object({
+  /** The copy of the output that contains the file; absent for the output itself. */
+  copy: z.string().optional(),
+  name: z.string(),
+  kind: z.enum(['search-index', 'revision']),
+  page: z.string(),
+  /** The hash of its bytes that are out of date; absent if it was gone. */
+  hash: z.string().optional(),
+});
+
 const version = 5;
 const versionSchema = z.object({ version: z.int() });
 
@@ -101,6 +119,8 @@ const manifestSchema = z.object({
   refreshedAt: z.iso.datetime().optional(),
   /** The output folder, relative to the manifest's own folder. */
   output: z.string(),
+  /** Copies of it that adapters made, relative to the manifest's own folder. */
+  copies: z.array(z.string()).optional(),
   /** How the service was reached. The key is not included. */
   settings: z.object({
     renderBaseUrl: z.string().optional(),
@@ -133,6 +153,13 @@ const manifestSchema = z.object({
   collections: z.array(
     z.object({ collection: z.string(), entry: z.string(), snippet: index, content: z.string() }),
   ),
+  /** Pages whose copies and compressed files a refresh that is in progress, or was killed, writes. */
+  renewing: z.array(renewingSchema).optional(),
+  /**
+   * What the command of `refresh --after` has yet to make anew. Present, even if it is empty, from before pages are
+   * written until the command has succeeded.
+   */
+  pending: z.array(pendingSchema).optional(),
 });
 
 const schema = manifestSchema.refine(({ snippets, kinds, files, collections }) => {
@@ -147,6 +174,8 @@ const schema = manifestSchema.refine(({ snippets, kinds, files, collections }) =
 export type Manifest = z.infer<typeof manifestSchema>;
 type RecordedRequest = z.infer<typeof requestSchema>;
 export type ManifestContent = z.infer<typeof contentSchema>;
+export type RenewingPage = z.infer<typeof renewingSchema>;
+export type PendingFile = z.infer<typeof pendingSchema>;
 
 /** 128 bits tell contents and files apart. The other 128 would be a sixth of the manifest. */
 export function hashOf(bytes: Buffer | string): string {

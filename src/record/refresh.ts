@@ -16,10 +16,20 @@ import {
   type ManifestFile,
   outputOf,
   placesIn,
+  type RenewingPage,
   sourceNames,
   writeManifest,
 } from './manifest.ts';
 import { dropUnusedKinds, type Place, PlacePacker } from './places.ts';
+import {
+  listPageCopies,
+  notACopy,
+  type PageCopy,
+  pageCopyOf,
+  readPageCopy,
+} from './side-products/page-copies.ts';
+import { pendingFiles, type StaleFile, staleFiles } from './side-products/pending.ts';
+import { siteFolders } from './side-products/site-folders.ts';
 
 type UnpackedState = Omit<FileState, 'places'> & { places: Place[] };
 
@@ -29,6 +39,8 @@ export interface RefreshedPage {
   before: Buffer;
   after: Buffer;
   next: UnpackedState;
+  /** Files that hold the page, too, and are written with it. */
+  copies: PageCopy[];
 }
 
 /** A page, or an entry of a collection, that shows a changed snippet and that only a build can update. */
@@ -41,6 +53,8 @@ export interface PageToBuild {
 export interface RefreshPlan {
   pages: RefreshedPage[];
   toBuild: PageToBuild[];
+  /** Files that were made from these pages, and that only the command that made them can renew. */
+  stale: StaleFile[];
 }
 
 /**
@@ -57,7 +71,25 @@ export async function recover(file: string, manifest: Manifest): Promise<Manifes
       return bytes !== undefined && hashOf(bytes) === next.hash ? { ...page, ...next } : page;
     }),
   );
-  return { ...manifest, files };
+  const renewing = await recoverCopies(file, manifest);
+  return { ...manifest, files, renewing };
+}
+
+/** The pages of a refresh that was killed whose copies are not all written. Temporary files are removed. */
+async function recoverCopies(file: string, manifest: Manifest): Promise<Manifest['renewing']> {
+  if (manifest.renewing === undefined) return undefined;
+  const folders = siteFolders(file, manifest);
+  const unfinished: RenewingPage[] = [];
+  for (const renewing of manifest.renewing) {
+    const page = await readFile(join(outputOf(file, manifest), renewing.page)).catch(() => undefined);
+    let isFinished = true;
+    for (const copy of listPageCopies(folders, renewing.page)) {
+      await rm(temporaryFile(copy.file), { force: true });
+      isFinished &&= page !== undefined && readPageCopy(copy, page.length)?.equals(page) === true;
+    }
+    if (!isFinished) unfinished.push(renewing);
+  }
+  return unfinished.length === 0 ? undefined : unfinished;
 }
 
 /**
@@ -73,22 +105,50 @@ export async function planRefresh(
   const output = outputOf(file, manifest);
   const hashes = snippets.map(({ content }) => hashOf(content));
   const isOld = ({ snippet, content }: Pick<Place, 'snippet' | 'content'>) => content !== hashes[snippet];
-  const plan: RefreshPlan = { pages: [], toBuild: [] };
+  const plan: RefreshPlan = { pages: [], toBuild: [], stale: [] };
+  const folders = siteFolders(file, manifest);
+  const renewing = new Map(manifest.renewing?.map((one) => [one.page, one]));
   for (const page of manifest.files) {
-    if (!kindsIn(manifest, page).some(isOld)) continue;
+    if (!renewing.has(page.name) && !kindsIn(manifest, page).some(isOld)) continue;
     const before = await readFile(join(output, page.name)).catch(() => undefined);
     const reason = reasonToBuild(page, before, manifest, snippets);
     if (reason !== undefined) plan.toBuild.push({ name: page.name, reason });
     else if (before !== undefined) {
+      const copies = listPageCopies(folders, page.name);
+      const others = otherCopies(copies, page, before, renewing.get(page.name));
       const places = placesIn(manifest, page);
-      plan.pages.push({ page, before, ...renew(before, { ...page, places }, snippets, hashes) });
+      if (others.length > 0) plan.toBuild.push(...others);
+      else plan.pages.push({ page, before, copies, ...renew(before, { ...page, places }, snippets, hashes) });
     }
   }
   for (const entry of manifest.collections.filter(isOld)) {
     const reason = 'shows a changed snippet, and which pages use this entry is not known';
     plan.toBuild.push({ name: entryName(entry), reason });
   }
+  plan.stale = staleFiles(
+    folders,
+    manifest.pending,
+    plan.pages.flatMap(({ page: { name }, before, after }) =>
+      before.equals(after) ? [] : [{ name, before }],
+    ),
+  );
   return plan;
+}
+
+/** Copies of a page that hold something else: a refresh cannot tell what they are. */
+function otherCopies(
+  copies: readonly PageCopy[],
+  { name, hash }: ManifestFile,
+  before: Buffer,
+  renewing: RenewingPage | undefined,
+): PageToBuild[] {
+  const known = new Set([hash, ...(renewing?.hashes ?? [])]);
+  const maxLength = Math.max(before.length, renewing?.maxLength ?? 0);
+  return copies.flatMap((copy) => {
+    const page = readPageCopy(copy, maxLength);
+    const isCopy = page !== undefined && known.has(hashOf(page));
+    return isCopy ? [] : [{ name: copy.name, reason: notACopy(copy, name) }];
+  });
 }
 
 /** Why only a build can update a page. */
@@ -113,14 +173,16 @@ function reasonToBuild(
 }
 
 /**
- * Writes the pages of a plan. Each is replaced as a whole, and the manifest announces what is going to be written, so
+ * Writes the pages of a plan, and their copies. Each is replaced as a whole, and the manifest announces what is going to be written, so
  * that the process can be killed at any moment.
+ *
+ * @param plan `hasCommand` if a command is going to renew what is stale: until it has succeeded, the manifest says so.
  */
 export async function writeRefresh(
   file: string,
   manifest: Manifest,
   snippets: readonly FetchedSnippet[],
-  { pages: refreshed }: RefreshPlan,
+  { pages: refreshed, stale, hasCommand = false }: RefreshPlan & { hasCommand?: boolean },
 ): Promise<void> {
   const output = outputOf(file, manifest);
   const packer = new PlacePacker(manifest.kinds);
@@ -128,15 +190,32 @@ export async function writeRefresh(
     refreshed.map(({ page, next }) => [page, { ...next, places: packer.pack(next.places) }]),
   );
   const announced = manifest.files.map((page) => ({ ...page, next: nexts.get(page) }));
-  await writeManifest(file, { ...manifest, kinds: packer.kinds, files: announced });
-  for (const { page, after } of refreshed) {
+  const pending = hasCommand ? pendingFiles(stale) : undefined;
+  const names = new Set(refreshed.map(({ page }) => page.name));
+  const others = manifest.renewing?.filter(({ page }) => !names.has(page)) ?? [];
+  const renewing = [...others, ...refreshed.flatMap((one) => announceCopies(one, manifest))];
+  await writeManifest(file, {
+    ...manifest,
+    kinds: packer.kinds,
+    files: announced,
+    renewing: renewing.length === 0 ? undefined : renewing,
+    pending,
+  });
+  for (const { page, after, copies } of refreshed) {
     const target = join(output, page.name);
     await writeAtomically(target, after, temporaryFile(target));
+    await Promise.all(
+      copies.map(async (copy) =>
+        writeAtomically(copy.file, await pageCopyOf(after, copy), temporaryFile(copy.file)),
+      ),
+    );
   }
   const written = new Set(refreshed.flatMap(({ next }) => next.places.map(({ snippet }) => snippet)));
   const files = manifest.files.map((page) => ({ ...page, ...nexts.get(page) }));
   await writeManifest(file, {
     ...manifest,
+    renewing: others.length === 0 ? undefined : others,
+    pending,
     refreshedAt: new Date().toISOString(),
     snippets: manifest.snippets.map((recorded, index) => {
       const snippet = snippets[index];
@@ -150,6 +229,18 @@ export async function writeRefresh(
     before: asBefore(manifest),
     ...dropUnusedKinds(packer.kinds, files),
   });
+}
+
+/** What the copies of a page may hold until it is written: as it is, as it is going to be, or what a killed refresh wrote. */
+function announceCopies(
+  { page, before, after, next, copies }: RefreshedPage,
+  manifest: Manifest,
+): RenewingPage[] {
+  if (copies.length === 0) return [];
+  const earlier = manifest.renewing?.find((one) => one.page === page.name);
+  const hashes = new Set([...(earlier?.hashes ?? []), page.hash, next.hash]);
+  const maxLength = Math.max(before.length, after.length, earlier?.maxLength ?? 0);
+  return [{ page: page.name, hashes: [...hashes], maxLength }];
 }
 
 /** A fixed name, so that one left behind by a killed process is found and removed. */

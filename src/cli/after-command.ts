@@ -1,0 +1,64 @@
+import type { PageToBuild } from '../record/refresh.ts';
+import { searchIndexCommand, whyStale } from '../record/side-products/derived-files.ts';
+import { type StaleFile, settle, staleFiles, watchFiles } from '../record/side-products/pending.ts';
+import { shownName, siteFolders } from '../record/side-products/site-folders.ts';
+import type { Project } from './project.ts';
+import { runCommand } from './run-command.ts';
+
+/** What came of the command of `refresh --after`. */
+export interface AfterResult {
+  /** Its exit status. */
+  status: number;
+  /** What it should have made anew and did not. Empty if it failed. */
+  left: StaleFile[];
+}
+
+/**
+ * Runs the command of `refresh --after`, and looks at what it has made anew. The manifest remembers what is left: after a
+ * command that failed, the next refresh runs it again.
+ */
+export async function runAfter(
+  command: string,
+  { file }: Project,
+  stale: readonly StaleFile[],
+): Promise<AfterResult> {
+  const notRenewed = watchFiles(stale);
+  const status = await runCommand(command);
+  if (status !== 0) return { status, left: [] };
+  const left = notRenewed();
+  await settle(file, left);
+  return { status, left };
+}
+
+/** Files that keep a refresh without a command from writing, by the reason. */
+export function linesOf(stale: readonly StaleFile[], why = whyStale): PageToBuild[] {
+  return stale.map((file) => ({ name: shownName(file.folder, file.name), reason: why(file) }));
+}
+
+/** A refresh was not finished, and there is no file to name. */
+export const commandPending: PageToBuild = {
+  name: 'The command of the last refresh --after',
+  reason: 'has not succeeded yet',
+};
+
+/** The option that renews these files. A placeholder stands for a command that cannot be known here. */
+export function afterOption(stale: readonly StaleFile[]): string {
+  const indexes = stale.filter(({ kind }) => kind === 'search-index');
+  const others = stale
+    .filter(({ kind }) => kind === 'revision')
+    .map(({ folder, name }) => shownName(folder, name));
+  const commands = [
+    indexes.length === 0 ? [] : searchIndexCommand(indexes),
+    others.length === 0 ? [] : `<the command that writes ${others.join(' and ')}>`,
+  ].flat();
+  return `--after '${commands.join(' && ') || '<command>'}'`;
+}
+
+/** What an earlier refresh has left undone: it was interrupted, or its command has failed. */
+export function unfinishedOf({ file, manifest }: Project): PageToBuild[] {
+  const { pending, renewing = [] } = manifest;
+  const pages = renewing.map(({ page }) => ({ name: page, reason: 'was not written to all its copies' }));
+  const stale = staleFiles(siteFolders(file, manifest), pending);
+  if (pending !== undefined && stale.length === 0) return [...pages, commandPending];
+  return [...pages, ...linesOf(stale, () => 'was not renewed after the last refresh')];
+}

@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileKind } from '../../file-kinds.ts';
+import { PossibleDigests } from './digests.ts';
+import { fileOfUrl, precachedUrls } from './precache.ts';
+import { type SiteFolder, shownPath } from './site-folders.ts';
+
+/**
+ * - `search-index`: the entry file of a Pagefind index.
+ * - `revision`: a file with the digest or the revision of a page, such as a service worker with a precache list.
+ */
+export type DerivedKind = 'search-index' | 'revision';
+
+/** A file of the output that was made from pages, and that only the command that made it can renew. */
+export interface DerivedFile {
+  folder: SiteFolder;
+  /** Its path in the folder, with slashes. */
+  name: string;
+  kind: DerivedKind;
+  /** The page whose revision it contains; for a search index, one of its pages. */
+  page: string;
+}
+
+/** A page that is going to change, and its bytes until then. */
+export interface ChangingPage {
+  name: string;
+  before: Buffer;
+}
+
+const indexEntry = 'pagefind-entry.json';
+// A string of V8 is no longer than 512 MiB; a digest or an entry fits into what two windows share.
+const windowLength = 16 * 1024 * 1024;
+const overlap = 8 * 1024;
+
+/**
+ * Finds the files that would be out of date when these pages change. The whole output is searched, because such files are
+ * often made after the build. Pages themselves, styles and source maps are not read.
+ */
+export function findDerivedFiles(
+  folders: readonly SiteFolder[],
+  pages: readonly ChangingPage[],
+): DerivedFile[] {
+  const html = pages.find(({ name }) => fileKind(name) === 'html');
+  return folders.flatMap((folder) => {
+    const { indexes, texts } = listFiles(folder.directory);
+    const stale: DerivedFile[] = [];
+    if (html !== undefined) {
+      for (const name of indexes) stale.push({ folder, name, kind: 'search-index', page: html.name });
+    }
+    for (const [name, page] of revisionsIn(folder.directory, texts, pages)) {
+      stale.push({ folder, name, kind: 'revision', page });
+    }
+    return stale;
+  });
+}
+
+/** The name of a page, for each text file that contains the page's digest or lists it for a service worker. */
+function revisionsIn(
+  directory: string,
+  texts: readonly string[],
+  pages: readonly ChangingPage[],
+): Map<string, string> {
+  const changing = new Set(pages.map(({ name }) => name));
+  const exists = (name: string) =>
+    changing.has(name) || statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() === true;
+  const digests = new PossibleDigests();
+  const found = new Map<string, string>();
+  for (const name of texts) {
+    const bytes = readFileSync(join(directory, name));
+    for (let start = 0; start < bytes.length; start += windowLength - overlap) {
+      const text = bytes.toString('latin1', start, start + windowLength);
+      digests.add(text, name);
+      for (const url of precachedUrls(text)) {
+        const page = fileOfUrl(Buffer.from(url, 'latin1').toString(), name, exists);
+        if (page !== undefined && changing.has(page)) found.set(name, page);
+      }
+    }
+  }
+  for (const { name: page, before } of pages) {
+    for (const name of digests.sourcesOf(before)) if (!found.has(name)) found.set(name, page);
+  }
+  return found;
+}
+
+/** The search indexes of a folder, and its files that may hold a digest. What belongs to an index is left out. */
+function listFiles(directory: string): { indexes: string[]; texts: string[] } {
+  const indexes: string[] = [];
+  const texts: string[] = [];
+  const list = (folder: string, prefix: string) => {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    if (entries.some(({ name }) => name === indexEntry)) {
+      indexes.push(`${prefix}${indexEntry}`);
+      return;
+    }
+    for (const entry of entries) {
+      if (entry.isDirectory()) list(join(folder, entry.name), `${prefix}${entry.name}/`);
+      else if (entry.isFile() && mayHoldDigests(entry.name)) texts.push(`${prefix}${entry.name}`);
+    }
+  };
+  list(directory, '');
+  return { indexes: indexes.sort(), texts: texts.sort() };
+}
+
+const unread = new Set(['.css', '.map']);
+
+function mayHoldDigests(name: string): boolean {
+  const kind = fileKind(name);
+  if (kind === 'html' || kind === 'binary' || kind === 'compressed') return false;
+  return !unread.has(name.slice(name.lastIndexOf('.')));
+}
+
+/** Why a derived file keeps a refresh from writing: the end of a sentence that begins with its name. */
+export function whyStale({ kind, page }: Pick<DerivedFile, 'kind' | 'page'>): string {
+  if (kind === 'search-index') return `is a search index of pages that change, such as ${page}`;
+  return `contains the revision of ${page}, which changes`;
+}
+
+/**
+ * The shell command that makes search indexes anew. Without their old folders, which Pagefind does not empty.
+ *
+ * @param indexes all of kind `search-index`.
+ */
+export function searchIndexCommand(indexes: readonly DerivedFile[]): string {
+  const pathOf = ({ folder: { directory }, name }: DerivedFile) =>
+    quoted(shownPath(join(directory, dirname(name))));
+  const makeAnew = (index: DerivedFile): string => {
+    const { folder, name } = index;
+    const original = indexes.find((one) => one.folder.copy === undefined && one.name === name);
+    if (folder.copy !== undefined && original !== undefined)
+      return `cp -R ${pathOf(original)} ${pathOf(index)}`;
+    const where = dirname(name) === 'pagefind' ? '' : ` --output-subdir ${quoted(dirname(name))}`;
+    return `pagefind --site ${quoted(shownPath(folder.directory))}${where}`;
+  };
+  return [`rm -rf ${indexes.map(pathOf).join(' ')}`, ...indexes.map(makeAnew)].join(' && ');
+}
+
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `"${path}"`;
+}

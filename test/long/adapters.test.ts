@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCommand } from '../support/command.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site } from '../support/site.ts';
+
+const run = promisify(execFile);
+let service: TestService;
+const sites: Site[] = [];
+
+beforeAll(async () => {
+  service = await startTestService({ 1: 'the heffalump' });
+});
+afterAll(async () => {
+  for (const site of sites) await site.remove();
+  await service.close();
+});
+
+/** Each adapter, and whether it keeps pages that are rendered on demand besides the prerendered ones. */
+const adapters = [
+  {
+    name: '@astrojs/node',
+    call: `adapter({ mode: 'standalone' })`,
+    packages: [],
+    onDemand: true,
+    folders: ['dist'],
+    copies: 0,
+  },
+  {
+    name: '@astrojs/vercel',
+    call: 'adapter()',
+    packages: ['@astrojs/vercel@11'],
+    onDemand: false,
+    folders: ['dist', '.vercel/output'],
+    copies: 1,
+  },
+  {
+    name: '@astrojs/cloudflare',
+    call: `adapter({ imageService: 'passthrough' })`,
+    packages: ['@astrojs/cloudflare@14', 'wrangler@4'],
+    onDemand: true,
+    folders: ['dist'],
+    copies: 0,
+  },
+];
+
+test.each(adapters)('a refresh of a site with $name gives all that a full build would', async (adapter) => {
+  const { name, call, packages, onDemand, folders, copies } = adapter;
+  const site = await createSite({
+    'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+import adapter from '${name}';
+export default defineConfig({ adapter: ${call}, integrations: [snippets()], session: false });`,
+    'wrangler.jsonc': JSON.stringify({ name: 'site', compatibility_date: '2026-01-01' }),
+    'src/pages/index.astro': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',
+    'src/pages/about.astro': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',
+    'src/pages/rss.xml.js': `export const GET = () => new Response('<rss>&lt;snippet-embed id="1">&lt;/snippet-embed></rss>');`,
+    ...(onDemand && {
+      'src/pages/time.astro': '---\nexport const prerender = false;\n---\n<p>{Date.now()}</p>',
+    }),
+  });
+  sites.push(site);
+  if (packages.length > 0) {
+    // Without Astro, and without a package.json of its own: it finds both in the folders above.
+    const flags = ['--no-save', '--legacy-peer-deps', '--no-audit', '--no-fund', '--no-package-lock'];
+    await run('npm', ['install', '--prefix', site.directory, ...flags, ...packages], {
+      timeout: 250_000,
+      shell: process.platform === 'win32',
+    });
+  }
+  // A build draws a key for server islands otherwise.
+  const environment = {
+    ...service.environment,
+    ASTRO_KEY: 'eQ4yG3hW1n9mV0s6dLr5bX2cZ8aKtUfPjR7iOqEwYhM=',
+    WRANGLER_SEND_METRICS: 'false',
+  };
+  service.put(1, 'the heffalump');
+  const built = await site.build(environment);
+  expect(built.exitCode, built.output).toBe(0);
+  service.put(1, 'the woozle');
+  const refreshed = await startCommand(site.directory, ['refresh'], service.environment).ended;
+  expect(refreshed.exitCode, refreshed.output).toBe(0);
+  const now = await contents(site, folders);
+  const woozles = [...now.values()].filter((text) => text.includes('woozle'));
+  expect(woozles).toHaveLength(3 * (1 + copies));
+  expect([...now.values()].filter((text) => text.includes('heffalump'))).toEqual([]);
+  expect(await startCommand(site.directory, ['check'], service.environment).ended).toMatchObject({
+    exitCode: 0,
+  });
+  expect((await site.build(environment)).exitCode).toBe(0);
+  const fresh = await contents(site, folders);
+  expect([...now.keys()]).toEqual([...fresh.keys()]);
+  for (const [file, text] of fresh) expect(now.get(file), file).toBe(text);
+});
+
+async function contents(site: Site, folders: readonly string[]): Promise<Map<string, string>> {
+  const all = new Map<string, string>();
+  for (const folder of folders) {
+    for (const name of await site.list(folder)) {
+      all.set(`${folder}/${name}`, await readFile(join(site.directory, folder, name), 'latin1'));
+    }
+  }
+  return all;
+}

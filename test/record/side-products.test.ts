@@ -1,0 +1,245 @@
+import { createHash, hash } from 'node:crypto';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findDerivedFiles, searchIndexCommand } from '../../src/record/side-products/derived-files.ts';
+import { PossibleDigests } from '../../src/record/side-products/digests.ts';
+import { compress, decompress, suffixes } from '../../src/record/side-products/encodings.ts';
+import { isRenewed, stampOf } from '../../src/record/side-products/file-stamp.ts';
+import { listPageCopies, readPageCopy } from '../../src/record/side-products/page-copies.ts';
+import { fileOfUrl, precachedUrls } from '../../src/record/side-products/precache.ts';
+import { findCopies } from '../../src/record/side-products/site-folders.ts';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'snippets-side-'));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+async function write(files: Record<string, string | Buffer>): Promise<void> {
+  for (const [name, bytes] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), bytes);
+  }
+}
+
+const page = Buffer.from('<p>about us</p>');
+
+describe('a compressed file', () => {
+  test.each(suffixes)('%s gives back what was compressed', async (suffix) => {
+    const compressed = await compress(page, suffix);
+    expect(compressed.equals(page)).toBe(false);
+    expect(decompress(compressed, suffix, page.length)).toEqual(page);
+  });
+  test.each(suffixes)('%s that holds more than the page is not read to its end', async (suffix) => {
+    const bomb = await compress(Buffer.alloc(50 * 2 ** 20), suffix);
+    expect(decompress(bomb, suffix, page.length)).toBeUndefined();
+  });
+  test.each(suffixes)('%s that is cut off or something else holds nothing', async (suffix) => {
+    const compressed = await compress(page, suffix);
+    expect(decompress(compressed.subarray(0, -9), suffix, page.length)).not.toEqual(page);
+    expect(decompress(page, suffix, page.length)).toBeUndefined();
+    expect(decompress(Buffer.alloc(0), suffix, page.length)).not.toEqual(page);
+  });
+  test('of an empty page is read', async () => {
+    expect(decompress(gzipSync(''), '.gz', 0)).toEqual(Buffer.alloc(0));
+  });
+});
+
+test('the copies of a page are its compressed files, and all of them in a copy of the output', async () => {
+  await write({
+    'dist/a.html': page,
+    'dist/a.html.gz': gzipSync(page),
+    'dist/a.html.br': 'a folder would not count',
+    'copy/a.html': page,
+    'copy/a.html.gz': 'no gzip',
+  });
+  const folders = [{ directory: join(root, 'dist') }, { directory: join(root, 'copy'), copy: '../copy' }];
+  const copies = listPageCopies(folders, 'a.html');
+  expect(copies.map(({ file }) => file.slice(root.length + 1))).toEqual([
+    'dist/a.html.gz',
+    'dist/a.html.br',
+    'copy/a.html',
+    'copy/a.html.gz',
+  ]);
+  expect(copies.map((copy) => readPageCopy(copy, page.length)?.equals(page))).toEqual([
+    true,
+    undefined,
+    true,
+    undefined,
+  ]);
+  // One that a copy lacks is not a copy.
+  expect(listPageCopies(folders, 'b.html').map((copy) => readPageCopy(copy, 9))).toEqual([undefined]);
+});
+
+describe('digests of a page', () => {
+  const digestOf = (algorithm: string, encoding: 'hex' | 'base64' | 'base64url') =>
+    createHash(algorithm).update(page).digest(encoding);
+  test.each(
+    ['md5', 'sha1', 'sha256', 'sha384', 'sha512'].flatMap((algorithm) =>
+      (['hex', 'base64', 'base64url'] as const).map((encoding) => [algorithm, encoding] as const),
+    ),
+  )('%s as %s is found in what may stand around it', (algorithm, encoding) => {
+    const digest = digestOf(algorithm, encoding);
+    for (const text of [
+      digest,
+      `{"revision":"${digest}"}`,
+      `integrity="${algorithm}-${digest}"`,
+      `/assets/${digest}`,
+      `a${'x'.repeat(100)} ${digest}\n`,
+    ]) {
+      const digests = new PossibleDigests();
+      digests.add(text, 'sw.js');
+      expect([...digests.sourcesOf(page)], text).toEqual(['sw.js']);
+    }
+  });
+  test('in capitals are found in hexadecimal', () => {
+    const digests = new PossibleDigests();
+    digests.add(digestOf('sha256', 'hex').toUpperCase(), 'a.txt');
+    expect([...digests.sourcesOf(page)]).toEqual(['a.txt']);
+  });
+  test('of other pages, and cut ones, are not found', () => {
+    const digests = new PossibleDigests();
+    digests.add(hash('md5', 'another page'), 'other');
+    digests.add(digestOf('md5', 'hex').slice(1), 'cut');
+    digests.add(`0${digestOf('md5', 'hex')}`, 'longer');
+    expect([...digests.sourcesOf(page)]).toEqual([]);
+  });
+});
+
+describe('a precache list', () => {
+  test.each([
+    ['minified', `e.precacheAndRoute([{url:"about/index.html",revision:"abc"}],{})`],
+    ['revision first', `[{revision:'abc',url:'about/index.html'}]`],
+    ['JSON', `[ { "url": "about/index.html",\n "revision": "abc" } ]`],
+    ['template literals', '[{url:`about/index.html`,revision:`abc`}]'],
+  ])('is read when written as %s', (_name, text) => {
+    expect(precachedUrls(text)).toEqual(['about/index.html']);
+  });
+  test('lists each entry, and leaves out those whose URL is their version', () => {
+    const entries = `[{url:"/",revision:"1"},{url:"/a.js",revision:null},{url:"/b",revision:void 0},{url:"c",revision:"2"}]`;
+    expect(precachedUrls(entries)).toEqual(['/', 'c']);
+  });
+  test('is not seen in other text about revisions', () => {
+    expect(precachedUrls('const revision = "1"; const url = "x"; // revision: "y"')).toEqual([]);
+  });
+});
+
+describe('a URL', () => {
+  const files = new Set(['index.html', 'about/index.html', 'contact.html', 'docs/about/index.html']);
+  test.each([
+    ['', 'sw.js', 'index.html'],
+    ['/', 'sw.js', 'index.html'],
+    ['./', 'sw.js', 'index.html'],
+    ['index.html', 'sw.js', 'index.html'],
+    ['about', 'sw.js', 'about/index.html'],
+    ['about/', 'sw.js', 'about/index.html'],
+    ['/about/index.html', 'sw.js', 'about/index.html'],
+    ['https://example.org/about/', 'sw.js', 'about/index.html'],
+    ['/contact', 'sw.js', 'contact.html'],
+    ['contact.html?v=1#top', 'sw.js', 'contact.html'],
+    ['../about/', 'scripts/sw.js', 'about/index.html'],
+    ['/base/contact', 'sw.js', 'contact.html'],
+    ['/docs/about/', 'sw.js', 'docs/about/index.html'],
+    ['/base/', 'sw.js', 'index.html'],
+    ['elsewhere/about', 'sw.js', undefined],
+    ['%', 'sw.js', undefined],
+    ['https://', 'sw.js', undefined],
+  ])('%j in %s is the file %s', (url, from, expected) => {
+    expect(fileOfUrl(url, from, (name) => files.has(name))).toBe(expected);
+  });
+});
+
+test('files that were made from a page are found, with the page, and others are not', async () => {
+  const md5 = hash('md5', page);
+  await write({
+    'about/index.html': page,
+    'index.html': 'home',
+    'deep/pagefind/pagefind-entry.json': '{}',
+    'deep/pagefind/fragment.txt': md5,
+    'sw.js': `[{url:"about",revision:"of-the-git-commit"}]`,
+    'digests.txt': `x ${hash('sha512', page)} about`,
+    _headers: `/about\n  ETag: "${md5}"`,
+    'style.css': md5,
+    'app.js.map': md5,
+    'page-with-digest.html': md5,
+    'other-sw.js': `[{url:"index.html",revision:"1"}]`,
+    'picture.png': md5,
+  });
+  const folder = { directory: root };
+  const found = findDerivedFiles([folder], [{ name: 'about/index.html', before: page }]);
+  expect(found).toEqual([
+    { folder, name: 'deep/pagefind/pagefind-entry.json', kind: 'search-index', page: 'about/index.html' },
+    { folder, name: 'sw.js', kind: 'revision', page: 'about/index.html' },
+    { folder, name: '_headers', kind: 'revision', page: 'about/index.html' },
+    { folder, name: 'digests.txt', kind: 'revision', page: 'about/index.html' },
+  ]);
+  // Pagefind indexes no feeds.
+  expect(findDerivedFiles([folder], [{ name: 'rss.xml', before: Buffer.from('feed') }])).toEqual([]);
+});
+
+test('a digest is found anywhere in a large file', async () => {
+  const digest = hash('sha256', page);
+  const filler = `${'ab '.repeat(11)}\n`;
+  for (const megabytes of [0, 15.999, 16]) {
+    const before = filler.repeat(Math.round((megabytes * 2 ** 20) / filler.length));
+    await write({ 'data.json': `${before}"${digest}"${filler}` });
+    const found = findDerivedFiles([{ directory: root }], [{ name: 'x.html', before: page }]);
+    expect(found, String(megabytes)).toHaveLength(1);
+  }
+});
+
+describe('a file is renewed', () => {
+  const stamp = (bytes: string, seconds: number) => {
+    writeFileSync(join(root, 'file'), bytes);
+    utimesSync(join(root, 'file'), seconds, seconds);
+    return stampOf(join(root, 'file'));
+  };
+  test('as a search index when it was written again, even with the same bytes', () => {
+    const before = stamp('index', 1);
+    const index = { kind: 'search-index', hash: before?.hash } as const;
+    expect(isRenewed(index, before, stampOf(join(root, 'file')))).toBe(false);
+    expect(isRenewed(index, before, stamp('index', 2))).toBe(true);
+    expect(isRenewed(index, before, undefined)).toBe(false);
+    const other = stamp('another', 3);
+    expect(isRenewed(index, other, other)).toBe(true);
+  });
+  test('as a list of revisions when it is another or gone, not when only its time is', () => {
+    const before = stamp('old', 1);
+    const list = { kind: 'revision', hash: before?.hash } as const;
+    expect(isRenewed(list, before, stamp('old', 2))).toBe(false);
+    expect(isRenewed(list, before, stamp('new', 1))).toBe(true);
+    expect(isRenewed(list, before, undefined)).toBe(true);
+  });
+});
+
+test('the command for search indexes removes the old ones, and copies what it makes', () => {
+  const at = (directory: string, name: string, copy?: string) =>
+    ({ folder: { directory, copy }, name, kind: 'search-index', page: 'x.html' }) as const;
+  const main = at('dist', 'pagefind/pagefind-entry.json');
+  expect(searchIndexCommand([main])).toBe('rm -rf dist/pagefind && pagefind --site dist');
+  expect(searchIndexCommand([main, at('.vercel/output/static', main.name, '../.vercel')])).toBe(
+    'rm -rf dist/pagefind .vercel/output/static/pagefind && pagefind --site dist && cp -R dist/pagefind .vercel/output/static/pagefind',
+  );
+  expect(searchIndexCommand([at('my site', 'docs/search/pagefind-entry.json')])).toBe(
+    'rm -rf "my site/docs/search" && pagefind --site "my site" --output-subdir docs/search',
+  );
+});
+
+test('a copy of the output is one that was made since, and holds the same', async () => {
+  const copy = '.vercel/output/static';
+  const find = (since: number) =>
+    findCopies(root, join(root, 'dist'), { names: ['a.html', 'b.html'], since }).map((one) =>
+      one.slice(root.length + 1),
+    );
+  await write({ 'dist/a.html': 'a', 'dist/b.html': 'b' });
+  expect(find(0)).toEqual([]);
+  await write({ [`${copy}/a.html`]: 'other' });
+  expect(find(0)).toEqual([]);
+  await write({ [`${copy}/b.html`]: 'b' });
+  expect(find(0)).toEqual([copy]);
+  expect(find(Date.now() + 10_000)).toEqual([]);
+});
