@@ -1,5 +1,5 @@
 import { count } from '../client/format.ts';
-import { exitCodes, nameOf, print } from './output.ts';
+import { exitCodes, nameOf, print, printJson } from './output.ts';
 import { openChanges, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets check`: which snippets have changed since the build, and on which pages. */
@@ -7,7 +7,7 @@ export async function check(project: ProjectOptions, { json = false }): Promise<
   const { manifest, changed } = await openChanges(project);
   if (json) {
     const shown = changed.map(({ request: { id, params }, pages }) => ({ id, params, pages }));
-    print(JSON.stringify({ changed: shown }, null, 2));
+    printJson({ changed: shown });
   } else if (changed.length === 0) {
     const { length } = manifest.snippets;
     print(

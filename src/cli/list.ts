@@ -1,5 +1,5 @@
 import { pagesOf, requestsOf } from '../record/manifest.ts';
-import { nameOf, print } from './output.ts';
+import { nameOf, print, printJson } from './output.ts';
 import { openProject, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets list`: which snippets are on which pages. */
@@ -8,7 +8,7 @@ export async function list(project: ProjectOptions, { json = false }): Promise<v
   const shownOn = pagesOf(manifest).map((pages) => [...pages]);
   if (json) {
     const snippets = manifest.snippets.map((snippet, index) => ({ ...snippet, pages: shownOn[index] ?? [] }));
-    return print(JSON.stringify({ builtAt: manifest.builtAt, snippets }, null, 2));
+    return printJson({ builtAt: manifest.builtAt, snippets });
   }
   for (const [index, request] of requestsOf(manifest).entries()) {
     print(`${nameOf(request)}\n    ${shownOn[index]?.join('\n    ')}`);

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { errors, isSnippetFailure } from '../failures/errors.ts';
 import type { UserError } from '../failures/user-error.ts';
 import { parseDuration } from '../settings/duration.ts';
-import { exitCodes } from './output.ts';
+import { exitCodes, printError } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -84,7 +84,7 @@ try {
   process.exitCode = await program.parseAsync().then(() => process.exitCode ?? exitCodes.ok);
 } catch (error) {
   const { message, hint } = explain(error);
-  process.stderr.write(`${message}\n${hint === undefined ? '' : `\n${hint}\n`}`);
+  printError(hint === undefined ? message : `${message}\n\n${hint}`);
   process.exitCode = exitCodes.failed;
 }
 

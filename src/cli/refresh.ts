@@ -1,6 +1,9 @@
 import { count } from '../client/format.ts';
-import { type PageToBuild, planRefresh, writeRefresh } from '../record/refresh.ts';
-import { exitCodes, nameOf, print, printPatch } from './output.ts';
+import { containsKnownKey } from '../client/known-keys.ts';
+import { listPlaces } from '../failures/report.ts';
+import { userError } from '../failures/user-error.ts';
+import { type PageToBuild, planRefresh, type RefreshedPage, writeRefresh } from '../record/refresh.ts';
+import { exitCodes, nameOf, print, printError, printPatch } from './output.ts';
 import { openChanges, type ProjectOptions } from './project.ts';
 
 export interface RefreshOptions {
@@ -39,9 +42,10 @@ export async function updateSite(
 ): Promise<RefreshResult> {
   const { file, manifest, snippets, warnings } = await openChanges(project, signal);
   const plan = await planRefresh(file, manifest, snippets);
+  refuseKey(plan.pages);
   const { pages, toBuild } = plan;
   if (pages.length === 0 || (toBuild.length > 0 && !skipModified)) return { written: [], toBuild };
-  for (const warning of warnings) process.stderr.write(`${warning}\n`);
+  for (const warning of warnings) printError(warning);
   await writeRefresh(file, manifest, snippets, plan);
   return { written: pages.map(({ page }) => page.name), toBuild };
 }
@@ -49,12 +53,20 @@ export async function updateSite(
 async function previewRefresh(project: ProjectOptions): Promise<RefreshResult> {
   const { file, manifest, snippets } = await openChanges(project);
   const { pages, toBuild } = await planRefresh(file, manifest, snippets);
+  refuseKey(pages);
   const { diffContents } = await import('../record/content-diff.ts');
   for (const diff of diffContents(manifest, pages)) {
     print(`${nameOf(diff.request)}, on ${count(diff.pages.length, 'page')}`);
     printPatch(diff.patch);
   }
   return { written: pages.map(({ page }) => page.name), toBuild };
+}
+
+/** @throws AstroError if a page would contain the API key, as a build does. */
+function refuseKey(pages: readonly RefreshedPage[]): void {
+  const names = pages.filter(({ after }) => containsKnownKey(after.toString())).map(({ page }) => page.name);
+  if (names.length === 0) return;
+  throw userError('published-key', `The API key would be in ${listPlaces(names)}. Nothing was written.`);
 }
 
 function nextStep({ dryRun = false, skipModified = false }: RefreshOptions): string {

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { Dispatcher } from 'undici';
 import { type RenderedSnippet, type RetrievedSnippet, readRendered, readRetrieved } from './answer.ts';
-import { checkApiKey, keyRedactor } from './api-key.ts';
+import { checkApiKey } from './check-api-key.ts';
 import { cleanText } from './clean-text.ts';
 import { type Clock, systemClock, unlessAborted } from './clock.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type FetchResult,
   fetchSnippet,
 } from './fetch-snippet.ts';
+import { containsKnownKey, protectKey } from './known-keys.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { type Notice, OriginGate } from './origin-gate.ts';
 import { parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
@@ -76,7 +77,7 @@ export class Service {
     const { concurrency = 20, onNotice } = options;
     const apiKey = checkApiKey(options.apiKey);
     const limits: Limits = { ...defaultLimits, ...options.limits };
-    const redact = keyRedactor(apiKey);
+    protectKey(apiKey);
     if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
       throw new SnippetError('invalid-options', 'concurrency must be a positive whole number.');
     }
@@ -87,7 +88,7 @@ export class Service {
       authorization: `Bearer ${apiKey}`,
       clock,
       limits,
-      clean: (text) => cleanText(redact(text)),
+      clean: cleanText,
       dispatcher: () => {
         this.#dispatcher ??= createDispatcher({ ca: options.ca, concurrency, limits });
         return this.#dispatcher;
@@ -177,7 +178,7 @@ export class Service {
   }
 
   async #fetch<T>(plan: FetchPlan<T>, signal: AbortSignal | undefined): Promise<FetchResult<T>> {
-    this.#checkLength(plan);
+    this.#checkParams(plan);
     const ends =
       signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     try {
@@ -203,8 +204,12 @@ export class Service {
     throw new SnippetError('invalid-options', `${variant}BaseUrl is not set.`);
   }
 
-  #checkLength({ request, endpoint, fallback }: FetchPlan<unknown>): void {
+  #checkParams({ request, endpoint, fallback }: FetchPlan<unknown>): void {
     const { urlLength } = this.#connection.limits;
+    // Checked where they entered, unless that was in another process, as with those of a manifest.
+    if (request.params !== undefined && containsKnownKey(request.params)) {
+      throw new SnippetError('invalid-params', 'its params contain the API key.', { snippetId: request.id });
+    }
     for (const { base, variant } of fallback === undefined ? [endpoint] : [endpoint, fallback]) {
       const { length } = snippetUrl(base, variant, request);
       if (length <= urlLength) continue;

@@ -1,4 +1,5 @@
 import { cleanText } from './clean-text.ts';
+import { containsKnownKey } from './known-keys.ts';
 import { SnippetError } from './snippet-error.ts';
 
 /**
@@ -40,6 +41,8 @@ export function createRequest(id: unknown, params?: unknown): SnippetRequest {
 export function parseRequest(id: string | undefined, params: string | undefined): SnippetRequest {
   const snippetId = parseSnippetId(id);
   if (params === undefined) return toRequest(snippetId, undefined);
+  // Before anything else: an error of JSON.parse quotes a few characters, which may be half a key.
+  refuseKey(params);
   let variables: unknown;
   try {
     variables = JSON.parse(params);
@@ -79,7 +82,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Writes params in their one canonical form: keys sorted, nothing added and nothing left out.
+ * Writes params in their one canonical form: keys sorted, nothing added and nothing left out. An API key of this process
+ * is refused: it would be in the page, in the manifest, and in the log of the service.
  *
  * @throws SnippetError `invalid-params`
  */
@@ -89,7 +93,15 @@ function canonicalParams(params: unknown): string | undefined {
     throw new SnippetError('invalid-params', `params must be a plain object, not ${kindOf(params)}.`);
   }
   const copy = canonicalCopy(params, 'params', []);
-  return Object.keys(copy as object).length === 0 ? undefined : JSON.stringify(copy);
+  if (Object.keys(copy as object).length === 0) return undefined;
+  const text = JSON.stringify(copy);
+  refuseKey(text);
+  return text;
+}
+
+function refuseKey(params: string): void {
+  if (!containsKnownKey(params)) return;
+  throw new SnippetError('invalid-params', 'params contains the API key. Its value is not shown on purpose.');
 }
 
 function canonicalCopy(value: unknown, path: string, ancestors: readonly object[]): unknown {

@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { HookParameters } from 'astro';
+import { cleanLogger } from '../clean-logger.ts';
 import { keyDetector } from '../client/api-key.ts';
+import { cleanText } from '../client/clean-text.ts';
 import { inline } from '../embed/inline.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
@@ -39,10 +41,11 @@ interface DevRun {
  * build. The snippets of pages that are open in a browser are polled; a page reloads when what it shows has changed.
  */
 export function serveSnippets(
-  { server, toolbar, logger, refreshContent }: HookParameters<'astro:server:setup'>,
+  { server, toolbar, refreshContent, ...hook }: HookParameters<'astro:server:setup'>,
   run: DevRun,
   source: SiteSource,
 ): void {
+  const logger = cleanLogger(hook.logger);
   const pages = new OpenPages();
   const sources = { root: fileURLToPath(run.config.root), srcDir: fileURLToPath(run.config.srcDir) };
   const { hot } = server.environments.client;
@@ -203,8 +206,8 @@ function describe(
   return {
     key,
     id,
-    name,
-    params,
+    name: name && cleanText(name),
+    params: params && cleanText(params),
     variant,
     milliseconds,
     bytes: content === undefined ? undefined : Buffer.byteLength(content),

@@ -1,3 +1,4 @@
+import { cleanLines } from '../client/clean-text.ts';
 import { childrenWarning, type FailedSnippet, type InvalidEmbed, throwFailures } from '../failures/report.ts';
 import type { UserError } from '../failures/user-error.ts';
 import { failureLook } from './look.ts';
@@ -27,14 +28,15 @@ export function viewFailure(
 export function childrenShown(failed: readonly FailedSnippet[]): ViewFailure | undefined {
   if (failed.length === 0) return undefined;
   return {
-    message: failed.map(childrenWarning).join('\n'),
+    message: cleanLines(failed.map(childrenWarning).join('\n')),
     hint: '',
     identity: JSON.stringify(looksOf(failed)),
   };
 }
 
 export function asViewFailure(error: unknown): ViewFailure {
-  const { name, message, hint = '' } = error as UserError;
+  const { name, hint = '' } = error as UserError;
+  const message = cleanLines((error as UserError).message);
   // A report names the codes itself.
   const code = /^astro-snippets\/(.+)/.exec(name)?.[1];
   return { message, hint: code === undefined ? hint : `${code}: ${hint}`, identity: message };

@@ -1,3 +1,4 @@
+import { cleanLines } from '../client/clean-text.ts';
 import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 
 /**
@@ -289,9 +290,10 @@ export class SiteError extends Error {
   readonly reason: string;
 
   constructor(code: SiteErrorCode, reason: string, snippetId?: number) {
-    super(snippetId === undefined ? reason : `Snippet ${snippetId} ${reason}`);
+    const clean = cleanLines(reason);
+    super(snippetId === undefined ? clean : `Snippet ${snippetId} ${clean}`);
     this.code = code;
-    this.reason = reason;
+    this.reason = clean;
   }
 }
 

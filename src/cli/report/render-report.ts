@@ -23,7 +23,7 @@ export function renderReport(manifest: Manifest): string {
     ...row,
     id,
     params: cleanText(params),
-    pages: pages.slice(0, maxPages),
+    pages: pages.slice(0, maxPages).map(cleanText),
     pageCount: pages.length,
   }));
   const contents = rows.flatMap(({ content }) => content ?? []);
