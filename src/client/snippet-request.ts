@@ -1,3 +1,4 @@
+import { changedByJson, pathTo } from './changed-by-json.ts';
 import { cleanText } from './clean-text.ts';
 import { containsKnownKey } from './known-keys.ts';
 import { SnippetError } from './snippet-error.ts';
@@ -34,7 +35,8 @@ export function createRequest(id: unknown, params?: unknown): SnippetRequest {
 }
 
 /**
- * Makes a request of an id and params as they are written in markup or on the command line.
+ * Makes a request of an id and params as they are written in markup or on the command line. Params that JSON would change
+ * without a word are refused, with their path: `9007199254740993`, `1e400`, the same key twice.
  *
  * @throws SnippetError `invalid-id` or `invalid-params`
  */
@@ -49,6 +51,8 @@ export function parseRequest(id: string | undefined, params: string | undefined)
   } catch (error) {
     throw new SnippetError('invalid-params', `params is not JSON: ${cleanText((error as Error).message)}`);
   }
+  const changed = changedByJson(params, 'params');
+  if (changed !== undefined) throw new SnippetError('invalid-params', changed);
   return toRequest(snippetId, canonicalParams(variables ?? null));
 }
 
@@ -135,7 +139,7 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) {
     if (!key.isWellFormed()) throw invalid('has a key that contains half of a surrogate pair.');
-    const inner = `${path}${/^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${cleanText(JSON.stringify(key))}]`}`;
+    const inner = pathTo(path, key);
     copy[key] = canonicalCopy(read(value, key, inner), inner, line);
   }
   return copy;
