@@ -35,6 +35,7 @@ export interface Failures {
 
 const placesShown = 3;
 const paramsShown = 80;
+const embedsShown = 10;
 
 /**
  * Throws one report of everything a build has to fail for; returns if there is nothing, or if children are shown
@@ -50,7 +51,7 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
     .map((failure): ReportedSnippet => ({ ...failure, places: [...placesThatFail(failure)] }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
-  const entries = [...reported.map(describeSnippet), ...embeds.map(describeEmbed)];
+  const entries = [...reported.map(describeSnippet), ...describeEmbeds(embeds)];
   const skipped = notAsked + alike.length;
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
@@ -114,6 +115,16 @@ function hasProblem(error: SnippetFailure): error is SnippetError {
 
 function reasonOf(error: SnippetFailure): string {
   return hasProblem(error) ? `${error.status} ${error.title}` : error.reason;
+}
+
+/** The first few of each kind: one mistake in a layout may be on every page. */
+function describeEmbeds(embeds: readonly InvalidEmbed[]): string[] {
+  const kinds = Map.groupBy(embeds, ({ code }) => code);
+  return [...kinds].flatMap(([code, alike]) => {
+    const shown = alike.slice(0, embedsShown).map(describeEmbed);
+    if (alike.length === shown.length) return shown;
+    return [...shown, `${count(alike.length - shown.length, 'more embed')} with the same error. [${code}]`];
+  });
 }
 
 function describeEmbed({ file, line, code, message }: InvalidEmbed): string {

@@ -1,7 +1,7 @@
 import picomatch from 'picomatch';
 import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import type { EmbedFault, EmbedWarning, FoundEmbed } from '../embed/found.ts';
-import { lineAt } from '../embed/replace.ts';
+import { lineFinder } from '../embed/replace.ts';
 import { type FileKind, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
@@ -57,8 +57,9 @@ export interface FileEmbeds {
  */
 export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: SnippetUses): FileEmbeds {
   const { embeds: found, faults, warnings } = scan(file, kind);
+  const lineOf = lineFinder(file);
   const embeds: FileEmbed[] = [];
-  const invalid = faults.map((fault) => ({ start: fault.start, ...describeFault(fault, file) }));
+  const invalid = faults.map((fault) => ({ start: fault.start, ...describeFault(fault, lineOf) }));
   for (const embed of found) {
     try {
       const request = requestOf(embed);
@@ -73,8 +74,8 @@ export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: Sni
     embeds,
     invalid: invalid
       .sort((a, b) => a.start - b.start)
-      .map(({ start, ...described }) => ({ file: name, line: lineAt(file, start), ...described })),
-    warnings: describeWarnings(name, warnings, file),
+      .map(({ start, ...described }) => ({ file: name, line: lineOf(start), ...described })),
+    warnings: describeWarnings(name, warnings, lineOf),
   };
 }
 
@@ -106,7 +107,7 @@ function addUse(
 
 function describeFault(
   fault: EmbedFault,
-  file: Buffer,
+  lineOf: (offset: number) => number,
 ): { code: ErrorCode; message: string; componentTag?: string } {
   switch (fault.flaw) {
     case 'unclosed':
@@ -114,7 +115,7 @@ function describeFault(
     case 'nested':
       return {
         code: 'embed-nested',
-        message: `The embed is inside the one of line ${lineAt(file, fault.outer)}.`,
+        message: `The embed is inside the one of line ${lineOf(fault.outer)}.`,
       };
     case 'unrendered':
       return {
@@ -137,7 +138,11 @@ function describeFault(
 }
 
 /** One line for each kind of flaw: a title that mentions the element may be in twenty places of a page. */
-function describeWarnings(name: string, warnings: readonly EmbedWarning[], file: Buffer): string[] {
+function describeWarnings(
+  name: string,
+  warnings: readonly EmbedWarning[],
+  lineOf: (offset: number) => number,
+): string[] {
   const kinds = new Map<EmbedWarning['flaw'], { first: number; times: number }>();
   for (const { start, flaw } of warnings) {
     const kind = kinds.get(flaw);
@@ -145,7 +150,7 @@ function describeWarnings(name: string, warnings: readonly EmbedWarning[], file:
     else kind.times += 1;
   }
   return [...kinds].map(([flaw, { first, times }]) => {
-    const place = `${name}:${lineAt(file, first)}${times > 1 ? ` and ${times - 1} more times` : ''}`;
+    const place = `${name}:${lineOf(first)}${times > 1 ? ` and ${times - 1} more times` : ''}`;
     return `${place}: ${warningTexts[flaw]}`;
   });
 }
