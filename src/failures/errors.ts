@@ -22,6 +22,7 @@ export interface ErrorEntry {
 export type SiteErrorCode =
   | 'not-cached'
   | 'sanitize-failed'
+  | 'too-many-tags'
   | 'script-refused'
   | 'left-open'
   | 'embed-unclosed'
@@ -169,6 +170,11 @@ export const errors = {
     title: 'The snippet could not be sanitized',
     effect: 'fail',
     hint: 'Fix the function `sanitize` in the Astro config: it takes HTML and returns HTML.',
+  },
+  'too-many-tags': {
+    title: 'The snippet has too many tags',
+    effect: 'fail',
+    hint: 'A snippet may have 100,000 tags. Parsing more would take a build minutes. Split the snippet.',
   },
   'script-refused': {
     title: 'The snippet contains a script',

@@ -5,6 +5,7 @@ import { lineFinder } from '../embed/replace.ts';
 import { type FileKind, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
+import type { Surroundings } from '../html/surroundings.ts';
 
 /** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
 export interface SnippetUse {
@@ -15,6 +16,8 @@ export interface SnippetUse {
   placesWithoutChildren: Set<string>;
   /** Whether it is shown as HTML anywhere, and not only as text. */
   asHtml: boolean;
+  /** The surroundings in which it is shown as HTML, other than the usual. */
+  surroundings?: Set<Surroundings>;
 }
 
 /** By the keys of their requests. */
@@ -101,6 +104,7 @@ function addUse(
 ): void {
   const use = snippetUse(uses, request);
   use.asHtml ||= form.as === 'html';
+  if (form.around !== undefined) use.surroundings = (use.surroundings ?? new Set()).add(form.around);
   use.places.add(file);
   if (children.start === children.end) use.placesWithoutChildren.add(file);
 }
