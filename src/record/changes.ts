@@ -49,10 +49,15 @@ export async function findChanges(
 function usesOf(manifest: Manifest): SnippetUse[] {
   const embeds = manifest.pages.flatMap((page) => page.embeds);
   const asHtml = new Set(embeds.filter(({ form }) => form.as === 'html').map(({ snippet }) => snippet));
+  const around = new Map<number, Set<string>>();
+  for (const { form, snippet } of embeds) {
+    if (form.around !== undefined) around.set(snippet, (around.get(snippet) ?? new Set()).add(form.around));
+  }
   const shownOn = pagesOf(manifest);
   return requestsOf(manifest).map((request, index) => {
     const places = shownOn[index] ?? new Set();
-    return { request, places, placesWithoutChildren: places, asHtml: asHtml.has(index) };
+    const surroundings = around.get(index) ?? new Set();
+    return { request, places, placesWithoutChildren: places, asHtml: asHtml.has(index), surroundings };
   });
 }
 

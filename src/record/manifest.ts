@@ -18,6 +18,8 @@ const embedSchema = z.object({
     as: z.enum(['html', 'text']),
     layers: z.array(z.enum(layerNames)),
     paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
+    /** What a refresh needs to apply the same rules. */
+    around: z.string().optional(),
   }),
   /** The hash of the content; absent where the children are shown. */
   content: z.string().optional(),
