@@ -1,7 +1,7 @@
 import { hideKnownKeys, withoutCutKey } from './known-keys.ts';
 
 const maxLength = 300;
-// Enough for 300 characters with many escape sequences between them.
+// More than 300, since escape sequences between them are removed.
 const maxRead = maxLength * 4;
 
 // Escape sequences: CSI; OSC and other strings, which have a terminator; and those of two characters. No part matches

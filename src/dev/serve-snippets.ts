@@ -207,7 +207,8 @@ function describe(
     key,
     id,
     name: name && cleanText(name),
-    params: params && cleanText(params),
+    // As they are, since the toolbar copies them into an embed. They hold no key: that is refused.
+    params,
     variant,
     milliseconds,
     bytes: content === undefined ? undefined : Buffer.byteLength(content),

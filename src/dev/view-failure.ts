@@ -35,8 +35,9 @@ export function childrenShown(failed: readonly FailedSnippet[]): ViewFailure | u
 }
 
 export function asViewFailure(error: unknown): ViewFailure {
-  const { name, hint = '' } = error as UserError;
+  const { name, ...shown } = error as UserError;
   const message = cleanLines((error as UserError).message);
+  const hint = cleanLines(shown.hint ?? '');
   // A report names the codes itself.
   const code = /^astro-snippets\/(.+)/.exec(name)?.[1];
   return { message, hint: code === undefined ? hint : `${code}: ${hint}`, identity: message };

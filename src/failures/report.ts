@@ -117,14 +117,17 @@ function reasonOf(error: SnippetFailure): string {
   return hasProblem(error) ? `${error.status} ${error.title}` : error.reason;
 }
 
-/** The first few of each kind: one mistake in a layout may be on every page. */
+/** The first few of each kind, in their order: one mistake in a layout may be on every page. */
 function describeEmbeds(embeds: readonly InvalidEmbed[]): string[] {
-  const kinds = Map.groupBy(embeds, ({ code }) => code);
-  return [...kinds].flatMap(([code, alike]) => {
-    const shown = alike.slice(0, embedsShown).map(describeEmbed);
-    if (alike.length === shown.length) return shown;
-    return [...shown, `${count(alike.length - shown.length, 'more embed')} with the same error. [${code}]`];
+  const times = new Map<ErrorCode, number>();
+  const shown = embeds.filter(({ code }) => {
+    times.set(code, (times.get(code) ?? 0) + 1);
+    return (times.get(code) ?? 0) <= embedsShown;
   });
+  const more = [...times].flatMap(([code, found]) =>
+    found > embedsShown ? [`${count(found - embedsShown, 'more embed')} with the same error. [${code}]`] : [],
+  );
+  return [...shown.map(describeEmbed), ...more];
 }
 
 function describeEmbed({ file, line, code, message }: InvalidEmbed): string {

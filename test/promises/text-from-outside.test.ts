@@ -2,12 +2,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { renderReport } from '../../src/cli/report/render-report.ts';
 import { keyDetector } from '../../src/client/api-key.ts';
 import { cleanJson, cleanLines, cleanText } from '../../src/client/clean-text.ts';
 import { defineSnippet, SnippetError } from '../../src/client/index.ts';
 import { protectKey } from '../../src/client/known-keys.ts';
 import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
 import { embedStart } from '../../src/components/embed-element.ts';
+import { errorPage } from '../../src/dev/error-page.ts';
+import { asViewFailure, childrenShown } from '../../src/dev/view-failure.ts';
 import { SiteError } from '../../src/failures/errors.ts';
 import { reportError, userError } from '../../src/failures/user-error.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';
@@ -99,6 +102,48 @@ describe('the API key in text from outside', () => {
       expect(message).toContain('a [API key] b');
       for (const shown of [message, hint, reason]) expect(shown).not.toContain('live');
     }
+  });
+
+  test('is on no error page of the dev server, whatever failed', () => {
+    const text = `a \u001b[31m${key.slice(0, 9)}\u001b[0m${key.slice(9)} b`;
+    const failures = [
+      asViewFailure(Object.assign(new Error(text), { hint: text })),
+      childrenShown([
+        {
+          request: createRequest(1),
+          error: new SnippetError('network', text, { snippetId: 1 }),
+          places: new Set([text]),
+          placesWithoutChildren: new Set(),
+        },
+      ]),
+    ];
+    for (const failure of failures) {
+      const page = errorPage('/', failure ?? { message: '', hint: '' });
+      expect(page).toContain('a [API key] b');
+      expect(page).not.toContain('live');
+      expect(keyDetector(key)(page)).toBe(false);
+    }
+  });
+
+  test('is in no report', () => {
+    const split = `${key.slice(0, 9)}\u001b[0m${key.slice(9)}`;
+    const page = renderReport({
+      version: 4,
+      builtAt: '2026-01-01T00:00:00.000Z',
+      output: 'dist',
+      settings: { concurrency: 1 },
+      rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
+      snippets: [{ id: 1, params: JSON.stringify({ a: key }) }],
+      pages: [
+        {
+          name: `a ${split} b.html`,
+          hash: '',
+          embeds: [{ snippet: 0, start: 0, end: 0, form: { as: 'html', layers: [] } }],
+        },
+      ],
+    });
+    expect(page).toContain('a [API key] b.html');
+    expect(keyDetector(key)(page)).toBe(false);
   });
 
   test('is hidden in JSON, which stays valid', () => {
