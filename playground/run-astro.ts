@@ -45,6 +45,10 @@ function run(arguments_: string[], environment: Record<string, string>): Promise
   }
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => resolve({ exitCode: code ?? 1, output: stripVTControlCharacters(output) }));
+    child.once('close', (code) => {
+      const plain = stripVTControlCharacters(output);
+      const { SNIPPETS_API_KEY: key = '' } = environment;
+      resolve({ exitCode: code ?? 1, output: key === '' ? plain : plain.replaceAll(key, '[API key]') });
+    });
   });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
+import { cleanLogger } from './clean-logger.ts';
 import { locationPlugin } from './components/location-plugin.ts';
 import { pageScript } from './dev/page-script.ts';
 import { userError } from './failures/user-error.ts';
@@ -39,7 +40,11 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         updateConfig({
           vite: {
-            plugins: [plugin, sourcePlugin(source.modules, logger, () => run.lockOutput()), locationPlugin()],
+            plugins: [
+              plugin,
+              sourcePlugin(source.modules, cleanLogger(logger), () => run.lockOutput()),
+              locationPlugin(),
+            ],
             define: { __ASTRO_SNIPPETS__: 'true' },
           },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
@@ -54,7 +59,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       },
       'astro:config:done'({ config, injectTypes, logger }) {
         refuseSecondIntegration(config);
-        run.configure(config, logger);
+        run.configure(config, cleanLogger(logger));
         injectTypes({ filename: 'element.d.ts', content: elementTypes() });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
       },

@@ -168,16 +168,20 @@ function logged(store: Store, operation: Operation) {
     const start = performance.now();
     await next();
     const { caller } = context.var;
+    const secret = /^Bearer (\S+)/.exec(context.req.header('authorization') ?? '')?.[1];
+    // The log is shown on the website, which shows no key.
+    const withoutKey = (text: string) => (secret === undefined ? text : text.replaceAll(secret, '[API key]'));
+    const params = context.req.query('params');
     store.requests.add({
       at: new Date().toISOString(),
       organizationId: caller?.organization.id ?? null,
       keyId: caller?.key.id ?? null,
       variant: operation,
-      snippetId: context.req.param('id') ?? '',
-      params: context.req.query('params') ?? null,
+      snippetId: withoutKey(context.req.param('id') ?? ''),
+      params: params === undefined ? null : withoutKey(params),
       status: context.res.status,
       milliseconds: performance.now() - start,
-      userAgent: (context.req.header('user-agent') ?? '').slice(0, 200),
+      userAgent: withoutKey(context.req.header('user-agent') ?? '').slice(0, 200),
     });
   };
 }

@@ -24,8 +24,8 @@ export interface ProblemKind {
 }
 
 /**
- * Every status the service fails with. The specification's section 7 lists 401 to 404 and the server errors; 400
- * and 405 are ours, for requests that it says nothing of.
+ * Every status the service fails with. The specification's section 7 lists 401 to 404 and the server errors; 400,
+ * 405 and 413 are ours, for requests that it says nothing of.
  */
 export const problemKinds = {
   400: {
@@ -65,6 +65,12 @@ export const problemKinds = {
     title: 'Method Not Allowed',
     explanation: 'Snippets are only read through the API.',
     advice: 'Use GET. Snippets are changed on the website.',
+  },
+  413: {
+    slug: 'content-too-large',
+    title: 'Content Too Large',
+    explanation: 'The request has a longer body than the website accepts.',
+    advice: 'Send less: the form says how long a name and a content may be.',
   },
   500: {
     slug: 'internal-server-error',

@@ -2,7 +2,7 @@ import { count } from '../client/format.ts';
 import { namesOf } from '../record/manifest.ts';
 import { unfinishedOf } from './after-command.ts';
 import { explain } from './explain.ts';
-import { exitCodes, nameOf, print } from './output.ts';
+import { exitCodes, nameOf, print, printError, printJson } from './output.ts';
 import { isCommandPending, runPendingCommand } from './pending-command.ts';
 import { findManifest, impatience, manifestPath, openChanges, type ProjectOptions } from './project.ts';
 import { runCommand } from './run-command.ts';
@@ -29,23 +29,23 @@ async function checkAndRun(project: ProjectOptions, json: boolean, exec: string)
   const found = await showChanges(project, json).catch((error: unknown) => {
     const { message, exitCode } = explain(error);
     if (exitCode !== exitCodes.needsBuild) throw error;
-    process.stderr.write(`${message}\n`);
+    printError(message);
     return exitCode;
   });
   if (found === exitCodes.ok) {
     if (!(await isCommandPending(record))) return found;
-    process.stderr.write('The command of --exec has not succeeded since the last change. It is run again.\n');
+    printError('The command of --exec has not succeeded since the last change. It is run again.');
   }
   // Standard output stays one JSON document.
   const stdout = json ? 'stderr' : 'stdout';
   const status = await runPendingCommand(record, () => runCommand(exec, { stdout }));
   if (status !== 0) {
-    process.stderr.write(
-      `The command of --exec exited with status ${status}. The next check with --exec runs it again.\n`,
+    printError(
+      `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
     );
   } else if (found === exitCodes.needsBuild && (await findManifest(project)) === undefined) {
-    process.stderr.write(
-      `There is still no record of a build at ${record}, so the next check with --exec runs the command again.\n`,
+    printError(
+      `There is still no record of a build at ${record}, so the next check with --exec runs the command again.`,
     );
   }
   return status;
@@ -56,7 +56,7 @@ async function showChanges(project: ProjectOptions, json: boolean): Promise<numb
   const unfinished = unfinishedOf({ file, manifest });
   if (json) {
     const shown = changed.map(({ request: { id, params }, ...places }) => ({ id, params, ...places }));
-    print(JSON.stringify({ changed: shown, unfinished: unfinished.map(({ name }) => name) }, null, 2));
+    printJson({ changed: shown, unfinished: unfinished.map(({ name }) => name) });
   } else if (manifest.snippets.length === 0) {
     print('The site shows no snippets.');
   } else if (changed.length + unfinished.length === 0) {

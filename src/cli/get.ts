@@ -1,6 +1,9 @@
+import { cleanText } from '../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../client/format.ts';
+import { containsKnownKey } from '../client/known-keys.ts';
 import { parseRequest } from '../client/snippet-request.ts';
-import { cleanLines } from './output.ts';
+import { userError } from '../failures/user-error.ts';
+import { print, printError } from './output.ts';
 import { impatience, openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
 
 /**
@@ -18,16 +21,21 @@ export async function get(
     const start = performance.now();
     const snippet = await fetcher.get({ request, asHtml: true });
     const { html, content, variant, name, warnings } = snippet;
+    if (containsKnownKey(html)) {
+      throw userError('published-key', `The API key was found in snippet ${id}. Its content is not shown.`);
+    }
     const facts = [
-      ...(name === undefined ? [] : [name]),
+      ...(name === undefined ? [] : [cleanText(name)]),
       variant,
       formatDuration(performance.now() - start),
       formatBytes(Buffer.byteLength(content)),
       count(fetcher.counts.requests, 'request'),
     ];
-    process.stderr.write(`${facts.join(' · ')}\n`);
-    for (const warning of warnings) process.stderr.write(`${warning}\n`);
-    process.stdout.write(process.stdout.isTTY ? `${cleanLines(html)}\n` : html);
+    printError(facts.join(' · '));
+    for (const warning of warnings) printError(warning);
+    if (process.stdout.isTTY) print(html);
+    // Byte for byte: it may be a file or another program that reads it.
+    else process.stdout.write(html);
   } finally {
     await fetcher.close();
   }

@@ -1,5 +1,5 @@
 import { namesOf, requestsOf, shownOn } from '../record/manifest.ts';
-import { nameOf, print } from './output.ts';
+import { nameOf, print, printJson } from './output.ts';
 import { openProject, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets list`: which snippets are on which pages and in which collections. */
@@ -8,7 +8,7 @@ export async function list(project: ProjectOptions, { json = false }): Promise<v
   const shown = shownOn(manifest);
   if (json) {
     const snippets = manifest.snippets.map((snippet, index) => ({ ...snippet, ...shown[index] }));
-    return print(JSON.stringify({ builtAt: manifest.builtAt, snippets }, null, 2));
+    return printJson({ builtAt: manifest.builtAt, snippets });
   }
   if (manifest.snippets.length === 0) print('The site shows no snippets.');
   for (const [index, request] of requestsOf(manifest).entries()) {

@@ -1,5 +1,5 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
-import { cleanText } from '../client/clean-text.ts';
+import { styleText } from 'node:util';
+import { cleanJson, cleanLines, cleanText } from '../client/clean-text.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 
 /** The exit statuses, for scripts. */
@@ -43,13 +43,25 @@ export function exitStatusHelp(command: keyof typeof exitMeanings): string {
   );
   return `\nExit status:\n${lines.join('\n')}`;
 }
-
-// All controls but tab and line feed: a snippet's text must not control the terminal that shows it.
-const controls = /[\p{Cc}\p{Cf}]/gu;
 const patchColors = { '+': 'green', '-': 'red', '@': 'cyan' } as const;
 
-export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+/**
+ * Prints lines, cleaned as a whole: most contain text from outside.
+ *
+ * @param paint colors the lines afterwards, since cleaning removes colors.
+ */
+export function print(text: string, paint: (clean: string) => string = (clean) => clean): void {
+  process.stdout.write(`${paint(cleanLines(text))}\n`);
+}
+
+/** Prints lines to standard error, cleaned. */
+export function printError(text: string): void {
+  process.stderr.write(`${cleanLines(text)}\n`);
+}
+
+/** Prints data for scripts. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${cleanJson(value)}\n`);
 }
 
 export function nameOf({ id, params }: Pick<SnippetRequest, 'id' | 'params'>): string {
@@ -61,15 +73,9 @@ export function colored(color: Parameters<typeof styleText>[0], text: string): s
   return styleText(color, text, { stream: process.stdout });
 }
 
-/** Makes text from outside safe for a terminal, with its lines. */
-export function cleanLines(text: string): string {
-  const plain = stripVTControlCharacters(text);
-  return plain.replace(controls, (control) => (control === '\t' || control === '\n' ? control : ''));
-}
-
 export function printPatch(patch: string): void {
   for (const line of cleanLines(patch).trimEnd().split('\n')) {
     const color = patchColors[line.charAt(0) as keyof typeof patchColors];
-    print(`    ${color === undefined ? line : colored(color, line)}`);
+    print(`    ${line}`, (clean) => (color === undefined ? clean : colored(color, clean)));
   }
 }

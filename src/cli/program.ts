@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../settings/duration.ts';
 import { explain } from './explain.ts';
-import { exitCodes, exitStatusHelp } from './output.ts';
+import { exitCodes, exitStatusHelp, printError } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -110,7 +110,7 @@ try {
     process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   } else {
     const { message, hint, exitCode } = explain(error);
-    process.stderr.write(`${message}\n${hint === undefined ? '' : `\n${hint}\n`}`);
+    printError(hint === undefined ? message : `${message}\n\n${hint}`);
     process.exitCode = exitCode;
   }
 }

@@ -12,6 +12,7 @@ import { readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { resolveSettings, type Settings } from '../settings/settings.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { printError } from './output.ts';
 
 export interface ProjectOptions {
   /** The path of the manifest, if it is not in Astro's default cache directory. */
@@ -81,7 +82,7 @@ async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
 export function openCliFetcher(settings: Settings, limits?: Partial<Limits>): SnippetFetcher {
   return new SnippetFetcher(settings, {
     warn: () => {},
-    notify: (line) => process.stderr.write(`${line}\n`),
+    notify: printError,
     limits,
     alwaysAsk: true,
     remember: true,

@@ -1,9 +1,18 @@
 import { count } from '../client/format.ts';
+import { containsKnownKey } from '../client/known-keys.ts';
+import { listPlaces } from '../failures/report.ts';
+import { userError } from '../failures/user-error.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
-import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../record/refresh.ts';
+import {
+  type PageToBuild,
+  planRefresh,
+  type RefreshedPage,
+  type RefreshPlan,
+  writeRefresh,
+} from '../record/refresh.ts';
 import type { StaleFile } from '../record/side-products/pending.ts';
 import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
-import { exitCodes, nameOf, print, printPatch } from './output.ts';
+import { exitCodes, nameOf, print, printError, printPatch } from './output.ts';
 import { openChanges, type ProjectOptions } from './project.ts';
 
 export interface RefreshOptions {
@@ -39,8 +48,8 @@ export async function refresh(project: ProjectOptions, options: RefreshOptions):
   if (written.length + toBuild.length === 0 && after === undefined) print('Nothing has changed.');
   const failure = after === undefined ? undefined : afterFailure(after);
   if (failure !== undefined)
-    process.stderr.write(
-      `${failure}\nFix the command and refresh with --after again: it is run even if nothing else has changed.\n`,
+    printError(
+      `${failure}\nFix the command and refresh with --after again: it is run even if nothing else has changed.`,
     );
   else if (toBuild.length > 0) print(nextStep(result, options));
   const done = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
@@ -61,6 +70,7 @@ export async function updateSite(
   const changes = await openChanges(project, { signal });
   const { file, manifest, snippets, warnings } = changes;
   const plan = await planRefresh(file, manifest, snippets);
+  refuseKey(plan.pages);
   const { pages, toBuild, stale } = plan;
   const published = hashOf(JSON.stringify(snippets.map(({ content }) => content)));
   const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
@@ -68,7 +78,7 @@ export async function updateSite(
     return { written: [], toBuild: refused, stale, published };
   }
   if (pages.length > 0) {
-    for (const warning of warnings) process.stderr.write(`${warning}\n`);
+    for (const warning of warnings) printError(warning);
     await writeRefresh(file, manifest, snippets, { ...plan, hasCommand: after !== undefined });
   }
   const written = pages.map(({ page }) => page.name);
@@ -88,6 +98,7 @@ function refusalsOf({ stale }: RefreshPlan, { pending }: Manifest): PageToBuild[
 async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions): Promise<RefreshResult> {
   const { file, manifest, snippets } = await openChanges(project);
   const plan = await planRefresh(file, manifest, snippets);
+  refuseKey(plan.pages);
   const { diffContents } = await import('../record/content-diff.ts');
   for (const diff of diffContents(manifest, plan.pages)) {
     print(`${nameOf(diff.request)}, on ${count(diff.pages.length, 'page')}`);
@@ -96,6 +107,13 @@ async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions
   const refusals = after === undefined ? refusalsOf(plan, manifest) : [];
   const written = plan.pages.map(({ page }) => page.name);
   return { written, toBuild: [...plan.toBuild, ...refusals], stale: plan.stale };
+}
+
+/** @throws AstroError if a page would contain the API key, as a build does. */
+function refuseKey(pages: readonly RefreshedPage[]): void {
+  const names = pages.filter(({ after }) => containsKnownKey(after.toString())).map(({ page }) => page.name);
+  if (names.length === 0) return;
+  throw userError('published-key', `The API key would be in ${listPlaces(names)}. Nothing was written.`);
 }
 
 function nextStep({ toBuild, stale = [], after }: RefreshResult, options: RefreshOptions): string {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { printError } from './output.ts';
 
 export interface RunCommandOptions {
   /** Where the command's standard output goes: to our own by default. */
@@ -28,7 +29,7 @@ export function runCommand(command: string, { stdout = 'stdout' }: RunCommandOpt
       resolve(status);
     };
     const fail = ({ code }: NodeJS.ErrnoException) => {
-      process.stderr.write(`The shell could not be started: ${code}\n`);
+      printError(`The shell could not be started: ${code}`);
       settle(couldNotStart);
     };
     let child: ChildProcess | undefined;

@@ -1,19 +1,71 @@
-import { stripVTControlCharacters } from 'node:util';
+import { hideKnownKeys, withoutCutKey } from './known-keys.ts';
 
 const maxLength = 300;
+// More than 300, since escape sequences between them are removed.
+const maxRead = maxLength * 4;
+
+// Escape sequences: CSI; OSC and other strings, which have a terminator; and those of two characters. No part matches
+// past the next escape, so the time is linear. That of Node's `stripVTControlCharacters` is quadratic.
+const sequences =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what escape sequences consist of.
+  /(?:\x1b\[|\x9b(?=[0-?]))[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g;
 
 // Controls (C0, DEL, C1), line and paragraph separators, and characters that reorder or hide the text around them.
 // With any of these, a service's text could draw over or imitate what a terminal shows.
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
+// The same but tab and line feed.
+const unprintableInLines = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * Makes text from outside safe for a terminal, a log or an error: one line, no control characters, at most 300
- * characters. The text is cut before it is cleaned, because cleaning a megabyte takes minutes on some versions of Node.
+ * Makes text from outside safe for a terminal, a log or an error: one line, no control characters, no API key, no command
+ * of a CI runner, at most 300 characters. Only the first 1,200 characters are read.
  */
 export function cleanText(text: string): string {
-  const cut = text.slice(0, maxLength * 4);
-  const line = stripVTControlCharacters(cut).replace(unprintable, ' ').replace(/\s+/g, ' ').trim();
-  const characters = Array.from(line);
-  if (characters.length <= maxLength && cut.length === text.length) return line;
+  const cut = text.slice(0, maxRead);
+  const plain = cut.replace(sequences, '').replace(unprintable, ' ').replace(/\s+/g, ' ').trim();
+  const isCut = cut.length < text.length;
+  const characters = Array.from(harmless(isCut ? withoutCutKey(plain) : plain));
+  if (characters.length <= maxLength && !isCut) return characters.join('');
   return `${characters.slice(0, maxLength - 1).join('')}…`;
+}
+
+/** Makes text of several lines safe in the same way, whole: tabs, line feeds and indentation stay. */
+export function cleanLines(text: string): string {
+  return harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
+}
+
+/** Writes data as JSON in which every string is safe to show, and means what it did before. */
+export function cleanJson(value: unknown): string {
+  const json = JSON.stringify(redacted(value), null, 2);
+  return json
+    .replace(unprintableInLines, (character) =>
+      Array.from({ length: character.length }, (_, unit) => escapeUnit(character.charCodeAt(unit))).join(''),
+    )
+    .replace(/##(?=\w*\[)/g, '#\\u0023');
+}
+
+/** Cleaned first: removing an escape sequence from the middle of a key would put the key together again. */
+function harmless(plain: string): string {
+  return withoutCommands(hideKnownKeys(plain));
+}
+
+/**
+ * CI runners take a line for a command if it begins with `::`, after blanks, or if `##[` or `##name[` is anywhere in it.
+ * A space keeps both readable and harmless.
+ */
+function withoutCommands(text: string): string {
+  return text.replace(/^([^\S\n]*:):/gm, '$1 :').replace(/##(?=\w*\[)/g, '# #');
+}
+
+function redacted(value: unknown): unknown {
+  if (typeof value === 'string') return hideKnownKeys(value);
+  if (Array.isArray(value)) return value.map(redacted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [hideKnownKeys(name), redacted(inner)]),
+  );
+}
+
+function escapeUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
 }

@@ -1,9 +1,10 @@
 import { type RenderedSnippet, type RetrievedSnippet, readRendered, readRetrieved } from './answer.ts';
-import { checkApiKey, keyRedactor } from './api-key.ts';
+import { checkApiKey } from './check-api-key.ts';
 import { cleanText } from './clean-text.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Endpoint, newHealth, type Origin } from './endpoint.ts';
 import { type Connection, type FetchPlan, type FetchResult, fetchSnippet, probe } from './fetch-snippet.ts';
+import { containsKnownKey, protectKey } from './known-keys.ts';
 import { type Limits, withDefaults } from './limits.ts';
 import { parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError } from './snippet-error.ts';
@@ -70,7 +71,7 @@ export class Service {
     const { concurrency = 20, onNotice } = options;
     const apiKey = checkApiKey(options.apiKey);
     const limits = withDefaults(options.limits);
-    const redact = keyRedactor(apiKey);
+    protectKey(apiKey);
     if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
       throw new SnippetError('invalid-options', 'concurrency must be a positive whole number.');
     }
@@ -92,7 +93,7 @@ export class Service {
       authorization: `Bearer ${apiKey}`,
       clock,
       limits,
-      clean: (text) => cleanText(redact(text)),
+      clean: cleanText,
       transport: transport ?? httpsTransport({ ca: options.ca, concurrency, limits }),
       onRequest: (isRetry) => {
         this.#counts.requests += 1;
@@ -186,7 +187,7 @@ export class Service {
   }
 
   async #fetch<T>(plan: FetchPlan<T>, signal: AbortSignal | undefined): Promise<FetchResult<T>> {
-    this.#checkLength(plan);
+    this.#checkParams(plan);
     // One signal for each request, even if it has only one source: a thousand listeners on one signal are slow.
     const { signal: closing } = this.#closing;
     const ends = AbortSignal.any(signal === undefined ? [closing] : [signal, closing]);
@@ -206,8 +207,12 @@ export class Service {
     throw new SnippetError('invalid-options', `${variant}BaseUrl is not set.`);
   }
 
-  #checkLength({ request, endpoints }: FetchPlan<unknown>): void {
+  #checkParams({ request, endpoints }: FetchPlan<unknown>): void {
     const { urlLength } = this.#connection.limits;
+    // Checked where they entered, unless that was in another process, as with those of a manifest.
+    if (request.params !== undefined && containsKnownKey(request.params)) {
+      throw new SnippetError('invalid-params', 'its params contain the API key.', { snippetId: request.id });
+    }
     for (const { base, variant } of endpoints) {
       const { length } = snippetUrl(base, variant, request);
       if (length <= urlLength) continue;

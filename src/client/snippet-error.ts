@@ -1,4 +1,5 @@
 import type { Problem } from './answer.ts';
+import { cleanLines } from './clean-text.ts';
 import type { Variant } from './service-url.ts';
 
 /**
@@ -82,9 +83,10 @@ export class SnippetError extends Error {
 
   constructor(code: SnippetErrorCode, reason: string, fields: SnippetErrorFields = {}) {
     const { snippetId, variant, attempts = 0, status, problem, cause } = fields;
-    super(messageOf(reason, snippetId, variant), cause === undefined ? undefined : { cause });
+    const clean = cleanLines(reason);
+    super(messageOf(clean, snippetId, variant), cause === undefined ? undefined : { cause });
     this.code = code;
-    this.reason = reason;
+    this.reason = clean;
     this.snippetId = snippetId;
     this.variant = variant;
     this.attempts = attempts;

@@ -1,4 +1,6 @@
+import { changedByJson, pathTo } from './changed-by-json.ts';
 import { cleanText } from './clean-text.ts';
+import { containsKnownKey } from './known-keys.ts';
 import { SnippetError } from './snippet-error.ts';
 
 /**
@@ -33,19 +35,24 @@ export function createRequest(id: unknown, params?: unknown): SnippetRequest {
 }
 
 /**
- * Makes a request of an id and params as they are written in markup or on the command line.
+ * Makes a request of an id and params as they are written in markup or on the command line. Params that JSON would change
+ * without a word are refused, with their path: `9007199254740993`, `1e400`, the same key twice.
  *
  * @throws SnippetError `invalid-id` or `invalid-params`
  */
 export function parseRequest(id: string | undefined, params: string | undefined): SnippetRequest {
   const snippetId = parseSnippetId(id);
   if (params === undefined) return toRequest(snippetId, undefined);
+  // Before anything else: an error of JSON.parse quotes a few characters, which may be half a key.
+  refuseKey(params);
   let variables: unknown;
   try {
     variables = JSON.parse(params);
   } catch (error) {
     throw new SnippetError('invalid-params', `params is not JSON: ${cleanText((error as Error).message)}`);
   }
+  const changed = changedByJson(params, 'params');
+  if (changed !== undefined) throw new SnippetError('invalid-params', changed);
   return toRequest(snippetId, canonicalParams(variables ?? null));
 }
 
@@ -79,7 +86,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Writes params in their one canonical form: keys sorted, nothing added and nothing left out.
+ * Writes params in their one canonical form: keys sorted, nothing added and nothing left out. An API key of this process
+ * is refused: it would be in the page, in the manifest, and in the log of the service.
  *
  * @throws SnippetError `invalid-params`
  */
@@ -89,7 +97,15 @@ function canonicalParams(params: unknown): string | undefined {
     throw new SnippetError('invalid-params', `params must be a plain object, not ${kindOf(params)}.`);
   }
   const copy = canonicalCopy(params, 'params', []);
-  return Object.keys(copy as object).length === 0 ? undefined : JSON.stringify(copy);
+  if (Object.keys(copy as object).length === 0) return undefined;
+  const text = JSON.stringify(copy);
+  refuseKey(text);
+  return text;
+}
+
+function refuseKey(params: string): void {
+  if (!containsKnownKey(params)) return;
+  throw new SnippetError('invalid-params', 'params contains the API key. Its value is not shown on purpose.');
 }
 
 function canonicalCopy(value: unknown, path: string, ancestors: readonly object[]): unknown {
@@ -123,7 +139,7 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) {
     if (!key.isWellFormed()) throw invalid('has a key that contains half of a surrogate pair.');
-    const inner = `${path}${/^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${cleanText(JSON.stringify(key))}]`}`;
+    const inner = pathTo(path, key);
     copy[key] = canonicalCopy(read(value, key, inner), inner, line);
   }
   return copy;

@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { HookParameters } from 'astro';
+import { cleanLogger } from '../clean-logger.ts';
 import { keyDetector } from '../client/api-key.ts';
+import { cleanText } from '../client/clean-text.ts';
 import { inline } from '../embed/inline.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
@@ -48,10 +50,11 @@ interface DevRun {
  * build. The snippets of pages that are open in a browser are polled; a page reloads when what it shows has changed.
  */
 export function serveSnippets(
-  { server, toolbar, logger, refreshContent }: HookParameters<'astro:server:setup'>,
+  { server, toolbar, refreshContent, ...hook }: HookParameters<'astro:server:setup'>,
   run: DevRun,
   source: SiteSource,
 ): void {
+  const logger = cleanLogger(hook.logger);
   const pages = new OpenPages();
   const sources = { root: fileURLToPath(run.config.root), srcDir: fileURLToPath(run.config.srcDir) };
   const { hot } = server.environments.client;
@@ -224,7 +227,8 @@ function describe(
   return {
     key,
     id,
-    name,
+    name: name && cleanText(name),
+    // As they are, since the toolbar copies them into an embed. They hold no key: that is refused.
     params,
     variant,
     milliseconds,

@@ -1,13 +1,13 @@
 import type { Variant } from '../client/service-url.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
-import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../snippets/file-embeds.ts';
+import type { FetchedSnippet, ShownAs } from '../snippets/fetch-snippets.ts';
 
 /** The latest state of a snippet. It has content, an error or, while the service is down, both. */
 export interface RememberedSnippet {
   request: SnippetRequest;
   asHtml: boolean;
+  surroundings: NonNullable<ShownAs['surroundings']>;
   content?: string;
   /** The content as it is inlined: as HTML, and as text. */
   html?: string;
@@ -40,31 +40,30 @@ const freshMilliseconds = 1_000;
  * at once, and the snippet is updated in the background.
  */
 export class SnippetMemory {
-  readonly #fetch: (use: Pick<SnippetUse, 'request' | 'asHtml'>) => Promise<FetchedSnippet>;
+  readonly #fetch: (use: ShownAs) => Promise<FetchedSnippet>;
   readonly #events: MemoryEvents;
   readonly #snippets = new Map<string, RememberedSnippet>();
   readonly #updates = new Map<string, Promise<void>>();
 
-  constructor(
-    fetch: (use: Pick<SnippetUse, 'request' | 'asHtml'>) => Promise<FetchedSnippet>,
-    events: MemoryEvents,
-  ) {
+  constructor(fetch: (use: ShownAs) => Promise<FetchedSnippet>, events: MemoryEvents) {
     this.#fetch = fetch;
     this.#events = events;
   }
 
-  async get({ request, asHtml }: Pick<SnippetUse, 'request' | 'asHtml'>): Promise<RememberedSnippet> {
+  async get({ request, asHtml, surroundings = new Set() }: ShownAs): Promise<RememberedSnippet> {
     const { key } = request;
     const known = this.#snippets.get(key);
     if (known === undefined) {
-      const snippet = { request, asHtml };
+      const snippet = { request, asHtml, surroundings: new Set(surroundings) };
       this.#snippets.set(key, snippet);
       await this.update(key);
       return snippet;
     }
-    // Shown as text only until now, so the rules for HTML were not applied.
-    const needsRules = asHtml && !known.asHtml;
+    // Shown as text only until now, or in other surroundings, so these rules for HTML were not applied.
+    const needsRules =
+      (asHtml && !known.asHtml) || [...surroundings].some((one) => !known.surroundings.has(one));
     known.asHtml ||= asHtml;
+    for (const one of surroundings) known.surroundings.add(one);
     if (needsRules || (known.content === undefined && known.error === undefined)) await this.update(key);
     else if (Date.now() - (known.checkedAt ?? 0) > freshMilliseconds) this.update(key).catch(() => {});
     return known;

@@ -1,3 +1,4 @@
+import { cleanLines } from '../client/clean-text.ts';
 import {
   childrenWarnings,
   type FailedSnippet,
@@ -32,14 +33,16 @@ export function viewFailure(
 export function childrenShown(failed: readonly FailedSnippet[]): ViewFailure | undefined {
   if (failed.length === 0) return undefined;
   return {
-    message: childrenWarnings(failed).join('\n'),
+    message: cleanLines(childrenWarnings(failed).join('\n')),
     hint: '',
     identity: JSON.stringify(looksOf(failed)),
   };
 }
 
 export function asViewFailure(error: unknown): ViewFailure {
-  const { name, message, hint = '' } = error as UserError;
+  const { name, ...shown } = error as UserError;
+  const message = cleanLines((error as UserError).message);
+  const hint = cleanLines(shown.hint ?? '');
   // A report names the codes itself.
   const code = /^astro-snippets\/(.+)/.exec(name)?.[1];
   return { message, hint: code === undefined ? hint : `${code}: ${hint}`, identity: message };

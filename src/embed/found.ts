@@ -10,6 +10,11 @@ export interface Form {
   layers: readonly Layer[];
   /** What precedes and follows the embed in a paragraph with nothing else in it; as Latin-1. */
   paragraph?: { before: string; after: string } | undefined;
+  /**
+   * The elements around HTML in which it means something else than elsewhere, outermost first, with a space between:
+   * `svg foreignobject`.
+   */
+  around?: string | undefined;
 }
 
 /** An embed that was found in a file. All places are byte offsets. */
@@ -80,6 +85,8 @@ export interface Place {
   inHeading?: boolean;
   /** Whether it is in a paragraph. */
   inParagraph?: boolean;
+  /** See {@link Form}. */
+  around?: string | undefined;
   /** Why no embed can work there. */
   refusal?: Refusal;
 }
@@ -120,7 +127,8 @@ export function add(
         ...rangeOf(part, children),
         isBlockLevel: isBlockLevel(part.text.slice(children.start, children.end)),
       },
-      form: { as, layers },
+      form:
+        place.around !== undefined && as === 'html' ? { as, layers, around: place.around } : { as, layers },
       inIsland: place.inIsland ?? false,
       inHeading: place.inHeading ?? false,
       inParagraph: place.inParagraph ?? false,

@@ -30,9 +30,23 @@ export function replace(
   return { file: Buffer.concat(pieces), places };
 }
 
-/** The line of a byte of a file, counted from 1. */
-export function lineAt(file: Buffer, offset: number): number {
-  let line = 1;
-  for (let at = file.indexOf('\n'); at !== -1 && at < offset; at = file.indexOf('\n', at + 1)) line += 1;
-  return line;
+/** Returns a function that tells the line of a byte of a file, counted from 1. The file is read once, when first asked. */
+export function lineFinder(file: Buffer): (offset: number) => number {
+  let ends: number[] | undefined;
+  return (offset) => {
+    ends ??= lineEnds(file);
+    let low = 0;
+    for (let high = ends.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((ends[middle] ?? 0) < offset) low = middle + 1;
+      else high = middle;
+    }
+    return low + 1;
+  };
+}
+
+function lineEnds(file: Buffer): number[] {
+  const ends: number[] = [];
+  for (let at = file.indexOf('\n'); at !== -1; at = file.indexOf('\n', at + 1)) ends.push(at);
+  return ends;
 }

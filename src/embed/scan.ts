@@ -87,6 +87,8 @@ interface Context {
   inIsland: boolean;
   /** The surrounding heading. */
   heading?: Tag;
+  /** The surrounding elements in which HTML means something else; see `Form`. */
+  around?: string | undefined;
   /** The element whose text is special: a script, a style, or the title of XML. */
   holder?: Tag;
 }
@@ -97,6 +99,28 @@ const contextIn = new Map<string, Partial<Context>>([
   ['astro-island', { inIsland: true }],
   ...['astro-slot', 'astro-static-slot', 'template'].map((slot) => [slot, { inIsland: false }] as const),
 ]);
+
+// Elements that change how a browser reads the HTML in them; in the end, which scripts run.
+const changingHtml = new Set(
+  `svg math noscript select template table colgroup tbody thead tfoot tr foreignobject desc title mi mo mn ms mtext
+  annotation-xml`.split(/\s+/),
+);
+const inForeign = /\b(?:svg|math)\b/;
+const foreignOnly = /^(?:foreignobject|desc|title|m[inos]|mtext|annotation-xml)$/;
+const tableCells = new Set(['td', 'th', 'caption']);
+const mostAround = 8;
+
+/** The surroundings inside an element. */
+function aroundIn(name: string, outer: string | undefined): string | undefined {
+  if (outer !== undefined && tableCells.has(name))
+    return outer.replace(/ ?\btable\b(?!.*\btable\b).*$/, '') || undefined;
+  if (!changingHtml.has(name)) return outer;
+  if (outer === undefined) return foreignOnly.test(name) ? undefined : name;
+  if (foreignOnly.test(name) && !inForeign.test(outer)) return outer;
+  const names = outer.split(' ');
+  // More of the same change nothing. Elements that are nested without end must not take time without end.
+  return names.at(-1) === name || names.length >= mostAround ? outer : `${outer} ${name}`;
+}
 
 const isHeading = (name: string) => /^h[1-6]$/.test(name);
 
@@ -114,10 +138,11 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   // Whether a paragraph is open, whatever it contains.
   let inParagraph = false;
 
-  const close = (tag: Tag, children: Range, end: number, { inIsland, heading }: Context) => {
+  const close = (tag: Tag, children: Range, end: number, { inIsland, heading, around }: Context) => {
     embed = undefined;
     const inHeading = heading !== undefined && hasId(text, heading);
-    const found = add(search, part, { ...place, inIsland, inHeading, inParagraph }, { tag, children, end });
+    const where = { ...place, inIsland, inHeading, inParagraph, around };
+    const found = add(search, part, where, { tag, children, end });
     if (paragraph === undefined) return;
     paragraph = found && paragraph.holds === undefined ? { ...paragraph, holds: found } : undefined;
   };
@@ -135,7 +160,9 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     return inside;
   };
 
-  const open = (tag: Tag, context: Context): Context | undefined => {
+  const open = (tag: Tag, outside: Context): Context | undefined => {
+    const around = aroundIn(tag.name, outside.around);
+    const context = around === outside.around ? outside : { ...outside, around };
     if (tag.name === elementName) return openEmbed(tag, context);
     if (context.isExample) return context;
     if (tag.name === componentName && componentFrom(tag.start) === tag.start) {

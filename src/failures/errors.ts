@@ -1,3 +1,4 @@
+import { cleanLines } from '../client/clean-text.ts';
 import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 
 /**
@@ -21,6 +22,7 @@ export interface ErrorEntry {
 export type SiteErrorCode =
   | 'not-cached'
   | 'sanitize-failed'
+  | 'too-many-tags'
   | 'script-refused'
   | 'left-open'
   | 'embed-unclosed'
@@ -173,6 +175,11 @@ export const errors = {
     effect: 'fail',
     hint: 'Fix the function `sanitize` in the Astro config: it takes HTML and returns HTML.',
   },
+  'too-many-tags': {
+    title: 'The snippet has too many tags',
+    effect: 'fail',
+    hint: 'A snippet may have 100,000 tags. Parsing more would take a build minutes. Split the snippet.',
+  },
   'script-refused': {
     title: 'The snippet contains a script',
     effect: 'fail',
@@ -313,9 +320,10 @@ export class SiteError extends Error {
   readonly reason: string;
 
   constructor(code: SiteErrorCode, reason: string, snippetId?: number) {
-    super(snippetId === undefined ? reason : `Snippet ${snippetId} ${reason}`);
+    const clean = cleanLines(reason);
+    super(snippetId === undefined ? clean : `Snippet ${snippetId} ${clean}`);
     this.code = code;
-    this.reason = reason;
+    this.reason = clean;
   }
 }
 

@@ -1,4 +1,5 @@
 import { AstroError } from 'astro/errors';
+import { cleanLines } from '../client/clean-text.ts';
 import { type ErrorCode, errors } from './errors.ts';
 
 /** An error for people: Astro prints its message and hint, and the command line does too. */
@@ -16,12 +17,12 @@ export function userError(
   message: string,
   hint: string = errors[code].hint,
 ): UserError {
-  return withoutStack(new AstroError(message, hint), `astro-snippets/${code}`);
+  return withoutStack(new AstroError(cleanLines(message), cleanLines(hint)), `astro-snippets/${code}`);
 }
 
 /** Creates the error for a report on several failures, each of which shows its own code. */
 export function reportError(message: string, hint: string): UserError {
-  return withoutStack(new AstroError(message, hint), 'astro-snippets');
+  return withoutStack(new AstroError(cleanLines(message), cleanLines(hint)), 'astro-snippets');
 }
 
 /** The stack only says where in this package the error was created, which does not help the people who read it. */

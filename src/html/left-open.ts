@@ -1,4 +1,5 @@
 import { ancestorsOf, type Element, elementsOf, parse } from './parsed-html.ts';
+import { type Surroundings, tagsOf } from './surroundings.ts';
 
 // A browser does not show the contents of these as part of the page around them.
 const hides = new Set(
@@ -19,24 +20,46 @@ const constructs: Readonly<Record<string, string>> = {
  * such as `<textarea>` or `<template>`. Returns `undefined` if what follows is shown; an open `<p>` or `<b>` only
  * changes how it looks.
  */
-export function leftOpen(html: string): string | undefined {
-  // Stands for the rest of the page: after parsing, it is an element of its own or was swallowed.
-  for (const element of elementsOf(parse(`${html}<snippet-end></snippet-end>`))) {
-    if (element.tagName !== 'snippet-end' || element.sourceCodeLocation?.startOffset !== html.length)
-      continue;
-    const around = [...ancestorsOf(element)].findLast(({ tagName }) => hides.has(tagName));
-    return around && `<${around.tagName}>`;
+export function leftOpen(html: string, surroundings: Iterable<Surroundings> = []): string | undefined {
+  const usually = leftOpenIn(html, '');
+  if (usually !== undefined) return usually;
+  for (const around of surroundings) {
+    const open = leftOpenIn(html, tagsOf(around));
+    if (open !== undefined) return open;
   }
-  return swallower(html);
+  return undefined;
 }
 
-function swallower(html: string): string {
+/** @param before what precedes the HTML. A browser may read the HTML as something else after it. */
+function leftOpenIn(html: string, before: string): string | undefined {
+  const whole = before + html;
+  // Stands for the rest of the page: after parsing, it is an element of its own or was swallowed.
+  const parsed = parse(`${whole}<snippet-end></snippet-end>`);
+  // Of usual HTML, one inside a <template> was swallowed by it.
+  for (const element of elementsOf(parsed, { templates: before !== '' })) {
+    const { tagName, sourceCodeLocation: place } = element;
+    if (tagName !== 'snippet-end' || place?.startOffset !== whole.length) continue;
+    const around = [...ancestorsOf(element)].findLast(
+      (ancestor) => hides.has(ancestor.tagName) && begins(ancestor, before.length),
+    );
+    return around && `<${around.tagName}>`;
+  }
+  // In <noscript> and <select>, one may be missing although nothing is open.
+  return swallower(whole, before.length) ?? (before === '' ? 'a comment or a tag' : undefined);
+}
+
+function begins({ sourceCodeLocation }: Element, offset: number): boolean {
+  return sourceCodeLocation != null && sourceCodeLocation.startOffset >= offset;
+}
+
+/** What does not end, of what begins at an offset or later. */
+function swallower(html: string, from: number): string | undefined {
   const errors: string[] = [];
   const fragment = parse(html, (code) => errors.push(code));
   const construct = errors.map((code) => constructs[code]).find((name) => name !== undefined);
   if (construct !== undefined) return construct;
-  const isOpen = ({ tagName, sourceCodeLocation }: Element) =>
-    hides.has(tagName) && sourceCodeLocation != null && sourceCodeLocation.endTag === undefined;
+  const isOpen = (element: Element) =>
+    hides.has(element.tagName) && begins(element, from) && element.sourceCodeLocation?.endTag === undefined;
   const open = [...elementsOf(fragment)].findLast(isOpen);
-  return open === undefined ? 'a comment or a tag' : `<${open.tagName}>`;
+  return open && `<${open.tagName}>`;
 }

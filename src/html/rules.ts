@@ -5,6 +5,9 @@ import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import type { InlineCode } from './inline-code.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const mostTags = 100_000;
 
 /** A snippet that is ready to be inlined. */
 export interface PreparedSnippet {
@@ -18,6 +21,17 @@ export interface PreparedSnippet {
   inlineCode: InlineCode | undefined;
 }
 
+/** How a snippet is shown. */
+export interface Shown {
+  request: SnippetRequest;
+  /** Whether it is shown as HTML anywhere. */
+  asHtml: boolean;
+  /** The surroundings in which it is, other than the usual. */
+  surroundings?: ReadonlySet<Surroundings> | undefined;
+}
+
+type Placed = Required<Pick<Shown, 'request'>> & { surroundings: ReadonlySet<Surroundings> };
+
 /** Prepares content to which no rules apply. */
 export function withoutRules(content: string): PreparedSnippet {
   return { html: content, text: textOf(content), warnings: [], inlineCode: undefined };
@@ -26,29 +40,30 @@ export function withoutRules(content: string): PreparedSnippet {
 /**
  * Prepares content to be inlined: sanitized and, for HTML, without scripts if the site does not want any, and checked.
  *
- * @throws SiteError `sanitize-failed`, `script-refused` or `left-open`
+ * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function applyRules(
   { content }: Pick<Snippet, 'content'>,
-  { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
+  { request, asHtml, surroundings = new Set() }: Shown,
   rules: HtmlRules,
 ): Promise<PreparedSnippet> {
-  const sanitized = sanitize(content, request, rules);
+  const sanitized = await sanitize(content, request, rules);
   // Nothing below concerns text, and most snippets are text without tags.
   if (!asHtml || !sanitized.includes('<')) return withoutRules(sanitized);
-  const html = await handleScripts(sanitized, request, rules);
-  const open = await findOpen(html, request, rules);
+  refuseTags(sanitized, request);
+  const html = await handleScripts(sanitized, { request, surroundings }, rules);
+  const open = await findOpen(html, { request, surroundings }, rules);
   const inlineCode = await findCode(html, rules);
   const blocked = inlineCode && rules.policy !== 'none' && describeBlocked[rules.policy](inlineCode);
   const warnings = [open, blocked].flatMap((flaw) => (flaw ? [`Snippet ${request.id} ${flaw}`] : []));
   return { html, text: textOf(sanitized), warnings, inlineCode };
 }
 
-function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): string {
+async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): Promise<string> {
   if (rules.sanitize === undefined) return html;
   let clean: unknown;
   try {
-    clean = rules.sanitize(html, { id: request.id, params: paramsObject(request) });
+    clean = await rules.sanitize(html, { id: request.id, params: paramsObject(request) });
   } catch (error) {
     const reason = cleanText(String((error as Error)?.message ?? error));
     throw refusal('sanitize-failed', request, `could not be sanitized: ${reason}`);
@@ -58,22 +73,37 @@ function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): stri
   throw refusal('sanitize-failed', request, `could not be sanitized: ${returned}`);
 }
 
-async function handleScripts(html: string, request: SnippetRequest, { scripts }: HtmlRules): Promise<string> {
+/** @throws SiteError: parsing takes time for each tag, so that a megabyte of them would take minutes. */
+function refuseTags(html: string, request: SnippetRequest): void {
+  let tags = 0;
+  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at + 1)) tags += 1;
+  if (tags > mostTags) throw refusal('too-many-tags', request, `has more than ${mostTags} tags.`);
+}
+
+async function handleScripts(
+  html: string,
+  { request, surroundings }: Placed,
+  { scripts }: HtmlRules,
+): Promise<string> {
   if (scripts === 'allow') return html;
   const { findScripts, stripScripts } = await import('./scripts.ts');
-  if (scripts === 'strip') return stripScripts(html);
-  const [script] = findScripts(html);
+  if (scripts === 'strip') {
+    const stripped = stripScripts(html, [...surroundings]);
+    if (stripped !== undefined) return stripped;
+    throw refusal('script-refused', request, 'contains scripts that are nested too deep to be stripped.');
+  }
+  const [script] = findScripts(html, surroundings);
   if (script === undefined) return html;
   throw refusal('script-refused', request, `contains ${script.what}.`);
 }
 
 async function findOpen(
   html: string,
-  request: SnippetRequest,
+  { request, surroundings }: Placed,
   { strict }: HtmlRules,
 ): Promise<string | undefined> {
   const { leftOpen } = await import('./left-open.ts');
-  const open = leftOpen(html);
+  const open = leftOpen(html, surroundings);
   if (open === undefined) return undefined;
   const flaw = `leaves ${open} open, which swallows the rest of the page.`;
   if (strict) throw refusal('left-open', request, flaw);

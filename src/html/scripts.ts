@@ -1,4 +1,5 @@
 import { type Element, elementsOf, parse } from './parsed-html.ts';
+import { type Surroundings, tagsOf } from './surroundings.ts';
 
 export interface FoundScript {
   /** A name for people, such as `the attribute onclick`. */
@@ -14,21 +15,38 @@ const javascriptUrl =
 /**
  * Finds everything that would run as a script: elements, event handlers, `javascript:` URLs, and `srcdoc`, which is a
  * page of its own. Not a sanitizer: content of untrusted authors needs one.
+ *
+ * @param surroundings where else than in usual surroundings the HTML is shown.
  */
-export function findScripts(html: string): FoundScript[] {
-  return [...elementsOf(parse(html), { templates: true })].flatMap((element) =>
-    scriptsOf(element, html.length),
-  );
+export function findScripts(html: string, surroundings: Iterable<Surroundings> = []): FoundScript[] {
+  return ['', ...surroundings].flatMap((around) => findScriptsIn(html, tagsOf(around)));
 }
 
-/** Removes everything that {@link findScripts} finds. Every other byte stays. */
-export function stripScripts(html: string): string {
+/** @param before what precedes the HTML. A browser may read the HTML as something else after it. */
+function findScriptsIn(html: string, before: string): FoundScript[] {
+  const parsed = parse(before + html);
+  return [...elementsOf(parsed, { templates: true })]
+    .flatMap((element) => scriptsOf(element, before.length + html.length))
+    .map(({ what, start, end }) => ({ what, start: start - before.length, end: end - before.length }))
+    .filter(({ start }) => start >= 0);
+}
+
+// Each takes the time of parsing everything. Only HTML that is made to needs more than two or three.
+const mostPasses = 20;
+
+/**
+ * Removes everything that {@link findScripts} finds. Every other byte stays. Returns `undefined` if removing scripts goes on
+ * and on to join others.
+ */
+export function stripScripts(html: string, surroundings: readonly Surroundings[] = []): string | undefined {
   let stripped = html;
   // Repeated, because removing something may join what was around it to a script.
-  for (let found = findScripts(stripped); found.length > 0; found = findScripts(stripped)) {
+  for (let pass = 0; pass < mostPasses; pass += 1) {
+    const found = findScripts(stripped, surroundings);
+    if (found.length === 0) return stripped;
     stripped = cut(stripped, found);
   }
-  return stripped;
+  return undefined;
 }
 
 function scriptsOf(element: Element, length: number): FoundScript[] {

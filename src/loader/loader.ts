@@ -1,6 +1,7 @@
 import type { AstroConfig } from 'astro';
 import type { Loader } from 'astro/loaders';
 import { z } from 'astro/zod';
+import { cleanLogger } from '../clean-logger.ts';
 import { checkParams, type SnippetDefinition } from '../client/define-snippet.ts';
 import { count } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
@@ -76,7 +77,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
         store.set({ id, data, digest: generateDigest(data), rendered: { html: content } });
       }
       for (const id of store.keys()) if (!requests.has(id)) store.delete(id);
-      logger.info(`${count(requests.size, 'snippet')} in the collection ${collection}`);
+      cleanLogger(logger).info(`${count(requests.size, 'snippet')} in the collection ${collection}`);
     },
   };
 }

@@ -47,10 +47,15 @@ export async function findChanges(
 function usesOf(manifest: Manifest): SnippetUse[] {
   const kinds = manifest.kinds.filter(({ form }) => form.as === 'html');
   const asHtml = new Set([...kinds, ...manifest.collections].map(({ snippet }) => snippet));
+  const around = new Map<number, Set<string>>();
+  for (const { form, snippet } of manifest.kinds) {
+    if (form.around !== undefined) around.set(snippet, (around.get(snippet) ?? new Set()).add(form.around));
+  }
   const shown = shownOn(manifest);
   return requestsOf(manifest).map((request, index) => {
     const places = new Set(namesOf(shown[index] ?? { pages: [], collections: [] }));
-    return { request, places, placesWithoutChildren: places, asHtml: asHtml.has(index) };
+    const surroundings = around.get(index) ?? new Set();
+    return { request, places, placesWithoutChildren: places, asHtml: asHtml.has(index), surroundings };
   });
 }
 

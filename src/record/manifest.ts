@@ -24,6 +24,8 @@ const kindSchema: z.ZodType<Kind> = z.object({
     as: z.enum(['html', 'text']),
     layers: z.array(z.enum(layerNames)),
     paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
+    /** What a refresh needs to apply the same rules. */
+    around: z.string().optional(),
   }),
   content: z.string().optional(),
   length: index,

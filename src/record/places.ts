@@ -60,9 +60,10 @@ export class PlacePacker {
 }
 
 // Built for every embed of a site, so JSON is left to the few that are in a paragraph of their own.
-function keyOf({ snippet, length, content = '', form: { as, layers, paragraph } }: Kind): string {
-  const around = paragraph === undefined ? '' : JSON.stringify([paragraph.before, paragraph.after]);
-  return `${snippet} ${length} ${content} ${as} ${layers.join()} ${around}`;
+function keyOf({ snippet, length, content = '', form }: Kind): string {
+  const { as, layers, around = '', paragraph } = form;
+  const written = paragraph === undefined ? '' : JSON.stringify([paragraph.before, paragraph.after]);
+  return `${snippet} ${length} ${content} ${as} ${layers.join()} ${around} ${written}`;
 }
 
 /** The places of a file, with their bytes. */

@@ -107,9 +107,11 @@ const options = {
    * @default none
    */
   exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
-  /** Makes HTML safe before it goes into a page: a function from content to HTML. */
+  /** Makes HTML safe before it goes into a page: a function from content to HTML, or to a promise of it. */
   sanitize:
-    functionOf<(html: string, snippet: { id: number; params: Params | undefined }) => string>().optional(),
+    functionOf<
+      (html: string, snippet: { id: number; params: Params | undefined }) => string | Promise<string>
+    >().optional(),
   /**
    * What to do with scripts, event handlers and `javascript:` URLs in snippets: allow or strip them, or fail the build.
    *

@@ -1,4 +1,5 @@
-import { checkApiKey } from '../client/api-key.ts';
+import { checkApiKey } from '../client/check-api-key.ts';
+import { protectKey } from '../client/known-keys.ts';
 import { parseBaseUrl } from '../client/service-url.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { errors } from '../failures/errors.ts';
@@ -40,9 +41,9 @@ export function resolveSettings(
 ): Settings {
   const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, exclude } = options;
   const { sanitize, scripts, strict, csp } = options;
-  const apiKey = environment[variables.apiKey] || undefined;
+  const apiKey = validKey(environment[variables.apiKey] || undefined);
   return {
-    apiKey: apiKey === undefined ? undefined : validate(() => checkApiKey(apiKey, variables.apiKey)),
+    apiKey,
     renderBaseUrl: baseUrl('renderBaseUrl', options, environment),
     retrieveBaseUrl: baseUrl('retrieveBaseUrl', options, environment),
     ca,
@@ -56,6 +57,13 @@ export function resolveSettings(
     html: { sanitize, scripts, strict, policy: hasPolicy ? (csp ?? 'warn') : 'none' },
     cacheDirectory,
   };
+}
+
+function validKey(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const key = validate(() => checkApiKey(value, variables.apiKey));
+  protectKey(key);
+  return key;
 }
 
 function baseUrl(

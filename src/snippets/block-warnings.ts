@@ -1,6 +1,6 @@
 import { count } from '../client/format.ts';
 import { isBlockLevel } from '../embed/html-scanner.ts';
-import { lineAt } from '../embed/replace.ts';
+import { lineFinder } from '../embed/replace.ts';
 import type { FileEmbed } from './file-embeds.ts';
 
 /** A page before its snippets are inlined. */
@@ -31,7 +31,7 @@ export function blockWarnings(
       if (!isBlock.has(key)) isBlock.set(key, isBlockLevel(htmlOf(key) ?? ''));
       if (isBlock.get(key) !== true) continue;
       const known = found.get(id);
-      if (known === undefined) found.set(id, { place: `${name}:${lineAt(read(), start)}`, times: 1 });
+      if (known === undefined) found.set(id, { place: `${name}:${lineFinder(read())(start)}`, times: 1 });
       else known.times += 1;
     }
   }

@@ -24,6 +24,9 @@ export interface FetchedSnippet extends SourcedSnippet, PreparedSnippet {}
 /** By the keys of their requests. */
 export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
 
+/** What decides which rules apply to a snippet. */
+export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml' | 'surroundings'>;
+
 export interface FetcherOptions extends SourceOptions {
   /** Whether an answer is used for the whole run. A dev server asks again instead. */
   remember: boolean;
@@ -98,13 +101,10 @@ export class SnippetFetcher {
    *
    * @throws SnippetError or SiteError
    */
-  async get(
-    { request, asHtml }: Pick<SnippetUse, 'request' | 'asHtml'>,
-    signal?: AbortSignal,
-  ): Promise<FetchedSnippet> {
+  async get({ request, asHtml, surroundings }: ShownAs, signal?: AbortSignal): Promise<FetchedSnippet> {
     const snippet = await this.#ask(request, signal);
     const rules = this.#settings.html;
-    return { ...snippet, ...(await applyRules(snippet, { request, asHtml }, rules)) };
+    return { ...snippet, ...(await applyRules(snippet, { request, asHtml, surroundings }, rules)) };
   }
 
   /** Closes connections. They are opened again when another snippet is needed. */

@@ -2,10 +2,11 @@ import picomatch from 'picomatch';
 import { count } from '../client/format.ts';
 import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import type { EmbedFault, EmbedWarning, FoundEmbed } from '../embed/found.ts';
-import { lineAt } from '../embed/replace.ts';
+import { lineFinder } from '../embed/replace.ts';
 import { type FileKind, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
+import type { Surroundings } from '../html/surroundings.ts';
 
 /** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
 export interface SnippetUse {
@@ -16,6 +17,8 @@ export interface SnippetUse {
   placesWithoutChildren: Set<string>;
   /** Whether it is shown as HTML anywhere, and not only as text. */
   asHtml: boolean;
+  /** The surroundings in which it is shown as HTML, other than the usual. */
+  surroundings?: Set<Surroundings>;
 }
 
 /** By the keys of their requests. */
@@ -58,8 +61,9 @@ export interface FileEmbeds {
  */
 export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: SnippetUses): FileEmbeds {
   const { embeds: found, faults, warnings } = scan(file, kind);
+  const lineOf = lineFinder(file);
   const embeds: FileEmbed[] = [];
-  const invalid = faults.map((fault) => ({ start: fault.start, ...describeFault(fault, file) }));
+  const invalid = faults.map((fault) => ({ start: fault.start, ...describeFault(fault, lineOf) }));
   for (const embed of found) {
     try {
       const request = requestOf(embed);
@@ -74,8 +78,8 @@ export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: Sni
     embeds,
     invalid: invalid
       .sort((a, b) => a.start - b.start)
-      .map(({ start, ...described }) => ({ file: name, line: lineAt(file, start), ...described })),
-    warnings: describeWarnings(name, warnings, file),
+      .map(({ start, ...described }) => ({ file: name, line: lineOf(start), ...described })),
+    warnings: describeWarnings(name, warnings, lineOf),
   };
 }
 
@@ -101,13 +105,14 @@ function addUse(
 ): void {
   const use = snippetUse(uses, request);
   use.asHtml ||= form.as === 'html';
+  if (form.around !== undefined) use.surroundings = (use.surroundings ?? new Set()).add(form.around);
   use.places.add(file);
   if (children.start === children.end) use.placesWithoutChildren.add(file);
 }
 
 function describeFault(
   fault: EmbedFault,
-  file: Buffer,
+  lineOf: (offset: number) => number,
 ): { code: ErrorCode; message: string; componentTag?: string } {
   switch (fault.flaw) {
     case 'unclosed':
@@ -115,7 +120,7 @@ function describeFault(
     case 'nested':
       return {
         code: 'embed-nested',
-        message: `The embed is inside the one of line ${lineAt(file, fault.outer)}.`,
+        message: `The embed is inside the one of line ${lineOf(fault.outer)}.`,
       };
     case 'unrendered':
       return {
@@ -138,7 +143,11 @@ function describeFault(
 }
 
 /** One line for each kind of flaw: a title that mentions the element may be in twenty places of a page. */
-function describeWarnings(name: string, warnings: readonly EmbedWarning[], file: Buffer): string[] {
+function describeWarnings(
+  name: string,
+  warnings: readonly EmbedWarning[],
+  lineOf: (offset: number) => number,
+): string[] {
   const kinds = new Map<EmbedWarning['flaw'], { first: number; times: number }>();
   for (const { start, flaw } of warnings) {
     const kind = kinds.get(flaw);
@@ -146,7 +155,7 @@ function describeWarnings(name: string, warnings: readonly EmbedWarning[], file:
     else kind.times += 1;
   }
   return [...kinds].map(([flaw, { first, times }]) => {
-    const place = `${name}:${lineAt(file, first)}${times > 1 ? ` and ${count(times - 1, 'more time')}` : ''}`;
+    const place = `${name}:${lineOf(first)}${times > 1 ? ` and ${count(times - 1, 'more time')}` : ''}`;
     return `${place}: ${warningTexts[flaw]}`;
   });
 }

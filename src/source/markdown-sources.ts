@@ -49,31 +49,39 @@ export async function withSources(
   folders: SourceFolders,
 ): Promise<InvalidEmbed[]> {
   if (invalid.every(({ componentTag }) => componentTag === undefined)) return [...invalid];
-  const tags = await componentTags(folders);
+  const tags = Map.groupBy(await componentTags(folders), ({ asked }) => asked);
+  // Thousands of embeds of one file may be alike.
+  const known = new Map<string, string>();
   return invalid.map((embed) => {
     if (embed.componentTag === undefined) return embed;
     const asked = askedBy(embed.componentTag);
-    const alike = tags.filter((tag) => tag.asked === asked);
-    const own = alike.filter(({ file }) => embed.file.includes(basename(file, extname(file))));
-    const sources = (own.length > 0 ? own : alike).map(({ file, line }) => `${file}:${line}`);
-    if (sources.length === 0) return embed;
-    const more = sources.length > shownSources ? ', …' : '';
-    return {
-      ...embed,
-      message: `${embed.message} It is written in ${sources.slice(0, shownSources).join(', ')}${more}.`,
-    };
+    const kind = JSON.stringify([asked, embed.file]);
+    const place = known.get(kind) ?? describePlace(tags.get(asked) ?? [], embed.file);
+    known.set(kind, place);
+    return place === '' ? embed : { ...embed, message: `${embed.message} ${place}` };
   });
+}
+
+function describePlace(alike: readonly ComponentTag[], output: string): string {
+  const own = alike.filter(({ file }) => output.includes(basename(file, extname(file))));
+  const sources = (own.length > 0 ? own : alike).map(({ file, line }) => `${file}:${line}`);
+  if (sources.length === 0) return '';
+  const more = sources.length > shownSources ? ', …' : '';
+  return `It is written in ${sources.slice(0, shownSources).join(', ')}${more}.`;
 }
 
 async function componentTags(folders: SourceFolders): Promise<ComponentTag[]> {
   // In MDX, the component is rendered.
   const sources = (await readMarkdown(folders)).filter(({ name }) => !name.endsWith('.mdx'));
-  return sources.flatMap(({ name, text }) =>
-    [...text.matchAll(/<snippet\s[^>]*/gi)].map(({ 0: tag, index }) => {
-      const line = text.slice(0, index).split('\n').length;
+  return sources.flatMap(({ name, text }) => {
+    let read = 0;
+    let line = 1;
+    return [...text.matchAll(/<snippet\s[^>]*/gi)].map(({ 0: tag, index }) => {
+      line += text.slice(read, index).split('\n').length - 1;
+      read = index;
       return { file: name, line, asked: askedBy(tag) };
-    }),
-  );
+    });
+  });
 }
 
 /** The snippet of a tag, even if Markdown has rewritten its attributes. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { HttpResponse, http } from 'msw';
 import { describe, expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
@@ -120,6 +121,50 @@ test.for(['', '{', '[]', 'null', '"x"', "{'a':1}", '{"a":"\\ud800"}'])(
     expect(() => parseRequest('1', text).params).toThrow(expect.objectContaining({ code: 'invalid-params' }));
   },
 );
+
+describe('params in markup that JSON would change are rejected with their path', () => {
+  test.for([
+    ['{"a":9007199254740993}', 'params.a is the number 9007199254740993'],
+    [
+      '{"a":{"b":[1,{"c d":-12345678901234567890}]}}',
+      'params.a.b[1]["c d"] is the number -12345678901234567890',
+    ],
+    ['{"a":1e400}', 'params.a is the number 1e400'],
+    ['{"a":"1e400","b":[-1e400]}', 'params.b[0] is the number -1e400'],
+    ['{"a":1e-400}', 'params.a is the number 1e-400'],
+    ['{"a":0.1000000000000000055}', 'params.a is the number 0.1000000000000000055'],
+    ['{"a":1,"b":{"a":2},"a":3}', 'params.a is given twice.'],
+    ['{"a":[{"b":1,"\\u0062":2}]}', 'params.a[0].b is given twice.'],
+  ] as const)('%s', ([text, message]) => {
+    expect(() => parseRequest('1', text)).toThrow(
+      expect.objectContaining({ code: 'invalid-params', message: expect.stringContaining(message) }),
+    );
+  });
+
+  test.for([
+    ['{"a":9007199254740992,"b":-9007199254740991}', '{"a":9007199254740992,"b":-9007199254740991}'],
+    ['{"a":0.1,"b":1.50,"c":1e2,"d":-1.0E+1,"e":-0}', '{"a":0.1,"b":1.5,"c":100,"d":-10,"e":0}'],
+    ['{"a":1e21,"b":123456789012345680000,"c":5e-324}', '{"a":1e+21,"b":123456789012345680000,"c":5e-324}'],
+    ['{"a":"9007199254740993, \\"a\\":[1e400]","b":[]}', '{"a":"9007199254740993, \\"a\\":[1e400]","b":[]}'],
+    ['{"a":[1,2],"b":{"a":1},"c":[{"a":1},{"a":1}]}', '{"a":[1,2],"b":{"a":1},"c":[{"a":1},{"a":1}]}'],
+  ] as const)('%s is passed on with the same numbers', ([text, passedOn]) => {
+    expect(parseRequest('1', text).params).toBe(passedOn);
+  });
+
+  test('any JSON that JavaScript writes is passed on', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (value) => {
+        const text = JSON.stringify(value);
+        if (!text.isWellFormed() || Object.keys(value).length === 0) return;
+        expect(JSON.parse(parseRequest('1', text).params ?? '')).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test('a number of a million digits is rejected in linear time, and its message is short', () => {
+    expect(() => parseRequest('1', `{"a":1${'0'.repeat(1_000_000)}1}`)).toThrow(/^.{1,500}$/);
+  });
+});
 
 test('params that make the URL too long are rejected with both lengths', async () => {
   const service = client();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lineAt } from '../../src/embed/replace.ts';
+import { lineFinder } from '../../src/embed/replace.ts';
 import { type FileKind, mayHoldEmbeds, scan } from '../../src/embed/scan.ts';
 
 const found = (html: string) => scan(Buffer.from(html), 'html');
@@ -124,7 +124,9 @@ describe('an invalid embed is reported with its line', () => {
     ],
   ] as const)('%s', ([, html, expected]) => {
     const page = Buffer.from(html);
-    expect(scan(page, 'html').faults.map(({ flaw, start }) => [flaw, lineAt(page, start)])).toEqual(expected);
+    expect(scan(page, 'html').faults.map(({ flaw, start }) => [flaw, lineFinder(page)(start)])).toEqual(
+      expected,
+    );
   });
 });
 

@@ -27,7 +27,8 @@ describe('the option sanitize', () => {
   });
 
   test.each([
-    [() => Promise.resolve('x') as never, 'sanitize returned a value of type object instead of a string'],
+    [() => Promise.resolve(7) as never, 'sanitize returned a value of type number instead of a string'],
+    [() => Promise.reject(new Error('too late')), 'too late'],
     [() => undefined as never, 'sanitize returned a value of type undefined instead of a string'],
     [
       () => {
@@ -125,7 +126,7 @@ describe('the option scripts', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 3 })), { maxLength: 15 }), (parts) => {
-        const stripped = stripScripts(parts.join(''));
+        const stripped = stripScripts(parts.join('')) ?? '';
         expect(findScripts(stripped)).toEqual([]);
         expect(stripped).not.toMatch(/^<script>/);
       }),

@@ -233,3 +233,11 @@ describe('a fault on demand', () => {
     await client.close();
   });
 });
+
+test('the request log does not keep an API key that a client sends in params', async () => {
+  const key = service.environment.SNIPPETS_API_KEY;
+  expect((await ask(render(1, { name: key }))).status).toBe(200);
+  const log = service.requests();
+  expect(log.at(-1)?.params).toBe('{"name":"[API key]"}');
+  expect(JSON.stringify(log)).not.toContain(key);
+});

@@ -230,3 +230,97 @@ test('the website expires and renews the subscription', async () => {
   await send('/account/subscription', { subscription: 'active' });
   expect(service.store.organizations.get(mine)?.subscription).toBe('active');
 });
+
+describe('what the website accepts is limited:', () => {
+  const tooLong = {
+    name: 'n'.repeat(201),
+    draft: 'd'.repeat(200_001),
+    sample: `{"a":"${'s'.repeat(8_000)}"}`,
+  };
+  const form = { name: 'Fine', draft: '<b>fine</b>', sample: '{}' };
+
+  test('a name of 60 MB is refused with a problem, and is in no list', async () => {
+    const before = service.store.snippets.list(mine);
+    const answer = await fetch(`${service.websiteUrl}/snippets`, {
+      method: 'POST',
+      body: new URLSearchParams({ name: 'x'.repeat(60_000_000) }),
+      headers: { cookie, origin: service.websiteUrl },
+      redirect: 'manual',
+    }).catch((error: unknown) => error);
+    // The connection may end while the rest is still being sent.
+    if (answer instanceof Response) {
+      expect(answer.status).toBe(413);
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect(await answer.json()).toMatchObject({ status: 413, title: 'Content Too Large' });
+    }
+    expect(service.store.snippets.list(mine)).toEqual(before);
+  });
+
+  test('a body of unknown length is refused as soon as it is too long, and not read further', async () => {
+    const { hostname, port } = new URL(service.websiteUrl);
+    const headers = {
+      cookie,
+      origin: service.websiteUrl,
+      'content-type': 'application/x-www-form-urlencoded',
+    };
+    let sent = 0;
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const sending = request({ hostname, port, method: 'POST', path: '/snippets', headers }, (answer) => {
+        resolve(answer.statusCode);
+        sending.destroy();
+      });
+      sending.once('error', reject);
+      // Without end, until the answer comes.
+      const write = () => {
+        if (sending.destroyed) return;
+        sent += 100_000;
+        sending.write('x'.repeat(100_000), () => setImmediate(write));
+      };
+      write();
+    });
+    expect(status).toBe(413);
+    expect(sent).toBeLessThan(60_000_000);
+  });
+
+  test.for(['name', 'draft', 'sample'] as const)(
+    'a %s that is too long is neither saved nor previewed',
+    async (field) => {
+      const { id } = service.store.snippets.create(mine, form);
+      const long = { ...form, [field]: tooLong[field] };
+      for (const action of ['save', 'publish', 'preview']) {
+        const answer = await send(`/snippets/${id}`, { ...long, action });
+        expect(answer.status).toBe(422);
+        expect(await answer.text()).toMatch(/(has|have) more than (200|200000|8000) characters\./);
+      }
+      expect(await (await send(`/snippets/${id}/preview`, long)).json()).toHaveProperty('error');
+      expect(service.store.snippets.get(mine, id)).toMatchObject({ ...form, published: null });
+    },
+  );
+
+  test('a new snippet with a name that is too long is refused', async () => {
+    const before = service.store.snippets.list(mine);
+    const answer = await send('/snippets', { name: tooLong.name });
+    expect(answer.status).toBe(422);
+    expect(await answer.text()).toContain('The name has more than 200 characters.');
+    expect(service.store.snippets.list(mine)).toEqual(before);
+  });
+
+  test('texts of the greatest length are saved, even if each character takes nine bytes in a form', async () => {
+    const { id } = service.store.snippets.create(mine, form);
+    const longest = {
+      name: 'n'.repeat(200),
+      draft: '€'.repeat(200_000),
+      sample: `{"a":"${'s'.repeat(7_992)}"}`,
+    };
+    expect((await send(`/snippets/${id}`, { ...longest, action: 'save' })).status).toBe(303);
+    expect(service.store.snippets.get(mine, id)).toMatchObject(longest);
+  });
+
+  test('the forms say how long the texts may be', async () => {
+    const { id } = service.store.snippets.create(mine, form);
+    expect(await (await open('/snippets')).text()).toContain('At most 200 characters.');
+    const page = await (await open(`/snippets/${id}`)).text();
+    for (const length of [200, 200_000, 8_000]) expect(page).toContain(`maxlength="${length}"`);
+    expect(page).toContain('at most 200000 characters');
+  });
+});

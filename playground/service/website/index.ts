@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
+import { limits } from '../limits.ts';
+import { problemResponse } from '../problems.ts';
 import { accountPages } from './account-pages.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { faultPages } from './fault-pages.ts';
@@ -28,6 +31,13 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   const website = new Hono<WebsiteEnvironment>();
   const { publisher, store } = parts;
   website.use(ownPagesOnly(), headers(publisher && new URL(publisher.siteUrl).origin));
+  website.use(
+    bodyLimit({
+      maxSize: limits.body,
+      onError: ({ req }) =>
+        problemResponse(new URL(req.url).origin, 413, `A request may have ${limits.body} bytes at the most.`),
+    }),
+  );
 
   for (const [name, type] of Object.entries(assets)) {
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');

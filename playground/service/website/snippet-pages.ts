@@ -1,7 +1,8 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
+import { limits } from '../limits.ts';
 import { parseParams } from '../schemas.ts';
-import type { Snippet } from '../store/snippets.ts';
+import type { NewSnippet, Snippet } from '../store/snippets.ts';
 import { renderTemplate, TemplateError } from '../template.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { type Html, layout, time } from './layout.ts';
@@ -22,9 +23,15 @@ export function snippetPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
   });
 
   pages.post('/snippets', async (context) => {
+    const { organization } = context.var;
     const { name } = await context.req.parseBody();
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'New snippet';
-    const { id } = snippets.create(context.var.organization.id, { name: title });
+    const flaw = tooLong({ name: title });
+    if (flaw !== undefined) {
+      const body = listPage(snippets.list(organization.id), '', flaw);
+      return context.html(layout({ title: 'Snippets', section: '/snippets', organization, body }), 422);
+    }
+    const { id } = snippets.create(organization.id, { name: title });
     return context.redirect(`/snippets/${id}`, 303);
   });
 
@@ -122,7 +129,18 @@ function addressOf(id: number, page: string, flag?: 'published'): string {
   return `/snippets/${id}${query.size > 0 ? `?${query}` : ''}`;
 }
 
-async function previewOf({ draft, sample }: Snippet): Promise<{ content: string } | { error: string }> {
+/** Says which text is too long, and how long it may be. */
+function tooLong({ name, draft = '', sample = '' }: NewSnippet): string | undefined {
+  if (name.length > limits.name) return `The name has more than ${limits.name} characters.`;
+  if (draft.length > limits.content) return `The content has more than ${limits.content} characters.`;
+  if (sample.length > limits.sample) return `The sample params have more than ${limits.sample} characters.`;
+  return undefined;
+}
+
+async function previewOf(snippet: Snippet): Promise<{ content: string } | { error: string }> {
+  const { draft, sample } = snippet;
+  const flaw = tooLong(snippet);
+  if (flaw !== undefined) return { error: flaw };
   const params = parseParams(sample);
   if (params === undefined) return { error: 'The sample params are not a JSON object.' };
   try {
@@ -137,7 +155,7 @@ function stateOf({ published, publishedAt }: Snippet): Html {
   return published === null ? html`draft` : html`version ${published}, ${time(publishedAt)}`;
 }
 
-function listPage(snippets: readonly Snippet[], search: string): Html {
+function listPage(snippets: readonly Snippet[], search: string, flaw?: string): Html {
   return html`<h1>Snippets</h1>
       <form class="row" role="search">
         <div class="grow">
@@ -164,10 +182,12 @@ function listPage(snippets: readonly Snippet[], search: string): Html {
       </table></div>`
       }
       <h2>Add a snippet</h2>
+      ${flaw === undefined ? '' : html`<p class="card notice bad" role="alert">${flaw}</p>`}
       <form class="row card" method="post">
         <div class="grow">
           <label for="name">Name</label>
-          <input id="name" name="name" required maxlength="200">
+          <p class="hint" id="name-hint">At most ${limits.name} characters.</p>
+          <input id="name" name="name" required maxlength="${limits.name}" aria-describedby="name-hint">
         </div>
         <button>Add</button>
       </form>`;
@@ -182,18 +202,19 @@ async function editPage(snippet: Snippet, page: string): Promise<Html> {
         <div class="fields">
           <div>
             <label for="name">Name</label>
-            <input id="name" name="name" value="${snippet.name}" required maxlength="200">
+            <p class="hint" id="name-hint">At most ${limits.name} characters.</p>
+            <input id="name" name="name" value="${snippet.name}" required maxlength="${limits.name}" aria-describedby="name-hint">
           </div>
           <div>
             <label for="draft">Content</label>
-            <p class="hint" id="draft-hint">HTML. A variable is written {{ plan }}, and its value is escaped.</p>
-            <textarea id="draft" name="draft" spellcheck="false" aria-describedby="draft-hint">
+            <p class="hint" id="draft-hint">HTML, at most ${limits.content} characters. A variable is written {{ plan }}, and its value is escaped.</p>
+            <textarea id="draft" name="draft" spellcheck="false" maxlength="${limits.content}" aria-describedby="draft-hint">
 ${snippet.draft}</textarea>
           </div>
           <div>
             <label for="sample">Sample params</label>
-            <p class="hint" id="sample-hint">A JSON object to preview with. Pages pass their own.</p>
-            <textarea class="small" id="sample" name="sample" spellcheck="false" aria-describedby="sample-hint">
+            <p class="hint" id="sample-hint">A JSON object to preview with, at most ${limits.sample} characters. Pages pass their own.</p>
+            <textarea class="small" id="sample" name="sample" spellcheck="false" maxlength="${limits.sample}" aria-describedby="sample-hint">
 ${snippet.sample}</textarea>
           </div>
           <div class="row">

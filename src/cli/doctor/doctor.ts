@@ -139,6 +139,7 @@ function textFor(
 }
 
 function report(finding: Finding, text: string, ...more: string[]): void {
-  print(`  ${colored(colors[finding], marks[finding])} ${text}`);
+  const mark = marks[finding];
+  print(`  ${mark} ${text}`, (clean) => clean.replace(mark, colored(colors[finding], mark)));
   for (const line of more.filter(Boolean)) print(`         ${line}`);
 }

@@ -25,7 +25,7 @@ export function renderReport(manifest: Manifest): string {
       ...row,
       id,
       params: cleanText(params),
-      places: names.slice(0, maxPages),
+      places: names.slice(0, maxPages).map(cleanText),
       placeCount: names.length,
       placeCounts: describePlaces(shown),
     };

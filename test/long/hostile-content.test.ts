@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { createRequest } from '../../src/client/snippet-request.ts';
+import { scan } from '../../src/embed/scan.ts';
+import { textOf } from '../../src/embed/text.ts';
+import { throwFailures } from '../../src/failures/report.ts';
+import { applyRules } from '../../src/html/rules.ts';
+import type { HtmlRules } from '../../src/settings/options.ts';
+import { readEmbeds } from '../../src/snippets/file-embeds.ts';
+import { createSite } from '../support/site.ts';
+
+// Anything that takes quadratic time takes longer here than a test may.
+const bytes = 2 * 1024 * 1024;
+const fill = (piece: string) => piece.repeat(Math.floor(bytes / piece.length));
+const rules: HtmlRules = { sanitize: undefined, scripts: 'strip', strict: false, policy: 'warn' };
+const use = { request: createRequest(1), asHtml: true, surroundings: new Set(['svg', 'noscript', 'select']) };
+
+const hostile: Record<string, string> = {
+  '<b>': fill('<b>'),
+  '<svg>': fill('<svg>'),
+  '<div>': fill('<div>'),
+  '<b> that are closed': fill('<b>').slice(0, bytes / 2) + fill('</b>').slice(0, bytes / 2),
+  '<table>': fill('<table>'),
+  '<template>': fill('<template>'),
+  'formatting that is nested wrongly': fill('<b><i></b>'),
+  'unclosed quotes': fill('<a title="'),
+  'comments that do not end': fill('<!--'),
+  '<': fill('<'),
+  '&': fill('&'),
+};
+
+describe('2 MB of hostile content are handled in linear time:', () => {
+  test.for(Object.entries(hostile))('%s', async ([, content]) => {
+    const prepared = await applyRules({ content }, use, rules).catch((error: unknown) => error);
+    if (content.split('<').length > 100_001) {
+      expect(prepared).toMatchObject({
+        code: 'too-many-tags',
+        message: 'Snippet 1 has more than 100000 tags.',
+      });
+    }
+    expect(textOf(content).length).toBeLessThanOrEqual(bytes);
+    expect(scan(Buffer.from(`${content}<snippet-embed id="1">`), 'html').embeds).toHaveLength(0);
+  });
+
+  test('100,000 tags, the most that are accepted', async () => {
+    for (const tag of ['<b>', '<svg>', '<div>', '<b><p>', '<a>']) {
+      const content = tag.repeat(100_000 / (tag.split('<').length - 1));
+      expect((await applyRules({ content }, use, rules)).html).toBe(content);
+    }
+  });
+
+  test('100,000 attributes', async () => {
+    const attributes = Array.from({ length: 100_000 }, (_, index) => `a${index}=b`).join(' ');
+    const content = `<p ${attributes}>x</p>`;
+    expect((await applyRules({ content }, use, rules)).html).toBe(content);
+    const page = Buffer.from(`<p ${attributes} title='<snippet-embed id="1"></snippet-embed>'>x</p>`);
+    expect(scan(page, 'html').embeds).toHaveLength(1);
+  });
+
+  test('scripts that are nested in each other are refused if stripping goes on and on', async () => {
+    const nested = (depth: number) => '<'.repeat(depth) + 'script></script>'.repeat(depth);
+    expect((await applyRules({ content: nested(15) }, use, rules)).html).toBe('');
+    await expect(applyRules({ content: nested(40_000) }, use, rules)).rejects.toMatchObject({
+      code: 'script-refused',
+      message: 'Snippet 1 contains scripts that are nested too deep to be stripped.',
+    });
+  });
+});
+
+describe('10,000 faulty embeds on one page are reported together, ten by example:', () => {
+  test.for([
+    ['without an end', '<p><snippet-embed id="1"></p>\n'],
+    ['without a valid id', '<p><snippet-embed id="x"></snippet-embed></p>\n'],
+    ['with invalid params', '<p><snippet-embed id="1" params="{"></snippet-embed></p>\n'],
+    ['in another one', '<snippet-embed id="1"><snippet-embed id="1"></snippet-embed></snippet-embed>\n'],
+    ['in an attribute with code', `<p onclick="<snippet-embed id='1'></snippet-embed>"></p>\n`],
+    ['that were not rendered', '<p><Snippet id={1} /></p>\n'],
+  ] as const)('%s', ([, faulty]) => {
+    const page = Buffer.from(`<html>\n${faulty.repeat(10_000)}</html>`);
+    const { invalid } = readEmbeds('index.html', page, 'html', new Map());
+    expect(invalid).toHaveLength(10_000);
+    let message = '';
+    try {
+      throwFailures({ failed: [], notAsked: 0, embeds: invalid });
+    } catch (error) {
+      message = (error as Error).message;
+    }
+    expect(message).toContain('10000 embeds are invalid.');
+    expect(message.match(/index\.html:\d+\n/g)).toHaveLength(10);
+    expect(message).toContain('index.html:11\n');
+    expect(message).toContain('9990 more embeds with the same error.');
+  });
+
+  test('in a build whose Markdown has as many tags of components', async () => {
+    const site = await createSite({ 'src/pages/index.md': '<Snippet id={1} />\n\n'.repeat(10_000) });
+    const { exitCode, output } = await site.build();
+    expect(exitCode).toBe(1);
+    expect(output).toContain('9990 more embeds with the same error. [unrendered-component]');
+    expect(output).toContain(
+      'It is written in src/pages/index.md:1, src/pages/index.md:3, src/pages/index.md:5, ….',
+    );
+    await site.remove();
+  });
+});

@@ -1,0 +1,332 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { renderReport } from '../../src/cli/report/render-report.ts';
+import { keyDetector } from '../../src/client/api-key.ts';
+import { cleanJson, cleanLines, cleanText } from '../../src/client/clean-text.ts';
+import { defineSnippet, SnippetError } from '../../src/client/index.ts';
+import { protectKey } from '../../src/client/known-keys.ts';
+import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
+import { embedStart } from '../../src/components/embed-element.ts';
+import { errorPage } from '../../src/dev/error-page.ts';
+import { asViewFailure, childrenShown } from '../../src/dev/view-failure.ts';
+import { SiteError } from '../../src/failures/errors.ts';
+import { reportError, userError } from '../../src/failures/user-error.ts';
+import { snippetLoader } from '../../src/loader/loader.ts';
+import { startCommand } from '../support/command.ts';
+import { createSite, type Site } from '../support/site.ts';
+import { certificate, httpServer, type TlsServer } from '../support/tls-server.ts';
+
+const key = 'sk_live_8d1f&27c3"a9/e6+4b50';
+protectKey(key);
+
+const spell = (one: (hex: string, code: number) => string) =>
+  Array.from(key, (character) => one(character.charCodeAt(0).toString(16), character.charCodeAt(0))).join('');
+
+/** The key in every spelling that an encoder of HTML, JSON, JavaScript or URLs gives it. */
+const spellings: Record<string, string> = {
+  'as it is': key,
+  'escaped with &amp;': key.replaceAll('&', '&amp;').replaceAll('"', '&quot;'),
+  'escaped with &#38;': key.replaceAll('&', '&#38;').replaceAll('"', '&#34;'),
+  'escaped with &#x26;': key.replaceAll('&', '&#x26;').replaceAll('"', '&#x22;').replaceAll('/', '&#x2F;'),
+  'escaped twice for HTML': key.replaceAll('&', '&amp;amp;').replaceAll('"', '&amp;quot;'),
+  'as decimal references': spell((_, code) => `&#${code};`),
+  'as hexadecimal references': spell((hex) => `&#x${hex};`),
+  'as references in upper case': spell((hex) => `&#x${hex.toUpperCase()};`),
+  'escaped for JSON': JSON.stringify(key).slice(1, -1).replaceAll('/', '\\/'),
+  'escaped for JSON in a script': key.replaceAll('&', '\\u0026').replaceAll('"', '\\"'),
+  'as JSON escapes': spell((hex) => `\\u00${hex}`),
+  'as JavaScript escapes': spell((hex) => `\\x${hex.toUpperCase()}`),
+  'encoded for a URL': encodeURIComponent(key),
+  'encoded for a URL in full': spell((hex) => `%${hex}`),
+  'in hexadecimal': Buffer.from(key).toString('hex'),
+  'in upper-case hexadecimal': Buffer.from(key).toString('hex').toUpperCase(),
+  'in base64': Buffer.from(`Bearer ${key}`).toString('base64'),
+  'in base64url': Buffer.from(`:${key}`).toString('base64url'),
+};
+
+describe('the API key in text from outside', () => {
+  test.for(Object.entries(spellings))('is found in the output %s', ([, spelling]) => {
+    const containsKey = keyDetector(key);
+    expect(containsKey(Buffer.from(`<p title="${spelling}">ä</p>`))).toBe(true);
+    expect(containsKey(`<p title="${spelling.slice(spelling.length / 2)}">ä</p>`)).toBe(false);
+  });
+
+  test.for(Object.entries(spellings))('is hidden in messages %s', ([, spelling]) => {
+    for (const clean of [cleanText, cleanLines]) {
+      const text = clean(`before ${spelling} after`);
+      expect(text).toMatch(/^before .*\[API key\].* after$/);
+      expect(text).not.toContain(spelling);
+    }
+  });
+
+  test.for([
+    ['an escape code', '\u001b[0m'],
+    ['a terminal link', '\u001b]8;;https://evil.test\u001b\\'],
+    ['a control character', '\u0000'],
+    ['a zero-width space', '\u200b'],
+    ['a soft hyphen', '\u00ad'],
+    ['a line break', '\r\n'],
+  ])('is hidden when %s splits it', ([, splitter]) => {
+    for (const at of [1, 5, 12, key.length - 1]) {
+      const split = key.slice(0, at) + splitter + key.slice(at);
+      expect(cleanText(`x ${split} y`)).toBe('x [API key] y');
+      expect(cleanLines(`x ${split} y`)).toBe('x [API key] y');
+    }
+  });
+
+  test('is not shown in part where text is cut', () => {
+    for (let before = 280; before < 300; before += 1) {
+      expect(cleanText(`${'x'.repeat(before)} ${key} ${'y'.repeat(2000)}`)).not.toContain('sk_');
+    }
+    for (let escapes = 270; escapes < 300; escapes += 1) {
+      expect(cleanText(`${'\u001b[0m'.repeat(escapes)}x ${key} ${'y'.repeat(9)}`)).not.toContain('sk_');
+    }
+  });
+
+  test('is in no error, whatever is put into one', () => {
+    const text = `a \u001b[31m${key.slice(0, 9)}\u001b[0m${key.slice(9)} b`;
+    const errors = [
+      new SnippetError('network', text, { snippetId: 1 }),
+      new SiteError('sanitize-failed', text, 1),
+      userError('missing-key', text, text),
+      reportError(text, text),
+    ];
+    for (const error of errors) {
+      const {
+        message,
+        hint = '',
+        reason = '',
+      } = error as { message: string; hint?: string; reason?: string };
+      expect(message).toContain('a [API key] b');
+      for (const shown of [message, hint, reason]) expect(shown).not.toContain('live');
+    }
+  });
+
+  test('is on no error page of the dev server, whatever failed', () => {
+    const text = `a \u001b[31m${key.slice(0, 9)}\u001b[0m${key.slice(9)} b`;
+    const failures = [
+      asViewFailure(Object.assign(new Error(text), { hint: text })),
+      childrenShown([
+        {
+          request: createRequest(1),
+          error: new SnippetError('network', text, { snippetId: 1 }),
+          places: new Set([text]),
+          placesWithoutChildren: new Set(),
+        },
+      ]),
+    ];
+    for (const failure of failures) {
+      const page = errorPage('/', failure ?? { message: '', hint: '' });
+      expect(page).toContain('a [API key] b');
+      expect(page).not.toContain('live');
+      expect(keyDetector(key)(page)).toBe(false);
+    }
+  });
+
+  test('is in no report', () => {
+    const split = `${key.slice(0, 9)}\u001b[0m${key.slice(9)}`;
+    const page = renderReport({
+      builtAt: '2026-01-01T00:00:00.000Z',
+      output: 'dist',
+      settings: { concurrency: 1 },
+      rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
+      snippets: [{ id: 1, params: JSON.stringify({ a: key }) }],
+      kinds: [{ snippet: 0, form: { as: 'html', layers: [] }, length: 0 }],
+      collections: [],
+      files: [{ name: `a ${split} b.html`, hash: '', places: [0, 0] }],
+    });
+    expect(page).toContain('a [API key] b.html');
+    expect(keyDetector(key)(page)).toBe(false);
+  });
+
+  test('is hidden in JSON, which stays valid', () => {
+    const value = { [key]: [`x${key}`, 'a\u009bb\u202ec', '##[group]##vso[x]', 1, null] };
+    const json = cleanJson(value);
+    expect(json).not.toMatch(/[^\n\x20-\x7e]|##\w*\[/);
+    expect(JSON.parse(json)).toEqual({
+      '[API key]': ['x[API key]', 'a\u009bb\u202ec', '##[group]##vso[x]', 1, null],
+    });
+  });
+});
+
+describe('a line from outside is no command of a CI runner', () => {
+  // As runners look for commands: `::` after blanks, and `##[` or `##name[` anywhere.
+  const isCommand = (line: string) => line.trimStart().startsWith('::') || /##\w*\[/.test(line);
+
+  test.for([
+    '::stop-commands::x',
+    ' \t ::set-output name=a::b',
+    '\u00a0\u3000::error::x',
+    '\u001b[0m::error::x',
+    '\u200b::error::x',
+    ':\u200b:error::x',
+    ':::error::x',
+    '##[group]x',
+    'text ##[error]x',
+    '##vso[task.setvariable variable=a]b',
+    "##teamcity[buildStop comment='x']",
+    '#\u001b[0m#[error]x',
+  ])('%j', (line) => {
+    for (const before of ['', 'a\n', 'a\r', 'a\u2028', 'a\n    ']) {
+      for (const clean of [cleanText, cleanLines]) {
+        const lines = clean(`${before}${line}`).split('\n');
+        expect(lines.filter((one) => isCommand(`    ${one}`))).toEqual([]);
+      }
+    }
+  });
+});
+
+describe('params with the API key are refused', () => {
+  const message = 'params contains the API key. Its value is not shown on purpose.';
+  const params = { plan: ['pro', { note: `x${key}` }] };
+
+  test.for(Object.entries(spellings))('%s', ([, spelling]) => {
+    expect(() => createRequest(1, { plan: spelling })).toThrow(message);
+    expect(() => createRequest(1, { [spelling]: 1 })).toThrow(message);
+  });
+
+  test('in markup and on the command line, even in JSON that is invalid', () => {
+    for (const text of [JSON.stringify(params), JSON.stringify(params).slice(0, -1), `{"a":${key}}`]) {
+      expect(() => parseRequest('1', text)).toThrow(message);
+    }
+  });
+
+  test('in the component', () => {
+    const page = { isPrerendered: true, url: new URL('https://site.test/a/'), routePattern: '/a' };
+    expect(() => embedStart({ id: 1, params }, page, true)).toThrow(
+      `<Snippet> of snippet 1 on /a/: ${message}`,
+    );
+  });
+
+  test('in the loader', async () => {
+    const load = () => snippetLoader({ one: { id: 1, params } }).load({ collection: 'texts' } as never);
+    await expect(load()).rejects.toThrow(`texts (collection), entry "one": ${message}`);
+  });
+
+  test('when a schema puts it there', async () => {
+    const schema = {
+      '~standard': { version: 1 as const, vendor: 'test', validate: () => ({ value: params }) },
+    };
+    const page = { isPrerendered: true, url: new URL('https://site.test/a/'), routePattern: '/a' };
+    const of = defineSnippet({ id: 1, params: schema as never });
+    await expect(embedStart({ of, params: {} }, page, true)).rejects.toThrow(message);
+  });
+});
+
+describe('against a service whose every text is hostile', () => {
+  const split = `${key.slice(0, 9)}\u001b[0m${key.slice(9)}`;
+  const hostile = `\n::error::pwned ${split}\n##[group]pwned \u001b]0;title\u0007`;
+  let leaks = false;
+  let server: TlsServer;
+  let folder: string;
+  let environment: Record<string, string>;
+  let site: Site;
+
+  beforeAll(async () => {
+    server = await httpServer((request, response) => {
+      const id = Number(/snippets\/(\d+)/.exec(request.url ?? '')?.[1]);
+      if (id < 100) {
+        response.writeHead(404, { 'content-type': 'application/problem+json' });
+        response.end(JSON.stringify({ status: 404, title: hostile, detail: hostile, type: hostile }));
+      } else {
+        const content = id === 101 || leaks ? `<b>${key}</b>` : '<b>fine</b>';
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ id, name: hostile, content }));
+      }
+    });
+    folder = await mkdtemp(join(tmpdir(), 'snippets-hostile-'));
+    await writeFile(join(folder, 'authority.pem'), certificate.ca);
+    environment = {
+      SNIPPETS_API_KEY: key,
+      SNIPPETS_RETRIEVE_BASE_URL: server.origin,
+      NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
+    };
+    site = await createSite({ 'src/pages/index.md': '<snippet-embed id="1"></snippet-embed>' });
+  });
+  afterAll(async () => {
+    await site.remove();
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+
+  function expectHarmless(output: string) {
+    const containsKey = keyDetector(key);
+    expect(output).toContain('pwned');
+    expect(containsKey(output)).toBe(false);
+    expect(output).not.toContain('\u001b]0;');
+    for (const line of output.split('\n')) expect(line).not.toMatch(/^\s*::|##\w*\[/);
+  }
+
+  test('a build', async () => {
+    const { exitCode, output } = await site.build(environment);
+    expect(exitCode).toBe(1);
+    expectHarmless(output);
+  });
+
+  test.for([
+    ['get of a snippet that fails', ['get', '1']],
+    ['get of a snippet with a hostile name', ['get', '100']],
+    ['doctor', ['doctor', '1']],
+  ] as const)('%s', async ([, arguments_]) => {
+    const { output } = await startCommand(folder, arguments_, environment).ended;
+    expectHarmless(output);
+  });
+
+  test('get refuses to print content with the API key, as a build refuses to publish it', async () => {
+    const { exitCode, output } = await startCommand(folder, ['get', '101'], environment).ended;
+    expect(exitCode).toBe(1);
+    expect(output).toContain(
+      'The API key was found in snippet 101. Its content is not shown. [published-key]',
+    );
+    expect(output).not.toContain(key);
+  });
+
+  test('refresh refuses to write content with the API key, and leaves the site as it is', async () => {
+    const published = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="102" /></p>' });
+    expect((await published.build(environment)).exitCode).toBe(0);
+    leaks = true;
+    for (const flags of [[], ['--dry-run']]) {
+      const command = startCommand(published.directory, ['refresh', ...flags], environment);
+      const { exitCode, output } = await command.ended;
+      expect(exitCode).toBe(1);
+      expect(output).toContain('The API key would be in index.html. Nothing was written. [published-key]');
+      expect(output).not.toContain(key);
+    }
+    leaks = false;
+    expect(await published.read('index.html')).toContain('<p><b>fine</b></p>');
+    await published.remove();
+  });
+
+  test('get refuses params with the API key', async () => {
+    const params = JSON.stringify({ plan: key });
+    const { exitCode, output } = await startCommand(folder, ['get', '100', '--params', params], environment)
+      .ended;
+    expect(exitCode).toBe(1);
+    expect(output).toContain(
+      'params contains the API key. Its value is not shown on purpose. [invalid-params]',
+    );
+    expect(output).not.toContain(key);
+  });
+
+  test('a build refuses an embed whose params contain the API key, and leaves it nowhere', async () => {
+    const leaking = await createSite({
+      'src/pages/index.astro': `---
+const params = JSON.stringify({ plan: process.env.SNIPPETS_API_KEY });
+---
+<p><snippet-embed id="100" params={params}></snippet-embed></p>`,
+    });
+    const { exitCode, output } = await leaking.build(environment);
+    expect(exitCode).toBe(1);
+    expect(output).toContain(
+      'params contains the API key. Its value is not shown on purpose. [invalid-params]',
+    );
+    const containsKey = keyDetector(key);
+    expect(containsKey(output)).toBe(false);
+    for (const name of await leaking.list('.')) {
+      expect(containsKey(await readFile(join(leaking.directory, name))), name).toBe(false);
+    }
+    await leaking.remove();
+  });
+});
