@@ -62,7 +62,7 @@ test('snippets that fail for different reasons are listed by reason, and up to t
 test('10,000 embeds that show their children for one reason are one warning', () => {
   const warnings = childrenWarnings(failing(10_000, refused));
   expect(warnings).toEqual([
-    '10000 snippets could not be fetched, among them 1, 2, 3, 4, 5, 6, 7, 8, 9, 10: connect ECONNREFUSED 127.0.0.1:9 (3 attempts). Their children are shown instead on page-1.html, page-2.html, page-3.html and 9997 more pages. [network]',
+    '10000 snippets could not be fetched, among them 1, 2, 3, 4, 5, 6, 7, 8, 9, 10: connect ECONNREFUSED 127.0.0.1:9 (3 attempts). Their children are shown instead on page-1.html, page-2.html, page-3.html and 9997 more places. [network]',
   ]);
   expect(childrenWarnings(failing(2, refused))).toHaveLength(2);
 });

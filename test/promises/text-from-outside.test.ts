@@ -303,10 +303,8 @@ describe('against a service whose every text is hostile', () => {
     const params = JSON.stringify({ plan: key });
     const { exitCode, output } = await startCommand(folder, ['get', '100', '--params', params], environment)
       .ended;
-    expect(exitCode).toBe(1);
-    expect(output).toContain(
-      'params contains the API key. Its value is not shown on purpose. [invalid-params]',
-    );
+    expect(exitCode).toBe(2);
+    expect(output).toContain('Snippet 100: its params contain the API key. [invalid-params]');
     expect(output).not.toContain(key);
   });
 

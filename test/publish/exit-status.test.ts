@@ -97,7 +97,7 @@ describe('without a usable record', () => {
     await damage();
     for (const command of ['list', 'check', 'refresh', 'watch', 'report']) {
       const { exitCode, output } = await run([command]);
-      expect(output, command).toContain('Build the site first');
+      expect(output, command).toContain('Build the site');
       expect(exitCode, command).toBe(3);
     }
   });
@@ -142,7 +142,7 @@ describe('astro-snippets check --exec', () => {
     const { exitCode, output } = await run(['check', '--exec', exec]);
     expect(exitCode).toBe(0);
     expect(await ran()).toBe('x');
-    expect(output).toContain('No build manifest found');
+    expect(output).toContain('manifest.json is damaged. [missing-manifest]');
     expect(output).toContain(`There is still no record of a build at ${record}`);
   });
 
@@ -206,7 +206,10 @@ describe('astro-snippets check --exec', () => {
     let stdout = '';
     child.stdout?.on('data', (text) => (stdout += text));
     expect((await ended).output).toContain('from the command');
-    expect(JSON.parse(stdout)).toEqual({ changed: [{ id: 1, pages: ['index.html'] }] });
+    expect(JSON.parse(stdout)).toEqual({
+      changed: [{ id: 1, pages: ['index.html'], collections: [] }],
+      unfinished: [],
+    });
     expect(await ran()).toBe('x');
   });
 

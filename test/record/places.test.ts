@@ -14,6 +14,7 @@ const form = fc.record(
   {
     as: fc.constantFrom('html' as const, 'text' as const),
     layers: fc.array(fc.constantFrom(...layerNames), { maxLength: 3 }),
+    around: fc.constantFrom('svg', 'noscript'),
     paragraph: fc.record({ before: fc.string({ maxLength: 3 }), after: fc.string({ maxLength: 3 }) }),
   },
   { requiredKeys: ['as', 'layers'] },
