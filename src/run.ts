@@ -216,29 +216,26 @@ export class Run {
    */
   lockOutput(): void {
     if (this.command !== 'build' || this.#lock !== undefined) return;
-    this.#holdLock(takeLock(this.#lockFile, 'build'));
+    const taken = takeLock(this.#lockFile, 'build');
+    if (isHolder(taken)) throw this.#inUse(taken);
+    this.#lock = taken;
   }
 
   /** A refresh is soon over, unlike a build. */
   async #waitForRefresh(): Promise<void> {
     const until = Date.now() + refreshPatience;
-    const taken = await waitForLock(this.#lockFile, 'build', {
-      mayWait: ({ work }) => work === 'refresh' && Date.now() < until,
+    this.#lock = await waitForLock(this.#lockFile, 'build', {
       onWait: (holder) => this.logger.info(`Waiting for ${describeHolder(holder)}, to end.`),
+      refuse: (holder) => (holder.work === 'refresh' && Date.now() < until ? undefined : this.#inUse(holder)),
       clock: systemClock,
     });
-    this.#holdLock(taken);
   }
 
-  #holdLock(taken: OutputLock | LockHolder): void {
-    if (!isHolder(taken)) {
-      this.#lock = taken;
-      return;
-    }
+  #inUse(holder: LockHolder): Error {
     const outDir = relative(fileURLToPath(this.config.root), this.#folders.outDir);
-    throw userError(
+    return userError(
       'output-in-use',
-      `${outDir} is in use by ${describeHolder(taken)}. The lock file is ${this.#lockFile}.`,
+      `${outDir} is in use by ${describeHolder(holder)}. The lock file is ${this.#lockFile}.`,
     );
   }
 

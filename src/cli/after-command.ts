@@ -55,7 +55,7 @@ export function afterOption(stale: readonly StaleFile[]): string {
 }
 
 /** What an earlier refresh has left undone: it was interrupted, or its command has failed. */
-export function unfinishedOf({ file, manifest }: Project): PageToBuild[] {
+export function unfinishedOf({ file, manifest }: Pick<Project, 'file' | 'manifest'>): PageToBuild[] {
   const { pending, renewing = [] } = manifest;
   const pages = renewing.map(({ page }) => ({ name: page, reason: 'was not written to all its copies' }));
   const stale = staleFiles(siteFolders(file, manifest), pending);

@@ -7,7 +7,7 @@ import { userError } from '../failures/user-error.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
 import { type Manifest, type ManifestFlaw, outputFrom, readManifest } from '../record/manifest.ts';
 import { manifestFile } from '../record/manifest-file.ts';
-import { recover } from '../record/refresh.ts';
+import { recover, temporaryFiles } from '../record/refresh.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { resolveSettings, type Settings } from '../settings/settings.ts';
@@ -25,6 +25,8 @@ export interface ProjectOptions {
 export interface Project {
   file: string;
   manifest: Manifest;
+  /** What a refresh writes first. If none is running, one that was killed has left these. */
+  temporary: readonly string[];
 }
 
 /**
@@ -39,7 +41,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
   if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
   if (output !== undefined) await requireFolder(output);
   const moved = output === undefined ? found : { ...found, output: outputFrom(file, resolve(output)) };
-  return { file, manifest: await recover(file, moved) };
+  return { file, manifest: await recover(file, moved), temporary: temporaryFiles(file, moved) };
 }
 
 /** The message, and the hint where the one of the table of errors does not say it best. */

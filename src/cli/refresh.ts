@@ -1,8 +1,12 @@
+import { readFile, rm } from 'node:fs/promises';
+import { systemClock } from '../client/clock.ts';
 import { count } from '../client/format.ts';
 import { containsKnownKey } from '../client/known-keys.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
-import { hashOf, type Manifest } from '../record/manifest.ts';
+import type { Changes } from '../record/changes.ts';
+import { hashOf, type Manifest, outputOf } from '../record/manifest.ts';
+import { describeHolder, lockFile, type OutputLock, waitForLock } from '../record/output-lock.ts';
 import {
   type PageToBuild,
   planRefresh,
@@ -13,7 +17,7 @@ import {
 import type { StaleFile } from '../record/side-products/pending.ts';
 import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
 import { exitCodes, nameOf, print, printError, printPatch } from './output.ts';
-import { openChanges, type ProjectOptions } from './project.ts';
+import { manifestPath, openChanges, type Project, type ProjectOptions } from './project.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -58,17 +62,46 @@ export async function refresh(project: ProjectOptions, options: RefreshOptions):
 
 /**
  * Writes what has changed since the build into the pages of the project in the current folder, and runs the command that
- * renews what was made from them.
+ * renews what was made from them. Waits while a build, or another refresh, writes to the same output.
  *
  * @throws AstroError with one report if a snippet could not be fetched. Nothing was written then.
  */
 export async function updateSite(
   project: ProjectOptions,
-  { skipModified = false, after }: Pick<RefreshOptions, 'skipModified' | 'after'>,
+  options: Pick<RefreshOptions, 'skipModified' | 'after'>,
   signal?: AbortSignal,
 ): Promise<SiteUpdate> {
-  const changes = await openChanges(project, { signal });
-  const { file, manifest, snippets, warnings } = changes;
+  const file = manifestPath(project);
+  // A build that is running has removed the record, and writes a new one.
+  (await lockOutput(lockFile(file, undefined), signal)).release();
+  for (;;) {
+    const record = await readFile(file).catch(() => undefined);
+    const changes = await openChanges(project, { signal });
+    const lock = await lockOutput(lockFile(file, outputOf(file, changes.manifest)), signal);
+    try {
+      const current = await readFile(file).catch(() => undefined);
+      // Otherwise another process has written since, and the plan has to be made for that.
+      if (record !== undefined && current?.equals(record)) return await writeChanges(changes, options);
+    } finally {
+      lock.release();
+    }
+  }
+}
+
+async function lockOutput(file: string, signal: AbortSignal | undefined): Promise<OutputLock> {
+  return waitForLock(file, 'refresh', {
+    onWait: (holder) => printError(`Waiting for ${describeHolder(holder)}, to end.`),
+    clock: systemClock,
+    signal,
+  });
+}
+
+async function writeChanges(
+  changes: Project & Changes,
+  { skipModified = false, after }: Pick<RefreshOptions, 'skipModified' | 'after'>,
+): Promise<SiteUpdate> {
+  const { file, manifest, temporary, snippets, warnings } = changes;
+  for (const left of temporary) await rm(left, { force: true });
   const plan = await planRefresh(file, manifest, snippets);
   refuseKey(plan.pages);
   const { pages, toBuild, stale } = plan;
@@ -77,17 +110,20 @@ export async function updateSite(
   if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
     return { written: [], toBuild: refused, stale, published };
   }
+  let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
     for (const warning of warnings) printError(warning);
-    await writeRefresh(file, manifest, snippets, { ...plan, hasCommand: after !== undefined });
+    leftAlone = await writeRefresh(file, manifest, snippets, { ...plan, hasCommand: after !== undefined });
   }
-  const written = pages.map(({ page }) => page.name);
+  const skipped = new Set(leftAlone.map(({ name }) => name));
+  const written = pages.map(({ page }) => page.name).filter((name) => !skipped.has(name));
+  const left = [...toBuild, ...leftAlone];
   if (after === undefined || (pages.length === 0 && manifest.pending === undefined)) {
-    return { written, toBuild, published };
+    return { written, toBuild: left, published };
   }
   const ran = await runAfter(after, changes, stale);
-  const left = linesOf(ran.left, () => 'was not renewed by the command');
-  return { written, toBuild: [...toBuild, ...left], stale: ran.left, after: ran, published };
+  const notRenewed = linesOf(ran.left, () => 'was not renewed by the command');
+  return { written, toBuild: [...left, ...notRenewed], stale: ran.left, after: ran, published };
 }
 
 /** What is, or would be, out of date without a command that renews it. */

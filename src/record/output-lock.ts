@@ -65,9 +65,11 @@ export interface OutputLock {
 /**
  * The lock of an output folder is beside its manifest. Astro empties the output, so a cache folder in there cannot
  * hold a lock.
+ *
+ * @param output `undefined` if it is not known, since there is no manifest.
  */
-export function lockFile(manifest: string, output: string): string {
-  const inside = relative(output, manifest);
+export function lockFile(manifest: string, output: string | undefined): string {
+  const inside = output === undefined ? '..' : relative(output, manifest);
   const isInside = !inside.startsWith('..') && !isAbsolute(inside);
   const folder = isInside ? join(tmpdir(), 'astro-snippets') : dirname(manifest);
   const name = isInside ? encodeURIComponent(manifest) : basename(manifest, '.json');
@@ -89,24 +91,26 @@ export function takeLock(file: string, work: LockHolder['work']): OutputLock | L
 }
 
 export interface WaitOptions {
-  /** Whether this holder is waited for. */
-  mayWait(holder: LockHolder): boolean;
   /** Called once, if there is something to wait for. */
   onWait(holder: LockHolder): void;
+  /** Why this holder is not waited for, if it is not. By default, every holder is. */
+  refuse?(holder: LockHolder): Error | undefined;
   clock: Clock;
   signal?: AbortSignal | undefined;
 }
 
-/** Takes a lock, and waits until it is free. Returns who holds it if that is not to be waited for. */
+/** Takes a lock, and waits until it is free. @throws what `refuse` returns. */
 export async function waitForLock(
   file: string,
   work: LockHolder['work'],
-  { mayWait, onWait, clock, signal }: WaitOptions,
-): Promise<OutputLock | LockHolder> {
+  { onWait, refuse, clock, signal }: WaitOptions,
+): Promise<OutputLock> {
   let isWaiting = false;
   for (;;) {
     const taken = takeLock(file, work);
-    if (!isHolder(taken) || !mayWait(taken)) return taken;
+    if (!isHolder(taken)) return taken;
+    const refusal = refuse?.(taken);
+    if (refusal !== undefined) throw refusal;
     if (!isWaiting) onWait(taken);
     isWaiting = true;
     await clock.wait(pause, signal);

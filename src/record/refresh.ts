@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compose } from '../embed/inline.ts';
 import { replace } from '../embed/replace.ts';
@@ -58,15 +58,14 @@ export interface RefreshPlan {
 }
 
 /**
- * After a refresh that was killed, finds out whether each page is in the state before or after it. Each page is
- * complete in either state. Temporary files are removed.
+ * After a refresh that was killed, or during one, finds out whether each page is in the state before or after it. Each
+ * page is complete in either state. Changes nothing.
  */
 export async function recover(file: string, manifest: Manifest): Promise<Manifest> {
   const output = outputOf(file, manifest);
   const files = await Promise.all(
     manifest.files.map(async ({ next, ...page }): Promise<ManifestFile> => {
       if (next === undefined) return page;
-      await rm(temporaryFile(join(output, page.name)), { force: true });
       const bytes = await readFile(join(output, page.name)).catch(() => undefined);
       return bytes !== undefined && hashOf(bytes) === next.hash ? { ...page, ...next } : page;
     }),
@@ -75,7 +74,7 @@ export async function recover(file: string, manifest: Manifest): Promise<Manifes
   return { ...manifest, files, renewing };
 }
 
-/** The pages of a refresh that was killed whose copies are not all written. Temporary files are removed. */
+/** The pages of a refresh that was killed whose copies are not all written. */
 async function recoverCopies(file: string, manifest: Manifest): Promise<Manifest['renewing']> {
   if (manifest.renewing === undefined) return undefined;
   const folders = siteFolders(file, manifest);
@@ -84,12 +83,21 @@ async function recoverCopies(file: string, manifest: Manifest): Promise<Manifest
     const page = await readFile(join(outputOf(file, manifest), renewing.page)).catch(() => undefined);
     let isFinished = true;
     for (const copy of listPageCopies(folders, renewing.page)) {
-      await rm(temporaryFile(copy.file), { force: true });
       isFinished &&= page !== undefined && readPageCopy(copy, page.length)?.equals(page) === true;
     }
     if (!isFinished) unfinished.push(renewing);
   }
   return unfinished.length === 0 ? undefined : unfinished;
+}
+
+/** The files that a refresh writes first, for what it has announced. A killed one may have left them. */
+export function temporaryFiles(file: string, manifest: Manifest): string[] {
+  const output = outputOf(file, manifest);
+  const folders = siteFolders(file, manifest);
+  const pages = manifest.files.flatMap(({ name, next }) => (next === undefined ? [] : join(output, name)));
+  const renewing = manifest.renewing ?? [];
+  const copies = renewing.flatMap(({ page }) => listPageCopies(folders, page).map((copy) => copy.file));
+  return [...pages, ...copies].map(temporaryFile);
 }
 
 /**
@@ -173,27 +181,28 @@ function reasonToBuild(
 }
 
 /**
- * Writes the pages of a plan, and their copies. Each is replaced as a whole, and the manifest announces what is going to be written, so
- * that the process can be killed at any moment.
+ * Writes the pages of a plan, and their copies. Each is replaced as a whole, and the manifest announces what is going to
+ * be written, so that the process can be killed at any moment.
  *
  * @param plan `hasCommand` if a command is going to renew what is stale: until it has succeeded, the manifest says so.
+ * @returns pages that are no longer those the plan was made for. They are left alone.
  */
 export async function writeRefresh(
   file: string,
   manifest: Manifest,
   snippets: readonly FetchedSnippet[],
-  { pages: refreshed, stale, hasCommand = false }: RefreshPlan & { hasCommand?: boolean },
-): Promise<void> {
+  { pages: planned, stale, hasCommand = false }: RefreshPlan & { hasCommand?: boolean },
+): Promise<PageToBuild[]> {
   const output = outputOf(file, manifest);
   const packer = new PlacePacker(manifest.kinds);
   const nexts = new Map<ManifestFile, FileState>(
-    refreshed.map(({ page, next }) => [page, { ...next, places: packer.pack(next.places) }]),
+    planned.map(({ page, next }) => [page, { ...next, places: packer.pack(next.places) }]),
   );
   const announced = manifest.files.map((page) => ({ ...page, next: nexts.get(page) }));
   const pending = hasCommand ? pendingFiles(stale) : undefined;
-  const names = new Set(refreshed.map(({ page }) => page.name));
+  const names = new Set(planned.map(({ page }) => page.name));
   const others = manifest.renewing?.filter(({ page }) => !names.has(page)) ?? [];
-  const renewing = [...others, ...refreshed.flatMap((one) => announceCopies(one, manifest))];
+  const renewing = [...others, ...planned.flatMap((one) => announceCopies(one, manifest))];
   await writeManifest(file, {
     ...manifest,
     kinds: packer.kinds,
@@ -201,8 +210,18 @@ export async function writeRefresh(
     renewing: renewing.length === 0 ? undefined : renewing,
     pending,
   });
-  for (const { page, after, copies } of refreshed) {
+  const refreshed: RefreshedPage[] = [];
+  const leftAlone: PageToBuild[] = [];
+  for (const one of planned) {
+    const { page, before, after, copies } = one;
     const target = join(output, page.name);
+    const now = await readFile(target).catch(() => undefined);
+    if (now === undefined || !now.equals(before)) {
+      leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
+      nexts.delete(page);
+      continue;
+    }
+    refreshed.push(one);
     await writeAtomically(target, after, temporaryFile(target));
     await Promise.all(
       copies.map(async (copy) =>
@@ -229,6 +248,7 @@ export async function writeRefresh(
     before: asBefore(manifest),
     ...dropUnusedKinds(packer.kinds, files),
   });
+  return leftAlone;
 }
 
 /** What the copies of a page may hold until it is written: as it is, as it is going to be, or what a killed refresh wrote. */

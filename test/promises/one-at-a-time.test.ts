@@ -1,7 +1,8 @@
 import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isAbandoned, isHolder, lockFile, takeLock } from '../../src/record/output-lock.ts';
+import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -17,7 +18,7 @@ import { Snippet } from 'astro-snippets/components';
 export const getStaticPaths = () => Array.from({ length: ${count} }, (_, page) => ({ params: { page: String(page) } }));
 if (Astro.params.page === process.env.BROKEN_PAGE) throw new Error('This page is broken.');
 ---
-<p><Snippet id={1} /></p>`,
+<p>layout {process.env.LAYOUT}</p><p><Snippet id={1} /></p>`,
   });
 });
 beforeEach(() => service.clearFaults());
@@ -124,11 +125,83 @@ test('a lock of another machine holds as long as that machine is heard of', asyn
   await expectNoLock();
 });
 
+describe('a refresh', () => {
+  const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
+  const check = () => startCommand(site.directory, ['check'], service.environment).ended;
+
+  beforeEach(async () => {
+    service.put(1, '<b>one</b>');
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+  });
+  afterEach(() => service.put(1, '<b>one</b>'));
+
+  test('waits for another refresh, and both exit with 0', async () => {
+    service.put(1, '<b>two</b>');
+    const refreshes = await Promise.all([refresh(), refresh(), refresh()]);
+    expect(refreshes.map(({ exitCode, output }) => exitCode === 0 || output)).toEqual([true, true, true]);
+    expect(await site.read('7/index.html')).toContain('<b>two</b>');
+    expect((await check()).exitCode).toBe(0);
+    expect((await site.list()).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  test('is left alone by commands that only read', async () => {
+    service.put(1, '<b>two</b>');
+    const results = await Promise.all([refresh(), check(), check(), check()]);
+    expect(results[0].exitCode === 0 || results[0].output).toBe(true);
+    for (const { exitCode, output } of results.slice(1)) expect([0, 10], output).toContain(exitCode);
+    expect(await site.read('7/index.html')).toContain('<b>two</b>');
+  });
+
+  test('that begins during a build waits for it, and updates what that build wrote', async () => {
+    service.faults.latency = 5_000;
+    const build = site.start(['build'], service.environment);
+    await expect
+      .poll(() => readFile(lock(), 'utf8').catch(() => ''), { timeout: 30_000 })
+      .toContain('"build"');
+    const refreshed = refresh();
+    await build.ended;
+    service.clearFaults();
+    service.put(1, '<b>two</b>');
+    const { exitCode, output } = await refreshed;
+    expect(exitCode === 0 || output).toBe(true);
+    expect(output.slice(0, 300)).toMatch(/Waiting for the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC, to end\./);
+    expect((await build.ended).exitCode).toBe(0);
+    expect((await check()).exitCode).toBe(0);
+  });
+
+  test('that was planned before a build is planned again, and never writes old pages over new ones', async () => {
+    service.put(1, '<b>two</b>');
+    service.faults.latency = 4_000;
+    const refreshed = refresh();
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    service.clearFaults();
+    const built = await site.build({ ...service.environment, LAYOUT: 'new' });
+    expect(built.exitCode === 0 || built.output).toBe(true);
+    expect((await refreshed).exitCode).toBe(0);
+    for (let page = 0; page < count; page++) {
+      const text = await site.read(`${page}/index.html`);
+      expect(text).toContain('layout new');
+      expect(text).toContain('<b>two</b>');
+    }
+    expect((await check()).exitCode).toBe(0);
+  });
+});
+
 test('a site without embeds takes no lock', async () => {
-  const plain = await createSite({ 'src/pages/index.astro': '<p>plain</p>' });
-  const build = plain.start(['build'], {});
-  await build.ended;
-  expect(await plain.list('node_modules/.astro/astro-snippets').catch(() => [])).toEqual([]);
+  const plain = await createSite({
+    'src/pages/index.astro': '<p>plain</p>',
+    'astro.config.mjs': `
+import { existsSync } from 'node:fs';
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+const look = () => console.log('RECORDS', existsSync('node_modules/.astro/astro-snippets'));
+const looking = { name: 'looking', hooks: { 'astro:build:setup': look, 'astro:build:generated': look, 'astro:build:done': look } };
+export default defineConfig({ integrations: [snippets(), looking] });`,
+  });
+  const { exitCode, output } = await plain.build();
+  expect(exitCode).toBe(0);
+  expect(output).toContain('RECORDS false');
+  expect(output).not.toContain('RECORDS true');
   await plain.remove();
 });
 
