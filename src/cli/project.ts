@@ -122,7 +122,7 @@ async function requireFolder(output: string): Promise<void> {
 
 /**
  * Where the record of the last build is, whether or not there is one. Each output folder has its own. If none is named,
- * it is the one of `dist`, or the only other one.
+ * it is the one of `dist`; in a project without such a folder, the only one there is.
  */
 export function manifestPath({ manifest, output }: ProjectOptions): string {
   if (manifest !== undefined) return resolve(manifest);
@@ -132,7 +132,8 @@ export function manifestPath({ manifest, output }: ProjectOptions): string {
   const usual = recordOf('dist');
   const wanted = output === undefined ? usual : recordOf(relative(root, resolve(output)));
   const found = [wanted, usual].find((file) => existsSync(file));
-  if (found !== undefined) return found;
+  // While a build of `dist` is running, and after one that failed, there is no record of it, but the folder.
+  if (found !== undefined || existsSync(join(root, 'dist'))) return found ?? usual;
   const names = existsSync(dirname(usual)) ? readdirSync(dirname(usual)) : [];
   const [only, ...more] = names.filter((name) => /^manifest\..+\.json$/.test(name));
   return only === undefined || more.length > 0 ? usual : join(dirname(usual), only);

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import type { Limits } from './limits.ts';
@@ -44,15 +45,27 @@ export interface Transport {
 /** HTTPS with connections of the client's own, opened on the first request. */
 export function httpsTransport(options: TransportOptions): Transport {
   let dispatcher: Promise<Dispatcher> | undefined;
+  const sockets = new Set<Socket>();
   return {
     async send(request, signal) {
-      dispatcher ??= createDispatcher(options);
+      dispatcher ??= createDispatcher(options, sockets);
       return sendRequest(request, await dispatcher, options.limits, signal);
     },
     async close() {
-      await (await dispatcher)?.destroy();
+      const opened = await dispatcher;
+      // Destroying the dispatcher hands an error to every HTTP/2 stream that is not quite closed, and one of a request
+      // that was aborted or reset has no listener left: the process would end. Closing the sockets hands on no error.
+      await Promise.all([...sockets].map(closeSocket));
+      await opened?.destroy();
     },
   };
+}
+
+async function closeSocket(socket: Socket): Promise<void> {
+  if (socket.closed) return;
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.destroy();
+  await closed;
 }
 
 async function sendRequest(
@@ -175,8 +188,11 @@ export interface TransportOptions {
 }
 
 /** Shares nothing with the rest of the process. */
-async function createDispatcher({ ca, concurrency, limits }: TransportOptions): Promise<Dispatcher> {
-  const { Agent, EnvHttpProxyAgent } = loadUndici();
+async function createDispatcher(
+  { ca, concurrency, limits }: TransportOptions,
+  sockets: Set<Socket>,
+): Promise<Dispatcher> {
+  const { Agent, EnvHttpProxyAgent, buildConnector } = loadUndici();
   const tls = {
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
     rejectUnauthorized: true,
@@ -189,9 +205,26 @@ async function createDispatcher({ ca, concurrency, limits }: TransportOptions): 
     headersTimeout: limits.idleTimeout,
     bodyTimeout: limits.idleTimeout,
     maxResponseSize: limits.bodyBytes,
-    connect: { timeout: limits.connectTimeout, preferH2: true, ...tls },
   };
-  if (!isProxySet()) return new Agent(options);
+  if (!isProxySet()) {
+    const connector = buildConnector({
+      timeout: limits.connectTimeout,
+      allowH2: true,
+      preferH2: true,
+      ...tls,
+    });
+    const connect: typeof connector = (target, callback) =>
+      connector(target, (...result) => {
+        const [, socket] = result;
+        // Undici's type says null; after an error there is no second argument at all.
+        if (socket) {
+          sockets.add(socket);
+          socket.once('close', () => sockets.delete(socket));
+        }
+        callback(...result);
+      });
+    return new Agent({ ...options, connect });
+  }
   return new EnvHttpProxyAgent({
     ...options,
     connectTimeout: limits.connectTimeout,

@@ -188,6 +188,41 @@ describe('abort and close', () => {
     expect(await Promise.race([ended, setTimeout(3_000, 'still open')])).not.toBe('still open');
   });
 
+  test('closing a client whose HTTP/2 streams were aborted or reset does not end the process', async () => {
+    let asked = 0;
+    const server = await serve(
+      httpServer((_, response) => {
+        asked += 1;
+        response.on('error', () => {});
+        if (asked % 4 === 0) return;
+        if (asked % 4 === 1) response.write('{"con');
+        else if (asked % 4 === 2) response.stream.close(2);
+        else void setTimeout(asked % 7).then(() => response.end(content));
+      }),
+    );
+    const script = join(tmpdir(), `snippet-client-streams-${process.pid}.mts`);
+    await writeFile(
+      script,
+      `import { setTimeout } from 'node:timers/promises';
+       import { SnippetClient } from ${JSON.stringify(join(import.meta.dirname, '../../src/client/index.ts'))};
+       const options = ${JSON.stringify({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca, concurrency: 100 })};
+       for (let round = 0; round < 25; round++) {
+         const client = new SnippetClient(options);
+         const controller = new AbortController();
+         const all = Array.from({ length: 200 }, (_, id) =>
+           client.get(id + 1, undefined, { signal: controller.signal }).catch(() => {}));
+         await setTimeout(10 + 2 * round);
+         controller.abort();
+         await setTimeout(50);
+         await client.close();
+         await Promise.all(all);
+       }
+       console.log('closed');`,
+    );
+    const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 50_000 });
+    expect(stdout.trim()).toBe('closed');
+  });
+
   test('a closed client does not keep the process alive', async () => {
     const server = await serve(httpServer(fine));
     const script = join(tmpdir(), `snippet-client-${process.pid}.mts`);

@@ -164,7 +164,9 @@ describe('a refresh', () => {
     service.put(1, '<b>two</b>');
     const { exitCode, output } = await refreshed;
     expect(exitCode === 0 || output).toBe(true);
-    expect(output.slice(0, 300)).toMatch(/Waiting for the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC, to end\./);
+    expect(output.slice(0, 300)).toMatch(
+      /Waiting for the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC, to end\./,
+    );
     expect((await build.ended).exitCode).toBe(0);
     expect((await check()).exitCode).toBe(0);
   });
