@@ -1,6 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
@@ -122,19 +122,30 @@ async function requireFolder(output: string): Promise<void> {
 
 /**
  * Where the record of the last build is, whether or not there is one. Each output folder has its own. If none is named,
- * it is the one of `dist`; in a project without such a folder, the only one there is.
+ * it is that of `dist`; in a project without such a folder, the only one there is. One that was moved has the record of a
+ * folder that is no longer there.
  */
 export function manifestPath({ manifest, output }: ProjectOptions): string {
   if (manifest !== undefined) return resolve(manifest);
   const root = process.cwd();
-  const recordOf = (outDir: string) =>
-    manifestFile({ cacheDir: join(root, 'node_modules/.astro'), root, outDir: join(root, outDir) });
-  const usual = recordOf('dist');
-  const wanted = output === undefined ? usual : recordOf(relative(root, resolve(output)));
-  const found = [wanted, usual].find((file) => existsSync(file));
-  // While a build of `dist` is running, and after one that failed, there is no record of it, but the folder.
-  if (found !== undefined || existsSync(join(root, 'dist'))) return found ?? usual;
-  const names = existsSync(dirname(usual)) ? readdirSync(dirname(usual)) : [];
-  const [only, ...more] = names.filter((name) => /^manifest\..+\.json$/.test(name));
-  return only === undefined || more.length > 0 ? usual : join(dirname(usual), only);
+  const outDir = resolve(output ?? 'dist');
+  const own = manifestFile({ cacheDir: join(root, 'node_modules/.astro'), root, outDir });
+  if (existsSync(own)) return own;
+  // While `dist` is being built, and after a build that failed, it has no record, and another one would be misleading.
+  if (output === undefined && existsSync(outDir)) return own;
+  const folder = dirname(own);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const records = names
+    .filter((name) => /^manifest(?:\..+)?\.json$/.test(name))
+    .map((name) => join(folder, name));
+  const candidates = records.length > 1 ? records.filter(hasNoOutput) : records;
+  return candidates.length === 1 ? (candidates[0] ?? own) : own;
+}
+
+function hasNoOutput(file: string): boolean {
+  try {
+    return !existsSync(resolve(dirname(file), JSON.parse(readFileSync(file, 'utf8')).output));
+  } catch {
+    return false;
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isAbandoned, isHolder, lockFile, takeLock } from '../../src/record/output-lock.ts';
@@ -63,6 +63,28 @@ test('two output folders of one project are built side by side, and each has a m
   await expectCompleteSite('build/other');
   const records = await site.list('node_modules/.astro/astro-snippets');
   expect(records).toEqual(expect.arrayContaining(['manifest.json', 'manifest.build%2Fother.json']));
+});
+
+test('a command finds the record of the output that it is about', async () => {
+  const run = (...arguments_: string[]) =>
+    startCommand(site.directory, arguments_, service.environment).ended;
+  const folder = (name: string) => join(site.directory, name);
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  service.put(1, '<b>two</b>');
+  expect((await run('check')).exitCode).toBe(10);
+  expect((await run('refresh', '--output', 'build/other')).exitCode).toBe(0);
+  expect((await run('check', '--output', 'build/other')).exitCode).toBe(0);
+  expect((await run('check')).exitCode).toBe(10);
+  // Built beside the one that is served, and put in its place.
+  await rename(folder('build/other'), folder('build/served'));
+  service.put(1, '<b>three</b>');
+  expect((await run('refresh', '--output', 'build/served')).exitCode).toBe(0);
+  expect(await readFile(join(folder('build/served'), '7/index.html'), 'utf8')).toContain('<b>three</b>');
+  expect(await site.read('7/index.html')).toContain('<b>one</b>');
+  // A record of another output says nothing about `dist`.
+  expect((await site.build({ ...service.environment, BROKEN_PAGE: '50' })).exitCode).toBe(1);
+  expect((await run('check')).exitCode).toBe(3);
+  service.put(1, '<b>one</b>');
 });
 
 test('the lock of a build that was killed is taken over at once', async () => {
