@@ -131,7 +131,7 @@ export class Traffic {
       const done = await this.#slots.add(
         async () => {
           // What was true when it joined the queue may not be any more.
-          if (!turn.isProbe && !this.#mayAsk(progress, turn.endpoint)) return undefined;
+          if (!this.#mayStill(progress, turn)) return undefined;
           return { value: await work(turn.endpoint) };
         },
         { priority, signal },
@@ -241,7 +241,9 @@ export class Traffic {
     throw new Refused({ kind: 'held', endpoint, milliseconds });
   }
 
-  #mayAsk(progress: Progress, endpoint: Endpoint): boolean {
+  #mayStill(progress: Progress, { endpoint, isProbe }: Turn): boolean {
+    // A probe asks what is down, but nothing asks what has asked to wait.
+    if (isProbe) return endpoint.origin.heldUntil <= this.#options.clock.now();
     const { next } = this.outlook(progress);
     return (
       next.kind === 'ask' &&
