@@ -25,7 +25,7 @@ export async function check(project: ProjectOptions, { json = false, exec }: Che
  * @throws AstroError if the check failed. The command was not run then.
  */
 async function checkAndRun(project: ProjectOptions, json: boolean, exec: string): Promise<number> {
-  const record = manifestPath(project);
+  const record = await manifestPath(project);
   const found = await showChanges(project, json).catch((error: unknown) => {
     const { message, exitCode } = explain(error);
     if (exitCode !== exitCodes.needsBuild) throw error;

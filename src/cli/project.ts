@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
-import { type Manifest, type ManifestFlaw, outputFrom, readManifest } from '../record/manifest.ts';
+import { hashOf, type Manifest, type ManifestFlaw, outputFrom, readManifest } from '../record/manifest.ts';
 import { manifestFile } from '../record/manifest-file.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
@@ -36,7 +36,7 @@ export interface Project {
  */
 export async function openProject(options: ProjectOptions): Promise<Project> {
   const { output } = options;
-  const file = manifestPath(options);
+  const file = await manifestPath(options);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
   if (output !== undefined) await requireFolder(output);
@@ -64,7 +64,7 @@ export async function readSettings(options: ProjectOptions): Promise<Settings> {
 
 /** The manifest of the project in the current folder; `undefined` if it was not built yet. */
 export async function findManifest(options: ProjectOptions): Promise<Manifest | undefined> {
-  return (await readManifest(manifestPath(options))).manifest;
+  return (await readManifest(await manifestPath(options))).manifest;
 }
 
 async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
@@ -122,30 +122,37 @@ async function requireFolder(output: string): Promise<void> {
 
 /**
  * Where the record of the last build is, whether or not there is one. Each output folder has its own. If none is named,
- * it is that of `dist`; in a project without such a folder, the only one there is. One that was moved has the record of a
- * folder that is no longer there.
+ * it is that of `dist`; in a project without such a folder, the only one there is. An output that was moved has the
+ * record whose pages it contains.
  */
-export function manifestPath({ manifest, output }: ProjectOptions): string {
+export async function manifestPath({ manifest, output }: ProjectOptions): Promise<string> {
   if (manifest !== undefined) return resolve(manifest);
   const root = process.cwd();
   const outDir = resolve(output ?? 'dist');
   const own = manifestFile({ cacheDir: join(root, 'node_modules/.astro'), root, outDir });
-  if (existsSync(own)) return own;
-  // While `dist` is being built, and after a build that failed, it has no record, and another one would be misleading.
-  if (output === undefined && existsSync(outDir)) return own;
   const folder = dirname(own);
-  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const names = await readdir(folder).catch(() => []);
   const records = names
     .filter((name) => /^manifest(?:\..+)?\.json$/.test(name))
     .map((name) => join(folder, name));
-  const candidates = records.length > 1 ? records.filter(hasNoOutput) : records;
-  return candidates.length === 1 ? (candidates[0] ?? own) : own;
+  // While `dist` is being built, and after a build that failed, it has no record, and another one would be misleading.
+  if (output === undefined && (records.includes(own) || existsSync(outDir))) return own;
+  const [only, ...more] = records;
+  if (only !== undefined && more.length === 0) return only;
+  if (output === undefined) return own;
+  for (const record of [own, ...records]) if (await describes(record, outDir)) return record;
+  return own;
 }
 
-function hasNoOutput(file: string): boolean {
-  try {
-    return !existsSync(resolve(dirname(file), JSON.parse(readFileSync(file, 'utf8')).output));
-  } catch {
-    return false;
+// Others may have changed a page, but hardly all of the first.
+const pagesCompared = 20;
+
+/** Whether a record is about the pages in a folder, also during a refresh. */
+async function describes(record: string, folder: string): Promise<boolean> {
+  const { manifest } = await readManifest(record);
+  for (const { name, hash, next } of manifest?.files.slice(0, pagesCompared) ?? []) {
+    const bytes = await readFile(join(folder, name)).catch(() => undefined);
+    if (bytes !== undefined && [hash, next?.hash].includes(hashOf(bytes))) return true;
   }
+  return false;
 }

@@ -71,7 +71,7 @@ export async function updateSite(
   options: Pick<RefreshOptions, 'skipModified' | 'after'>,
   signal?: AbortSignal,
 ): Promise<SiteUpdate> {
-  const file = manifestPath(project);
+  const file = await manifestPath(project);
   // A build that is running has removed the record, and writes a new one.
   (await lockOutput(lockFile(file, undefined), signal)).release();
   for (;;) {

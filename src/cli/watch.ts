@@ -33,7 +33,7 @@ export interface WatchOptions {
 /** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
 export async function watch(project: ProjectOptions, options: WatchOptions): Promise<void> {
   const { every, build, exec } = options;
-  const record = manifestPath(project);
+  const record = await manifestPath(project);
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
   if (build === undefined || (await findManifest(project)) !== undefined) await openProject(project);
   const needsDeploy = exec !== undefined && (await isCommandPending(record));
@@ -70,7 +70,7 @@ async function buildSite(project: ProjectOptions, command: string): Promise<stri
   if (status !== 0) return `exited with status ${status}`;
   const after = await findManifest(project);
   if (after !== undefined && after.builtAt !== before?.builtAt) return undefined;
-  return `left no new record of a build at ${manifestPath(project)}`;
+  return `left no new record of a build at ${await manifestPath(project)}`;
 }
 
 export interface WatchedSiteOptions {
