@@ -85,12 +85,12 @@ export function isBeyondChance(
   limits: Pick<Limits, 'attempts'>,
 ): boolean {
   if (attempts < limits.attempts) return false;
-  const known = views.filter(({ counted, failureShare: share }) => counted > 0 && share !== undefined);
-  if (known.length === 0) return views.every(({ hasAnswered }) => !hasAnswered);
-  return (
-    known.reduce((product, { counted, failureShare: share = 1 }) => product * share ** counted, 1) <
-    chanceOfLoss
-  );
+  const known = views.filter(({ failureShare: share }) => share !== undefined);
+  if (known.length === 0) return true;
+  // The worse of two shares: the one with fewer requests may owe it to those that have not arrived yet.
+  const share = Math.max(...known.map((view) => view.failureShare ?? 0));
+  const counted = known.reduce((sum, view) => sum + view.counted, 0);
+  return share ** counted < chanceOfLoss;
 }
 
 /**

@@ -149,6 +149,10 @@ export class Traffic {
 
   recordAnswer(progress: Progress, endpoint: Endpoint): void {
     const { counted } = tallyOf(progress, endpoint);
+    // A snippet that arrived had failed by chance, at the variant it was asked for before too.
+    for (const [other, tally] of progress.tallies) {
+      if (other !== endpoint) other.health.failedBeforeAnswer += tally.counted;
+    }
     this.#recordAnswer(endpoint, progress.request, { isFirst: progress.attempts === 1, counted });
   }
 
