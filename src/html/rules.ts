@@ -5,6 +5,7 @@ import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import type { InlineCode } from './inline-code.ts';
+import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
 
 /** A snippet that is ready to be inlined. */
 export interface PreparedSnippet {
@@ -72,6 +73,8 @@ async function findOpen(
   request: SnippetRequest,
   { strict }: HtmlRules,
 ): Promise<string | undefined> {
+  // Loading and running a parser would take longer than anything else that is done with a content.
+  if (hasOnlyOrdinaryTags(html)) return undefined;
   const { leftOpen } = await import('./left-open.ts');
   const open = leftOpen(html);
   if (open === undefined) return undefined;
