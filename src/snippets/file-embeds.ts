@@ -1,4 +1,3 @@
-import picomatch from 'picomatch';
 import { count } from '../client/format.ts';
 import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import type { EmbedFault, EmbedWarning, FoundEmbed } from '../embed/found.ts';
@@ -29,15 +28,6 @@ export function snippetUse(uses: SnippetUses, request: SnippetRequest): SnippetU
     uses.set(request.key, use);
   }
   return use;
-}
-
-/**
- * Returns a function that tells whether a file is excluded, so that its embeds are examples.
- *
- * @param patterns glob patterns for paths in the output folder.
- */
-export function excluder(patterns: readonly string[]): (name: string) => boolean {
-  return patterns.length === 0 ? () => false : picomatch([...patterns]);
 }
 
 export interface FileEmbed extends FoundEmbed {
