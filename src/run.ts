@@ -139,11 +139,16 @@ export class Run {
 
   /** In `astro:build:generated`: inlines snippets into the output. */
   async finishBuild(output: Pick<SiteBuild, 'directory' | 'routeToHeaders'>): Promise<void> {
-    const { buildSite } = await import('./build/build-site.ts');
     const { settings, manifest, logger } = this;
     const { base, root, srcDir } = this.config;
     const sources = { root: fileURLToPath(root), srcDir: fileURLToPath(srcDir) };
     try {
+      if (this.#isProbablyPlain) {
+        const { finishPlainSite } = await import('./build/first-look.ts');
+        this.#finished = await finishPlainSite(output.directory, settings);
+        if (this.#finished !== undefined) return;
+      }
+      const { buildSite } = await import('./build/build-site.ts');
       const opened = await this.open();
       this.#announcements?.stop();
       this.#finished = await buildSite({
@@ -168,6 +173,16 @@ export class Run {
     }
   }
 
+  /** Whether there was no sign of an embed so far. The output has the last word. */
+  get #isProbablyPlain(): boolean {
+    return (
+      this.#opened === undefined &&
+      this.#lock === undefined &&
+      !this.#hadManifest &&
+      this.#collected.size === 0
+    );
+  }
+
   /**
    * In the last `astro:build:done` of all: checks what other integrations wrote in the meantime, and records the copies
    * that adapters made.
@@ -185,7 +200,7 @@ export class Run {
     if (this.#finished === undefined) return;
     const { checkLateFiles } = await import('./build/check-late-files.ts');
     try {
-      checkLateFiles(directory, this.settings, this.#finished);
+      await checkLateFiles(directory, this.settings, this.#finished);
       await this.#recordCopies(directory, this.#finished);
     } catch (error) {
       // A build that fails leaves no manifest.

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
-import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-policy.ts';
 import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -21,7 +20,7 @@ import {
   scanSite,
 } from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
-import { OutputVerifier } from './verify-output.ts';
+import { OutputVerifier, refuseKey } from './verify-output.ts';
 
 export interface SiteBuild {
   /** The output folder. */
@@ -148,12 +147,4 @@ async function inlineSnippets(
 
 function withBytes({ source, embeds, bytes }: EmbeddingFile): PageWithEmbeds {
   return { name: source.name, embeds, read: () => bytes ?? readFileSync(source.file) };
-}
-
-/** @throws AstroError if the output contains the API key. The files that contain it are removed. */
-async function refuseKey({ withKey }: OutputVerifier): Promise<void> {
-  if (withKey.length === 0) return;
-  for (const { file } of withKey) await rm(file, { force: true });
-  const names = withKey.map(({ name }) => name).join(', ');
-  throw userError('published-key', `The API key was found in ${names}. These files were removed.`);
 }

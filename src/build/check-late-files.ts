@@ -1,10 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { keyDetector } from '../client/api-key.ts';
+import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import { userError } from '../failures/user-error.ts';
-import { hashOf } from '../record/manifest.ts';
 import { decompress, suffixOf } from '../record/side-products/encodings.ts';
 import type { Settings } from '../settings/settings.ts';
-import { readEmbeds } from '../snippets/file-embeds.ts';
 import { overlaps, readUnlessLarge, searchFile } from './read-file.ts';
 import { listSiteFiles, readEmbedding, type SiteFile } from './scan-site.ts';
 
@@ -28,11 +27,11 @@ export interface FinishedSite {
  * @throws AstroError if one contains an embed or the API key, or if a compressed file was made before snippets were
  * inlined.
  */
-export function checkLateFiles(
+export async function checkLateFiles(
   directory: string,
   { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
   { at, hashes, quoted }: FinishedSite,
-): void {
+): Promise<void> {
   const containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
   const withKey: string[] = [];
   const withEmbed: string[] = [];
@@ -45,7 +44,11 @@ export function checkLateFiles(
   for (const file of scannable.filter(isLate)) {
     const bytes = readEmbedding(file);
     checkKey(file, bytes);
-    if (bytes === undefined || hashes.get(file.name) === hashOf(bytes)) continue;
+    if (bytes === undefined || !mayHoldEmbeds(bytes, file.kind)) continue;
+    // Loaded only here: a site without embeds needs neither.
+    const { hashOf } = await import('../record/manifest.ts');
+    const { readEmbeds } = await import('../snippets/file-embeds.ts');
+    if (hashes.get(file.name) === hashOf(bytes)) continue;
     const { embeds, invalid } = readEmbeds(file.name, bytes, file.kind, new Map());
     const isFound = embeds.some(({ request }) => !quoted.has(request.key)) || invalid.length > 0;
     if (isFound) withEmbed.push(file.name);

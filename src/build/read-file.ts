@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -13,7 +13,17 @@ export const overlaps = { key: 64 * KiB, embed: KiB };
 
 /** Reads a file as a whole; `undefined` for a large one, which is searched in pieces with {@link searchFile}. */
 export function readUnlessLarge(file: string): Buffer | undefined {
-  return withFile(file, (descriptor, size) => (size > largeSize ? undefined : readFileSync(descriptor)));
+  return withFile(file, (descriptor, size) => (size > largeSize ? undefined : readBytes(descriptor, size)));
+}
+
+// readFileSync would ask for the size again, which takes as long as reading a small page.
+function readBytes(descriptor: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size);
+  let length = 0;
+  for (let read = -1; length < size && read !== 0; length += read) {
+    read = readSync(descriptor, bytes, length, size - length, null);
+  }
+  return bytes.subarray(0, length);
 }
 
 /** Whether a file is so large, and so unlike text, that no embed is looked for in it. */

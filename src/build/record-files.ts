@@ -1,5 +1,5 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { mayHoldEmbeds } from '../embed/scan.ts';
+import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import {
   contentRecord,
   hashOf,

@@ -1,15 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
-import { type FileKind, mayHoldEmbeds } from '../embed/scan.ts';
+import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
+import type { FileKind } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
-import {
-  excluder,
-  type FileEmbed,
-  readEmbeds,
-  type SnippetUse,
-  type SnippetUses,
-} from '../snippets/file-embeds.ts';
+import { excluder } from '../snippets/excluder.ts';
+import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
 import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from './read-file.ts';
 
@@ -99,6 +95,7 @@ export async function scanSite(
   files: readonly ScannableFile[],
   { onPlainFile, onSnippet }: ScanEvents,
 ): Promise<ScannedSite> {
+  const { readEmbeds } = await import('../snippets/file-embeds.ts');
   const uses: SnippetUses = new Map();
   const found: EmbeddingFile[] = [];
   const invalid: InvalidEmbed[] = [];

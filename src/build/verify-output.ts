@@ -1,4 +1,6 @@
+import { rm } from 'node:fs/promises';
 import { keyDetector } from '../client/api-key.ts';
+import { userError } from '../failures/user-error.ts';
 import { inTurns } from './in-turns.ts';
 import { overlaps, readUnlessLarge, searchFile } from './read-file.ts';
 import type { SiteFile } from './scan-site.ts';
@@ -24,4 +26,12 @@ export class OutputVerifier {
   async read(files: readonly SiteFile[]): Promise<void> {
     await inTurns(files, (file) => this.check(file, readUnlessLarge(file.file)));
   }
+}
+
+/** @throws AstroError if the output contains the API key. The files that contain it are removed. */
+export async function refuseKey({ withKey }: OutputVerifier): Promise<void> {
+  if (withKey.length === 0) return;
+  for (const { file } of withKey) await rm(file, { force: true });
+  const names = withKey.map(({ name }) => name).join(', ');
+  throw userError('published-key', `The API key was found in ${names}. These files were removed.`);
 }

@@ -9,6 +9,9 @@ export interface Content {
   text: string;
 }
 
+/** What inlining needs to know about an embed. */
+export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'>;
+
 /** The bytes of the new file that replaced an embed. */
 export interface Placed<Embed> extends Range {
   embed: Embed;
@@ -45,7 +48,7 @@ function around(bytes: Buffer, paragraph: Form['paragraph']): Buffer {
  * @param contentOf returns the content for an embed, or `undefined` to show its children.
  * @param others further replacements outside the embeds, in the order of the file.
  */
-export function inline<Embed extends FoundEmbed>(
+export function inline<Embed extends PlacedEmbed>(
   file: Buffer,
   embeds: readonly Embed[],
   contentOf: (embed: Embed) => Content | undefined,
@@ -69,7 +72,7 @@ export function inline<Embed extends FoundEmbed>(
   return inlined;
 }
 
-function childrenOf(file: Buffer, { children, form }: FoundEmbed): Buffer {
+function childrenOf(file: Buffer, { children, form }: PlacedEmbed): Buffer {
   const bytes = file.subarray(children.start, children.end);
   return children.isBlockLevel ? bytes : around(bytes, form.paragraph);
 }

@@ -27,27 +27,13 @@ import {
   walk,
 } from './html-scanner.ts';
 import { enter, type Part } from './layers.ts';
+import { writtenComponent as component, embedName as name } from './may-hold-embeds.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
-const name = /snippet-embed/i;
-// `<Snippet id={42} />` in a page that did not render it, escaped or not.
-const component = /(?:<|&(?:lt|#0*60|#x0*3c);?)snippet(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 const componentName = 'snippet';
 const opening = /<snippet-embed(?=[\t\n\f\r />])/gi;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
-
-/**
- * Whether a file, or part of one, may contain embeds: a search for the name, many times faster than a scan. No encoding
- * changes the name.
- */
-export function mayHoldEmbeds(file: Buffer, kind: FileKind): boolean {
-  // Not as a string, which would take the memory of the file once more.
-  for (let dash = file.indexOf('-'); dash !== -1; dash = file.indexOf('-', dash + 1)) {
-    if (name.test(file.toString('latin1', Math.max(0, dash - 7), dash + 6))) return true;
-  }
-  return kind === 'html' && component.test(file.toString('latin1'));
-}
 
 /**
  * Finds every embed in a file: elements in HTML, and their encoded forms in other text. Examples are left out: code,

@@ -5,6 +5,7 @@ import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import type { InlineCode } from './inline-code.ts';
+import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const mostTags = 100_000;
@@ -102,6 +103,8 @@ async function findOpen(
   { request, surroundings }: Placed,
   { strict }: HtmlRules,
 ): Promise<string | undefined> {
+  // Loading and running a parser would take longer than anything else that is done with a content.
+  if (surroundings.size === 0 && hasOnlyOrdinaryTags(html)) return undefined;
   const { leftOpen } = await import('./left-open.ts');
   const open = leftOpen(html, surroundings);
   if (open === undefined) return undefined;

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
 import type { Variant } from '../client/service-url.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { writeAtomically } from '../write-atomically.ts';
+import { writeSmallFile } from '../write-atomically.ts';
 
 const entrySchema = z.object({
   content: z.string(),
@@ -153,7 +153,7 @@ const fileDriver = defineDriver((options: FSStorageOptions & { base: string }): 
     async setItem(key, value) {
       created ??= mkdir(options.base, { recursive: true });
       await created;
-      await writeAtomically(join(options.base, key), value);
+      writeSmallFile(join(options.base, key), value);
     },
   };
 });

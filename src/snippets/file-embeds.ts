@@ -1,7 +1,7 @@
-import picomatch from 'picomatch';
 import { count } from '../client/format.ts';
 import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import type { EmbedFault, EmbedWarning, FoundEmbed } from '../embed/found.ts';
+import type { PlacedEmbed } from '../embed/inline.ts';
 import { lineFinder } from '../embed/replace.ts';
 import { type FileKind, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
@@ -34,17 +34,11 @@ export function snippetUse(uses: SnippetUses, request: SnippetRequest): SnippetU
   return use;
 }
 
-/**
- * Returns a function that tells whether a file is excluded, so that its embeds are examples.
- *
- * @param patterns glob patterns for paths in the output folder.
- */
-export function excluder(patterns: readonly string[]): (name: string) => boolean {
-  return patterns.length === 0 ? () => false : picomatch([...patterns]);
-}
-
-export interface FileEmbed extends FoundEmbed {
+/** What is kept of an embed until it is inlined. A large site has half a million of them. */
+export interface FileEmbed extends PlacedEmbed {
   request: SnippetRequest;
+  inHeading: boolean;
+  inParagraph: boolean;
 }
 
 export interface FileEmbeds {
@@ -67,8 +61,7 @@ export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: Sni
   for (const embed of found) {
     try {
       const request = requestOf(embed);
-      addUse(uses, request, embed, name);
-      embeds.push({ ...embed, request });
+      embeds.push(kept(embed, addUse(uses, request, embed, name)));
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
       invalid.push({ start: embed.start, code: error.code, message: error.message });
@@ -102,12 +95,34 @@ function addUse(
   request: SnippetRequest,
   { form, children }: FoundEmbed,
   file: string,
-): void {
+): SnippetUse {
   const use = snippetUse(uses, request);
   use.asHtml ||= form.as === 'html';
   if (form.around !== undefined) use.surroundings = (use.surroundings ?? new Set()).add(form.around);
   use.places.add(file);
   if (children.start === children.end) use.placesWithoutChildren.add(file);
+  return use;
+}
+
+// Most embeds have none.
+const noChildren: FoundEmbed['children'] = Object.freeze({ start: 0, end: 0, isBlockLevel: false });
+
+/** Without the attributes: they are in the request, and as parts of the page's text they would keep all of it in memory. */
+function kept(
+  { start, end, children, form, inHeading, inParagraph, paragraph }: FoundEmbed,
+  { request }: SnippetUse,
+): FileEmbed {
+  const embed: FileEmbed = {
+    start,
+    end,
+    children: children.start === children.end ? noChildren : children,
+    form,
+    inHeading,
+    inParagraph,
+    request,
+  };
+  if (paragraph !== undefined) embed.paragraph = paragraph;
+  return embed;
 }
 
 function describeFault(

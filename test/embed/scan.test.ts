@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { mayHoldEmbeds } from '../../src/embed/may-hold-embeds.ts';
 import { lineFinder } from '../../src/embed/replace.ts';
-import { type FileKind, mayHoldEmbeds, scan } from '../../src/embed/scan.ts';
+import { type FileKind, scan } from '../../src/embed/scan.ts';
 
 const found = (html: string) => scan(Buffer.from(html), 'html');
 const attributes = (html: string) => found(html).embeds.map((embed) => embed.attributes);
@@ -492,6 +493,13 @@ test.for([
   ['<Snippets id="1" />', false],
 ] as const)('%s may be an embed: %s', ([text, expected]) => {
   expect(mayHoldEmbeds(Buffer.from(text), 'html')).toBe(expected);
+});
+
+test.for([
+  ['<snippet-EMBED>', true],
+  ['-snippet-embe', false],
+] as const)('%s in a large text file may be an embed: %s', ([text, expected]) => {
+  expect(mayHoldEmbeds(Buffer.from(`${'- a '.repeat(300_000)}${text}`), 'text')).toBe(expected);
 });
 
 test('an embed in a heading with an id is marked, as Markdown makes them', () => {

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSite, type Site } from '../support/site.ts';
+
+const page = '<html><body><p>No embed in here.</p></body></html>';
+// Fails the build as soon as one of these is loaded.
+const guard = `
+import { registerHooks } from 'node:module';
+const unneeded = /dist\\/(?:client\\/(?:transport|service)|snippets\\/fetch-snippets|build\\/(?:inline-files|build-site)|record\\/manifest)\\.js/;
+registerHooks({
+  load(url, context, next) {
+    if (unneeded.test(url)) throw new Error('Loaded in vain: ' + url);
+    return next(url, context);
+  },
+});
+`;
+const guarded = { NODE_OPTIONS: '--import ./guard.mjs' };
+
+describe('a site without embeds', () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await createSite({ 'src/pages/index.html': page, 'guard.mjs': guard });
+  });
+  afterAll(() => site.remove());
+
+  test('loads neither the client nor what inlines snippets, and leaves no manifest', async () => {
+    const { exitCode, output } = await site.build(guarded);
+    expect(output).not.toContain('Loaded in vain');
+    expect(exitCode).toBe(0);
+    expect(await site.list('node_modules').catch(() => [])).not.toContainEqual(
+      expect.stringContaining('manifest.json'),
+    );
+  });
+
+  test('fails and loses the file if the key is in its output', async () => {
+    await site.write({ 'public/notes.txt': 'sk_of_this_test' });
+    const { exitCode, output } = await site.build({ ...guarded, SNIPPETS_API_KEY: 'sk_of_this_test' });
+    expect(output).toContain('The API key was found in notes.txt.');
+    expect(exitCode).toBe(1);
+    expect(await site.list('dist')).not.toContain('notes.txt');
+    await site.write({ 'public/notes.txt': '' });
+  });
+
+  test('is searched for embeds that nothing has announced', async () => {
+    await site.write({
+      'public/last.html': page.replace('</p>', '<snippet-embed id="1"></snippet-embed></p>'),
+    });
+    const { exitCode, output } = await site.build({ SNIPPETS_API_KEY: '' });
+    expect(output).toContain('SNIPPETS_API_KEY is not set.');
+    expect(exitCode).toBe(1);
+    expect(await site.list('dist')).not.toContain('last.html');
+  });
+});

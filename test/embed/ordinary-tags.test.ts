@@ -1,0 +1,103 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { leftOpen } from '../../src/html/left-open.ts';
+import { hasOnlyOrdinaryTags } from '../../src/html/ordinary-tags.ts';
+
+const ordinaryNames =
+  `a abbr b blockquote br button caption div dl dt em fieldset font form h1 h2 hr i img input label li
+  link meta ol option p pre ruby rt span strong summary table tbody td tfoot th thead tr ul my-card snippet-end
+  font-face`.split(/\s+/);
+const otherNames =
+  `audio body canvas col colgroup details dialog foreignObject frame frameset head html iframe image
+  isindex keygen listing marquee math nobr noembed noframes noscript object optgroup plaintext script select style svg
+  template textarea title video xmp`.split(/\s+/);
+const pieces = [
+  '<',
+  '</',
+  '>',
+  '/>',
+  '"',
+  "'",
+  '=',
+  ' ',
+  '\n',
+  '\r\n',
+  '\0',
+  '&lt;',
+  '<!--',
+  '-->',
+  '<!',
+  '<?',
+  ']]>',
+];
+const text = ['text', 'a < b', '3 <4', 'é', '😀', 'a > b', '"', "it's"];
+const attributes = [
+  '',
+  ' ',
+  ' a',
+  ' a=b',
+  ' a="<b>"',
+  " a='>'",
+  ' a = "x"',
+  ' a=">',
+  '/',
+  ' /',
+  ' ="x"',
+  ' a="b"c',
+  ' a==',
+  ' a=',
+  '\0',
+];
+
+const from = (values: readonly string[]) => fc.constantFrom(...values);
+const tag = (names: readonly string[], withAttributes: readonly string[]) =>
+  fc
+    .tuple(from(['<', '</']), from(names), fc.boolean(), from(withAttributes), from(withAttributes))
+    .map(
+      ([start, name, isUpper, ...rest]) => `${start}${isUpper ? name.toUpperCase() : name}${rest.join('')}>`,
+    );
+const html = (...parts: fc.Arbitrary<string>[]) =>
+  fc.array(fc.oneof(...parts), { maxLength: 12 }).map((found) => found.join(''));
+
+const wellFormed = ['', ' a', ' a=b', ' a="<b>"', " a='>'", ' /'];
+const ordinaryHtml = html(tag(ordinaryNames, wellFormed), from(text));
+const anyHtml = html(tag(ordinaryNames, attributes), tag(otherNames, attributes), from(text), from(pieces));
+
+describe('HTML with nothing but ordinary tags', () => {
+  test('leaves nothing open, as a parser sees it', () => {
+    fc.assert(
+      fc.property(fc.oneof(ordinaryHtml, anyHtml), (content) => {
+        fc.pre(hasOnlyOrdinaryTags(content));
+        expect(leftOpen(content)).toBeUndefined();
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  test.for([
+    'text',
+    'a < b',
+    '<p>One<br>Two</p>',
+    '<div class="card"><a href="/x?a=1&amp;b=2"><img alt="a > b" src=x></a></div>',
+    '<table><tr><td>1</table>',
+    '<my-card></my-card>',
+    '<p>left open',
+  ])('is told without a parser: %s', (content) => {
+    expect(hasOnlyOrdinaryTags(content)).toBe(true);
+  });
+
+  test.for([
+    '<script>a</script>',
+    '<!-- a -->',
+    '<details>',
+    '<a href="x',
+    '</textarea>',
+    '</',
+    '<?php',
+    '<svg></svg>',
+    '<TEMPLATE>',
+    '<p><col>',
+  ])('is not what this is: %s', (content) => {
+    expect(hasOnlyOrdinaryTags(content)).toBe(false);
+  });
+});
