@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
+import { headersOf } from './astro-version.ts';
 import { locationPlugin } from './components/location-plugin.ts';
 import { pageScript } from './dev/page-script.ts';
 import { userError } from './failures/user-error.ts';
@@ -39,7 +40,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         updateConfig({
           vite: {
-            plugins: [plugin, sourcePlugin(source.modules, logger, () => run.lockOutput()), locationPlugin()],
+            plugins: [plugin, sourcePlugin(source, logger, () => run.lockOutput()), locationPlugin()],
             define: { __ASTRO_SNIPPETS__: 'true' },
           },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
@@ -67,8 +68,11 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         serveSnippets(server, run, source);
       },
       'astro:build:start': () => run.startBuild(),
-      'astro:build:generated': ({ dir, routeToHeaders }) =>
-        run.finishBuild({ directory: fileURLToPath(dir), routeToHeaders }),
+      'astro:build:generated': (parameters) =>
+        run.finishBuild({
+          directory: fileURLToPath(parameters.dir),
+          routeToHeaders: headersOf(parameters),
+        }),
     },
   };
 }
