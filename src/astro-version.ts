@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { AstroConfig, AstroIntegration } from 'astro';
 
 /** The headers that an adapter sends with each page. Changed in place, because the adapter keeps a reference. */
@@ -27,4 +30,26 @@ export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): Route
  */
 export function separatesPrerendered(config: { environments?: Record<string, unknown> }): boolean {
   return config.environments?.['prerender'] !== undefined;
+}
+
+/**
+ * The version of the project's Astro.
+ *
+ * @param root the project's folder. This package may find another Astro, as in a workspace.
+ */
+export function astroVersion(root: string): string {
+  return JSON.parse(readFileSync(packageOfAstro(root), 'utf8')).version;
+}
+
+function packageOfAstro(root: string): string {
+  try {
+    return createRequire(join(root, 'package.json')).resolve('astro/package.json');
+  } catch {
+    return createRequire(import.meta.url).resolve('astro/package.json');
+  }
+}
+
+/** Whether components are rendered in `<title>` and `<textarea>`. Older compilers take them as text. Since Astro 7. */
+export function rendersTitles(version: string): boolean {
+  return Number.parseInt(version, 10) >= 7;
 }

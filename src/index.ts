@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
 import { headersOf } from './astro-version.ts';
+import { nodeFlaw } from './client/node-version.ts';
 import { locationPlugin } from './components/location-plugin.ts';
+import { titlePlugin } from './components/title-plugin.ts';
 import { pageScript } from './dev/page-script.ts';
 import { userError } from './failures/user-error.ts';
 import { lastIntegration } from './last-integration.ts';
@@ -23,13 +25,15 @@ const name = 'astro-snippets';
  * The API key is not an option. It is read from SNIPPETS_API_KEY, in the environment or in a `.env` file, and stays in
  * the process of the build.
  *
- * @throws AstroError for options that are invalid or unknown.
+ * @throws AstroError for options that are invalid or unknown, and on a Node that is too old.
  *
  * @example
  * // astro.config.mjs
  * export default defineConfig({ integrations: [snippets()] });
  */
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
+  const flaw = nodeFlaw();
+  if (flaw !== undefined) throw userError('unsupported-node', flaw);
   const run = new Run(parseOptions(options));
   const source: SiteSource = { modules: new Map(), routes: [] };
   return {
@@ -40,7 +44,12 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         updateConfig({
           vite: {
-            plugins: [plugin, sourcePlugin(source, logger, () => run.lockOutput()), locationPlugin()],
+            plugins: [
+              plugin,
+              sourcePlugin(source, logger, () => run.lockOutput()),
+              locationPlugin(),
+              titlePlugin(),
+            ],
             define: { __ASTRO_SNIPPETS__: 'true' },
           },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],

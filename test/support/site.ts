@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { cleanEnvironment } from './environment.ts';
-import { astroCommand, sitesFolder } from './installation.ts';
+import { astroCommand, astroVersion, sitesFolder } from './installation.ts';
 
 export interface BuildResult {
   exitCode: number | null;
@@ -51,7 +51,7 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       for (const [name, text] of Object.entries(more)) {
         const file = join(directory, name);
         await mkdir(dirname(file), { recursive: true });
-        await writeFile(file, text);
+        await writeFile(file, astroVersion < 7 ? withoutComponentsInTitles(text) : text);
       }
     },
     async build(environment, ...flags) {
@@ -92,6 +92,13 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
   };
   await site.write({ 'astro.config.mjs': configWith(), ...files });
   return site;
+}
+
+/** Astro before 7 renders no components in these elements, and its pages contain the element of this package there. */
+function withoutComponentsInTitles(source: string): string {
+  return source.replace(/<(title|textarea)>((?:(?!<\/\1)[\s\S])*)<\/\1>/g, (element) =>
+    element.replace(/\{?<Snippet id=\{(\d+)\} \/>\}?/g, '<snippet-embed id="$1"></snippet-embed>'),
+  );
 }
 
 async function checkBundles(site: Site): Promise<void> {

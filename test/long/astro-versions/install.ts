@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { installation } from '../../support/installation.ts';
 
 const folder = import.meta.dirname;
 
 /** Installs Astro and the packed package as a user would: from the registry, without flags that ignore conflicts. */
-export default function install(): void {
+export function install(version: number): void {
+  const installation = join(folder, String(version));
   npm(join(folder, '../../..'), 'pack', '--ignore-scripts', '--pack-destination', folder);
   const packed = readdirSync(folder).find((name) => /^astro-snippets-\d.*\.tgz$/.test(name));
   renameSync(join(folder, String(packed)), join(folder, 'astro-snippets.tgz'));
