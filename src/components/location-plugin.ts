@@ -36,8 +36,9 @@ export function locationPlugin() {
         const source = await readFile(id, 'utf8').catch(() => '');
         const tags = tagsIn(source, id.endsWith('.mdx') ? examplesInMdx : hiddenInAstro, names);
         const mapped = id.endsWith('.mdx') ? [] : placesByMap(code, calls, this.getCombinedSourcemap());
-        const isMapped =
-          mapped.length > 0 && mapped.every(({ line }) => tags.some((tag) => tag.line === line));
+        const isTag = ({ line, column }: Place) =>
+          tags.some((tag) => tag.line === line && tag.column === column);
+        const isMapped = mapped.length > 0 && mapped.every(isTag);
         const places = isMapped ? mapped : placesInOrder(code, calls, tags);
         let written = '';
         let end = 0;
