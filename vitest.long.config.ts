@@ -1,11 +1,40 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+
+const patience = { testTimeout: 300_000, hookTimeout: 300_000 };
+
+/** The tests that build or serve sites, with an older version of Astro. */
+const olderAstro = (version: number): TestProjectConfiguration => ({
+  test: {
+    ...patience,
+    name: `astro-${version}`,
+    env: { TEST_ASTRO: String(version) },
+    globalSetup: [`test/long/astro-versions/install-${version}.ts`],
+    include: [
+      'test/{build,content,dev,everywhere}/*.test.ts',
+      'test/types/{astro-check,collection}.test.ts',
+      'test/promises/content-security-policy.test.ts',
+      'test/publish/refresh.test.ts',
+      'test/long/astro-versions/*.test.ts',
+    ],
+    // Astro 7 alone has experimental.incrementalBuild; package.test.ts packs a package of its own.
+    exclude: ['test/build/{incremental,package}.test.ts'],
+  },
+});
 
 // What takes minutes, for `npm run test:long`.
 export default defineConfig({
   test: {
-    include: ['test/long/**/*.test.ts'],
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
     maxWorkers: 1,
+    projects: [
+      {
+        test: {
+          ...patience,
+          name: 'long',
+          include: ['test/long/*.test.ts'],
+        },
+      },
+      olderAstro(5),
+      olderAstro(6),
+    ],
   },
 });

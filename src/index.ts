@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
+import { headersOf } from './astro-version.ts';
 import { cleanLogger } from './clean-logger.ts';
+import { nodeFlaw } from './client/node-version.ts';
 import { locationPlugin } from './components/location-plugin.ts';
+import { titlePlugin } from './components/title-plugin.ts';
 import { pageScript } from './dev/page-script.ts';
 import { userError } from './failures/user-error.ts';
 import { lastIntegration } from './last-integration.ts';
@@ -23,13 +26,15 @@ const name = 'astro-snippets';
  * The API key is not an option. It is read from SNIPPETS_API_KEY, in the environment or in a `.env` file, and stays in
  * the process of the build.
  *
- * @throws AstroError for options that are invalid or unknown.
+ * @throws AstroError for options that are invalid or unknown, and on a Node that is too old.
  *
  * @example
  * // astro.config.mjs
  * export default defineConfig({ integrations: [snippets()] });
  */
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
+  const flaw = nodeFlaw();
+  if (flaw !== undefined) throw userError('unsupported-node', flaw);
   const run = new Run(parseOptions(options));
   const source: SiteSource = { modules: new Map(), routes: [] };
   return {
@@ -42,8 +47,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           vite: {
             plugins: [
               plugin,
-              sourcePlugin(source.modules, cleanLogger(logger), () => run.lockOutput()),
+              sourcePlugin(source, cleanLogger(logger), () => run.lockOutput()),
               locationPlugin(),
+              titlePlugin(),
             ],
             define: { __ASTRO_SNIPPETS__: 'true' },
           },
@@ -72,8 +78,11 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         serveSnippets(server, run, source);
       },
       'astro:build:start': () => run.startBuild(),
-      'astro:build:generated': ({ dir, routeToHeaders }) =>
-        run.finishBuild({ directory: fileURLToPath(dir), routeToHeaders }),
+      'astro:build:generated': (parameters) =>
+        run.finishBuild({
+          directory: fileURLToPath(parameters.dir),
+          routeToHeaders: headersOf(parameters),
+        }),
     },
   };
 }

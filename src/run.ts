@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
+import { hasPolicy } from './astro-version.ts';
 import type { Announcements } from './build/announcements.ts';
 import type { SiteBuild } from './build/build-site.ts';
 import type { FinishedSite } from './build/check-late-files.ts';
@@ -80,7 +81,7 @@ export class Run {
     this.#environment = environment;
     this.#settings = resolveSettings(this.#options, environment, {
       cacheDirectory: fileURLToPath(this.config.cacheDir),
-      hasPolicy: Boolean(this.config.security.csp),
+      hasPolicy: hasPolicy(this.config),
     });
     void this.close();
   }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
-import { HeaderPolicies, type RouteToHeaders } from '../html/content-security-policy.ts';
+import type { RouteToHeaders } from '../astro-version.ts';
+import { HeaderPolicies } from '../html/content-security-policy.ts';
 import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';

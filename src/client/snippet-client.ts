@@ -1,6 +1,8 @@
 import type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
 import type { Clock } from './clock.ts';
+import { nodeFlaw } from './node-version.ts';
 import { type Counts, Service, type ServiceOptions, type Snippet } from './service.ts';
+import { SnippetError } from './snippet-error.ts';
 import { createRequest, type Params } from './snippet-request.ts';
 
 export type SnippetClientOptions = ServiceOptions;
@@ -27,9 +29,11 @@ export class SnippetClient {
 
   /**
    * @param clock the time to go by; replaced in tests.
-   * @throws SnippetError `invalid-options`. A malformed key is rejected without being shown.
+   * @throws SnippetError `unsupported-node`, or `invalid-options`. A malformed key is rejected without being shown.
    */
   constructor(options: SnippetClientOptions, clock?: Clock) {
+    const flaw = nodeFlaw();
+    if (flaw !== undefined) throw new SnippetError('unsupported-node', flaw);
     this.#service = new Service(options, clock);
   }
 

@@ -25,6 +25,7 @@ import type { Variant } from './service-url.ts';
  *
  * No request was made:
  * - `invalid-id`, `invalid-params`, `invalid-options`: an argument is invalid.
+ * - `unsupported-node`: this Node is older than `engines` in package.json allows.
  * - `aborted`: the caller's signal was aborted. `closed`: the client was closed.
  */
 export type SnippetErrorCode =
@@ -47,6 +48,7 @@ export type SnippetErrorCode =
   | 'invalid-id'
   | 'invalid-params'
   | 'invalid-options'
+  | 'unsupported-node'
   | 'aborted'
   | 'closed';
 

@@ -33,9 +33,13 @@ export function locationPlugin() {
         const calls = findCalls(code, names);
         if (calls.length === 0) return undefined;
         const file = relative(root, id).replaceAll('\\', '/');
-        const places = id.endsWith('.mdx')
-          ? placesInMdx(await readFile(id, 'utf8').catch(() => ''), names, calls.length)
-          : placesInAstro(code, calls, this.getCombinedSourcemap());
+        const source = await readFile(id, 'utf8').catch(() => '');
+        const tags = tagsIn(source, id.endsWith('.mdx') ? examplesInMdx : hiddenInAstro, names);
+        const mapped = id.endsWith('.mdx') ? [] : placesByMap(code, calls, this.getCombinedSourcemap());
+        const isTag = ({ line, column }: Place) =>
+          tags.some((tag) => tag.line === line && tag.column === column);
+        const isMapped = mapped.length > 0 && mapped.every(isTag);
+        const places = isMapped ? mapped : placesInOrder(code, calls, tags);
         let written = '';
         let end = 0;
         for (const [index, { inside }] of calls.entries()) {
@@ -78,7 +82,7 @@ function findCalls(code: string, names: readonly string[]): Call[] {
   }));
 }
 
-function placesInAstro(
+function placesByMap(
   code: string,
   calls: readonly Call[],
   payload: ConstructorParameters<typeof SourceMap>[0],
@@ -92,15 +96,33 @@ function placesInAstro(
   });
 }
 
-/** MDX is compiled without a source map. Its tags are in the order of the calls, if there are as many. */
-function placesInMdx(source: string, names: readonly string[], count: number): Place[] {
-  const examples = /^(`{3,}|~{3,})[\s\S]*?^\1|`[^`\n]+`|\{\/\*[\s\S]*?\*\/\}/gm;
-  const text = source.replace(examples, (example) => example.replaceAll(/[^\n]/g, ' '));
-  const tags = [...text.matchAll(new RegExp(String.raw`<${alternatives(names)}(?=[\s/>])`, 'g'))];
-  if (tags.length !== count) return [];
-  return tags.map(({ index }) => {
-    const lines = text.slice(0, index).split('\n');
-    return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+interface Tag extends Required<Pick<Source, 'line' | 'column'>> {
+  text: string;
+}
+
+const examplesInMdx = /^(`{3,}|~{3,})[\s\S]*?^\1|`[^`\n]+`|\{\/\*[\s\S]*?\*\/\}/gm;
+const hiddenInAstro = /^\s*---[\s\S]*?^---|<!--[\s\S]*?-->|\/\*[\s\S]*?\*\//gm;
+
+function tagsIn(source: string, hidden: RegExp, names: readonly string[]): Tag[] {
+  const text = source.replace(hidden, (found) => found.replaceAll(/[^\n]/g, ' '));
+  return [...text.matchAll(new RegExp(String.raw`<${alternatives(names)}(?=[\s/>])`, 'g'))].map(
+    ({ index }) => {
+      const lines = text.slice(0, index).split('\n');
+      return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, text: text.slice(index) };
+    },
+  );
+}
+
+/**
+ * MDX is compiled without a source map, and components before Astro 7 with one of whole files. Tags are in the order of
+ * the calls, if there are as many, unless slots changed the order: then their ids differ.
+ */
+function placesInOrder(code: string, calls: readonly Call[], tags: readonly Tag[]): Place[] {
+  if (tags.length !== calls.length) return [];
+  return tags.map(({ line, column, text }, index) => {
+    const call = code.slice(calls[index]?.inside);
+    const [called, written] = [/^\s*"?id"?:\s*\(?["']?(\w+)/.exec(call), /^<\S+\s+id=["'{]*(\w+)/.exec(text)];
+    return called !== null && written !== null && called[1] !== written[1] ? {} : { line, column };
   });
 }
 

@@ -155,6 +155,11 @@ export const errors = {
     effect: 'fail',
     hint: 'Fix the value in the Astro config or in the environment.',
   },
+  'unsupported-node': {
+    title: 'This version of Node is too old',
+    effect: 'end',
+    hint: 'Install a newer Node, and set the same version where the site is deployed.',
+  },
   aborted: {
     title: 'The request was aborted',
     effect: 'fail',
@@ -228,7 +233,7 @@ export const errors = {
   'unrendered-component': {
     title: '<Snippet> was not rendered',
     effect: 'fail',
-    hint: 'Markdown renders no components. In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet there. Put an example between backticks.',
+    hint: 'Markdown renders no components. In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet there. In <title> and <textarea>, Astro before 7 renders none either: write <snippet-embed>. Put an example between backticks.',
   },
   'invalid-as': {
     title: 'The attribute `as` is invalid',

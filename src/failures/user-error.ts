@@ -1,4 +1,3 @@
-import { AstroError } from 'astro/errors';
 import { cleanLines } from '../client/clean-text.ts';
 import { type ErrorCode, errors } from './errors.ts';
 
@@ -17,17 +16,18 @@ export function userError(
   message: string,
   hint: string = errors[code].hint,
 ): UserError {
-  return withoutStack(new AstroError(cleanLines(message), cleanLines(hint)), `astro-snippets/${code}`);
+  return createError(`astro-snippets/${code}`, cleanLines(message), cleanLines(hint));
 }
 
 /** Creates the error for a report on several failures, each of which shows its own code. */
 export function reportError(message: string, hint: string): UserError {
-  return withoutStack(new AstroError(cleanLines(message), cleanLines(hint)), 'astro-snippets');
+  return createError('astro-snippets', cleanLines(message), cleanLines(hint));
 }
 
-/** The stack only says where in this package the error was created, which does not help the people who read it. */
-function withoutStack(error: AstroError, name: string): UserError {
-  error.name = name;
-  error.stack = '';
-  return error as AstroError & UserError;
+/**
+ * Astro recognizes its errors by `type`. Its class is not imported: the command line and the client work without Astro.
+ * The stack only says where in this package the error was created, which does not help the people who read it.
+ */
+function createError(name: string, message: string, hint: string): UserError {
+  return Object.assign(new Error(message), { name, hint, type: 'AstroUserError', stack: '' });
 }

@@ -1,6 +1,6 @@
-import type { AstroIntegration } from 'astro';
 import { escapeAttribute } from 'entities/escape';
 import { Parser } from 'htmlparser2';
+import type { RouteToHeaders } from '../astro-version.ts';
 import { decodeAttribute } from '../embed/found.ts';
 import type { InlineCode } from './inline-code.ts';
 import { routeFiles } from './route-files.ts';
@@ -114,11 +114,6 @@ export function allowInTag(tag: string, sources: Sources): Buffer {
   );
   return Buffer.from(`<meta ${written.join(' ')}>`);
 }
-
-/** The headers that an adapter sends with each page. Changed in place, because the adapter keeps a reference. */
-export type RouteToHeaders = Parameters<
-  NonNullable<AstroIntegration['hooks']['astro:build:generated']>
->[0]['routeToHeaders'];
 
 const header = 'content-security-policy';
 

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger, ViteUserConfig } from 'astro';
+import { separatesPrerendered } from '../astro-version.ts';
 import type { ErrorCode } from '../failures/errors.ts';
 import { errors } from '../failures/errors.ts';
 import { userError } from '../failures/user-error.ts';
 import { fileOf, type ModuleEmbeds, nameOfModule, readModule } from './module-embeds.ts';
+import { mixedGraph, onDemandGraph, type Reached, reachedThrough } from './module-graph.ts';
+import type { SiteSource } from './on-demand-routes.ts';
 import type { SyntaxNode } from './written-embeds.ts';
 
 type Plugins = NonNullable<ViteUserConfig['plugins']>;
@@ -18,11 +21,6 @@ const componentFile = join(ownFolder, 'components/Snippet.astro');
 // The site cannot change these, or the text of a raw file may be an example.
 const isOnlyWarned = (id: string) => id.includes('/node_modules/') || /[?&]raw\b/.test(id);
 const contentStore = /astro:data-layer-content$/;
-// These import everything, so what is reached through them alone may not be shown on any on-demand page.
-const contentModules =
-  /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
-// It runs for prerendered pages too.
-const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
 
 const clientMessage = 'writes <snippet-embed> in the browser, where nothing replaces it.';
@@ -34,22 +32,30 @@ const serverMessage =
  * Rejects modules that write embeds where nothing replaces them: in the browser, and where pages are rendered on demand.
  * A build checks what is in the bundles, `astro dev` each module that is loaded.
  *
- * @param modules receives what is found.
+ * @param source what is known of the site. Its modules receive what is found.
  * @param onMention called for each module that mentions embeds. Whatever it throws fails the build.
  */
 export function sourcePlugin(
-  modules: SourceModules,
+  source: SiteSource,
   logger: AstroIntegrationLogger,
   onMention: () => void,
 ): Plugin {
   let root = '';
   let isBuild = true;
+  let isMixed = false;
+  const { modules } = source;
+  /** In a mixed environment: warnings about modules that may turn out to be prerendered only. */
+  const pending = new Map<string, string>();
   const warned = new Set<string>();
   const warn = (id: string, message: string) => {
     const file = fileOf(id);
     if (warned.has(file)) return;
     warned.add(file);
     logger.warn(message);
+  };
+  const warnIn = (environment: string, id: string, message: string) => {
+    if (isMixed && environment === 'ssr') pending.set(id, message);
+    else warn(id, message);
   };
 
   return {
@@ -58,6 +64,7 @@ export function sourcePlugin(
     configResolved(config) {
       root = config.root;
       isBuild = config.command === 'build';
+      isMixed = isBuild && !separatesPrerendered(config);
     },
     transform: {
       order: 'post',
@@ -68,7 +75,7 @@ export function sourcePlugin(
         const found = modulesOf(modules, environment);
         found.delete(id);
         if (contentStore.test(id)) {
-          if (environment === 'ssr' && isBuild) warn(id, storeWarning);
+          if (environment === 'ssr' && isBuild) warnIn(environment, id, storeWarning);
           return;
         }
         if (id.startsWith('\0') || fileOf(id).startsWith(ownFolder) || styles.test(id)) return;
@@ -85,12 +92,13 @@ export function sourcePlugin(
         const module = readModule({ id, code, program, map });
         const name = nameOfModule(id, root);
         if (module.isMentioned && environment !== 'prerender' && (isBuild || environment === 'client')) {
-          warn(id, mentionWarning(name, environment));
+          warnIn(environment, id, mentionWarning(name, environment));
         }
         const refused = refusal(module, environment, { isBuild });
         if (refused === undefined && module.written.length + module.imports.length === 0) return;
         if (isOnlyWarned(id)) {
-          if (environment !== 'prerender' && refused) warn(id, mentionWarning(name, environment));
+          if (environment !== 'prerender' && refused)
+            warnIn(environment, id, mentionWarning(name, environment));
           return;
         }
         found.set(id, module);
@@ -108,6 +116,16 @@ export function sourcePlugin(
       order: 'pre',
       handler(_options, bundle) {
         const { name: environment } = this.environment;
+        const moduleInfo = (id: string) => this.getModuleInfo(id);
+        const graph = isMixed
+          ? mixedGraph(moduleInfo, this.getModuleIds(), source, root)
+          : onDemandGraph(moduleInfo);
+        if (environment === 'ssr') {
+          for (const [id, message] of pending) {
+            const reached = reachedThrough(id, graph, contentStore.test(id));
+            if (reached !== 'prerendered') warn(id, message);
+          }
+        }
         const candidates = [...modulesOf(modules, environment).values()].flatMap((module) => {
           const found = refusal(module, environment, { isBuild: true });
           return found === undefined ? [] : [{ module, found }];
@@ -127,10 +145,12 @@ export function sourcePlugin(
         for (const { module, found } of candidates) {
           if (!isPublished(module)) continue;
           const name = nameOfModule(module.id, root);
-          const route =
-            environment === 'ssr' ? reachedThrough(module.id, (id) => this.getModuleInfo(id)) : 'page';
-          if (route === 'page') refused.push({ ...found, name });
-          else warn(module.id, routeWarnings[route](name, found.lines));
+          const route = environment === 'ssr' ? reachedThrough(module.id, graph) : 'page';
+          // The slot of a server island is rendered on demand on any page.
+          const here = route === 'prerendered' ? refusal(module, 'prerender') : found;
+          if (here === undefined) continue;
+          if (route === 'page' || route === 'prerendered') refused.push({ ...here, name });
+          else warn(module.id, routeWarnings[route](name, here.lines));
         }
         const [first] = refused;
         if (first === undefined) return;
@@ -169,34 +189,13 @@ function refusal(
   return { code: 'on-demand-page', message: islandMessage, lines: passedToIsland };
 }
 
-interface Importers {
-  importers: readonly string[];
-  dynamicImporters: readonly string[];
-}
-
-type Reached = 'page' | 'content' | 'middleware';
-
-/** How a module got into the server bundle. */
-function reachedThrough(id: string, moduleInfo: (id: string) => Importers | null): Reached {
-  const seen = new Set([id]);
-  let route: Reached = 'content';
-  for (const each of seen) {
-    if (contentModules.test(each)) continue;
-    if (middleware.test(each)) {
-      route = 'middleware';
-      continue;
-    }
-    const { importers = [], dynamicImporters = [] } = moduleInfo(each) ?? {};
-    if (importers.length + dynamicImporters.length === 0) return 'page';
-    for (const importer of [...importers, ...dynamicImporters]) seen.add(importer);
-  }
-  return route;
-}
-
 const whatWorks =
   'On demand, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.';
 
-const routeWarnings: Record<Exclude<Reached, 'page'>, (name: string, lines: readonly number[]) => string> = {
+const routeWarnings: Record<
+  Exclude<Reached, 'page' | 'prerendered'>,
+  (name: string, lines: readonly number[]) => string
+> = {
   content: (name, lines) =>
     `${name}:${lines.join(', ')} contains an embed, and pages that are rendered on demand could show this entry of a collection: its embed would stay empty there. ${whatWorks}`,
   middleware: (name, lines) =>

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { astroVersion } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
+
+// Compilers before Astro 7 write other white space around the embeds.
+const exactly = test.skipIf(astroVersion < 7);
 
 let service: TestService;
 beforeAll(async () => {
@@ -78,7 +82,7 @@ export const partial = true;
   });
   afterAll(() => site.remove());
 
-  test('an Astro page', async () => {
+  exactly('an Astro page', async () => {
     expect(await site.read('index.html')).toMatchInlineSnapshot(`
       "<!DOCTYPE html>
       <html><head><title>Ünï Rock &amp; Roll</title><meta name="x" content="y"></head><body>
@@ -93,7 +97,7 @@ export const partial = true;
       </body></html>"
     `);
   });
-  test('a Markdown page, where a block replaces its paragraph', async () => {
+  exactly('a Markdown page, where a block replaces its paragraph', async () => {
     expect(await site.read('post/index.html')).toMatchInlineSnapshot(`
       "<!DOCTYPE html>
       <meta charset="utf-8"><h1 id="post">Post</h1>
@@ -105,7 +109,7 @@ export const partial = true;
       "
     `);
   });
-  test('an MDX page', async () => {
+  exactly('an MDX page', async () => {
     expect(await site.read('page/index.html')).toMatchInlineSnapshot(`
       "<!DOCTYPE html>
       <meta charset="utf-8"/><h1 id="page">Page</h1>

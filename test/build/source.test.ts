@@ -110,7 +110,7 @@ import React from '../react/Only.jsx';
 
   test('the build fails and says what to do', () => {
     expect(built.exitCode).toBe(1);
-    expect(built.output).toContain('[astro-snippets/embed-in-browser] 6 files contain embeds');
+    expect(built.output).toMatch(/\[astro-snippets\/embed-in-browser\] .*6 files contain embeds/);
     expect(built.output).toContain('pass it to an island as children');
   });
 
@@ -215,7 +215,7 @@ import Late from '../Late.astro';
 
   test('the build fails and says what works there', () => {
     expect(built.exitCode).toBe(1);
-    expect(built.output).toContain('[astro-snippets/on-demand-page] 5 files contain embeds');
+    expect(built.output).toMatch(/\[astro-snippets\/on-demand-page\] .*5 files contain embeds/);
     expect(built.output).toContain('fetch the snippet in the frontmatter with `SnippetClient`');
   });
 

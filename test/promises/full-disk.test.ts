@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanEnvironment } from '../support/environment.ts';
+import { astroCommand } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
-const astro = join(import.meta.dirname, '../../node_modules/astro/bin/astro.mjs');
 let service: TestService;
 let site: Site;
 
@@ -45,7 +44,7 @@ test.runIf(process.platform === 'linux')(
   'a disk that is full while pages are inlined fails the build, is named, and leaves no half page',
   async () => {
     const { exitCode, output } = await onSmallDisk(
-      `"${process.execPath}" "${astro}" build; status=$?; echo; for file in $(find dist -name '*.html' | sort); do echo "FILE $file $(wc -c < $file) $(tail -c 5 $file)"; done; exit $status`,
+      `"${process.execPath}" "${astroCommand}" build; status=$?; echo; for file in $(find dist -name '*.html' | sort); do echo "FILE $file $(wc -c < $file) $(tail -c 5 $file)"; done; exit $status`,
     );
     expect(output).toContain('b/index.html could not be written: the disk is full (ENOSPC). It was removed.');
     expect(exitCode).toBe(1);

@@ -5,6 +5,7 @@ import { WatchedSite } from '../../src/cli/watch.ts';
 import { userError } from '../../src/failures/user-error.ts';
 import { instantClock } from '../support/clock.ts';
 import { type RunningCommand, startCommand } from '../support/command.ts';
+import { astroCommand } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -123,7 +124,7 @@ export default defineConfig({ integrations: [snippets(), minifier] });
 import { appendFileSync, existsSync } from 'node:fs';
 appendFileSync('built', 'x');
 if (existsSync('build-fails')) process.exit(9);
-const { status } = spawnSync(process.execPath, ['${join(import.meta.dirname, '../../node_modules/astro/bin/astro.mjs')}', 'build'], { stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, ['${astroCommand}', 'build'], { stdio: 'inherit' });
 process.exitCode = status;
 `,
       'deploy.mjs': `import { appendFileSync, readFileSync } from 'node:fs';

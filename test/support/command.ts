@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { cleanEnvironment } from './environment.ts';
-
-const command = join(import.meta.dirname, '../../dist/cli/main.js');
+import { snippetsCommand } from './installation.ts';
 
 export interface RunningCommand {
   process: ChildProcess;
@@ -17,7 +15,7 @@ export function startCommand(
   arguments_: readonly string[],
   environment: Record<string, string>,
 ): RunningCommand {
-  const child = spawn(process.execPath, [command, ...arguments_], {
+  const child = spawn(process.execPath, [snippetsCommand, ...arguments_], {
     cwd: folder,
     env: { ...cleanEnvironment(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -39,6 +39,7 @@ const stageOf: Readonly<Record<SnippetErrorCode, Stage>> = {
   'invalid-id': 'snippet',
   'invalid-params': 'snippet',
   'invalid-options': 'url',
+  'unsupported-node': 'connection',
   aborted: 'connection',
   closed: 'connection',
 };

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { AstroConfig, AstroIntegration } from 'astro';
+
+/** The headers that an adapter sends with each page. Changed in place, because the adapter keeps a reference. */
+export type RouteToHeaders = Parameters<
+  NonNullable<AstroIntegration['hooks']['astro:build:generated']>
+>[0]['routeToHeaders'];
+
+// Types are those of the newest version, and what is read here has another name, or is missing, in an older one.
+
+/** Whether Astro writes a Content Security Policy. An experiment in Astro 5. */
+export function hasPolicy(config: AstroConfig): boolean {
+  const { csp } = config.experimental as { csp?: unknown };
+  return Boolean(config.security.csp || csp);
+}
+
+/** The headers of routes, from the parameters of `astro:build:generated`. An experiment in Astro 5. */
+export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): RouteToHeaders {
+  const { experimentalRouteToHeaders } = parameters as { experimentalRouteToHeaders?: RouteToHeaders };
+  return parameters.routeToHeaders ?? experimentalRouteToHeaders ?? new Map();
+}
+
+/**
+ * Whether prerendered pages have an environment of Vite of their own, so that `ssr` contains only what is rendered on
+ * demand. Since Astro 6.
+ *
+ * @param config as Vite has resolved it.
+ */
+export function separatesPrerendered(config: { environments?: Record<string, unknown> }): boolean {
+  return config.environments?.['prerender'] !== undefined;
+}
+
+/**
+ * The version of the project's Astro.
+ *
+ * @param root the project's folder. This package may find another Astro, as in a workspace.
+ */
+export function astroVersion(root: string): string {
+  return JSON.parse(readFileSync(packageOfAstro(root), 'utf8')).version;
+}
+
+function packageOfAstro(root: string): string {
+  try {
+    return createRequire(join(root, 'package.json')).resolve('astro/package.json');
+  } catch {
+    return createRequire(import.meta.url).resolve('astro/package.json');
+  }
+}
+
+/** Whether components are rendered in `<title>` and `<textarea>`. Older compilers take them as text. Since Astro 7. */
+export function rendersTitles(version: string): boolean {
+  return Number.parseInt(version, 10) >= 7;
+}

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { relative } from 'node:path';
+import { astroVersion, rendersTitles } from '../astro-version.ts';
+import { userError } from '../failures/user-error.ts';
+
+const component = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<Snippet[\s/>]/g;
+const hidden = /^\s*---[\s\S]*?^---|<!--[\s\S]*?-->|\/\*[\s\S]*?\*\//gm;
+
+/**
+ * A Vite plugin that rejects `<Snippet>` in `<title>` and `<textarea>` where Astro's compiler takes it as text, with file
+ * and line: within braces, the compiler writes code that no parser accepts, and its error names neither.
+ */
+export function titlePlugin() {
+  let root = '';
+  let version = '';
+  return {
+    name: 'astro-snippets:title',
+    enforce: 'pre' as const,
+    configResolved(config: { root: string }) {
+      root = config.root;
+      version = astroVersion(root);
+    },
+    // Before the compiler, which fails in `transform`.
+    load: {
+      filter: { id: /\.astro$/ },
+      async handler(id: string) {
+        if (!id.endsWith('.astro') || rendersTitles(version)) return undefined;
+        const source = await readFile(id, 'utf8').catch(() => '');
+        if (!source.includes('astro-snippets/components')) return undefined;
+        const text = source.replace(hidden, (found) => found.replaceAll(/[^\n]/g, ' '));
+        const [found] = text.matchAll(component);
+        if (found === undefined) return undefined;
+        const line = text.slice(0, found.index + found[0].length).split('\n').length;
+        const file = relative(root, id).replaceAll('\\', '/');
+        throw Object.assign(
+          userError(
+            'unrendered-component',
+            `${file}:${line} contains <Snippet> in <${found[1]}>, where Astro ${version} renders no components.`,
+            `Write <snippet-embed id="42"></snippet-embed> there.`,
+          ),
+          { loc: { file: id, line, column: 0 } },
+        );
+      },
+    },
+  };
+}

@@ -1,0 +1,3 @@
+import { install } from './install.ts';
+
+export default () => install(5);
