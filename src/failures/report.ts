@@ -51,10 +51,7 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
     .map((failure): ReportedSnippet => ({ ...failure, places: [...placesThatFail(failure)] }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
-  const entries = [
-    ...groupAlike(reported, causeOf).flatMap(describeGroup),
-    ...groupAlike(embeds, ({ code }) => code).flatMap(describeEmbeds),
-  ];
+  const entries = [...groupAlike(reported, causeOf).flatMap(describeGroup), ...describeEmbeds(embeds)];
   const skipped = notAsked + alike.length;
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
@@ -198,11 +195,16 @@ function describeGroup(group: readonly ReportedSnippet[]): string[] {
   ];
 }
 
-function describeEmbeds(group: readonly InvalidEmbed[]): string[] {
-  const [first] = group;
-  const shown = group.slice(0, examplesShown).map(describeEmbed);
-  if (first === undefined || group.length === shown.length) return shown;
-  return [...shown, `and ${count(group.length - shown.length, 'more embed')} [${first.code}]`];
+/** In their order, the first few of each kind. */
+function describeEmbeds(embeds: readonly InvalidEmbed[]): string[] {
+  const groups = groupAlike(embeds, ({ code }) => code);
+  const shown = new Set(groups.flatMap((group) => group.slice(0, examplesShown)));
+  const more = groups.flatMap(([first, ...others]) =>
+    first === undefined || others.length < examplesShown
+      ? []
+      : [`and ${count(others.length + 1 - examplesShown, 'more embed')} [${first.code}]`],
+  );
+  return [...embeds.filter((embed) => shown.has(embed)).map(describeEmbed), ...more];
 }
 
 function describeEmbed({ file, line, code, message }: InvalidEmbed): string {
