@@ -7,6 +7,9 @@ export interface Origin {
   name: string;
   /** Until when the service has asked to wait (`Retry-After`), in milliseconds since the epoch. */
   heldUntil: number;
+  lastAnswer?: number;
+  /** Whether the user has been told that nothing arrives. */
+  isSilent?: boolean;
 }
 
 /** One of the two variants, where to reach it, and how it is doing. */
@@ -41,8 +44,6 @@ export interface Health {
   state: 'up' | 'down' | 'given-up';
   probes: number;
   nextProbe: number;
-  /** Whether the user has been told that nothing arrives. */
-  isAnnounced: boolean;
 }
 
 export function newHealth(): Health {
@@ -59,7 +60,6 @@ export function newHealth(): Health {
     state: 'up',
     probes: 0,
     nextProbe: 0,
-    isAnnounced: false,
   };
 }
 

@@ -298,8 +298,9 @@ export class Traffic {
     noteAnswer(health, { ...first, now: this.#options.clock.now() });
     this.#arrivals.unshift(request);
     this.#arrivals.length = Math.min(this.#arrivals.length, arrivalsKept);
-    if (health.isAnnounced) {
-      health.isAnnounced = false;
+    origin.lastAnswer = this.#options.clock.now();
+    if (origin.isSilent) {
+      origin.isSilent = false;
       this.#options.notify({ kind: 'recovered', origin: origin.name });
     }
     if (wasDown) this.#stopWaiting();
@@ -314,9 +315,10 @@ export class Traffic {
   #announceSilence({ health, origin }: Endpoint): void {
     const { clock, notify } = this.#options;
     // Where others arrive, the snippets that fail are to blame.
-    if (health.isAnnounced || (health.state === 'up' && this.#arrivals.length > 0)) return;
-    if (clock.now() - (health.failingSince ?? clock.now()) < silence) return;
-    health.isAnnounced = true;
+    if (origin.isSilent || (health.state === 'up' && this.#arrivals.length > 0)) return;
+    const { failingSince = clock.now() } = health;
+    if (clock.now() - Math.max(failingSince, origin.lastAnswer ?? failingSince) < silence) return;
+    origin.isSilent = true;
     notify({ kind: 'failing', origin: origin.name, reason: health.reason });
   }
 

@@ -59,6 +59,27 @@ test('snippets that fail for different reasons are listed by reason, and up to t
   expect(report.match(/^11 snippets: the answer is cut off \[bad-answer\]$/gm)).toHaveLength(1);
 });
 
+test('of 10,000 invalid embeds, ten of each kind are listed, in their order', () => {
+  const embeds = Array.from({ length: 10_000 }, (_, index) => ({
+    file: 'index.html',
+    line: index + 1,
+    code: index % 2 === 0 ? ('invalid-id' as const) : ('embed-nested' as const),
+    message: 'It is invalid.',
+  }));
+  const report = (() => {
+    try {
+      throwFailures({ failed: [], notAsked: 0, embeds });
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return '';
+  })();
+  const lines = [...report.matchAll(/^index\.html:(\d+)$/gm)].map(([, line]) => Number(line));
+  expect(lines).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  expect(report).toContain('\n4990 more embeds with the same error. [invalid-id]\n');
+  expect(report).toContain('\n4990 more embeds with the same error. [embed-nested]\n');
+});
+
 test('10,000 embeds that show their children for one reason are one warning', () => {
   const warnings = childrenWarnings(failing(10_000, refused));
   expect(warnings).toEqual([
