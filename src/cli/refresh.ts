@@ -80,8 +80,13 @@ export async function updateSite(
     const lock = await lockOutput(lockFile(file, outputOf(file, changes.manifest)), signal);
     try {
       const current = await readFile(file).catch(() => undefined);
-      // Otherwise another process has written since, and the plan has to be made for that.
-      if (record !== undefined && current?.equals(record)) return await writeChanges(changes, options);
+      // Another process has written since, so the plan has to be made for that.
+      if (record === undefined || !current?.equals(record)) continue;
+      const { runsCommand, ...update } = await writeChanges(changes, options);
+      if (options.after === undefined || !runsCommand) return update;
+      // The command may be a build, which takes the lock itself.
+      lock.release();
+      return await runCommandAfter(options.after, changes, update);
     } finally {
       lock.release();
     }
@@ -99,7 +104,7 @@ async function lockOutput(file: string, signal: AbortSignal | undefined): Promis
 async function writeChanges(
   changes: Project & Changes,
   { skipModified = false, after }: Pick<RefreshOptions, 'skipModified' | 'after'>,
-): Promise<SiteUpdate> {
+): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
   const { file, manifest, temporary, snippets, warnings } = changes;
   for (const left of temporary) await rm(left, { force: true });
   const plan = await planRefresh(file, manifest, snippets);
@@ -108,7 +113,7 @@ async function writeChanges(
   const published = hashOf(JSON.stringify(snippets.map(({ content }) => content)));
   const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
   if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
-    return { written: [], toBuild: refused, stale, published };
+    return { written: [], toBuild: refused, stale, published, runsCommand: false };
   }
   let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
@@ -117,13 +122,18 @@ async function writeChanges(
   }
   const skipped = new Set(leftAlone.map(({ name }) => name));
   const written = pages.map(({ page }) => page.name).filter((name) => !skipped.has(name));
-  const left = [...toBuild, ...leftAlone];
-  if (after === undefined || (pages.length === 0 && manifest.pending === undefined)) {
-    return { written, toBuild: left, published };
-  }
-  const ran = await runAfter(after, changes, stale);
+  const runsCommand = pages.length > 0 || manifest.pending !== undefined;
+  return { written, toBuild: [...toBuild, ...leftAlone], stale, published, runsCommand };
+}
+
+async function runCommandAfter(
+  command: string,
+  project: Project,
+  { stale, ...update }: SiteUpdate & { stale: readonly StaleFile[] },
+): Promise<SiteUpdate> {
+  const ran = await runAfter(command, project, stale);
   const notRenewed = linesOf(ran.left, () => 'was not renewed by the command');
-  return { written, toBuild: [...left, ...notRenewed], stale: ran.left, after: ran, published };
+  return { ...update, toBuild: [...update.toBuild, ...notRenewed], stale: ran.left, after: ran };
 }
 
 /** What is, or would be, out of date without a command that renews it. */

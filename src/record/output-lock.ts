@@ -58,7 +58,7 @@ export function isAbandoned({ isSameHost, isOwn, isRunning, silence }: Sighting)
 
 /** A lock that this process holds. */
 export interface OutputLock {
-  /** Gives it back, unless it was taken over. */
+  /** Gives it back, unless it was taken over. A second call does nothing. */
   release(): void;
 }
 
@@ -136,8 +136,11 @@ function holding(file: string, token: string): OutputLock {
       // Somebody removed it. There is nothing to keep alive.
     }
   }, heartbeat).unref();
+  let isHeld = true;
   return {
     release() {
+      if (!isHeld) return;
+      isHeld = false;
       clearInterval(beat);
       remove(file, token);
     },

@@ -17,7 +17,8 @@ const describeRecipe = describe.skipIf(process.platform === 'win32');
 const [cron = ''] = codeBelow('A plain cron', 'sh');
 const [hook = '', hookWatch = ''] = codeBelow('Netlify and Vercel build hooks', 'sh');
 const [workflow = ''] = codeBelow('A scheduled GitHub workflow', 'yaml');
-const watch = codeBelow('When a snippet is published', 'sh')[1] ?? '';
+const watch =
+  codeBelow('When a snippet is published', 'sh').find((code) => code.includes(' watch --every')) ?? '';
 
 const root = join(import.meta.dirname, '../..');
 const record = 'node_modules/.astro/astro-snippets/manifest.json';
