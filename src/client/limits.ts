@@ -40,7 +40,7 @@ export interface Limits {
   outageCap: number;
   /** Snippets that have to fail in a row, at their first attempt, before a variant counts as down. @default 5 */
   downAfter: number;
-  /** How long a variant may be down before its snippets fail. Never longer than `deadline`. @default 90_000 */
+  /** How long a variant may be down before its snippets fail. Never longer than `deadline`. @default 75_000 */
   patience: number;
 }
 
@@ -60,7 +60,7 @@ export const defaultLimits: Readonly<Limits> = {
   retryCap: 2_000,
   outageCap: 8_000,
   downAfter: 5,
-  patience: 90_000,
+  patience: 75_000,
 };
 
 /** Adds the defaults. `attempts` alone sets `mostAttempts` too. */
