@@ -21,7 +21,7 @@ const olderAstro = (version: number): TestProjectConfiguration => ({
   },
 });
 
-// What takes minutes, for `npm run test:long`.
+// What takes minutes: `npm run test:long`, and for older versions of Astro `npm run test:versions`.
 export default defineConfig({
   test: {
     maxWorkers: 1,
