@@ -7,8 +7,8 @@ export const embedName: RegExp = /snippet-embed/i;
 export const writtenComponent: RegExp =
   /(?:<|&(?:lt|#0*60|#x0*3c);?)snippet(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 
-// A larger file is not turned into a string, which would take its memory once more.
-const smallSize = 1024 * 1024;
+// A larger file, or a piece of one, is not turned into a string: that takes its memory once more.
+const smallSize = 48 * 1024;
 
 /** Whether a file, or part of one, may contain embeds: a search for the name, many times faster than a scan. */
 export function mayHoldEmbeds(file: Buffer, kind: FileKind): boolean {
