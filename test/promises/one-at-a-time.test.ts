@@ -1,7 +1,10 @@
 import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readManifest } from '../../src/record/manifest.ts';
 import { isAbandoned, isHolder, lockFile, takeLock } from '../../src/record/output-lock.ts';
+import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
+import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
@@ -209,6 +212,34 @@ describe('a refresh', () => {
     }
     expect((await check()).exitCode).toBe(0);
   });
+});
+
+test('a refresh leaves a page alone that was changed after its plan, and says so', async () => {
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  const file = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
+  const { manifest } = await readManifest(file);
+  if (manifest === undefined) throw new Error('The build has left no manifest.');
+  const content = '<b>two</b>';
+  const snippet: FetchedSnippet = {
+    content,
+    html: content,
+    text: 'two',
+    variant: 'render',
+    milliseconds: 1,
+    warnings: [],
+    inlineCode: undefined,
+  };
+  const plan = await planRefresh(file, manifest, [snippet]);
+  const changed = join(site.directory, 'dist/7/index.html');
+  await writeFile(changed, 'changed by hand');
+  expect(await writeRefresh(file, manifest, [snippet], plan)).toEqual([
+    { name: '7/index.html', reason: 'was changed while it was refreshed' },
+  ]);
+  expect(await readFile(changed, 'utf8')).toBe('changed by hand');
+  expect(await site.read('8/index.html')).toContain(content);
+  const { manifest: after } = await readManifest(file);
+  const hashOfPage = (files = manifest.files) => files.find(({ name }) => name === '7/index.html')?.hash;
+  expect(hashOfPage(after?.files)).toBe(hashOfPage());
 });
 
 test('a site without embeds takes no lock', async () => {
