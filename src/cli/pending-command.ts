@@ -1,5 +1,5 @@
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 // A build renews the record before the command after it, such as a deployment, has succeeded. The record alone would
 // then say that nothing has changed, and readers would never see the change. This file lies beside the record until the
@@ -34,6 +34,7 @@ export async function markPending(record: string): Promise<void> {
   await writeFile(pendingFile(record), '');
 }
 
+/** Each record has its own: outputs of one project are deployed by commands of their own. */
 function pendingFile(record: string): string {
-  return join(dirname(record), 'command-pending');
+  return join(dirname(record), `${basename(record, '.json')}.command-pending`);
 }

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startCommand } from '../support/command.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
   service.put(1, 'first');
   await writeFile(record, built);
   await rm(join(site.directory, 'ran'), { force: true });
-  await rm(join(record, '../command-pending'), { force: true });
+  await rm(join(record, '../manifest.command-pending'), { force: true });
 });
 afterAll(async () => {
   await site.remove();
@@ -179,6 +179,22 @@ describe('astro-snippets check --exec', () => {
     expect(again.output).toContain('The command of --exec has not succeeded since the last change.');
     await run(['check', '--exec', exec]);
     expect(await ran()).toBe('x');
+  });
+
+  test('does not run a command for one output that failed for another', async () => {
+    const other = join(site.directory, 'other');
+    const recordOfOther = join(record, '../manifest.other.json');
+    await cp(join(site.directory, 'dist'), other, { recursive: true });
+    await writeFile(recordOfOther, built);
+    service.put(1, 'second');
+    expect((await run(['check', '--exec', 'exit 5'])).exitCode).toBe(5);
+    service.put(1, 'first');
+    expect((await run(['check', '--output', 'other', '--exec', exec])).exitCode).toBe(0);
+    expect(await ran()).toBe('');
+    expect((await run(['check', '--exec', exec])).exitCode).toBe(0);
+    expect(await ran()).toBe('x');
+    await rm(other, { recursive: true });
+    await rm(recordOfOther);
   });
 
   test.skipIf(process.platform === 'win32')('runs a command again whose process was killed', async () => {
