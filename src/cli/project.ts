@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, type Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { cleanText } from '../client/clean-text.ts';
@@ -114,10 +114,14 @@ export async function openChanges(
 }
 
 async function requireFolder(output: string): Promise<void> {
-  const stats = await stat(resolve(output)).catch(() => undefined);
+  const stats = await statOf(output);
   if (stats?.isDirectory()) return;
   const problem = stats === undefined ? 'does not exist' : 'is not a folder';
   throw userError('missing-output', `The output folder ${cleanText(output)} ${problem}.`);
+}
+
+function statOf(output: string): Promise<Stats | undefined> {
+  return stat(resolve(output)).catch(() => undefined);
 }
 
 /**
@@ -137,9 +141,11 @@ export async function manifestPath({ manifest, output }: ProjectOptions): Promis
     .map((name) => join(folder, name));
   // While `dist` is being built, and after a build that failed, it has no record, and another one would be misleading.
   if (output === undefined && (records.includes(own) || existsSync(outDir))) return own;
-  const [only, ...more] = records;
-  if (only !== undefined && more.length === 0) return only;
-  if (output === undefined) return own;
+  // What is no folder contains no pages to compare with. With a record, that is found to be wrong usage.
+  if (output === undefined || !(await statOf(output))?.isDirectory()) {
+    const [only, ...more] = records;
+    return only !== undefined && more.length === 0 ? only : own;
+  }
   for (const record of [own, ...records]) if (await describes(record, outDir)) return record;
   return own;
 }

@@ -1,6 +1,6 @@
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
@@ -117,6 +117,31 @@ describe('without a usable record', () => {
     await rm(record);
     expect((await run(['doctor', '1'])).exitCode).toBe(0);
     expect((await run(['get', '1'])).exitCode).toBe(0);
+  });
+});
+
+describe('where the only record is that of dist, --output names', () => {
+  const output = () => join(site.directory, 'output');
+  afterEach(() => rm(output(), { recursive: true }));
+
+  test.each([
+    ['a folder with other pages', '<p>another site</p>'],
+    ['a folder without pages', undefined],
+  ])('%s: check and refresh exit with 3', async (_what, page) => {
+    await mkdir(output());
+    if (page !== undefined) await writeFile(join(output(), 'index.html'), page);
+    for (const command of ['check', 'refresh']) {
+      const { exitCode, output: shown } = await run([command, '--output', 'output']);
+      expect(exitCode, shown).toBe(3);
+      expect(shown).toContain('manifest.output.json');
+    }
+  });
+
+  test('a copy of it: check compares with that record', async () => {
+    await cp(join(site.directory, 'dist'), output(), { recursive: true });
+    expect((await run(['check', '--output', 'output'])).exitCode).toBe(0);
+    service.put(1, 'second');
+    expect((await run(['check', '--output', 'output'])).exitCode).toBe(10);
   });
 });
 
