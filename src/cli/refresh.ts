@@ -6,7 +6,13 @@ import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import type { Changes } from '../record/changes.ts';
 import { hashOf, type Manifest, outputOf } from '../record/manifest.ts';
-import { describeHolder, lockFile, type OutputLock, waitForLock } from '../record/output-lock.ts';
+import {
+  describeHolder,
+  lockFile,
+  type WaitOptions,
+  waitForLock,
+  waitUntilFree,
+} from '../record/output-lock.ts';
 import {
   type PageToBuild,
   planRefresh,
@@ -73,11 +79,12 @@ export async function updateSite(
 ): Promise<SiteUpdate> {
   const file = await manifestPath(project);
   // A build that is running has removed the record, and writes a new one.
-  (await lockOutput(lockFile(file, undefined), signal)).release();
+  await waitUntilFree(lockFile(file, undefined), waiting(signal));
   for (;;) {
     const record = await readFile(file).catch(() => undefined);
     const changes = await openChanges(project, { signal });
-    const lock = await lockOutput(lockFile(file, outputOf(file, changes.manifest)), signal);
+    const lockOfOutput = lockFile(file, outputOf(file, changes.manifest));
+    const lock = await waitForLock(lockOfOutput, 'refresh', waiting(signal));
     try {
       const current = await readFile(file).catch(() => undefined);
       // Another process has written since, so the plan has to be made for that.
@@ -93,12 +100,12 @@ export async function updateSite(
   }
 }
 
-async function lockOutput(file: string, signal: AbortSignal | undefined): Promise<OutputLock> {
-  return waitForLock(file, 'refresh', {
+function waiting(signal: AbortSignal | undefined): WaitOptions {
+  return {
     onWait: (holder) => printError(`Waiting for ${describeHolder(holder)}, to end.`),
     clock: systemClock,
     signal,
-  });
+  };
 }
 
 async function writeChanges(

@@ -117,6 +117,21 @@ export async function waitForLock(
   }
 }
 
+/** Waits until a lock is free, without taking it, since that could make a build fail that has just begun. */
+export async function waitUntilFree(
+  file: string,
+  { onWait, clock, signal }: Omit<WaitOptions, 'refuse'>,
+): Promise<void> {
+  let isWaiting = false;
+  for (;;) {
+    const holder = readHolder(file);
+    if (holder === undefined || isAbandoned(sightingOf(file, holder))) return;
+    if (!isWaiting) onWait(holder);
+    isWaiting = true;
+    await clock.wait(pause, signal);
+  }
+}
+
 /** A holder in the middle of a sentence: `the build of process 42 on web-1, since 12:30:05`. */
 export function describeHolder({ work, pid, hostname, since }: LockHolder): string {
   if (pid === 0) return 'another process';

@@ -1,8 +1,17 @@
-import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/client/clock.ts';
 import { readManifest } from '../../src/record/manifest.ts';
-import { isAbandoned, isHolder, lockFile, takeLock } from '../../src/record/output-lock.ts';
+import {
+  describeHolder,
+  isAbandoned,
+  isHolder,
+  type LockHolder,
+  lockFile,
+  takeLock,
+  waitUntilFree,
+} from '../../src/record/output-lock.ts';
 import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 import { startCommand } from '../support/command.ts';
@@ -31,6 +40,16 @@ afterAll(async () => {
 });
 
 const lock = () => join(site.directory, 'node_modules/.astro/astro-snippets/manifest.lock');
+
+/** What a build of another machine says about itself in its lock. */
+const holderElsewhere = (): LockHolder => ({
+  work: 'build',
+  token: 'other',
+  pid: 1,
+  hostname: 'build-2',
+  host: 'build-2 elsewhere',
+  since: new Date().toISOString(),
+});
 
 async function expectCompleteSite(folder = 'dist') {
   const pages = (await site.list(folder)).filter((name) => name.endsWith('.html'));
@@ -131,15 +150,7 @@ console.log('BUILT', JSON.stringify(listeners()) === JSON.stringify(before));
 });
 
 test('a lock of another machine holds as long as that machine is heard of', async () => {
-  const holder = {
-    work: 'build',
-    token: 'other',
-    pid: 1,
-    hostname: 'build-2',
-    host: 'build-2 elsewhere',
-    since: new Date().toISOString(),
-  };
-  await writeFile(lock(), JSON.stringify(holder));
+  await writeFile(lock(), JSON.stringify(holderElsewhere()));
   const refused = await site.build(service.environment);
   expect(refused.exitCode).toBe(1);
   expect(refused.output).toContain('the build of process 1 on build-2');
@@ -299,6 +310,29 @@ test('releasing a lock that was taken over leaves the new one', async () => {
   expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ work: 'refresh' });
   second.release();
   await expect(readFile(file)).rejects.toThrow('ENOENT');
+  await rm(folder, { recursive: true });
+});
+
+test('waiting until a lock is free ends when it is, and neither takes it nor creates a folder', async () => {
+  const folder = join(site.directory, 'locks');
+  const file = join(folder, 'manifest.lock');
+  const waited: string[] = [];
+  const clock = { ...systemClock, wait: async () => rm(file) };
+  const wait = () => waitUntilFree(file, { clock, onWait: (holder) => waited.push(describeHolder(holder)) });
+  await wait();
+  expect(await site.list('locks')).toEqual([]);
+  await expect(readdir(folder)).rejects.toThrow('ENOENT');
+  await mkdir(folder);
+  await writeFile(file, JSON.stringify(holderElsewhere()));
+  await wait();
+  expect(waited).toEqual([expect.stringContaining('the build of process 1 on build-2')]);
+  expect(await site.list('locks')).toEqual([]);
+  await writeFile(file, JSON.stringify(holderElsewhere()));
+  const silent = new Date(Date.now() - 31_000);
+  await utimes(file, silent, silent);
+  await wait();
+  expect(waited).toHaveLength(1);
+  expect(await site.list('locks')).toEqual(['manifest.lock']);
   await rm(folder, { recursive: true });
 });
 

@@ -1,4 +1,5 @@
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startCommand } from '../support/command.ts';
@@ -111,6 +112,16 @@ describe('without a usable record', () => {
   test('an --output that does not exist yet does not keep check --exec from building', async () => {
     await rm(record);
     expect((await run(['check', '--output', 'later', '--exec', 'exit 42'])).exitCode).toBe(42);
+  });
+
+  test('a folder that is no project is left as it is by check and refresh, which exit with 3', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'snippets-no-project-'));
+    for (const command of ['check', 'refresh']) {
+      const { exitCode, output } = await startCommand(folder, [command], service.environment).ended;
+      expect(exitCode, output).toBe(3);
+      expect(await readdir(folder), command).toEqual([]);
+    }
+    await rm(folder, { recursive: true });
   });
 
   test('doctor and get work, since they need none', async () => {
