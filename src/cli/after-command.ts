@@ -1,6 +1,6 @@
 import type { PageToBuild } from '../record/refresh.ts';
 import { searchIndexCommand, whyStale } from '../record/side-products/derived-files.ts';
-import { type StaleFile, settle, staleFiles, watchFiles } from '../record/side-products/pending.ts';
+import { type StaleFile, staleFiles, watchFiles } from '../record/side-products/pending.ts';
 import { shownName, siteFolders } from '../record/side-products/site-folders.ts';
 import type { Project } from './project.ts';
 import { runCommand } from './run-command.ts';
@@ -13,21 +13,11 @@ export interface AfterResult {
   left: StaleFile[];
 }
 
-/**
- * Runs the command of `refresh --after`, and looks at what it has made anew. The manifest remembers what is left: after a
- * command that failed, the next refresh runs it again.
- */
-export async function runAfter(
-  command: string,
-  { file }: Project,
-  stale: readonly StaleFile[],
-): Promise<AfterResult> {
+/** Runs the command of `refresh --after`, and looks at what it has made anew. */
+export async function runAfter(command: string, stale: readonly StaleFile[]): Promise<AfterResult> {
   const notRenewed = watchFiles(stale);
   const status = await runCommand(command);
-  if (status !== 0) return { status, left: [] };
-  const left = notRenewed();
-  await settle(file, left);
-  return { status, left };
+  return { status, left: status === 0 ? notRenewed() : [] };
 }
 
 /** Files that keep a refresh without a command from writing, by the reason. */

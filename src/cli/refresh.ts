@@ -20,7 +20,7 @@ import {
   type RefreshPlan,
   writeRefresh,
 } from '../record/refresh.ts';
-import type { StaleFile } from '../record/side-products/pending.ts';
+import { type StaleFile, settle } from '../record/side-products/pending.ts';
 import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
 import { exitCodes, nameOf, print, printError, printPatch } from './output.ts';
 import { manifestPath, openChanges, type Project, type ProjectOptions } from './project.ts';
@@ -81,22 +81,47 @@ export async function updateSite(
   // A build that is running has removed the record, and writes a new one.
   await waitUntilFree(lockFile(file, undefined), waiting(signal));
   for (;;) {
-    const record = await readFile(file).catch(() => undefined);
+    const record = await readRecord(file);
     const changes = await openChanges(project, { signal });
-    const lockOfOutput = lockFile(file, outputOf(file, changes.manifest));
-    const lock = await waitForLock(lockOfOutput, 'refresh', waiting(signal));
-    try {
-      const current = await readFile(file).catch(() => undefined);
+    const locked = <T>(work: () => Promise<T>) =>
+      whileLocked(lockFile(file, outputOf(file, changes.manifest)), work, signal);
+    const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.
-      if (record === undefined || !current?.equals(record)) continue;
-      const { runsCommand, ...update } = await writeChanges(changes, options);
-      if (options.after === undefined || !runsCommand) return update;
-      // The command may be a build, which takes the lock itself.
-      lock.release();
-      return await runCommandAfter(options.after, changes, update);
-    } finally {
-      lock.release();
+      if (!isSame(record, await readRecord(file))) return undefined;
+      return { ...(await writeChanges(changes, options)), record: await readRecord(file) };
+    });
+    if (done === undefined) continue;
+    const { runsCommand, record: written, ...update } = done;
+    if (options.after === undefined || !runsCommand) return update;
+    // Without the lock: the command may be a build, which takes it itself, and whose record is left as it is.
+    const ran = await runAfter(options.after, update.stale);
+    if (ran.status === 0) {
+      await locked(async () => {
+        if (isSame(written, await readRecord(file))) await settle(file, ran.left);
+      });
     }
+    return withCommand(update, ran);
+  }
+}
+
+function readRecord(file: string): Promise<Buffer | undefined> {
+  return readFile(file).catch(() => undefined);
+}
+
+function isSame(before: Buffer | undefined, now: Buffer | undefined): boolean {
+  return before !== undefined && now?.equals(before) === true;
+}
+
+async function whileLocked<T>(
+  file: string,
+  work: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const lock = await waitForLock(file, 'refresh', waiting(signal));
+  try {
+    return await work();
+  } finally {
+    lock.release();
   }
 }
 
@@ -133,14 +158,9 @@ async function writeChanges(
   return { written, toBuild: [...toBuild, ...leftAlone], stale, published, runsCommand };
 }
 
-async function runCommandAfter(
-  command: string,
-  project: Project,
-  { stale, ...update }: SiteUpdate & { stale: readonly StaleFile[] },
-): Promise<SiteUpdate> {
-  const ran = await runAfter(command, project, stale);
-  const notRenewed = linesOf(ran.left, () => 'was not renewed by the command');
-  return { ...update, toBuild: [...update.toBuild, ...notRenewed], stale: ran.left, after: ran };
+function withCommand(update: SiteUpdate, after: AfterResult): SiteUpdate {
+  const notRenewed = linesOf(after.left, () => 'was not renewed by the command');
+  return { ...update, toBuild: [...update.toBuild, ...notRenewed], stale: after.left, after };
 }
 
 /** What is, or would be, out of date without a command that renews it. */

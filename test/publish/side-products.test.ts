@@ -430,6 +430,34 @@ The pages are written. Build the site, or refresh again with a command that rene
     expect(await run(site, 'check')).toMatchObject({ exitCode: 0 });
   });
 
+  test('leaves the record alone that another process has written since its command ran', async () => {
+    service.put(1, 'the woozle');
+    const folder = 'node_modules/.astro/astro-snippets';
+    const record = join(site.directory, folder, 'manifest.json');
+    const lock = `${folder}/manifest.lock`;
+    const holder = {
+      work: 'build',
+      token: 'other',
+      pid: 1,
+      hostname: 'build-2',
+      host: 'build-2 elsewhere',
+      since: new Date().toISOString(),
+    };
+    await writeFile(join(site.directory, 'holder.json'), JSON.stringify(holder));
+    const command = `${renew} && node -e "fs.copyFileSync('holder.json', '${lock}')"`;
+    const refreshing = startCommand(site.directory, ['refresh', '--after', command], service.environment);
+    await expect
+      .poll(refreshing.output, { timeout: 20_000 })
+      .toContain('Waiting for the build of process 1 on build-2');
+    const changed = { ...JSON.parse(await readFile(record, 'utf8')), builtAt: '2026-01-01T00:00:00Z' };
+    expect(changed).toHaveProperty('pending');
+    await writeFile(record, JSON.stringify(changed));
+    await rm(join(site.directory, lock));
+    expect(await refreshing.ended).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(await readFile(record, 'utf8'))).toEqual(changed);
+    expect(await site.list(folder)).not.toContain('manifest.lock');
+  });
+
   test('in a watch runs its command before the deploy command, and again until it succeeds', async () => {
     await writeFile(join(site.directory, 'fails'), '');
     const after = `${renew} && node -e "fs.appendFileSync('log', 'after '); if (fs.existsSync('fails')) { fs.rmSync('fails'); process.exit(1); }"`;

@@ -57,12 +57,12 @@ function hasOwnCompressed(folder: SiteFolder, name: string): boolean {
 }
 
 /**
- * Records that the command of `refresh --after` has succeeded.
+ * Records that the command of `refresh --after` has succeeded. After one that failed, the record keeps saying what it had
+ * to renew, and the next refresh runs it again.
  *
  * @param left what it did not renew.
  */
 export async function settle(file: string, left: readonly StaleFile[]): Promise<void> {
-  // Read again: the command may have been a build, which has made a record of its own.
   const { manifest } = await readManifest(file);
   if (manifest?.pending === undefined) return;
   await writeManifest(file, { ...manifest, pending: left.length === 0 ? undefined : pendingFiles(left) });
