@@ -1,14 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
-import { keyDetector } from '../client/api-key.ts';
+import { readFileSync } from 'node:fs';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import { userError } from '../failures/user-error.ts';
 import { decompress, suffixOf } from '../record/side-products/encodings.ts';
 import type { Settings } from '../settings/settings.ts';
-import { overlaps, readUnlessLarge, searchFile } from './read-file.ts';
+import { isWrittenSince } from '../written-since.ts';
 import { listSiteFiles, readEmbedding, type SiteFile } from './scan-site.ts';
-
-// File systems keep times by a coarser clock than `Date.now()`.
-const clockGranularity = 50;
+import { OutputVerifier } from './verify-output.ts';
 
 /** What a build has left, to tell what was written later. */
 export interface FinishedSite {
@@ -32,18 +29,13 @@ export async function checkLateFiles(
   { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
   { at, hashes, quoted }: FinishedSite,
 ): Promise<void> {
-  const containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
-  const withKey: string[] = [];
+  const verifier = new OutputVerifier(apiKey);
   const withEmbed: string[] = [];
-  const isLate = ({ file }: SiteFile) => statSync(file).ctimeMs >= at - clockGranularity;
-  const checkKey = (file: SiteFile, bytes: Buffer | undefined) => {
-    if (bytes === undefined ? searchFile(file.file, overlaps.key, containsKey) : containsKey(bytes))
-      withKey.push(file.name);
-  };
+  const isLate = ({ file }: SiteFile) => isWrittenSince(file, at);
   const { scannable, others, compressed } = listSiteFiles(directory, exclude);
   for (const file of scannable.filter(isLate)) {
     const bytes = readEmbedding(file);
-    checkKey(file, bytes);
+    verifier.check(file, bytes);
     if (bytes === undefined || !mayHoldEmbeds(bytes, file.kind)) continue;
     // Loaded only here: a site without embeds needs neither.
     const { hashOf } = await import('../record/manifest.ts');
@@ -53,9 +45,10 @@ export async function checkLateFiles(
     const isFound = embeds.some(({ request }) => !quoted.has(request.key)) || invalid.length > 0;
     if (isFound) withEmbed.push(file.name);
   }
-  for (const file of others.filter(isLate)) checkKey(file, readUnlessLarge(file.file));
-  if (withKey.length > 0) {
-    throw userError('published-key', `Another integration wrote the API key into ${withKey.join(', ')}.`);
+  await verifier.read(others.filter(isLate));
+  if (verifier.withKey.length > 0) {
+    const names = verifier.withKey.map(({ name }) => name).join(', ');
+    throw userError('published-key', `Another integration wrote the API key into ${names}.`);
   }
   if (withEmbed.length > 0) {
     throw userError(

@@ -4,10 +4,10 @@ import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
+import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from '../read-file.ts';
 import { excluder } from '../snippets/excluder.ts';
 import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
-import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from './read-file.ts';
 
 /** A file of the built site. */
 export interface SiteFile {

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/user-error.ts';
+import { overlaps, readUnlessLarge, searchFile } from '../read-file.ts';
 import { inTurns } from './in-turns.ts';
-import { overlaps, readUnlessLarge, searchFile } from './read-file.ts';
 import type { SiteFile } from './scan-site.ts';
 
 /** Checks the text files of the output, as they are going to be published, for the API key. */

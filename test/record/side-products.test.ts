@@ -241,5 +241,8 @@ test('a copy of the output is one that was made since, and holds the same', asyn
   expect(find(0)).toEqual([]);
   await write({ [`${copy}/b.html`]: 'b' });
   expect(find(0)).toEqual([copy]);
+  // Copied with the times of the original.
+  utimesSync(join(root, copy, 'b.html'), 1, 1);
+  expect(find(Date.now() - 5_000)).toEqual([copy]);
   expect(find(Date.now() + 10_000)).toEqual([]);
 });

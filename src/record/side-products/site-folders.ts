@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { isWrittenSince } from '../../written-since.ts';
 import type { Manifest } from '../manifest.ts';
 
 /** A folder with the built site: the output, or a copy that an adapter made of it. */
@@ -11,9 +12,6 @@ export interface SiteFolder {
 
 /** Where adapters put a copy of the output, relative to the project: @astrojs/vercel. */
 const copyFolders = ['.vercel/output/static'];
-
-// File systems keep times by a coarser clock than `Date.now()`.
-const clockGranularity = 50;
 
 /** The folders that a refresh has to keep up to date. A copy that does not exist any more is left out. */
 export function siteFolders(file: string, manifest: Pick<Manifest, 'output' | 'copies'>): SiteFolder[] {
@@ -56,7 +54,5 @@ export function findCopies(
 }
 
 function isCopied(original: string, copy: string, since: number): boolean {
-  const found = statSync(copy, { throwIfNoEntry: false });
-  if (found === undefined || found.ctimeMs < since - clockGranularity) return false;
-  return readFileSync(copy).equals(readFileSync(original));
+  return isWrittenSince(copy, since) && readFileSync(copy).equals(readFileSync(original));
 }
