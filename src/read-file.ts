@@ -9,7 +9,7 @@ const pieceSize = 64 * KiB;
 const binarySize = 64 * MiB;
 
 /** How many bytes two pieces have in common: more than what is searched for can take. */
-export const overlaps = { key: 64 * KiB, embed: KiB };
+export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
 
 /** Reads a file as a whole; `undefined` for a large one, which is searched in pieces with {@link searchFile}. */
 export function readUnlessLarge(file: string): Buffer | undefined {
@@ -42,17 +42,31 @@ export function isLargeBinary(file: string): boolean {
  * @param find looks at one piece.
  */
 export function searchFile(file: string, overlap: number, find: (piece: Buffer) => boolean): boolean {
-  return withFile(file, (descriptor) => {
+  for (const piece of piecesOf(file, overlap)) if (find(piece)) return true;
+  return false;
+}
+
+/**
+ * Reads a file of any size, a piece at a time.
+ *
+ * @param overlap how many bytes two pieces have in common.
+ * @returns pieces that are valid until the next one.
+ */
+export function* piecesOf(file: string, overlap: number): Generator<Buffer> {
+  const descriptor = openSync(file, 'r');
+  try {
     const buffer = Buffer.allocUnsafe(pieceSize + overlap);
     for (let kept = 0; ; ) {
       const read = readSync(descriptor, buffer, kept, pieceSize, null);
-      if (read === 0) return false;
+      if (read === 0) return;
       const piece = buffer.subarray(0, kept + read);
-      if (find(piece)) return true;
+      yield piece;
       kept = Math.min(overlap, piece.length);
       piece.copyWithin(0, piece.length - kept);
     }
-  });
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function withFile<T>(file: string, work: (descriptor: number, size: number) => T): T {

@@ -1,9 +1,10 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { layerNames } from '../embed/layers.ts';
+import { piecesOf } from '../read-file.ts';
 import { type CollectionEntry, entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { writeAtomically } from '../write-atomically.ts';
@@ -179,9 +180,18 @@ export type ManifestContent = z.infer<typeof contentSchema>;
 export type RenewingPage = z.infer<typeof renewingSchema>;
 export type PendingFile = z.infer<typeof pendingSchema>;
 
-/** 128 bits tell contents and files apart. The other 128 would be a sixth of the manifest. */
+// 128 bits tell contents and files apart. The other 128 would be a sixth of the manifest.
+const hashLength = 22;
+
 export function hashOf(bytes: Buffer | string): string {
-  return hash('sha256', bytes, 'base64url').slice(0, 22);
+  return hash('sha256', bytes, 'base64url').slice(0, hashLength);
+}
+
+/** The hash of a file of any size, even of one that does not fit into memory. */
+export function hashOfFile(file: string): string {
+  const pieces = createHash('sha256');
+  for (const piece of piecesOf(file, 0)) pieces.update(piece);
+  return pieces.digest('base64url').slice(0, hashLength);
 }
 
 /** The places of a file, with their bytes. */

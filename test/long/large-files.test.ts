@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { measure } from '../bench/measure.ts';
+import { snippetsCommand } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -20,6 +22,19 @@ async function writeLarge(file: string, size: number, piece: Buffer) {
   await mkdir(join(file, '..'), { recursive: true });
   const handle = await open(file, 'w');
   for (let written = 0; written < size; written += piece.length) await handle.write(piece);
+  await handle.close();
+}
+
+/** Writes lines that may each be the digest of a page. */
+async function writeDigests(file: string, size: number) {
+  const handle = await open(file, 'w');
+  for (let written = 0; written < size; written += 10 * MB) {
+    await handle.write(
+      `${randomBytes(5 * MB)
+        .toString('hex')
+        .replace(/.{64}/g, '$&\n')}\n`,
+    );
+  }
   await handle.close();
 }
 
@@ -49,6 +64,33 @@ test.for([
     expect(withLarge - without).toBeLessThan(50);
     expect(await ours.read('index.html')).toContain('<b>one</b>');
     for (const site of [ours, plain]) await site.remove();
+  },
+);
+
+test.for([
+  ['a binary file of 2.3 GB and of unknown extension', 'dist/video.bin', 2_300 * MB, binary],
+  ['a text of 2.3 GB', 'dist/data.json', 2_300 * MB, text],
+  ['a text of 700 MB with different digests', 'dist/digests.txt', 700 * MB, undefined],
+] as const)(
+  '%s in the output takes less than 50 MB of memory on top of what a refresh takes',
+  async ([, name, size, piece]) => {
+    const site = await createSite({
+      'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+    });
+    const refresh = async (content: string) => {
+      service.put(1, content);
+      const { memory } = await measure(site.directory, snippetsCommand, ['refresh'], service.environment);
+      expect(await site.read('index.html')).toContain(content);
+      return memory;
+    };
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    const without = await refresh('<b>two</b>');
+    const file = join(site.directory, name);
+    if (piece === undefined) await writeDigests(file, size);
+    else await writeLarge(file, size, piece);
+    expect((await refresh('<b>three</b>')) - without).toBeLessThan(50);
+    service.put(1, '<b>one</b>');
+    await site.remove();
   },
 );
 

@@ -1,12 +1,12 @@
 import { createHash, hash } from 'node:crypto';
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findDerivedFiles, searchIndexCommand } from '../../src/record/side-products/derived-files.ts';
-import { PossibleDigests } from '../../src/record/side-products/digests.ts';
+import { digestFinder } from '../../src/record/side-products/digests.ts';
 import { compress, decompress, suffixes } from '../../src/record/side-products/encodings.ts';
 import { isRenewed, stampOf } from '../../src/record/side-products/file-stamp.ts';
 import { listPageCopies, readPageCopy } from '../../src/record/side-products/page-copies.ts';
@@ -91,22 +91,22 @@ describe('digests of a page', () => {
       `/assets/${digest}`,
       `a${'x'.repeat(100)} ${digest}\n`,
     ]) {
-      const digests = new PossibleDigests();
-      digests.add(text, 'sw.js');
-      expect([...digests.sourcesOf(page)], text).toEqual(['sw.js']);
+      expect(digestFinder([page])(text), text).toBe(0);
     }
   });
   test('in capitals are found in hexadecimal', () => {
-    const digests = new PossibleDigests();
-    digests.add(digestOf('sha256', 'hex').toUpperCase(), 'a.txt');
-    expect([...digests.sourcesOf(page)]).toEqual(['a.txt']);
+    expect(digestFinder([page])(digestOf('sha256', 'hex').toUpperCase())).toBe(0);
   });
   test('of other pages, and cut ones, are not found', () => {
-    const digests = new PossibleDigests();
-    digests.add(hash('md5', 'another page'), 'other');
-    digests.add(digestOf('md5', 'hex').slice(1), 'cut');
-    digests.add(`0${digestOf('md5', 'hex')}`, 'longer');
-    expect([...digests.sourcesOf(page)]).toEqual([]);
+    const md5 = digestOf('md5', 'hex');
+    for (const text of [hash('md5', 'another page'), md5.slice(1), `0${md5}`, '']) {
+      expect(digestFinder([page])(text), text).toBeUndefined();
+    }
+  });
+  test('tell pages apart, and of several the first is found', () => {
+    const find = digestFinder([Buffer.from('another page'), page, Buffer.from('a third one')]);
+    expect(find(`${hash('sha1', 'a third one')} ${digestOf('md5', 'base64')}`)).toBe(1);
+    expect(find(hash('sha1', 'a third one'))).toBe(2);
   });
 });
 
@@ -173,22 +173,36 @@ test('files that were made from a page are found, with the page, and others are 
   const found = findDerivedFiles([folder], [{ name: 'about/index.html', before: page }]);
   expect(found).toEqual([
     { folder, name: 'deep/pagefind/pagefind-entry.json', kind: 'search-index', page: 'about/index.html' },
-    { folder, name: 'sw.js', kind: 'revision', page: 'about/index.html' },
     { folder, name: '_headers', kind: 'revision', page: 'about/index.html' },
     { folder, name: 'digests.txt', kind: 'revision', page: 'about/index.html' },
+    { folder, name: 'sw.js', kind: 'revision', page: 'about/index.html' },
   ]);
   // Pagefind indexes no feeds.
   expect(findDerivedFiles([folder], [{ name: 'rss.xml', before: Buffer.from('feed') }])).toEqual([]);
 });
 
-test('a digest is found anywhere in a large file', async () => {
-  const digest = hash('sha256', page);
-  const filler = `${'ab '.repeat(11)}\n`;
-  for (const megabytes of [0, 15.999, 16]) {
-    const before = filler.repeat(Math.round((megabytes * 2 ** 20) / filler.length));
-    await write({ 'data.json': `${before}"${digest}"${filler}` });
-    const found = findDerivedFiles([{ directory: root }], [{ name: 'x.html', before: page }]);
-    expect(found, String(megabytes)).toHaveLength(1);
+test('a digest, and an entry of a precache list, is found anywhere in a large file', async () => {
+  const piece = 64 * 1024;
+  const find = () => findDerivedFiles([{ directory: root }], [{ name: 'x.html', before: page }]);
+  for (const text of [`"${hash('sha256', page)}"`, '{url:"x.html",revision:"one"}']) {
+    for (const start of [0, piece - 20, piece - 1, piece, 3 * piece - 12, 20_000_000]) {
+      const before = 'ab \n'.repeat(Math.ceil(start / 4)).slice(0, start);
+      await write({ 'data.json': `${before}${text}${' cd\n'.repeat(100)}` });
+      expect(find(), `${text} at ${start}`).toHaveLength(1);
+    }
+  }
+});
+
+test('a large file is searched for digests if it is text, and not if it is binary', async () => {
+  const file = join(root, 'unknown.extension');
+  for (const [beginning, found] of [
+    ['text', 1],
+    ['binary\0', 0],
+  ] as const) {
+    await writeFile(file, Buffer.concat([Buffer.from(beginning), Buffer.alloc(65 * 2 ** 20, ' ')]));
+    await appendFile(file, hash('sha256', page));
+    const files = findDerivedFiles([{ directory: root }], [{ name: 'x.html', before: page }]);
+    expect(files, beginning).toHaveLength(found);
   }
 });
 

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileKind } from '../../file-kinds.ts';
-import { PossibleDigests } from './digests.ts';
+import { isLargeBinary, overlaps, piecesOf } from '../../read-file.ts';
+import { digestFinder } from './digests.ts';
 import { fileOfUrl, precachedUrls } from './precache.ts';
 import { type SiteFolder, shownPath } from './site-folders.ts';
 
@@ -28,13 +29,10 @@ export interface ChangingPage {
 }
 
 const indexEntry = 'pagefind-entry.json';
-// A string of V8 is no longer than 512 MiB; a digest or an entry fits into what two windows share.
-const windowLength = 16 * 1024 * 1024;
-const overlap = 8 * 1024;
 
 /**
  * Finds the files that would be out of date when these pages change. The whole output is searched, because such files are
- * often made after the build. Pages themselves, styles and source maps are not read.
+ * often made after the build. Pages themselves, styles, source maps and large binary files are not read.
  */
 export function findDerivedFiles(
   folders: readonly SiteFolder[],
@@ -63,21 +61,21 @@ function revisionsIn(
   const changing = new Set(pages.map(({ name }) => name));
   const exists = (name: string) =>
     changing.has(name) || statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() === true;
-  const digests = new PossibleDigests();
+  const findDigest = digestFinder(pages.map(({ before }) => before));
   const found = new Map<string, string>();
   for (const name of texts) {
-    const bytes = readFileSync(join(directory, name));
-    for (let start = 0; start < bytes.length; start += windowLength - overlap) {
-      const text = bytes.toString('latin1', start, start + windowLength);
-      digests.add(text, name);
-      for (const url of precachedUrls(text)) {
-        const page = fileOfUrl(Buffer.from(url, 'latin1').toString(), name, exists);
-        if (page !== undefined && changing.has(page)) found.set(name, page);
-      }
+    const file = join(directory, name);
+    if (isLargeBinary(file)) continue;
+    for (const piece of piecesOf(file, overlaps.revision)) {
+      const text = piece.toString('latin1');
+      const listed = precachedUrls(text)
+        .map((url) => fileOfUrl(Buffer.from(url, 'latin1').toString(), name, exists))
+        .find((page) => page !== undefined && changing.has(page));
+      const page = listed ?? pages[findDigest(text) ?? -1]?.name;
+      if (page === undefined) continue;
+      found.set(name, page);
+      break;
     }
-  }
-  for (const { name: page, before } of pages) {
-    for (const name of digests.sourcesOf(before)) if (!found.has(name)) found.set(name, page);
   }
   return found;
 }

@@ -12,51 +12,46 @@ const base64Length = (algorithm: Algorithm) => Math.ceil((sizes[algorithm] * 4) 
 const runs = /[A-Za-z0-9+/_-]{22,}/g;
 const hexRuns = /[0-9a-f]{32,}/gi;
 
-/** What may be a digest, from any number of texts. To find out, a page is hashed only as often as it could match. */
-export class PossibleDigests {
-  readonly #sources: Readonly<Record<Algorithm, Map<string, Set<string>>>> = {
-    md5: new Map(),
-    sha1: new Map(),
-    sha256: new Map(),
-    sha384: new Map(),
-    sha512: new Map(),
+/**
+ * Finds digests of pages in texts, in hexadecimal or base64. Of the texts nothing is kept, since they may be of any size.
+ * Pages are hashed by an algorithm once a text contains what may be one of its digests.
+ *
+ * @returns what finds the first of the pages that a text contains a digest of, as its index.
+ */
+export function digestFinder(pages: readonly Buffer[]): (text: string) => number | undefined {
+  const tables = new Map<Algorithm, Map<string, number>>();
+  const pageOf = (algorithm: Algorithm, digest: string) => {
+    const table = tables.get(algorithm) ?? digestsOf(pages, algorithm);
+    tables.set(algorithm, table);
+    return table.get(digest) ?? Number.POSITIVE_INFINITY;
   };
-
-  /** @param source what `sourcesOf` is going to answer with. */
-  add(text: string, source: string): void {
+  return (text) => {
+    let first = Number.POSITIVE_INFINITY;
     for (const [run] of text.matchAll(runs)) {
+      const base64 = run.replaceAll('-', '+').replaceAll('_', '/');
       for (const algorithm of algorithms) {
         const length = base64Length(algorithm);
         if (run.length < length) break;
-        const base64 = run.replaceAll('-', '+').replaceAll('_', '/');
         // In a longer run, such as `sha256-…` or a path, it stands at one of the ends.
-        this.#add(algorithm, base64.slice(-length), source);
-        this.#add(algorithm, base64.slice(0, length), source);
+        for (const digest of [base64.slice(-length), base64.slice(0, length)])
+          first = Math.min(first, pageOf(algorithm, digest));
       }
       if (run.length < hexLength('md5')) continue;
       for (const [hex] of run.matchAll(hexRuns)) {
         const algorithm = algorithms.find((one) => hexLength(one) === hex.length);
-        if (algorithm !== undefined) this.#add(algorithm, hex.toLowerCase(), source);
+        if (algorithm !== undefined) first = Math.min(first, pageOf(algorithm, hex.toLowerCase()));
       }
     }
-  }
+    return Number.isFinite(first) ? first : undefined;
+  };
+}
 
-  /** The sources that contain a digest of these bytes, in hexadecimal or base64. */
-  sourcesOf(bytes: Buffer): Set<string> {
-    const found = new Set<string>();
-    for (const algorithm of algorithms) {
-      const sources = this.#sources[algorithm];
-      if (sources.size === 0) continue;
-      const hex = hash(algorithm, bytes, 'hex');
-      const base64 = Buffer.from(hex, 'hex').toString('base64').replace(/=+$/, '');
-      for (const digest of [hex, base64]) for (const source of sources.get(digest) ?? []) found.add(source);
-    }
-    return found;
+function digestsOf(pages: readonly Buffer[], algorithm: Algorithm): Map<string, number> {
+  const digests = new Map<string, number>();
+  for (const [index, page] of pages.entries()) {
+    const hex = hash(algorithm, page, 'hex');
+    const base64 = Buffer.from(hex, 'hex').toString('base64').replace(/=+$/, '');
+    for (const digest of [hex, base64]) if (!digests.has(digest)) digests.set(digest, index);
   }
-
-  #add(algorithm: Algorithm, digest: string, source: string): void {
-    const sources = this.#sources[algorithm].get(digest);
-    if (sources === undefined) this.#sources[algorithm].set(digest, new Set([source]));
-    else sources.add(source);
-  }
+  return digests;
 }

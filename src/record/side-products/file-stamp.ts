@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
-import { hashOf } from '../manifest.ts';
+import { statSync } from 'node:fs';
+import { hashOfFile } from '../manifest.ts';
 import type { DerivedKind } from './derived-files.ts';
 
 /** What tells a file that was written again from one that was left alone. */
@@ -14,7 +14,7 @@ export function stampOf(file: string): FileStamp | undefined {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (found === undefined || !found.isFile()) return undefined;
   const { ino, mtimeNs, ctimeNs } = found;
-  return { hash: hashOf(readFileSync(file)), written: [ino, mtimeNs, ctimeNs].join(' ') };
+  return { hash: hashOfFile(file), written: [ino, mtimeNs, ctimeNs].join(' ') };
 }
 
 /**

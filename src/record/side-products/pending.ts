@@ -51,8 +51,10 @@ export function watchFiles(stale: readonly StaleFile[]): () => StaleFile[] {
 
 /** Whether the compressed files beside a file hold what it does. A server sends them in its place. */
 function hasOwnCompressed(folder: SiteFolder, name: string): boolean {
-  const bytes = readFileSync(join(folder.directory, name));
   const compressed = listPageCopies([folder], name).filter(({ suffix }) => suffix !== undefined);
+  // Not read in vain: it may be larger than a buffer.
+  if (compressed.length === 0) return true;
+  const bytes = readFileSync(join(folder.directory, name));
   return compressed.every((copy) => readPageCopy(copy, bytes.length)?.equals(bytes));
 }
 
