@@ -99,8 +99,8 @@ function escapedStarts(key: string): string[] {
  */
 export function keyDetector(key: string): (text: Buffer | string) => boolean {
   const spellings = keySpellings(key).map((spelling) => Buffer.from(spelling));
-  // No encoder escapes some of these characters and not others: if the key is nothing else, it is found as it is.
-  const runs = key.match(/[\w-]+/g) ?? [''];
+  // No encoder escapes some letters and digits and not others: if the key is nothing else, it is found as it is.
+  const runs = key.match(/[A-Za-z0-9]+/g) ?? [''];
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best));
   const starts = [...new Set([...(longest.length < key.length ? [longest] : []), ...escapedStarts(key)])];
   const hints = starts.map((start) => Buffer.from(start));

@@ -102,9 +102,11 @@ describe('the error overlay points at the place of a wrong <Snippet>', () => {
     await overlay.waitFor({ state: 'attached' });
     expect(await overlay.locator('#code header h2').getAttribute('title')).toBe(join(site.directory, place));
     expect(await overlay.locator('#message-content').textContent()).toContain(reason.replaceAll('`', ''));
-    await vi.waitFor(async () => expect(await overlay.locator('.error-line').textContent()).toContain(line));
+    await vi.waitFor(async () => expect(await overlay.locator('.error-line').textContent()).toContain(line), {
+      timeout: 30_000,
+    });
     await overlay.getByText('Open in editor').click();
-    await vi.waitFor(() => expect(opened).toBe(join(site.directory, place)));
+    await vi.waitFor(() => expect(opened).toBe(join(site.directory, place)), { timeout: 30_000 });
     await page.close();
   });
 });

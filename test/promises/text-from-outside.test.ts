@@ -47,6 +47,17 @@ const spellings: Record<string, string> = {
 };
 
 describe('the API key in text from outside', () => {
+  test('is found in the output if only its punctuation is escaped', () => {
+    const plain = 'sk_live-5f1c0e9d7b3a';
+    for (const escaped of [
+      'sk&#95;live-5f1c0e9d7b3a',
+      'sk&lowbar;live&#x2d;5f1c0e9d7b3a',
+      'sk%5Flive%2D5f1c0e9d7b3a',
+    ]) {
+      expect(keyDetector(plain)(escaped)).toBe(true);
+    }
+  });
+
   test.for(Object.entries(spellings))('is found in the output %s', ([, spelling]) => {
     const containsKey = keyDetector(key);
     expect(containsKey(Buffer.from(`<p title="${spelling}">ä</p>`))).toBe(true);

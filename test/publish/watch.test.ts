@@ -164,7 +164,7 @@ describe('astro-snippets watch', () => {
     await rm(join(site.directory, 'deployed'), { force: true });
     const { output } = start('--exec', 'node deploy.mjs');
     await vi.waitFor(() => expect(output()).toContain('Checking every 1 s. Press Ctrl-C to stop.'), {
-      timeout: 10_000,
+      timeout: 30_000,
     });
 
     service.put(1, 'second');
@@ -195,7 +195,7 @@ describe('astro-snippets watch', () => {
   // Windows has no SIGTERM: a process is ended without notice.
   test.skipIf(process.platform === 'win32')('ends at once on SIGTERM, with exit status 143', async () => {
     const { output, process: child, ended } = start();
-    await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 30_000 });
     const before = performance.now();
     child.kill('SIGTERM');
     expect((await ended).exitCode).toBe(143);
