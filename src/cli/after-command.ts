@@ -9,12 +9,12 @@ import { runCommand } from './run-command.ts';
 export interface AfterResult {
   /** Its exit status. */
   status: number;
-  /** What it should have made anew and did not. Empty if it failed. */
+  /** What it should have rebuilt and did not. Empty if it failed. */
   left: StaleFile[];
 }
 
 /**
- * Runs the command of `refresh --after`, and looks at what it has made anew. The manifest remembers what is left: after a
+ * Runs the command of `refresh --after`, and looks at what it has rebuilt. The manifest remembers what is left: after a
  * command that failed, the next refresh runs it again.
  */
 export async function runAfter(

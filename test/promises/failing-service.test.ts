@@ -6,7 +6,7 @@ import { withoutRules } from '../../src/html/rules.ts';
 import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 import type { SnippetSource } from '../../src/snippets/source.ts';
-import { ailingServices, losesNothing } from '../client/ailing-services.ts';
+import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, simulate } from '../client/simulation.ts';
 import { virtualClock } from '../support/clock.ts';
 import { answer, answerRequests, apiKey, json, network, problem, renderBaseUrl } from '../support/network.ts';
@@ -116,7 +116,7 @@ describe.for(['both', 'both-on-one-origin'] as const)(
 );
 
 test('exactly the snippets fail that are dead for good, whatever else the service does', async () => {
-  await fc.assert(fc.asyncProperty(ailingServices({ ids: 300, latency: 100 }), losesNothing), {
+  await fc.assert(fc.asyncProperty(failingServices({ ids: 300, latency: 100 }), losesNothing), {
     numRuns: 40,
     seed: 20_260_101,
   });
