@@ -168,6 +168,32 @@ test('a service that limits the rate with Retry-After loses no snippet, however 
   expect(milliseconds).toBeLessThan(11 * 60_000);
 });
 
+test.for([1, 2, 20])(
+  'with %i requests at once, none is made while the service asks to wait, not even to find out whether it responds',
+  async (concurrency) => {
+    for (let seed = 1; seed <= 10; seed += 1) {
+      const pauses: { from: number; until: number }[] = [];
+      const tooSoon: number[] = [];
+      await simulate({
+        ids: chooseIds(200, 0, 1).ids,
+        endpoints: 'both-on-one-origin',
+        latency: 200,
+        options: { concurrency },
+        seed,
+        behaviour: ({ variant, at, random }) => {
+          if (pauses.some(({ from, until }) => from < at && at < until)) tooSoon.push(at);
+          if (variant === 'render' && at > 2_000) return 'network';
+          if (random() > 0.1) return 'good';
+          pauses.push({ from: at + 200, until: at + 5_200 });
+          return { status: 429, retryAfter: '5' };
+        },
+      });
+      expect(pauses).not.toEqual([]);
+      expect(tooSoon).toEqual([]);
+    }
+  },
+);
+
 test('a service that has been given up is asked again by the snippets that come later', async () => {
   const clock = virtualClock();
   let isDown = true;
