@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Service } from '../../src/client/service.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
+import { NoAnswer } from '../../src/client/transport.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
@@ -207,6 +208,40 @@ test('a service that has been given up is asked again by the snippets that come 
   expect(second.fetched.size).toBeGreaterThan(0);
   const third = await fetchFrom(client, 30);
   expect(third.fetched.size).toBe(30);
+  await client.close();
+});
+
+test('a probe that waits for its turn is not made after the service has asked to wait', async () => {
+  const clock = virtualClock();
+  let isBack = false;
+  let requests = 0;
+  const transport = {
+    async send() {
+      requests += 1;
+      if (!isBack) throw new NoAnswer('network', 'connect ECONNREFUSED');
+      return { status: 429, contentType: '', retryAfter: '30', body: '' };
+    },
+    async close() {},
+  };
+  const client = new Service(
+    {
+      apiKey,
+      renderBaseUrl: 'https://one.test/b',
+      retrieveBaseUrl: 'https://one.test/a',
+      concurrency: 1,
+      limits: { patience: 10_000, deadline: 20_000 },
+    },
+    clock,
+    transport,
+  );
+  const get = (ids: number[]) => Promise.allSettled(ids.map((id) => client.get(createRequest(id))));
+  await get(chooseIds(30, 0, 1).ids);
+  isBack = true;
+  requests = 0;
+  await clock.wait(10_000);
+  // Both variants have been given up, and each may be probed by one of these.
+  await get([31, 32]);
+  expect(requests).toBe(1);
   await client.close();
 });
 
