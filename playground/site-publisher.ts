@@ -15,7 +15,7 @@ export interface SitePublisher extends Publisher {
 
 /**
  * Brings the playground's site up to date: by a refresh of the pages that changed, and where that cannot be, by
- * building it anew, beside the one that is served, and putting it in its place when it is good. One at a time: what
+ * building it again, beside the one that is served, and putting it in its place when it is good. One at a time: what
  * is published meanwhile is in the one after.
  */
 export function createSitePublisher(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
-import { headersOf } from './astro-version.ts';
+import { astroVersion, headersOf, rendersTitles } from './astro-version.ts';
 import { cleanLogger } from './clean-logger.ts';
 import { nodeFlaw } from './client/node-version.ts';
 import { locationPlugin } from './components/location-plugin.ts';
@@ -40,16 +40,17 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   return {
     name,
     hooks: {
-      'astro:config:setup'({ command, addDevToolbarApp, injectScript, updateConfig, logger }) {
+      'astro:config:setup'({ command, config, addDevToolbarApp, injectScript, updateConfig, logger }) {
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
+        const version = astroVersion(fileURLToPath(config.root));
         updateConfig({
           vite: {
             plugins: [
               plugin,
               sourcePlugin(source, cleanLogger(logger), () => run.lockOutput()),
               locationPlugin(),
-              titlePlugin(),
+              rendersTitles(version) ? undefined : titlePlugin(version),
             ],
             define: { __ASTRO_SNIPPETS__: 'true' },
           },

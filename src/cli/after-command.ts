@@ -9,11 +9,11 @@ import { runCommand } from './run-command.ts';
 export interface AfterResult {
   /** Its exit status. */
   status: number;
-  /** What it should have made anew and did not. Empty if it failed. */
+  /** What it should have rebuilt and did not. Empty if it failed. */
   left: StaleFile[];
 }
 
-/** Runs the command of `refresh --after`, and looks at what it has made anew. */
+/** Runs the command of `refresh --after`, and looks at what it has rebuilt. */
 export async function runAfter(command: string, stale: readonly StaleFile[]): Promise<AfterResult> {
   const notRenewed = watchFiles(stale);
   const status = await runCommand(command);

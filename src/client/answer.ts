@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cleanText } from './clean-text.ts';
 
 /** What `render` returns (specification, section 4.2). */
 export interface RenderedSnippet {
@@ -58,19 +59,17 @@ export function readRetrieved(body: string, id: number): RetrievedSnippet | unde
 /**
  * Parses a problem object. Every error of the service is one (specification, section 7), so an error without one
  * comes from something else at this URL.
- *
- * @param clean makes text from outside safe to show.
  */
-export function readProblem(
-  contentType: string,
-  body: string,
-  clean: (text: string) => string,
-): Problem | undefined {
+export function readProblem(contentType: string, body: string): Problem | undefined {
   const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
   const found = read<Problem>(isDeclared ? problem : completeProblem, body);
   if (found === undefined) return undefined;
   const { title, detail, type } = found;
-  return { title: title && clean(title), detail: detail && clean(detail), type: type && clean(type) };
+  return {
+    title: title && cleanText(title),
+    detail: detail && cleanText(detail),
+    type: type && cleanText(type),
+  };
 }
 
 function read<T>(schema: z.ZodType<T>, body: string): T | undefined {

@@ -17,7 +17,7 @@ interface Level {
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]|-?\d[\d.eE+-]*/g;
 
 /**
- * Finds what `JSON.parse` changes without a word: a number that JavaScript cannot represent, and a key that is given twice.
+ * Finds what `JSON.parse` changes silently: a number that JavaScript cannot represent, and a key that is given twice.
  *
  * @param json valid JSON.
  * @returns a sentence that begins with the path.

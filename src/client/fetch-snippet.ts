@@ -1,5 +1,6 @@
 import pRetry from 'p-retry';
 import { type Problem, readProblem } from './answer.ts';
+import { cleanText } from './clean-text.ts';
 import type { Clock } from './clock.ts';
 import type { Endpoint } from './endpoint.ts';
 import { formatDuration } from './format.ts';
@@ -19,8 +20,6 @@ export interface Connection {
   authorization: string;
   clock: Clock;
   limits: Limits;
-  /** Makes text from outside safe to show, without the key. */
-  clean(text: string): string;
   /** Called before each HTTP request; `isRetry` if the same variant was asked before. */
   onRequest(isRetry: boolean): void;
   /** Called when a snippet falls back from variant B to variant A. */
@@ -192,7 +191,7 @@ interface Response<T> {
 async function send<T>(
   { request, read }: FetchPlan<T>,
   { variant, base }: Endpoint,
-  { transport, authorization, clock, clean }: Connection,
+  { transport, authorization, clock }: Connection,
   { milliseconds, signal }: { milliseconds: number; signal: AbortSignal },
 ): Promise<Response<T>> {
   const url = snippetUrl(base, variant, request);
@@ -201,14 +200,14 @@ async function send<T>(
     answer = await transport.send({ url, authorization, milliseconds }, signal);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    return { outcome: { kind: error.kind }, reason: clean(error.message) };
+    return { outcome: { kind: error.kind }, reason: cleanText(error.message) };
   }
   const { status, contentType, body } = answer;
   if (status === 200) {
     const value = read(variant, body);
     return { outcome: { kind: value === undefined ? 'unusable' : 'usable' }, value, status };
   }
-  const problem = readProblem(contentType, body, clean);
+  const problem = readProblem(contentType, body);
   return {
     outcome: { kind: 'status', status, problem: problem !== undefined },
     status,

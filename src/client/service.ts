@@ -1,6 +1,5 @@
 import { type RenderedSnippet, type RetrievedSnippet, readRendered, readRetrieved } from './answer.ts';
 import { checkApiKey } from './check-api-key.ts';
-import { cleanText } from './clean-text.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Endpoint, newHealth, type Origin } from './endpoint.ts';
 import { type Connection, type FetchPlan, type FetchResult, fetchSnippet, probe } from './fetch-snippet.ts';
@@ -93,7 +92,6 @@ export class Service {
       authorization: `Bearer ${apiKey}`,
       clock,
       limits,
-      clean: cleanText,
       transport: transport ?? httpsTransport({ ca: options.ca, concurrency, limits }),
       onRequest: (isRetry) => {
         this.#counts.requests += 1;

@@ -28,7 +28,7 @@ const maxDepth = 64;
  *
  * @param params a plain object. Two objects that mean the same give the same request; one without properties counts
  * as no params.
- * @throws SnippetError `invalid-id`, or `invalid-params` for whatever JSON would drop, change or reject, with its path.
+ * @throws SnippetError `invalid-id`, or `invalid-params` for what JSON would drop, change or reject, with its path.
  */
 export function createRequest(id: unknown, params?: unknown): SnippetRequest {
   return toRequest(parseSnippetId(id), canonicalParams(params));
@@ -36,7 +36,7 @@ export function createRequest(id: unknown, params?: unknown): SnippetRequest {
 
 /**
  * Makes a request of an id and params as they are written in markup or on the command line. Params that JSON would change
- * without a word are refused, with their path: `9007199254740993`, `1e400`, the same key twice.
+ * silently are refused, with their path: `9007199254740993`, `1e400`, the same key twice.
  *
  * @throws SnippetError `invalid-id` or `invalid-params`
  */

@@ -98,7 +98,7 @@ const silence = 1_500;
 
 /**
  * Lets attempts onto the wire: so many at a time, and none to an endpoint that has asked to wait or is down. An attempt
- * has a slot only while its request is on the wire; whatever it waits for, it waits without one.
+ * has a slot only while its request is on the wire, and none while it waits.
  */
 export class Traffic {
   readonly #options: TrafficOptions;
@@ -382,7 +382,7 @@ export class Traffic {
   async #sleep(milliseconds: number): Promise<void> {
     const { clock, closing } = this.#options;
     const changed = this.#changed.signal;
-    // What has changed, and the end of the client, only end the wait; whoever waits looks for itself.
+    // What has changed, and the end of the client, only end the wait: the caller looks at what is true now.
     await clock.wait(milliseconds, AbortSignal.any([changed, closing])).catch(() => {});
   }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import type { Dispatcher } from 'undici';
+import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import type { Limits } from './limits.ts';
 
 /** A complete answer of the service: its body has arrived to the last byte. */
@@ -192,45 +192,46 @@ async function createDispatcher(
   { ca, concurrency, limits }: TransportOptions,
   sockets: Set<Socket>,
 ): Promise<Dispatcher> {
-  const { Agent, EnvHttpProxyAgent, buildConnector } = loadUndici();
+  const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = loadUndici();
   const tls = {
+    preferH2: true,
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { secureContext: await trusting(ca) }),
   };
-  const options = {
+  const options: Agent.Options = {
     connections: concurrency,
     pipelining: 1,
     allowH2: true,
     headersTimeout: limits.idleTimeout,
     bodyTimeout: limits.idleTimeout,
     maxResponseSize: limits.bodyBytes,
+    connect: buildConnector({ timeout: limits.connectTimeout, allowH2: true, ...tls }),
+    // Here and not around the connector above, since a proxy's tunnels are made by one of undici's own.
+    factory: (origin, { connect, ...others }: Pool.Options) =>
+      new Pool(origin, { ...others, connect: remembering(connect as buildConnector.connector, sockets) }),
   };
-  if (!isProxySet()) {
-    const connector = buildConnector({
-      timeout: limits.connectTimeout,
-      allowH2: true,
-      preferH2: true,
-      ...tls,
-    });
-    const connect: typeof connector = (target, callback) =>
-      connector(target, (...result) => {
-        const [, socket] = result;
-        // Undici's type says null; after an error there is no second argument at all.
-        if (socket) {
-          sockets.add(socket);
-          socket.once('close', () => sockets.delete(socket));
-        }
-        callback(...result);
-      });
-    return new Agent({ ...options, connect });
-  }
+  if (!isProxySet()) return new Agent(options);
   return new EnvHttpProxyAgent({
     ...options,
     connectTimeout: limits.connectTimeout,
-    requestTls: { preferH2: true, ...tls },
+    requestTls: tls,
     proxyTls: { rejectUnauthorized: true },
   });
+}
+
+/** Keeps the sockets that a connector opens in a set, until they are closed. */
+function remembering(connector: buildConnector.connector, sockets: Set<Socket>): buildConnector.connector {
+  return (target, callback) =>
+    connector(target, (...result) => {
+      const [, socket] = result;
+      // Undici's type says null; after an error there is no second argument at all.
+      if (socket) {
+        sockets.add(socket);
+        socket.once('close', () => sockets.delete(socket));
+      }
+      callback(...result);
+    });
 }
 
 /**

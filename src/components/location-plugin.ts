@@ -34,7 +34,7 @@ export function locationPlugin() {
         if (calls.length === 0) return undefined;
         const file = relative(root, id).replaceAll('\\', '/');
         const source = await readFile(id, 'utf8').catch(() => '');
-        const tags = tagsIn(source, id.endsWith('.mdx') ? examplesInMdx : hiddenInAstro, names);
+        const tags = tagsIn(withoutHidden(id, source), names);
         const mapped = id.endsWith('.mdx') ? [] : placesByMap(code, calls, this.getCombinedSourcemap());
         const isTag = ({ line, column }: Place) =>
           tags.some((tag) => tag.line === line && tag.column === column);
@@ -103,8 +103,13 @@ interface Tag extends Required<Pick<Source, 'line' | 'column'>> {
 const examplesInMdx = /^(`{3,}|~{3,})[\s\S]*?^\1|`[^`\n]+`|\{\/\*[\s\S]*?\*\/\}/gm;
 const hiddenInAstro = /^\s*---[\s\S]*?^---|<!--[\s\S]*?-->|\/\*[\s\S]*?\*\//gm;
 
-function tagsIn(source: string, hidden: RegExp, names: readonly string[]): Tag[] {
-  const text = source.replace(hidden, (found) => found.replaceAll(/[^\n]/g, ' '));
+/** Blanks out the parts of a file that render no component, such as frontmatter, comments and code. Offsets stay. */
+export function withoutHidden(id: string, source: string): string {
+  const hidden = id.endsWith('.mdx') ? examplesInMdx : hiddenInAstro;
+  return source.replace(hidden, (found) => found.replaceAll(/[^\n]/g, ' '));
+}
+
+function tagsIn(text: string, names: readonly string[]): Tag[] {
   return [...text.matchAll(new RegExp(String.raw`<${alternatives(names)}(?=[\s/>])`, 'g'))].map(
     ({ index }) => {
       const lines = text.slice(0, index).split('\n');

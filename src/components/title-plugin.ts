@@ -1,33 +1,32 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { astroVersion, rendersTitles } from '../astro-version.ts';
 import { userError } from '../failures/user-error.ts';
+import { withoutHidden } from './location-plugin.ts';
 
 const component = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<Snippet[\s/>]/g;
-const hidden = /^\s*---[\s\S]*?^---|<!--[\s\S]*?-->|\/\*[\s\S]*?\*\//gm;
 
 /**
  * A Vite plugin that rejects `<Snippet>` in `<title>` and `<textarea>` where Astro's compiler takes it as text, with file
  * and line: within braces, the compiler writes code that no parser accepts, and its error names neither.
+ *
+ * @param version that of the project's Astro, for the message.
  */
-export function titlePlugin() {
+export function titlePlugin(version: string) {
   let root = '';
-  let version = '';
   return {
     name: 'astro-snippets:title',
     enforce: 'pre' as const,
     configResolved(config: { root: string }) {
       root = config.root;
-      version = astroVersion(root);
     },
     // Before the compiler, which fails in `transform`.
     load: {
       filter: { id: /\.astro$/ },
       async handler(id: string) {
-        if (!id.endsWith('.astro') || rendersTitles(version)) return undefined;
+        if (!id.endsWith('.astro')) return undefined;
         const source = await readFile(id, 'utf8').catch(() => '');
         if (!source.includes('astro-snippets/components')) return undefined;
-        const text = source.replace(hidden, (found) => found.replaceAll(/[^\n]/g, ' '));
+        const text = withoutHidden(id, source);
         const [found] = text.matchAll(component);
         if (found === undefined) return undefined;
         const line = text.slice(0, found.index + found[0].length).split('\n').length;

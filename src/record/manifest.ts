@@ -159,7 +159,7 @@ const manifestSchema = z.object({
   /** Pages whose copies and compressed files a refresh that is in progress, or was killed, writes. */
   renewing: z.array(renewingSchema).optional(),
   /**
-   * What the command of `refresh --after` has yet to make anew. Present, even if it is empty, from before pages are
+   * What the command of `refresh --after` has yet to rebuild. Present, even if it is empty, from before pages are
    * written until the command has succeeded.
    */
   pending: z.array(pendingSchema).optional(),

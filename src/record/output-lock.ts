@@ -148,7 +148,7 @@ function holding(file: string, token: string): OutputLock {
     try {
       utimesSync(file, now, now);
     } catch {
-      // Somebody removed it. There is nothing to keep alive.
+      // The file has been removed: there is nothing to keep alive.
     }
   }, heartbeat).unref();
   let isHeld = true;
@@ -229,7 +229,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It is there, and belongs to somebody else.
+    // The process exists, and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

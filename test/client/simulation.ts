@@ -5,6 +5,7 @@ import type { Variant } from '../../src/client/service-url.ts';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
+import { beginWait, type Wait } from '../support/clock.ts';
 
 /** What the simulated service does with a request; a status, or no answer at all. */
 export type Behaviour = 'good' | 'network' | 'hang' | number;
@@ -146,16 +147,11 @@ function answerWith(what: 'good' | number | { status: number; retryAfter: string
   return { status, contentType: 'text/plain', retryAfter, body: '' };
 }
 
-interface Waiter {
-  at: number;
-  wake(): void;
-}
-
 /** A clock that advances to the end of the next wait as soon as no other work is left. */
 function simulatedClock(random: () => number): Clock & { advanced(): number } {
   const start = Date.parse('2026-01-01T00:00:00Z');
   let now = start;
-  const waiting = new Set<Waiter>();
+  const waiting = new Set<Wait>();
   let isPumping = false;
   const pump = () => {
     isPumping = false;
@@ -163,7 +159,7 @@ function simulatedClock(random: () => number): Clock & { advanced(): number } {
     let next = Number.POSITIVE_INFINITY;
     for (const { at } of waiting) next = Math.min(next, at);
     now = next;
-    for (const waiter of [...waiting]) if (waiter.at === next) waiter.wake();
+    for (const wait of [...waiting]) if (wait.at === next) wait.end();
     schedule();
   };
   const schedule = () => {
@@ -176,27 +172,9 @@ function simulatedClock(random: () => number): Clock & { advanced(): number } {
     advanced: () => now - start,
     random,
     wait(milliseconds, signal) {
-      return new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(signal.reason);
-        const leave = () => {
-          waiting.delete(waiter);
-          signal?.removeEventListener('abort', abort);
-        };
-        const abort = () => {
-          leave();
-          reject(signal?.reason);
-        };
-        const waiter: Waiter = {
-          at: now + Math.max(0, milliseconds),
-          wake() {
-            leave();
-            resolve();
-          },
-        };
-        signal?.addEventListener('abort', abort);
-        waiting.add(waiter);
-        schedule();
-      });
+      const ended = beginWait(waiting, now + Math.max(0, milliseconds), signal);
+      schedule();
+      return ended;
     },
   };
 }

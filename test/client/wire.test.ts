@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
-import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
+import { certificate, httpServer, rawServer, tunnelProxy } from '../support/tls-server.ts';
 import { apiKey, clientOf, closeAfterwards, failureOf, serve } from '../support/wire.ts';
 
 const content = JSON.stringify({ content: 'Grüße, <b>& more</b>' });
@@ -188,22 +187,25 @@ describe('abort and close', () => {
     expect(await Promise.race([ended, setTimeout(3_000, 'still open')])).not.toBe('still open');
   });
 
-  test('closing a client whose HTTP/2 streams were aborted or reset does not end the process', async () => {
-    let asked = 0;
-    const server = await serve(
-      httpServer((_, response) => {
-        asked += 1;
-        response.on('error', () => {});
-        if (asked % 4 === 0) return;
-        if (asked % 4 === 1) response.write('{"con');
-        else if (asked % 4 === 2) response.stream.close(2);
-        else void setTimeout(asked % 7).then(() => response.end(content));
-      }),
-    );
-    const script = join(tmpdir(), `snippet-client-streams-${process.pid}.mts`);
-    await writeFile(
-      script,
-      `import { setTimeout } from 'node:timers/promises';
+  test.for(['directly', 'through a proxy'] as const)(
+    'closing a client whose HTTP/2 streams (%s) were aborted or reset does not end the process',
+    async (how) => {
+      const proxy = how === 'directly' ? undefined : await serve(tunnelProxy());
+      let asked = 0;
+      const server = await serve(
+        httpServer((_, response) => {
+          asked += 1;
+          response.on('error', () => {});
+          if (asked % 4 === 0) return;
+          if (asked % 4 === 1) response.write('{"con');
+          else if (asked % 4 === 2) response.stream.close(2);
+          else void setTimeout(asked % 7).then(() => response.end(content));
+        }),
+      );
+      const script = join(tmpdir(), `snippet-client-streams-${process.pid}-${how.replaceAll(' ', '-')}.mts`);
+      await writeFile(
+        script,
+        `import { setTimeout } from 'node:timers/promises';
        import { SnippetClient } from ${JSON.stringify(join(import.meta.dirname, '../../src/client/index.ts'))};
        const options = ${JSON.stringify({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca, concurrency: 100 })};
        for (let round = 0; round < 25; round++) {
@@ -218,10 +220,15 @@ describe('abort and close', () => {
          await Promise.all(all);
        }
        console.log('closed');`,
-    );
-    const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 50_000 });
-    expect(stdout.trim()).toBe('closed');
-  });
+      );
+      const { stdout } = await promisify(execFile)(process.execPath, [script], {
+        timeout: 50_000,
+        env: { ...process.env, NO_PROXY: '', no_proxy: '', HTTPS_PROXY: proxy?.origin ?? '' },
+      });
+      expect(stdout.trim()).toBe('closed');
+      expect(proxy?.asked.length).not.toBe(0);
+    },
+  );
 
   test('a closed client does not keep the process alive', async () => {
     const server = await serve(httpServer(fine));
@@ -245,30 +252,14 @@ test.for(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'])(
   'the proxy in %s is used for tunnels and never receives the API key',
   async (variable) => {
     const server = await serve(httpServer(fine));
-    const asked: string[] = [];
-    const proxy = createServer().on('connect', (request, socket: Socket) => {
-      asked.push(`${request.url} ${request.headers.authorization ?? 'no key'}`);
-      const upstream = connect(server.port, '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-        upstream.pipe(socket).pipe(upstream);
-      });
-      upstream.on('error', () => socket.destroy());
-      socket.on('error', () => upstream.destroy());
-    });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    closeAfterwards({
-      async close() {
-        proxy.close();
-        proxy.closeAllConnections();
-      },
-    });
+    const proxy = await serve(tunnelProxy());
     vi.stubEnv('NO_PROXY', '');
     vi.stubEnv('no_proxy', '');
     for (const name of ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'])
       vi.stubEnv(name, undefined);
-    vi.stubEnv(variable, `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    vi.stubEnv(variable, proxy.origin);
     expect(await clientOf(server).get(42)).toMatchObject({ variant: 'render' });
-    expect(asked).toEqual([`localhost:${server.port} no key`]);
+    expect(proxy.asked).toEqual([`localhost:${server.port} no key`]);
 
     const untrusting = clientOf(server, { ca: undefined });
     expect(await failureOf(untrusting.get(42))).toMatchObject({ code: 'certificate' });

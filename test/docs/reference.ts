@@ -90,5 +90,5 @@ export function errorsPage(): string {
   const sections = Object.entries(errors as Record<string, ErrorEntry>)
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([code, { title, effect, hint }]) => `## ${code}\n\n${title}. ${effects[effect]}\n\n${hint}\n`);
-  return `# Errors\n\nEvery error has a permanent code, which is shown wherever it is reported.\n\n${sections.join('\n')}`;
+  return `# Errors\n\nEvery error has a permanent code, which is shown with it.\n\n${sections.join('\n')}`;
 }

@@ -90,7 +90,7 @@ describe('what is an element, as the HTML Standard says', () => {
 
 describe('different from parse5', () => {
   test.for([
-    // A browser builds the options of a list anew; current ones let other elements in.
+    // A browser rebuilds the options of a list; newer browsers let other elements in.
     ['a list of options drops other elements', `<select>${embed}</select>`, 1, 0],
     // Who writes frames writes no body; both are as good as gone from the web.
     ['a page of frames drops other elements', `<frameset>${embed}</frameset>`, 1, 0],

@@ -4,7 +4,7 @@ import { Service } from '../../src/client/service.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
-import { ailingServices, losesNothing } from '../client/ailing-services.ts';
+import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, randomNumbers } from '../client/simulation.ts';
 import { certificate, httpServer, type TlsServer } from '../support/tls-server.ts';
 
@@ -84,7 +84,7 @@ describe.for([[['render']], [['render', 'retrieve']]] as const)('with the base U
 });
 
 test('exactly the snippets fail that are dead for good, in a thousand simulated runs', async () => {
-  await fc.assert(fc.asyncProperty(ailingServices({ ids: 1_000, latency: 500 }), losesNothing), {
+  await fc.assert(fc.asyncProperty(failingServices({ ids: 1_000, latency: 500 }), losesNothing), {
     numRuns: 1_000,
   });
 }, 600_000);

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, Socket } from 'node:net';
 import tls from 'node:tls';
 import selfsigned from 'selfsigned';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createSite } from '../support/site.ts';
 import {
   certificate,
@@ -173,6 +173,26 @@ test('an invalid certificate of a proxy is rejected, even with NODE_TLS_REJECT_U
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   expect(await failureOf(clientOf(server).get(42))).toMatchObject({ code: 'certificate', attempts: 1 });
   expect(asked).toBe(0);
+});
+
+describe('with a proxy that NO_PROXY excludes', () => {
+  const excludeProxy = () => {
+    vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:1');
+    vi.stubEnv('NO_PROXY', 'localhost');
+    vi.stubEnv('no_proxy', 'localhost');
+  };
+
+  test('a certificate of `ca` is trusted', async () => {
+    excludeProxy();
+    expect(await clientOf(await serve(httpServer(fine))).get(42)).toMatchObject({ variant: 'render' });
+  });
+
+  test('an invalid certificate is rejected, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
+    excludeProxy();
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const client = clientOf(await serve(httpServer(fine)), { ca: undefined });
+    expect(await failureOf(client.get(42))).toMatchObject({ code: 'certificate', attempts: 1 });
+  });
 });
 
 test('a base URL with http: fails the build without a connection', async () => {

@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Service } from '../../src/client/service.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
+import { NoAnswer } from '../../src/client/transport.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 import type { SnippetSource } from '../../src/snippets/source.ts';
-import { ailingServices, losesNothing } from '../client/ailing-services.ts';
+import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, simulate } from '../client/simulation.ts';
 import { virtualClock } from '../support/clock.ts';
 import { answer, answerRequests, apiKey, json, network, problem, renderBaseUrl } from '../support/network.ts';
@@ -116,7 +117,7 @@ describe.for(['both', 'both-on-one-origin'] as const)(
 );
 
 test('exactly the snippets fail that are dead for good, whatever else the service does', async () => {
-  await fc.assert(fc.asyncProperty(ailingServices({ ids: 300, latency: 100 }), losesNothing), {
+  await fc.assert(fc.asyncProperty(failingServices({ ids: 300, latency: 100 }), losesNothing), {
     numRuns: 40,
     seed: 20_260_101,
   });
@@ -168,6 +169,32 @@ test('a service that limits the rate with Retry-After loses no snippet, however 
   expect(milliseconds).toBeLessThan(11 * 60_000);
 });
 
+test.for([1, 2, 20])(
+  'with %i requests at once, none is made while the service asks to wait, not even to find out whether it responds',
+  async (concurrency) => {
+    for (let seed = 1; seed <= 10; seed += 1) {
+      const pauses: { from: number; until: number }[] = [];
+      const tooSoon: number[] = [];
+      await simulate({
+        ids: chooseIds(200, 0, 1).ids,
+        endpoints: 'both-on-one-origin',
+        latency: 200,
+        options: { concurrency },
+        seed,
+        behaviour: ({ variant, at, random }) => {
+          if (pauses.some(({ from, until }) => from < at && at < until)) tooSoon.push(at);
+          if (variant === 'render' && at > 2_000) return 'network';
+          if (random() > 0.1) return 'good';
+          pauses.push({ from: at + 200, until: at + 5_200 });
+          return { status: 429, retryAfter: '5' };
+        },
+      });
+      expect(pauses).not.toEqual([]);
+      expect(tooSoon).toEqual([]);
+    }
+  },
+);
+
 test('a service that has been given up is asked again by the snippets that come later', async () => {
   const clock = virtualClock();
   let isDown = true;
@@ -181,6 +208,40 @@ test('a service that has been given up is asked again by the snippets that come 
   expect(second.fetched.size).toBeGreaterThan(0);
   const third = await fetchFrom(client, 30);
   expect(third.fetched.size).toBe(30);
+  await client.close();
+});
+
+test('a probe that waits for its turn is not made after the service has asked to wait', async () => {
+  const clock = virtualClock();
+  let isBack = false;
+  let requests = 0;
+  const transport = {
+    async send() {
+      requests += 1;
+      if (!isBack) throw new NoAnswer('network', 'connect ECONNREFUSED');
+      return { status: 429, contentType: '', retryAfter: '30', body: '' };
+    },
+    async close() {},
+  };
+  const client = new Service(
+    {
+      apiKey,
+      renderBaseUrl: 'https://one.test/b',
+      retrieveBaseUrl: 'https://one.test/a',
+      concurrency: 1,
+      limits: { patience: 10_000, deadline: 20_000 },
+    },
+    clock,
+    transport,
+  );
+  const get = (ids: number[]) => Promise.allSettled(ids.map((id) => client.get(createRequest(id))));
+  await get(chooseIds(30, 0, 1).ids);
+  isBack = true;
+  requests = 0;
+  await clock.wait(10_000);
+  // Both variants have been given up, and each may be probed by one of these.
+  await get([31, 32]);
+  expect(requests).toBe(1);
   await client.close();
 });
 

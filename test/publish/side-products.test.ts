@@ -543,7 +543,7 @@ export const collections = { legal: defineCollection({ loader: snippetLoader({ i
     }
   }
 
-  test('is a reason for status 3 until --after makes it anew, and a search finds the new word, not the old', async () => {
+  test('is a reason for status 3 until --after rebuilds it, and a search finds the new word, not the old', async () => {
     await promisify(exec)(
       `"${join(bin, 'pagefind')}" --site dist && cp -R dist/pagefind .vercel/output/static/pagefind`,
       { cwd: site.directory },

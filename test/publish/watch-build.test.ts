@@ -166,7 +166,7 @@ appendFileSync('deployed', readFileSync('dist/index.html', 'utf8').match(/<p>(.*
     expect(output()).toContain('index.html was changed after the build\nBuilding the site.');
     expect(await read('built')).toBe('xx');
     expect(await site.read('index.html')).toContain('<p>second</p>');
-    // The record was read anew: nothing is left to do.
+    // The record was read again: nothing is left to do.
     const asked = service.requests().length;
     await waitFor(() => expect(service.requests().length).toBeGreaterThan(asked + 1));
     expect([await read('built'), await read('deployed')]).toEqual(['xx', 'first\nsecond\n']);

@@ -61,7 +61,7 @@ test.each<[name: string, canBuild: boolean, WatchState, WatchEvent, WatchAction,
       { failures: 2 },
     ],
     [
-      'builds at once, and counts anew, when something else has to be built',
+      'builds at once, and counts from one again, when something else has to be built',
       true,
       waiting,
       toBuild('b.html'),

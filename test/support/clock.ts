@@ -26,9 +26,34 @@ export function instantClock({ random = 0.5 } = {}): TestClock {
   };
 }
 
-interface Waiter {
+/** A wait that has begun. */
+export interface Wait {
   at: number;
-  wake(): void;
+  end(): void;
+}
+
+/** Adds a wait to those that a clock ends at their time. Like the clock, it ends early if its signal is aborted. */
+export function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const leave = () => {
+      waiting.delete(wait);
+      signal?.removeEventListener('abort', abort);
+    };
+    const abort = () => {
+      leave();
+      reject(signal?.reason);
+    };
+    const wait: Wait = {
+      at,
+      end() {
+        leave();
+        resolve();
+      },
+    };
+    signal?.addEventListener('abort', abort);
+    return waiting.add(wait);
+  });
 }
 
 // In real milliseconds: how long time stands still for an expected wait that does not begin.
@@ -51,21 +76,21 @@ export function virtualClock({
 } = {}): TestClock & { advanced(): number } {
   let now = start;
   const waits: number[] = [];
-  const waiting = new Set<Waiter>();
+  const waiting = new Set<Wait>();
   let pump: NodeJS.Timeout | undefined;
   let lastWait = 0;
-  const wakeFirst = () => {
+  const endFirst = () => {
     pump = undefined;
     if (waiting.size < sleepers() && performance.now() - lastWait < longestStandstill) return schedule();
     const first = [...waiting].sort((a, b) => a.at - b.at)[0];
     if (first === undefined) return;
     now = Math.max(now, first.at);
-    first.wake();
+    first.end();
     schedule();
   };
   const schedule = () => {
     clearTimeout(pump);
-    pump = waiting.size > 0 ? setTimeout(wakeFirst, quietFor) : undefined;
+    pump = waiting.size > 0 ? setTimeout(endFirst, quietFor) : undefined;
   };
   return {
     waits,
@@ -74,28 +99,10 @@ export function virtualClock({
     advanced: () => now - start,
     wait(milliseconds, signal) {
       waits.push(milliseconds);
-      return new Promise((resolve, reject) => {
-        const leave = () => {
-          waiting.delete(waiter);
-          signal?.removeEventListener('abort', abort);
-        };
-        const abort = () => {
-          leave();
-          reject(signal?.reason);
-        };
-        lastWait = performance.now();
-        const waiter: Waiter = {
-          at: now + milliseconds,
-          wake() {
-            leave();
-            resolve();
-          },
-        };
-        if (signal?.aborted) return abort();
-        signal?.addEventListener('abort', abort);
-        waiting.add(waiter);
-        return schedule();
-      });
+      lastWait = performance.now();
+      const ended = beginWait(waiting, now + milliseconds, signal);
+      schedule();
+      return ended;
     },
   };
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import selfsigned from 'selfsigned';
 
@@ -79,6 +80,42 @@ export function rawServer(
       });
     }),
   );
+}
+
+export interface TunnelProxy {
+  /** `http://127.0.0.1:…` */
+  origin: string;
+  /** Each tunnel's target, with the API key that the proxy was sent. */
+  asked: string[];
+  close(): Promise<void>;
+}
+
+/** A proxy that makes tunnels (CONNECT) to servers on this machine. */
+export async function tunnelProxy(): Promise<TunnelProxy> {
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const proxy = createHttpServer().on('connect', (request, socket: Socket) => {
+    asked.push(`${request.url} ${request.headers.authorization ?? 'no key'}`);
+    const upstream = connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      upstream.pipe(socket).pipe(upstream);
+    });
+    sockets.add(socket).add(upstream);
+    upstream.on('error', () => socket.destroy());
+    socket.on('error', () => upstream.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  return {
+    origin: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    asked,
+    async close() {
+      const closed = once(proxy, 'close');
+      proxy.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
 }
 
 async function listen(server: ReturnType<typeof createServer>): Promise<TlsServer> {

@@ -1,7 +1,7 @@
 import { afterEach, expect, vi } from 'vitest';
 import { SnippetClient, type SnippetClientOptions, SnippetError } from '../../src/client/index.ts';
 import { instantClock } from './clock.ts';
-import { certificate, type TlsServer } from './tls-server.ts';
+import { certificate } from './tls-server.ts';
 
 // For tests of the client against real servers: everything they open is closed after each test, last first.
 
@@ -17,7 +17,7 @@ export function closeAfterwards(thing: { close(): Promise<void> }): void {
   open.push(thing);
 }
 
-export async function serve(server: Promise<TlsServer>): Promise<TlsServer> {
+export async function serve<T extends { close(): Promise<void> }>(server: Promise<T>): Promise<T> {
   const running = await server;
   open.push(running);
   return running;

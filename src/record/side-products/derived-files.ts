@@ -114,14 +114,14 @@ export function whyStale({ kind, page }: Pick<DerivedFile, 'kind' | 'page'>): st
 }
 
 /**
- * The shell command that makes search indexes anew. Without their old folders, which Pagefind does not empty.
+ * The shell command that rebuilds search indexes. It removes their folders first, since Pagefind does not empty them.
  *
  * @param indexes all of kind `search-index`.
  */
 export function searchIndexCommand(indexes: readonly DerivedFile[]): string {
   const pathOf = ({ folder: { directory }, name }: DerivedFile) =>
     quoted(shownPath(join(directory, dirname(name))));
-  const makeAnew = (index: DerivedFile): string => {
+  const rebuild = (index: DerivedFile): string => {
     const { folder, name } = index;
     const original = indexes.find((one) => one.folder.copy === undefined && one.name === name);
     if (folder.copy !== undefined && original !== undefined)
@@ -129,7 +129,7 @@ export function searchIndexCommand(indexes: readonly DerivedFile[]): string {
     const where = dirname(name) === 'pagefind' ? '' : ` --output-subdir ${quoted(dirname(name))}`;
     return `pagefind --site ${quoted(shownPath(folder.directory))}${where}`;
   };
-  return [`rm -rf ${indexes.map(pathOf).join(' ')}`, ...indexes.map(makeAnew)].join(' && ');
+  return [`rm -rf ${indexes.map(pathOf).join(' ')}`, ...indexes.map(rebuild)].join(' && ');
 }
 
 function quoted(path: string): string {

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { chooseIds, type Simulation, simulate } from './simulation.ts';
 
 /** A service that fails for some ids for good, and for the others by chance. */
-export interface AilingService {
+export interface FailingService {
   count: number;
   /** The share of ids that are dead for good. */
   dead: number;
@@ -18,14 +18,14 @@ export interface AilingService {
   seed: number;
 }
 
-export function ailingServices(most: { ids: number; latency: number }): fc.Arbitrary<AilingService> {
+export function failingServices(most: { ids: number; latency: number }): fc.Arbitrary<FailingService> {
   return fc.record({
     count: fc.integer({ min: 100, max: most.ids }),
     dead: fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 0.6, noNaN: true })),
     chance: fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 0.5, noNaN: true })),
     latency: fc.integer({ min: 1, max: most.latency }),
     order: fc.constantFrom('first', 'last', 'mixed'),
-    how: fc.constantFrom<AilingService['how'][]>(500, 503, 429, 'network'),
+    how: fc.constantFrom<FailingService['how'][]>(500, 503, 429, 'network'),
     concurrency: fc.constantFrom(1, 5, 20, 100),
     endpoints: fc.constantFrom('render', 'retrieve', 'both', 'both-on-one-origin'),
     seed: fc.nat(),
@@ -33,7 +33,7 @@ export function ailingServices(most: { ids: number; latency: number }): fc.Arbit
 }
 
 /** Exactly the ids fail that are dead for good. */
-export async function losesNothing(service: AilingService): Promise<void> {
+export async function losesNothing(service: FailingService): Promise<void> {
   const { count, dead, chance, latency, how, concurrency, endpoints, seed } = service;
   const { ids, chosen } = chooseIds(count, dead, seed);
   const { fetched, failed } = await simulate({
@@ -51,7 +51,7 @@ export async function losesNothing(service: AilingService): Promise<void> {
 function inOrder(
   ids: readonly number[],
   chosen: ReadonlySet<number>,
-  order: AilingService['order'],
+  order: FailingService['order'],
 ): readonly number[] {
   if (order === 'mixed') return ids;
   const others = ids.filter((id) => !chosen.has(id));
