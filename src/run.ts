@@ -155,6 +155,7 @@ export class Run {
       this.#finished = await buildSite({
         ...output,
         ...opened,
+        outDir: this.#folders.outDir,
         manifest,
         hadManifest: this.#hadManifest,
         collected: [...this.#collected.values()].flat(),

@@ -26,6 +26,8 @@ import { OutputVerifier, refuseKey } from './verify-output.ts';
 export interface SiteBuild {
   /** The output folder. */
   directory: string;
+  /** Astro's `outDir`: the same, or a folder that contains it. */
+  outDir: string;
   /** The folder of the sources, and the one that people name them from. */
   sources: SourceFolders;
   /** The file of the manifest. */
@@ -86,10 +88,13 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     lock();
     recorder = new FileRecorder([], new Map(), collected);
   }
+  const output = outputFrom(manifest, directory);
+  const outDir = outputFrom(manifest, build.outDir);
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout, html } = settings;
   await writeManifest(manifest, {
     builtAt: new Date().toISOString(),
-    output: outputFrom(manifest, directory),
+    output,
+    outDir: outDir === output ? undefined : outDir,
     settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout: `${timeout}ms` },
     rules: {
       sanitizes: html.sanitize !== undefined,

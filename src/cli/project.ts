@@ -5,8 +5,16 @@ import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
-import { hashOf, type Manifest, type ManifestFlaw, outputFrom, readManifest } from '../record/manifest.ts';
+import {
+  hashOf,
+  type Manifest,
+  type ManifestFlaw,
+  outDirOf,
+  outputFrom,
+  readManifest,
+} from '../record/manifest.ts';
 import { manifestFile } from '../record/manifest-file.ts';
+import { lockFile } from '../record/output-lock.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
@@ -25,6 +33,8 @@ export interface ProjectOptions {
 export interface Project {
   file: string;
   manifest: Manifest;
+  /** The lock of the output, as a build takes it. */
+  lock: string;
   /** What a refresh writes first. If none is running, one that was killed has left these. */
   temporary: readonly string[];
 }
@@ -40,8 +50,22 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
   if (output !== undefined) await requireFolder(output);
-  const moved = output === undefined ? found : { ...found, output: outputFrom(file, resolve(output)) };
-  return { file, manifest: await recover(file, moved), temporary: temporaryFiles(file, moved) };
+  const moved = output === undefined ? found : withOutput(file, found, output);
+  return {
+    file,
+    manifest: await recover(file, moved),
+    lock: lockFile(file, outDirOf(file, moved)),
+    temporary: temporaryFiles(file, moved),
+  };
+}
+
+/** The record of an output that was moved is still that of the folder that a build empties. */
+function withOutput(file: string, manifest: Manifest, output: string): Manifest {
+  return {
+    ...manifest,
+    output: outputFrom(file, resolve(output)),
+    outDir: manifest.outDir ?? manifest.output,
+  };
 }
 
 /** The message, and the hint where the one of the table of errors does not say it best. */

@@ -5,10 +5,10 @@ import { containsKnownKey } from '../client/known-keys.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import type { Changes } from '../record/changes.ts';
-import { hashOf, type Manifest, outputOf } from '../record/manifest.ts';
+import { hashOf, type Manifest } from '../record/manifest.ts';
 import {
   describeHolder,
-  lockFile,
+  possibleLockFiles,
   type WaitOptions,
   waitForLock,
   waitUntilFree,
@@ -79,12 +79,11 @@ export async function updateSite(
 ): Promise<SiteUpdate> {
   const file = await manifestPath(project);
   // A build that is running has removed the record, and writes a new one.
-  await waitUntilFree(lockFile(file, undefined), waiting(signal));
+  for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(signal));
   for (;;) {
     const record = await readRecord(file);
     const changes = await openChanges(project, { signal });
-    const locked = <T>(work: () => Promise<T>) =>
-      whileLocked(lockFile(file, outputOf(file, changes.manifest)), work, signal);
+    const locked = <T>(work: () => Promise<T>) => whileLocked(changes.lock, work, signal);
     const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.
       if (!isSame(record, await readRecord(file))) return undefined;

@@ -122,6 +122,8 @@ const manifestSchema = z.object({
   refreshedAt: z.iso.datetime().optional(),
   /** The output folder, relative to the manifest's own folder. */
   output: z.string(),
+  /** Astro's `outDir`, where an adapter has its pages in a folder of that; relative to the manifest's own folder. */
+  outDir: z.string().optional(),
   /** Copies of it that adapters made, relative to the manifest's own folder. */
   copies: z.array(z.string()).optional(),
   /** How the service was reached. The key is not included. */
@@ -268,6 +270,11 @@ export function namesOf({ pages, collections }: Shown): string[] {
 /** The output folder of a manifest. */
 export function outputOf(file: string, { output }: Manifest): string {
   return resolve(dirname(file), output);
+}
+
+/** The folder that a build empties: the output, or one that contains it. */
+export function outDirOf(file: string, { output, outDir = output }: Manifest): string {
+  return resolve(dirname(file), outDir);
 }
 
 /** How a manifest records an output folder: relative, so that both can be moved together. */

@@ -66,14 +66,25 @@ export interface OutputLock {
  * The lock of an output folder is beside its manifest. Astro empties the output, so a cache folder in there cannot
  * hold a lock.
  *
- * @param output `undefined` if it is not known, since there is no manifest.
+ * @param outDir the folder that Astro empties.
  */
-export function lockFile(manifest: string, output: string | undefined): string {
-  const inside = output === undefined ? '..' : relative(output, manifest);
+export function lockFile(manifest: string, outDir: string): string {
+  const inside = relative(outDir, manifest);
   const isInside = !inside.startsWith('..') && !isAbsolute(inside);
-  const folder = isInside ? join(tmpdir(), 'astro-snippets') : dirname(manifest);
-  const name = isInside ? encodeURIComponent(manifest) : basename(manifest, '.json');
-  return join(folder, `${name}.lock`);
+  return isInside ? lockElsewhere(manifest) : lockBeside(manifest);
+}
+
+/** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
+export function possibleLockFiles(manifest: string): string[] {
+  return [lockBeside(manifest), lockElsewhere(manifest)];
+}
+
+function lockBeside(manifest: string): string {
+  return join(dirname(manifest), `${basename(manifest, '.json')}.lock`);
+}
+
+function lockElsewhere(manifest: string): string {
+  return join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
 }
 
 /** Takes a lock, or returns who holds it. */

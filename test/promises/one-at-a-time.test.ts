@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openProject } from '../../src/cli/project.ts';
 import { systemClock } from '../../src/client/clock.ts';
 import { readManifest } from '../../src/record/manifest.ts';
 import {
@@ -15,6 +16,7 @@ import {
 import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 import { startCommand } from '../support/command.ts';
+import { sitesFolder } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -336,7 +338,58 @@ test('waiting until a lock is free ends when it is, and neither takes it nor cre
   await rm(folder, { recursive: true });
 });
 
-test('the lock of a cache folder inside the output is elsewhere', () => {
-  expect(lockFile('/site/cache/manifest.json', '/site/dist')).toBe('/site/cache/manifest.lock');
-  expect(lockFile('/site/dist/.cache/manifest.json', '/site/dist')).not.toContain('/site/dist/');
+describe('with a cache folder inside the output, which Astro empties', () => {
+  const manifest = 'dist/.cache/astro-snippets/manifest.json';
+  const node = "output: 'server', adapter: node({ mode: 'standalone' }),";
+  const sites: Site[] = [];
+  const createNested = async (options: string) => {
+    const nested = await createSite({
+      'astro.config.mjs': `
+import node from '@astrojs/node';
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ cacheDir: './dist/.cache', ${options} integrations: [snippets()] });`,
+      'src/pages/index.astro':
+        '---\nexport const prerender = true;\n---\n<p><snippet-embed id="1"></snippet-embed></p>',
+    });
+    sites.push(nested);
+    return nested;
+  };
+  const refresh = (folder: string) =>
+    startCommand(folder, ['--manifest', manifest, 'refresh'], service.environment);
+  const waitsForBuild = (output: () => string) =>
+    expect.poll(output, { timeout: 20_000 }).toMatch(/Waiting for the build of process \d+/);
+  afterAll(async () => {
+    for (const nested of sites) await nested.remove();
+  });
+
+  test('the lock is elsewhere', () => {
+    expect(lockFile('/site/cache/manifest.json', '/site/dist')).toBe('/site/cache/manifest.lock');
+    expect(lockFile('/site/dist/.cache/manifest.json', '/site/dist')).not.toContain('/site/dist/');
+  });
+
+  test.each([
+    ['', 'index.html'],
+    [node, 'client/index.html'],
+  ])('a refresh waits for a build that is running, and takes the same lock: %s', async (options, page) => {
+    const nested = await createNested(options);
+    service.put(1, '<b>one</b>');
+    const held = lockFile(join(nested.directory, manifest), join(nested.directory, 'dist'));
+    service.faults.latency = 8_000;
+    const building = nested.start(['build'], service.environment);
+    await expect.poll(() => readFile(held, 'utf8').catch(() => ''), { timeout: 30_000 }).toContain('"build"');
+    const early = refresh(nested.directory);
+    await waitsForBuild(early.output);
+    service.clearFaults();
+    expect(await building.ended).toMatchObject({ exitCode: 0 });
+    expect(await early.ended).toMatchObject({ exitCode: 0 });
+
+    const record = { manifest: join(nested.directory, manifest) };
+    expect((await openProject(record)).lock).toBe(held);
+    service.put(1, '<b>two</b>');
+    expect(await refresh(nested.directory).ended).toMatchObject({ exitCode: 0 });
+    expect(await nested.read(page)).toContain('<b>two</b>');
+    expect((await openProject({ ...record, output: sitesFolder })).lock).toBe(held);
+    expect((await nested.list('dist/.cache')).filter((name) => name.endsWith('.lock'))).toEqual([]);
+  });
 });
