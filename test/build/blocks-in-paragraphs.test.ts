@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
-
-let service: TestService;
-let site: Site;
-let output: string;
+import { expect, test } from 'vitest';
+import { builtSite } from '../support/built-site.ts';
 
 const embed = (id: number, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
 
-beforeAll(async () => {
-  service = await startTestService({
+const { output } = await builtSite(
+  {
     1: '<p>One</p><p>Two</p>',
     2: '<b>words</b>',
     3: '<div>A block</div>',
     4: '{{ plan }}<ul><li>A list</li></ul>',
-  });
-  site = await createSite({
+  },
+  {
     'src/pages/first.md': `# First\n\nSee ${embed(1)} and ${embed(2)} here.\n\nAgain: ${embed(1)}\n`,
     'src/pages/second.md': `Once more ${embed(1)}\n`,
     'src/pages/params.astro': `<p>
@@ -25,15 +20,8 @@ ${embed(4, ` params='{"plan":"free"}'`)}</p>`,
     'src/pages/alone.md': `${embed(3)}\n\n<div>Text ${embed(3)}</div>\n\nText ${embed(3, ' as="text"')}\n`,
     'src/pages/title.astro': `<html><head><title>Text ${embed(3)}</title></head><body><p title={'${embed(3)}'}>Text {'${embed(3)}'}</p></body></html>`,
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;p&gt;Text ${embed(3).replaceAll('<', '&lt;').replaceAll('>', '&gt;')}&lt;/p&gt;</item></rss>');`,
-  });
-  const built = await site.build(service.environment);
-  expect(built.exitCode, built.output).toBe(0);
-  output = built.output;
-});
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-});
+  },
+);
 
 test('a block in the middle of a paragraph is one warning for each snippet, with its page and line and what to do', () => {
   expect(output).toContain(

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { embeddingHeadings } from '../../src/source/heading-warnings.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { builtSite } from '../support/built-site.ts';
+import { startTestService } from '../support/service.ts';
+import { createSite } from '../support/site.ts';
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 
@@ -53,13 +54,10 @@ describe('in a Markdown source, the headings with embeds are found with their li
   });
 });
 
-describe('in a build', () => {
-  let service: TestService;
-  let site: Site;
-  let output: string;
-  beforeAll(async () => {
-    service = await startTestService({ 1: 'Ann', 2: 'Ben', 3: 'Cleo', 4: 'Dora' });
-    site = await createSite({
+describe('in a build', async () => {
+  const { site, output } = await builtSite(
+    { 1: 'Ann', 2: 'Ben', 3: 'Cleo', 4: 'Dora' },
+    {
       'astro.config.mjs': `
         import { defineConfig } from 'astro/config';
         import mdx from '@astrojs/mdx';
@@ -84,15 +82,8 @@ import { Snippet } from 'astro-snippets/components';
       // Named in headings of sources that no page shows.
       'src/posts/draft.md': `## ${embed(999)}\n`,
       'src/posts/example.md': `## \`${embed(1)}\`\n`,
-    });
-    const built = await site.build(service.environment);
-    expect(built.exitCode, built.output).toBe(0);
-    output = built.output;
-  });
-  afterAll(async () => {
-    await site.remove();
-    await service.close();
-  });
+    },
+  );
 
   test('an embed in a Markdown heading is a warning with file and line that names what to do', () => {
     expect(output).toContain(

@@ -1,26 +1,18 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { builtSite } from '../support/built-site.ts';
 import { startCommand } from '../support/command.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site } from '../support/site.ts';
+import { configWith } from '../support/site.ts';
 
-let service: TestService;
-let site: Site;
-
-beforeAll(async () => {
-  service = await startTestService({ 1: 'one', 2: 'two' });
-  site = await createSite({
+const { service, site } = await builtSite(
+  { 1: 'one', 2: 'two' },
+  {
     'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
     'src/pages/about.html': '<p><snippet-embed id="2"></snippet-embed></p>',
-  });
-  expect((await site.build(service.environment)).exitCode).toBe(0);
-});
+  },
+);
 beforeEach(() => service.clearFaults());
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-});
 
 test('staleIfError shows the last good content when the service is down, with a warning for each snippet', async () => {
   await site.write({ 'astro.config.mjs': configWith(`{ staleIfError: '7d' }`) });

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { builtSite } from '../support/built-site.ts';
 
 // One site, built several times: each build prefetches the snippets of the last one.
-let service: TestService;
-let site: Site;
-
-beforeAll(async () => {
-  service = await startTestService({ 1: 'one', 2: 'two', 3: 'three' });
-  site = await createSite({
+const { service, site } = await builtSite(
+  { 1: 'one', 2: 'two', 3: 'three' },
+  {
     'astro.config.mjs': `
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
@@ -22,14 +18,9 @@ const clock = {
 export default defineConfig({ integrations: [clock, snippets()] });`,
     'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
     'src/pages/about.html': '<p><snippet-embed id="2"></snippet-embed></p>',
-  });
-  expect((await site.build(service.environment)).exitCode).toBe(0);
-});
+  },
+);
 beforeEach(() => service.clearFaults());
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-});
 
 test('the snippets of the last build are prefetched once, while Astro bundles', async () => {
   const before = service.requests().length;

@@ -2,14 +2,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
+import { type DevServer, startDev } from '../support/dev-server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
-let dev: RunningAstro;
+let dev: DevServer;
 let browser: Browser;
-let address: string;
 let gate: Gate;
 
 const pageOf = (embeds: string) => `<html><head><title>page</title></head><body>${embeds}</body></html>`;
@@ -37,19 +37,16 @@ beforeAll(async () => {
   });
   gate = await openGate(new URL(service.renderBaseUrl).port);
   const through = (url: string) => Object.assign(new URL(url), { port: gate.port }).href;
-  dev = site.start(['dev', '--port', '0'], {
+  dev = await startDev(site, {
     ...service.environment,
     SNIPPETS_RENDER_BASE_URL: through(service.renderBaseUrl),
     SNIPPETS_RETRIEVE_BASE_URL: through(service.retrieveBaseUrl),
   });
-  await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-  address = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
   browser = await startBrowser();
 });
 afterAll(async () => {
   await browser.close();
-  dev.process.kill('SIGTERM');
-  await dev.ended;
+  await dev.stop();
   await site.remove();
   gate.server.close();
   await service.close();
@@ -105,7 +102,7 @@ async function open(path: string): Promise<{ page: Page; loads(): number }> {
   page.on('framenavigated', (frame) => {
     if (frame === page.mainFrame()) loads += 1;
   });
-  await page.goto(address + path);
+  await page.goto(dev.url + path);
   return { page, loads: () => loads };
 }
 
@@ -164,7 +161,7 @@ test('while the service is down, no open page reloads; all of them recover by th
 
 test('a failure that changes is logged again, and one that is over is not', async () => {
   const failures = () => count(/\n {4}on \/other\n/);
-  const view = async () => (await fetch(`${address}/other`)).status;
+  const view = async () => (await fetch(`${dev.url}/other`)).status;
   expect(await view()).toBe(500);
   expect(await view()).toBe(500);
   expect(failures()).toBe(1);
@@ -175,11 +172,11 @@ test('a failure that changes is logged again, and one that is over is not', asyn
   expect(await view()).toBe(200);
   expect(failures()).toBe(1);
   service.clearFaults();
-  expect(await (await fetch(`${address}/changing`)).text()).toContain('no published snippet 60001');
+  expect(await (await fetch(`${dev.url}/changing`)).text()).toContain('no published snippet 60001');
   Object.assign(service.faults, { failing: 1, only: [60_001] });
   await vi.waitFor(
     async () => {
-      await fetch(`${address}/changing`);
+      await fetch(`${dev.url}/changing`);
       expect(count(/\n {4}on \/changing\n/)).toBe(2);
     },
     { timeout: 30_000, interval: 500 },
@@ -192,7 +189,7 @@ test('a page with a snippet that contains the API key is an error, without the k
   const spellings = [key, Buffer.from(`x${key}`).toString('base64'), encodeURIComponent(key)];
   for (const [index, spelling] of spellings.entries()) {
     service.put(70 + index, `<b data-x="1">${spelling}</b>`);
-    const answer = await fetch(`${address}/key${index}`);
+    const answer = await fetch(`${dev.url}/key${index}`);
     const text = await answer.text();
     expect(answer.status).toBe(500);
     expect(text).toContain(`The API key was found in snippet ${70 + index} on /key${index}.`);

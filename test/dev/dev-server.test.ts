@@ -1,12 +1,13 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
+import { type DevServer, startDev } from '../support/dev-server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
-let dev: RunningAstro;
+let dev: DevServer;
 let browser: Browser;
 let page: Page;
 let siteUrl: string;
@@ -111,9 +112,8 @@ const { data } = await getEntry('texts', 'banner');
 ---
 <html><body><p id="collected">{data.content}</p><snippet-embed id="1"></snippet-embed></body></html>`,
   });
-  dev = site.start(['dev', '--port', '0'], service.environment);
-  await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-  siteUrl = `${/http:\/\/localhost:\d+/.exec(dev.output())?.[0]}/docs`;
+  dev = await startDev(site, service.environment);
+  siteUrl = `${dev.url}/docs`;
   browser = await startBrowser();
 });
 beforeEach(async () => {
@@ -126,8 +126,7 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   await browser.close();
-  dev.process.kill('SIGTERM');
-  await dev.ended;
+  await dev.stop();
   await site.remove();
   await service.close().catch(() => undefined);
 });

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
-import { createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { type DevServer, startDev } from '../support/dev-server.ts';
+import { createSite, type Site } from '../support/site.ts';
 
 let site: Site;
-let dev: RunningAstro;
+let dev: DevServer;
 let browser: Browser;
-let address: string;
 
 const snippetImport = `import { Snippet } from 'astro-snippets/components';`;
 const layoutImport = `import Layout from '../layouts/Layout.astro';`;
@@ -72,15 +72,12 @@ const { id } = Astro.props;
 </article>`,
     ...wrong,
   });
-  dev = site.start(['dev', '--port', '0']);
-  await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-  address = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
+  dev = await startDev(site);
   browser = await startBrowser();
 });
 afterAll(async () => {
   await browser.close();
-  dev.process.kill('SIGTERM');
-  await dev.ended;
+  await dev.stop();
   await site.remove();
 });
 
@@ -97,7 +94,7 @@ describe('the error overlay points at the place of a wrong <Snippet>', () => {
       opened = new URL(route.request().url()).searchParams.get('file') ?? '';
       return route.fulfill({ body: '' });
     });
-    await page.goto(address + path);
+    await page.goto(dev.url + path);
     const overlay = page.locator('vite-error-overlay');
     await overlay.waitFor({ state: 'attached' });
     expect(await overlay.locator('#code header h2').getAttribute('title')).toBe(join(site.directory, place));

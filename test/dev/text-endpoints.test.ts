@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DevServer, startDev } from '../support/dev-server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
-let dev: RunningAstro;
-let address: string;
+let dev: DevServer;
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const stream = (type: string, prefix: string) => `
@@ -40,21 +40,18 @@ beforeAll(async () => {
     'src/data.json': `{ "html": "${embed(1).replaceAll('"', '\\"')}" }`,
     'src/pages/index.astro': `<html><body><script>import { name } from '../embed'; console.log(name);</script></body></html>`,
   });
-  dev = site.start(['dev', '--port', '0'], service.environment);
-  await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-  address = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
+  dev = await startDev(site, service.environment);
 });
 afterAll(async () => {
-  dev.process.kill('SIGTERM');
-  await dev.ended;
+  await dev.stop();
   await site.remove();
   await service.close();
 });
 
-const text = async (path: string) => (await fetch(address + path)).text();
+const text = async (path: string) => (await fetch(dev.url + path)).text();
 
 test('a feed shows snippets, escaped as each place of it demands', async () => {
-  const response = await fetch(`${address}/rss.xml`);
+  const response = await fetch(`${dev.url}/rss.xml`);
   expect(response.headers.get('content-type')).toContain('application/rss+xml');
   const feed = await response.text();
   expect(feed).not.toContain('snippet-embed');
@@ -66,7 +63,7 @@ test('a feed shows snippets, escaped as each place of it demands', async () => {
 });
 
 test('a JSON endpoint shows snippets and stays JSON', async () => {
-  const response = await fetch(`${address}/data.json`);
+  const response = await fetch(`${dev.url}/data.json`);
   expect(response.headers.get('content-type')).toContain('application/json');
   expect(await response.json()).toEqual({ html: '<p><b>"one" & more</b></p>' });
 });
@@ -77,7 +74,7 @@ test('llms.txt and a text file of public/ show snippets, and examples in them st
 });
 
 test.each(['/stream', '/events'])('%s streams', async (path) => {
-  const response = await fetch(address + path);
+  const response = await fetch(dev.url + path);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   // The rest is sent only after this has arrived.
   expect((await reader?.read())?.value).toContain('first <snippet-embed');
@@ -87,7 +84,7 @@ test.each(['/stream', '/events'])('%s streams', async (path) => {
 });
 
 test('an embed in JSON that fails is an error page with status 500', async () => {
-  const response = await fetch(`${address}/wrong.json`);
+  const response = await fetch(`${dev.url}/wrong.json`);
   expect(response.status).toBe(500);
   expect(response.headers.get('content-type')).toContain('text/html');
   const page = await response.text();

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type DevServer, startDev } from '../support/dev-server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
-let dev: RunningAstro;
-let siteUrl: string;
+let dev: DevServer;
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const escaped = (text: string) => `<p>Text</p>\n<h1>{${JSON.stringify(text)}}</h1>`;
@@ -25,18 +25,15 @@ import { Content } from './heading.md';
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;snippet-embed id="1"&gt; cut</item></rss>', { headers: { 'content-type': 'application/xml' } });`,
     'src/pages/fine.md': `Text ${embed(1)}.\n\n\`<Snippet id={1} />\`\n`,
   });
-  dev = site.start(['dev', '--port', '0'], service.environment);
-  await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-  siteUrl = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
+  dev = await startDev(site, service.environment);
 });
 afterAll(async () => {
-  dev.process.kill('SIGTERM');
-  await dev.ended;
+  await dev.stop();
   await site.remove();
   await service.close();
 });
 
-const view = async (path: string) => (await fetch(siteUrl + path)).status;
+const view = async (path: string) => (await fetch(dev.url + path)).status;
 const warnings = () => dev.output().match(/\[WARN\] \[astro-snippets\] .*/g) ?? [];
 
 /** The warnings that two views of a page add. @param expected how many there are at least. */
@@ -87,7 +84,7 @@ test('a warning that was over comes again', async () => {
   const count = () => warnings().filter((line) => line.includes('/later:')).length;
   await vi.waitFor(() => expect(count()).toBe(1), { timeout: 30_000 });
   const shows = async (text: string) =>
-    vi.waitFor(async () => expect(await (await fetch(`${siteUrl}/later`)).text()).toContain(text), {
+    vi.waitFor(async () => expect(await (await fetch(`${dev.url}/later`)).text()).toContain(text), {
       timeout: 30_000,
       interval: 200,
     });
