@@ -8,6 +8,7 @@ import { allowInTag, allowSources, findPolicies } from '../../src/html/content-s
 import { findInlineCode } from '../../src/html/inline-code.ts';
 import { startBrowser } from '../support/browser.ts';
 import { startCommand } from '../support/command.ts';
+import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -99,11 +100,22 @@ describe('in a browser,', () => {
   // CRLF and NUL: what a browser hashes is what its parser made of it.
   const code = (color: string) =>
     `<i>snippet</i><script>\r\ndocument.documentElement.dataset.ran = '${color}';</script><style>i { color: ${color}; }</style>`;
+  // Both are experiments in Astro 5.
+  const csp = byAstro({
+    5: 'experimental: { csp: true }',
+    6: 'security: { csp: true }',
+    7: 'security: { csp: true }',
+  });
+  const staticHeaders = byAstro({
+    5: 'experimentalStaticHeaders: true',
+    6: 'staticHeaders: true',
+    7: 'staticHeaders: true',
+  });
   const config = (options: string, astro = '') => `
 import { defineConfig } from 'astro/config';
 import node from '@astrojs/node';
 import snippets from 'astro-snippets';
-export default defineConfig({ security: { csp: true }, integrations: [snippets(${options})], ${astro} });`;
+export default defineConfig({ ${csp}, integrations: [snippets(${options})], ${astro} });`;
 
   beforeAll(async () => {
     service = await startTestService({
@@ -205,7 +217,7 @@ import { Snippet } from 'astro-snippets/components';
     await site.write({
       'astro.config.mjs': config(
         `{ csp: 'hash' }`,
-        `adapter: node({ mode: 'standalone', staticHeaders: true })`,
+        `adapter: node({ mode: 'standalone', ${staticHeaders} })`,
       ),
     });
     expect((await site.build(service.environment)).exitCode).toBe(0);
@@ -277,7 +289,7 @@ import { Snippet } from 'astro-snippets/components';
       const other = await createSite({
         'astro.config.mjs': config(
           `{ csp: 'hash' }`,
-          `base: '/docs', build: { format: '${format}' }, adapter: node({ mode: 'standalone', staticHeaders: true })`,
+          `base: '/docs', build: { format: '${format}' }, adapter: node({ mode: 'standalone', ${staticHeaders} })`,
         ),
         'src/pages/[...page].astro': `---
 import { Snippet } from 'astro-snippets/components';
