@@ -15,6 +15,7 @@ const olderAstro = (version: number): TestProjectConfiguration => ({
       'test/promises/content-security-policy.test.ts',
       'test/publish/refresh.test.ts',
       'test/long/astro-versions/*.test.ts',
+      'test/long/templates.test.ts',
     ],
     // Astro 7 alone has experimental.incrementalBuild; package.test.ts packs a package of its own.
     exclude: ['test/build/{incremental,package}.test.ts'],

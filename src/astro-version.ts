@@ -16,6 +16,11 @@ export function hasPolicy(config: AstroConfig): boolean {
   return Boolean(config.security.csp || csp);
 }
 
+/** The option of the Astro config that makes Astro write a Content Security Policy. */
+export function policyOption(version: string): string {
+  return Number.parseInt(version, 10) >= 6 ? 'security.csp' : 'experimental.csp';
+}
+
 /** The headers of routes, from the parameters of `astro:build:generated`. An experiment in Astro 5. */
 export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): RouteToHeaders {
   const { experimentalRouteToHeaders } = parameters as { experimentalRouteToHeaders?: RouteToHeaders };
@@ -52,4 +57,9 @@ function packageOfAstro(root: string): string {
 /** Whether components are rendered in `<title>` and `<textarea>`. Older compilers take them as text. Since Astro 7. */
 export function rendersTitles(version: string): boolean {
   return Number.parseInt(version, 10) >= 7;
+}
+
+/** Whether the overlay of `astro dev` escapes what Vite reports of modules for the browser. Since Astro 6. */
+export function escapesErrors(version: string): boolean {
+  return Number.parseInt(version, 10) >= 6;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
-import { astroVersion, headersOf, rendersTitles } from './astro-version.ts';
+import { astroVersion, hasPolicy, headersOf, policyOption, rendersTitles } from './astro-version.ts';
 import { cleanLogger } from './clean-logger.ts';
 import { nodeFlaw } from './client/node-version.ts';
 import { locationPlugin } from './components/location-plugin.ts';
@@ -35,7 +35,8 @@ const name = 'astro-snippets';
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
   const flaw = nodeFlaw();
   if (flaw !== undefined) throw userError('unsupported-node', flaw);
-  const run = new Run(parseOptions(options));
+  const parsed = parseOptions(options);
+  const run = new Run(parsed);
   const source: SiteSource = { modules: new Map(), routes: [] };
   return {
     name,
@@ -69,6 +70,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         run.configure(config, cleanLogger(logger));
         injectTypes({ filename: 'element.d.ts', content: elementTypes() });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
+        if (parsed.csp === 'hash' && !hasPolicy(config)) {
+          const option = policyOption(astroVersion(fileURLToPath(config.root)));
+          logger.warn(`The option csp: 'hash' does nothing without ${option} in the Astro config.`);
+        }
       },
       'astro:routes:resolved'({ routes }) {
         source.routes = routes;

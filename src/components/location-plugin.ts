@@ -73,7 +73,7 @@ function findCalls(code: string, names: readonly string[]): Call[] {
   if (names.length === 0) return [];
   const name = alternatives(names);
   const call = new RegExp(
-    String.raw`(?:\$\$renderComponent\(\s*\$\$result,\s*["'][^"']*["'],|jsxs?(?:DEV)?\()\s*${name},\s*\{`,
+    String.raw`(?:\$\$renderComponent\(\s*\$\$result\d*,\s*["'][^"']*["'],|jsxs?(?:DEV)?\()\s*${name},\s*\{`,
     'g',
   );
   return [...code.matchAll(call)].map(({ 0: text, index }) => ({

@@ -25,13 +25,36 @@ document.body.append(new ErrorOverlay(${json}));
 }
 
 /** What Astro's error overlay shows. It expects HTML for the message and the hint. */
-export function overlayError({ message, hint }: { message: string; hint: string }) {
+function overlayError({ message, hint }: { message: string; hint: string }) {
   return {
     name: 'astro-snippets',
     title: 'Snippets',
     message: asHtml(message),
     hint: asHtml(hint),
     stack: message,
+  };
+}
+
+/** A message to Vite's client that shows the overlay on pages that are open. */
+export function overlayMessage(failure: { message: string; hint: string }) {
+  // Astro would escape it once more otherwise.
+  return { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err: overlayError(failure) };
+}
+
+interface HotChannel {
+  send: (...message: never[]) => void;
+}
+
+/**
+ * Makes the overlay show the errors of our plugins as text. Astro 5 shows an error in a module for the browser as HTML,
+ * and what is written like an element disappears.
+ */
+export function escapeOwnErrors(hot: HotChannel): void {
+  const send = hot.send.bind(hot) as (...message: unknown[]) => void;
+  hot.send = (...message: unknown[]) => {
+    const [first] = message as [{ type?: string; err?: { plugin?: string; message: string } } | undefined];
+    if (first?.type !== 'error' || !first.err?.plugin?.startsWith('astro-snippets:')) return send(...message);
+    send({ ...first, err: { ...first.err, message: asHtml(first.err.message) } });
   };
 }
 

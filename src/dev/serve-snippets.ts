@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { HookParameters } from 'astro';
+import { astroVersion, escapesErrors } from '../astro-version.ts';
 import { cleanLogger } from '../clean-logger.ts';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
@@ -14,7 +15,7 @@ import { readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
-import { errorPage, overlayError } from './error-page.ts';
+import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
 import { OpenPages, type ShownOnPage } from './open-pages.ts';
 import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script.ts';
 import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
@@ -59,6 +60,7 @@ export function serveSnippets(
   const pages = new OpenPages();
   const sources = { root: fileURLToPath(run.config.root), srcDir: fileURLToPath(run.config.srcDir) };
   const { hot } = server.environments.client;
+  if (!escapesErrors(astroVersion(sources.root))) escapeOwnErrors(hot);
   const refusal = (page: string) => onDemandError(page, run.config.base, source, server);
 
   const sendSnippets = (page: string) => {
@@ -114,7 +116,7 @@ export function serveSnippets(
   const fail = (page: string, failure: ViewFailure): TextResponse => {
     log.report(page, failure, (line) => logger.error(line));
     // The response to a server island is not shown, so the page that contains it has to show the error.
-    if (page.includes('/_server-islands/')) hot.send({ type: 'error', err: overlayError(failure) });
+    if (page.includes('/_server-islands/')) hot.send(overlayMessage(failure));
     return { status: 500, kind: 'html', body: Buffer.from(errorPage(server.config.base, failure)) };
   };
 

@@ -10,7 +10,7 @@ import { defineConfig } from 'astro/config';
 import starlight from '@astrojs/starlight';
 import snippets from 'astro-snippets';
 // Without its search, which sometimes still writes files while the build ends.
-const docs = starlight({ title: 'Docs', sidebar: [{ autogenerate: { directory: '.' } }], pagefind: false });
+const docs = starlight({ title: 'Docs', pagefind: false });
 export default defineConfig({ integrations: [docs, ${integrations}] });`;
 
 const files = {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -98,6 +99,9 @@ test("404: an unknown snippet and another organization's fail the build, even wi
   await other.remove();
 });
 
+// Remark, which older versions of Astro use for Markdown, writes every end tag that is missing.
+const closesEmbeds = byAstro({ 5: true, 6: true, 7: false });
+
 test('different failures and invalid embeds are reported together', async () => {
   const other = await createSite({
     'src/pages/a.astro': '<p><snippet-embed id="999"></snippet-embed></p>',
@@ -113,13 +117,17 @@ test('different failures and invalid embeds are reported together', async () => 
   Object.assign(service.faults, { failing: 1, failingStatus: 500, only: [2] });
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);
-  expect(output).toContain('2 snippets could not be fetched, and 6 embeds are invalid.');
+  expect(output).toContain(
+    `2 snippets could not be fetched, and ${closesEmbeds ? 5 : 6} embeds are invalid.`,
+  );
   expect(output).toContain('Snippet 999: 404 Not Found [not-found]');
   expect(output).toContain('Snippet 2: 500 Internal Server Error [server-error]');
   expect(output).toMatch(
     /c\/index\.html:\d+\n +A snippet id must be a positive whole number, not "abc"\. \[invalid-id\]/,
   );
-  expect(output).toMatch(/d\/index\.html:\d+\n +The embed has no end tag\. \[embed-unclosed\]/);
+  const unclosed = /d\/index\.html:\d+\n +The embed has no end tag\. \[embed-unclosed\]/;
+  if (closesEmbeds) expect(output).not.toMatch(unclosed);
+  else expect(output).toMatch(unclosed);
   expect(output).toMatch(/e\/index\.html:\d+\n +params is not JSON: .+ \[invalid-params\]/);
   expect(output).toMatch(
     /f\/index\.html:\d+\n +The attribute `as` of an embed must be "html" or "text"\. \[invalid-as\]/,

@@ -1,10 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { astroVersion } from '../support/installation.ts';
+import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
-// Compilers before Astro 7 write other white space around the embeds.
-const exactly = test.skipIf(astroVersion < 7);
+const fence =
+  '<span style="color:#E1E4E8">&lt;</span><span style="color:#85E89D">snippet-embed</span><span style="color:#B392F0"> id</span><span style="color:#E1E4E8">=</span><span style="color:#9ECBFF">"999"</span><span style="color:#E1E4E8">&gt;&lt;/</span><span style="color:#85E89D">snippet-embed</span><span style="color:#E1E4E8">&gt;</span>';
+// Remark, which older versions of Astro use for Markdown, escapes in another way.
+const remark = {
+  escape: (html: string) => html.replaceAll('&lt;', '&#x3C;').replaceAll('&gt;', '>'),
+  end: '',
+  afterMeta: '\n',
+};
+const markdown = byAstro({
+  5: remark,
+  6: remark,
+  7: { escape: (html: string) => html, end: '\n', afterMeta: '' },
+});
 
 let service: TestService;
 beforeAll(async () => {
@@ -43,7 +54,7 @@ import { Snippet } from 'astro-snippets/components';
 <textarea><Snippet id={3} /></textarea>
 <!-- <snippet-embed id="999"></snippet-embed> -->
 <code>{'<snippet-embed id="999"></snippet-embed>'}</code>
-<Fragment set:html="<snippet-embed id='5'/>" />
+<Fragment set:html={"<snippet-embed id='5'/>"} />
 </body></html>`,
       'src/pages/post.md': `# Post
 
@@ -82,7 +93,7 @@ export const partial = true;
   });
   afterAll(() => site.remove());
 
-  exactly('an Astro page', async () => {
+  test('an Astro page', async () => {
     expect(await site.read('index.html')).toMatchInlineSnapshot(`
       "<!DOCTYPE html>
       <html><head><title>Ünï Rock &amp; Roll</title><meta name="x" content="y"></head><body>
@@ -97,25 +108,20 @@ export const partial = true;
       </body></html>"
     `);
   });
-  exactly('a Markdown page, where a block replaces its paragraph', async () => {
-    expect(await site.read('post/index.html')).toMatchInlineSnapshot(`
-      "<!DOCTYPE html>
-      <meta charset="utf-8"><h1 id="post">Post</h1>
-      <section>block</section>
-      <p>Text with <b>bold</b> & $& plain inside.</p>
-      <p><b>bold</b> & $& plain</p>
-      <p><code>&lt;snippet-embed id="999"&gt;</code></p>
-      <pre class="astro-code github-dark" style="background-color:#24292e;color:#e1e4e8; overflow-x: auto;" tabindex="0" data-language="html"><code><span class="line"><span style="color:#E1E4E8">&lt;</span><span style="color:#85E89D">snippet-embed</span><span style="color:#B392F0"> id</span><span style="color:#E1E4E8">=</span><span style="color:#9ECBFF">"999"</span><span style="color:#E1E4E8">&gt;&lt;/</span><span style="color:#85E89D">snippet-embed</span><span style="color:#E1E4E8">&gt;</span></span></code></pre>
-      "
-    `);
+  test('a Markdown page, where a block replaces its paragraph', async () => {
+    expect(await site.read('post/index.html')).toBe(`<!DOCTYPE html>
+<meta charset="utf-8"><h1 id="post">Post</h1>
+<section>block</section>
+<p>Text with <b>bold</b> & $& plain inside.</p>
+<p><b>bold</b> & $& plain</p>
+<p><code>${markdown.escape('&lt;snippet-embed id="999"&gt;')}</code></p>
+<pre class="astro-code github-dark" style="background-color:#24292e;color:#e1e4e8; overflow-x: auto;" tabindex="0" data-language="html"><code><span class="line">${markdown.escape(fence)}</span></code></pre>${markdown.end}`);
   });
-  exactly('an MDX page', async () => {
-    expect(await site.read('page/index.html')).toMatchInlineSnapshot(`
-      "<!DOCTYPE html>
-      <meta charset="utf-8"/><h1 id="page">Page</h1>
-      plan pro for MDX
-      <b>bold</b> & $& plain"
-    `);
+  test('an MDX page', async () => {
+    expect(await site.read('page/index.html')).toBe(`<!DOCTYPE html>
+<meta charset="utf-8"/>${markdown.afterMeta}<h1 id="page">Page</h1>
+plan pro for MDX
+<b>bold</b> & $& plain`);
   });
   test('a partial page', async () => {
     expect(await site.read('part/index.html')).toBe('<li><b>bold</b> & $& plain</li>');

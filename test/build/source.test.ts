@@ -169,14 +169,15 @@ import { Snippet } from 'astro-snippets/components';
 <html><body><Still /><Snippet id={1} /></body></html>`,
   'src/Still.astro': `<p>${embed}</p>`,
   'src/pages/list.astro': `---
-import { getCollection } from 'astro:content';
+import { getCollection, render } from 'astro:content';
 import { SnippetClient } from 'astro-snippets/client';
 export const prerender = false;
 import { Content } from '../example.md';
 import raw from '../example.md?raw';
 const posts = await getCollection('posts');
+const { Content: Post } = await render(posts[0]);
 ---
-<html><body><Content />{raw.length} {posts.length} {String(SnippetClient).length} <code>{'${embed}'}</code></body></html>`,
+<html><body><Content /><Post />{raw.length} {posts.length} {String(SnippetClient).length} <code>{'${embed}'}</code></body></html>`,
   'src/middleware.ts': `
     export const onRequest = async (context, next) => {
       const response = await next();
@@ -247,6 +248,7 @@ import Late from '../Late.astro';
       const text = await overlayOf(`${url}/docs/island`);
       expect(text).toContain('The server island Late is rendered on demand');
       expect(text).toContain('src/Late.astro:1');
+      expect(text).not.toContain('<br>');
     });
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { astroVersion } from '../support/installation.ts';
+import { astroVersion, byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -45,8 +45,10 @@ test('a page renders an entry, an endpoint reads it, and an attribute shows its 
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(0);
   expect(output).toContain('[astro-snippets] 3 snippets in the collection snippets');
+  // How Astro escapes an attribute.
+  const ampersand = byAstro({ 5: '&#38;', 6: '&amp;', 7: '&amp;' });
   expect(await site.read('index.html')).toBe(
-    '<!DOCTYPE html><html><head><meta name="description" content="banner &amp; more\u00a0— now"></head><body><p><b>banner</b> & more&nbsp;&mdash; <br>now</p></body></html>',
+    `<!DOCTYPE html><html><head><meta name="description" content="banner ${ampersand} more\u00a0— now"></head><body><p><b>banner</b> & more&nbsp;&mdash; <br>now</p></body></html>`,
   );
   expect(JSON.parse(await site.read('feed.json'))).toEqual([
     {
@@ -80,22 +82,19 @@ test('an entry has the name of the snippet if variant A sent it', async () => {
   });
 });
 
-// Astro 7 alone has experimental.incrementalBuild.
-test.skipIf(astroVersion < 7)(
-  'an unchanged entry keeps its digest, so that its page is restored instead of rendered',
-  async () => {
-    const other = await createSite({
-      'astro.config.mjs': `
+test('an unchanged entry keeps its digest, so that its page is restored instead of rendered by an incremental build', async () => {
+  const other = await createSite({
+    'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
       import snippets from 'astro-snippets';
       export default defineConfig({ experimental: { incrementalBuild: true }, integrations: [snippets()] });`,
-      'src/content.config.ts': `
+    'src/content.config.ts': `
       import { defineCollection } from 'astro:content';
       import { snippetLoader } from 'astro-snippets/loader';
       export const collections = {
         texts: defineCollection({ loader: snippetLoader({ one: { id: 1 }, two: { id: 2, params: { plan: 'x' } } }) }),
       };`,
-      'src/pages/[id].astro': `---
+    'src/pages/[id].astro': `---
 import { getCollection } from 'astro:content';
 export async function getStaticPaths() {
   const entries = await getCollection('texts');
@@ -103,18 +102,26 @@ export async function getStaticPaths() {
 }
 ---
 <p set:html={Astro.props.entry.data.content} />`,
-    });
-    service.put(1, 'before');
-    expect((await other.build(service.environment)).exitCode).toBe(0);
-    service.put(1, 'after');
-    const { exitCode, output } = await other.build(service.environment);
-    expect(exitCode).toBe(0);
-    expect(output).toMatch(/two\/index\.html \(restored\)/);
-    expect(output).not.toMatch(/one\/index\.html \(restored\)/);
-    expect(await other.read('one/index.html')).toContain('<p>after</p>');
+  });
+  service.put(1, 'before');
+  const first = await other.build(service.environment);
+  // Astro 7 alone has this option, and older versions reject it by name.
+  if (astroVersion < 7) {
     await other.remove();
-  },
-);
+    expect(first.exitCode).toBe(1);
+    expect(first.output).toMatch(/experimental/);
+    expect(first.output).toMatch(/incrementalBuild|Invalid or outdated experimental feature/);
+    return;
+  }
+  expect(first.exitCode, first.output).toBe(0);
+  service.put(1, 'after');
+  const { exitCode, output } = await other.build(service.environment);
+  expect(exitCode).toBe(0);
+  expect(output).toMatch(/two\/index\.html \(restored\)/);
+  expect(output).not.toMatch(/one\/index\.html \(restored\)/);
+  expect(await other.read('one/index.html')).toContain('<p>after</p>');
+  await other.remove();
+});
 
 test('entries that fail, fail the build with one report', async () => {
   const other = await createSite({

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
+import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -132,12 +133,13 @@ import Own from '../components/Own.${extension}';
 });
 
 test('snippets are inlined in Markdown that remark processes', async () => {
+  // Remark is the only processor of Astro 5.
+  const processor: [imports: string, option: string] = [
+    "import { unified } from '@astrojs/markdown-remark';",
+    'markdown: { processor: unified() }',
+  ];
   const site = await built({
-    'astro.config.mjs': config(
-      '',
-      `import { unified } from '@astrojs/markdown-remark';`,
-      'markdown: { processor: unified() }',
-    ),
+    'astro.config.mjs': config('', ...byAstro<typeof processor>({ 5: ['', ''], 6: processor, 7: processor })),
     'src/pages/index.md':
       '# Post\n\n<snippet-embed id="2"></snippet-embed>\n\nText <snippet-embed id="1"></snippet-embed>.\n\n`<snippet-embed id="9">`\n',
   });

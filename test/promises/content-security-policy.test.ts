@@ -8,8 +8,9 @@ import { allowInTag, allowSources, findPolicies } from '../../src/html/content-s
 import { findInlineCode } from '../../src/html/inline-code.ts';
 import { startBrowser } from '../support/browser.ts';
 import { startCommand } from '../support/command.ts';
+import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
 
 describe('sources are added to a policy:', () => {
   const sources = { scripts: ["'sha256-S'"], styles: ["'sha256-T'"] };
@@ -99,11 +100,23 @@ describe('in a browser,', () => {
   // CRLF and NUL: what a browser hashes is what its parser made of it.
   const code = (color: string) =>
     `<i>snippet</i><script>\r\ndocument.documentElement.dataset.ran = '${color}';</script><style>i { color: ${color}; }</style>`;
+  // Both are experiments in Astro 5.
+  const csp = byAstro({
+    5: 'experimental: { csp: true }',
+    6: 'security: { csp: true }',
+    7: 'security: { csp: true }',
+  });
+  const policyOption = byAstro({ 5: 'experimental.csp', 6: 'security.csp', 7: 'security.csp' });
+  const staticHeaders = byAstro({
+    5: 'experimentalStaticHeaders: true',
+    6: 'staticHeaders: true',
+    7: 'staticHeaders: true',
+  });
   const config = (options: string, astro = '') => `
 import { defineConfig } from 'astro/config';
 import node from '@astrojs/node';
 import snippets from 'astro-snippets';
-export default defineConfig({ security: { csp: true }, integrations: [snippets(${options})], ${astro} });`;
+export default defineConfig({ ${csp}, integrations: [snippets(${options})], ${astro} });`;
 
   beforeAll(async () => {
     service = await startTestService({
@@ -177,6 +190,7 @@ import { Snippet } from 'astro-snippets/components';
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(0);
     expect(output).not.toContain('Snippet 1 contains');
+    expect(output).not.toContain('does nothing');
     expect(output).toContain(
       'Snippet 2 contains event handlers or style attributes, which no hash in a Content Security Policy can allow',
     );
@@ -185,6 +199,19 @@ import { Snippet } from 'astro-snippets/components';
       expect(await site.read('index.html')).toContain(source);
       expect(await site.read('plain/index.html')).not.toContain(source);
     }
+  });
+
+  test("csp: 'hash' on a site without a policy is a warning that names Astro's option", async () => {
+    const other = await createSite({
+      'astro.config.mjs': configWith(`{ csp: 'hash' }`),
+      'src/pages/index.astro': '<p>Nothing</p>',
+    });
+    const { exitCode, output } = await other.build();
+    await other.remove();
+    expect(exitCode).toBe(0);
+    expect(output).toContain(
+      `The option csp: 'hash' does nothing without ${policyOption} in the Astro config.`,
+    );
   });
 
   test('a refresh updates the policy of a page to the same bytes as a build', async () => {
@@ -205,7 +232,7 @@ import { Snippet } from 'astro-snippets/components';
     await site.write({
       'astro.config.mjs': config(
         `{ csp: 'hash' }`,
-        `adapter: node({ mode: 'standalone', staticHeaders: true })`,
+        `adapter: node({ mode: 'standalone', ${staticHeaders} })`,
       ),
     });
     expect((await site.build(service.environment)).exitCode).toBe(0);
@@ -277,7 +304,7 @@ import { Snippet } from 'astro-snippets/components';
       const other = await createSite({
         'astro.config.mjs': config(
           `{ csp: 'hash' }`,
-          `base: '/docs', build: { format: '${format}' }, adapter: node({ mode: 'standalone', staticHeaders: true })`,
+          `base: '/docs', build: { format: '${format}' }, adapter: node({ mode: 'standalone', ${staticHeaders} })`,
         ),
         'src/pages/[...page].astro': `---
 import { Snippet } from 'astro-snippets/components';

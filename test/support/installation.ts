@@ -2,7 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The major version of Astro that sites of tests are built with. */
-export const astroVersion = Number(process.env['TEST_ASTRO'] ?? 7);
+export const astroVersion = Number(process.env['TEST_ASTRO'] ?? 7) as 5 | 6 | 7;
+
+/** What tests expect where versions of Astro differ: the value for the one that they run with. */
+export function byAstro<T>(values: Readonly<Record<5 | 6 | 7, T>>): T {
+  return values[astroVersion];
+}
 
 const repository = join(import.meta.dirname, '../..');
 const isOwn = astroVersion === 7;

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -32,7 +33,14 @@ test('astro check knows what an entry of a collection has: its text is one expre
   const { exitCode, output } = await site.start(['check'], service.environment).ended;
   expect(exitCode).toBe(1);
   const errors = stripVTControlCharacters(output).matchAll(/src\/pages\/index\.astro:(\d+):\d+ - (\w+)/g);
-  expect([...errors].map(([, line, kind]) => `${line} ${kind}`).sort()).toEqual(['6 error', '7 error']);
+  expect([...errors].map(([, line, kind]) => `${line} ${kind}`).sort()).toEqual(
+    // Astro 5 takes the unknown collection for an error, and its entry for another.
+    byAstro({
+      5: ['6 error', '7 error', '7 error'],
+      6: ['6 error', '7 error'],
+      7: ['6 error', '7 error'],
+    }),
+  );
 });
 
 test('a description and a title as in the README are built with the text of a snippet', async () => {
@@ -50,5 +58,6 @@ import { Snippet } from 'astro-snippets/components';
   expect(exitCode, output).toBe(0);
   const html = await site.read('index.html');
   expect(html).toContain('<title>Pricing Tom &amp; Jerry</title>');
-  expect(html).toContain('<meta name="description" content="Tom &amp; Jerry">');
+  const ampersand = byAstro({ 5: '&#38;', 6: '&amp;', 7: '&amp;' });
+  expect(html).toContain(`<meta name="description" content="Tom ${ampersand} Jerry">`);
 });
