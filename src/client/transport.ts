@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import type { SecureContext } from 'node:tls';
-import type { Dispatcher } from 'undici';
+import type { SecureContext, TLSSocket } from 'node:tls';
+import type { buildConnector, Dispatcher, Pool } from 'undici';
 import type { Limits } from './limits.ts';
+import { firstPace } from './pace.ts';
 
 /** A complete answer of the service: its body has arrived to the last byte. */
 export interface Answer {
@@ -38,6 +39,8 @@ export interface Transport {
    * @throws NoAnswer, or the reason of `signal` if the caller aborted.
    */
   send(request: HttpRequest, signal: AbortSignal): Promise<Answer>;
+  /** How many requests it carries at once: over HTTP/1.1 as many as connections, over HTTP/2 any number. */
+  readonly capacity: number;
   /** Ends what is under way and closes the connections. */
   close(): Promise<void>;
 }
@@ -51,6 +54,10 @@ export function httpsTransport(options: TransportOptions): Transport {
       dispatcher ??= createDispatcher(options, sockets);
       return sendRequest(request, await dispatcher, options.limits, signal);
     },
+    get capacity() {
+      for (const socket of sockets) if (!isMultiplexed(socket)) return firstPace;
+      return Number.POSITIVE_INFINITY;
+    },
     async close() {
       const opened = await dispatcher;
       // Destroying the dispatcher hands an error to every HTTP/2 stream that is not quite closed, and one of a request
@@ -59,6 +66,10 @@ export function httpsTransport(options: TransportOptions): Transport {
       await opened?.destroy();
     },
   };
+}
+
+function isMultiplexed(socket: Socket): boolean {
+  return (socket as TLSSocket).alpnProtocol === 'h2';
 }
 
 async function closeSocket(socket: Socket): Promise<void> {
@@ -192,45 +203,50 @@ async function createDispatcher(
   { ca, concurrency, limits }: TransportOptions,
   sockets: Set<Socket>,
 ): Promise<Dispatcher> {
-  const { Agent, EnvHttpProxyAgent, buildConnector } = loadUndici();
+  const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = loadUndici();
   const tls = {
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
     rejectUnauthorized: true,
+    preferH2: true,
     ...(ca === undefined ? {} : { secureContext: await trusting(ca) }),
   };
   const options = {
-    connections: concurrency,
+    connections: Math.min(concurrency, firstPace),
     pipelining: 1,
     allowH2: true,
+    // More than are ever under way: one that has just ended must not make the next one open another connection.
+    h2Options: { maxConcurrentStreams: 2 * concurrency },
     headersTimeout: limits.idleTimeout,
     bodyTimeout: limits.idleTimeout,
     maxResponseSize: limits.bodyBytes,
+    connect: buildConnector({ timeout: limits.connectTimeout, allowH2: true, ...tls }),
+    factory: (origin: string | URL, { connect, ...others }: PoolOptions) =>
+      new Pool(origin, { ...others, connect: keeping(sockets, connect) }),
   };
-  if (!isProxySet()) {
-    const connector = buildConnector({
-      timeout: limits.connectTimeout,
-      allowH2: true,
-      preferH2: true,
-      ...tls,
-    });
-    const connect: typeof connector = (target, callback) =>
-      connector(target, (...result) => {
-        const [, socket] = result;
-        // Undici's type says null; after an error there is no second argument at all.
-        if (socket) {
-          sockets.add(socket);
-          socket.once('close', () => sockets.delete(socket));
-        }
-        callback(...result);
-      });
-    return new Agent({ ...options, connect });
-  }
+  if (!isProxySet()) return new Agent(options);
   return new EnvHttpProxyAgent({
     ...options,
     connectTimeout: limits.connectTimeout,
-    requestTls: { preferH2: true, ...tls },
+    requestTls: tls,
     proxyTls: { rejectUnauthorized: true },
   });
+}
+
+type Connector = buildConnector.connector;
+type PoolOptions = Pool.Options & { connect: Connector };
+
+/** Connects, and keeps the sockets that are open. */
+function keeping(sockets: Set<Socket>, connect: Connector): Connector {
+  return (target, callback) =>
+    connect(target, (...result) => {
+      const [, socket] = result;
+      // Undici's type says null; after an error there is no second argument at all.
+      if (socket) {
+        sockets.add(socket);
+        socket.once('close', () => sockets.delete(socket));
+      }
+      callback(...result);
+    });
 }
 
 /**

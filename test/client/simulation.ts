@@ -81,6 +81,7 @@ export async function simulate({
         now -= 1;
       }
     },
+    capacity: Number.POSITIVE_INFINITY,
     async close() {},
   };
   const respond = async (request: SimulatedRequest, milliseconds: number, signal: AbortSignal) => {
