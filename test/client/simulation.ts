@@ -170,7 +170,8 @@ function simulatedClock(random: () => number): Clock & { advanced(): number } {
   const schedule = () => {
     if (isPumping) return;
     isPumping = true;
-    setImmediate(pump);
+    // Two turns: what the last wait has set off may itself go on in the next turn, before the clock advances.
+    setImmediate(() => setImmediate(pump));
   };
   return {
     now: () => now,
