@@ -20,7 +20,10 @@ export interface ServiceOptions {
   retrieveBaseUrl?: string | undefined;
   /** Certificates (PEM) of authorities to trust in addition to Node's. */
   ca?: string | readonly string[] | undefined;
-  /** Requests made at the same time. @default 20 */
+  /**
+   * The most requests made at the same time. A client starts with 20, makes more while the service keeps up, and stays at
+   * 20 over HTTP/1.1. @default 100
+   */
   concurrency?: number | undefined;
   /** Overrides for how long and how much to accept. */
   limits?: Partial<Limits> | undefined;
@@ -67,7 +70,7 @@ export class Service {
    * @throws SnippetError `invalid-options`. A malformed key is rejected without being shown.
    */
   constructor(options: ServiceOptions, clock: Clock = systemClock, transport?: Transport) {
-    const { concurrency = 20, onNotice } = options;
+    const { concurrency = 100, onNotice } = options;
     const apiKey = checkApiKey(options.apiKey);
     const limits = withDefaults(options.limits);
     protectKey(apiKey);
@@ -77,11 +80,12 @@ export class Service {
     this.#notify = onNotice ?? (() => {});
     this.#connect(options);
     const leavesFirst = () => this.#renderGivenUp;
+    const carrier = transport ?? httpsTransport({ ca: options.ca, concurrency, limits });
     this.#connection = {
       traffic: new Traffic({
         clock,
         limits,
-        concurrency,
+        most: () => Math.min(concurrency, carrier.capacity),
         leavesFirst,
         notify: this.#notify,
         closing: this.#closing.signal,
@@ -92,7 +96,7 @@ export class Service {
       authorization: `Bearer ${apiKey}`,
       clock,
       limits,
-      transport: transport ?? httpsTransport({ ca: options.ca, concurrency, limits }),
+      transport: carrier,
       onRequest: (isRetry) => {
         this.#counts.requests += 1;
         if (isRetry) this.#counts.retries += 1;

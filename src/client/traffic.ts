@@ -15,6 +15,7 @@ import {
   viewOf,
 } from './endpoint.ts';
 import type { Limits } from './limits.ts';
+import { firstPace, nextPace } from './pace.ts';
 import { chooseRoute, type EndpointView, type Route } from './retry-policy.ts';
 import type { SnippetRequest } from './snippet-request.ts';
 
@@ -65,7 +66,8 @@ export class Refused extends Error {
 export interface TrafficOptions {
   clock: Clock;
   limits: Limits;
-  concurrency: number;
+  /** The most requests at once, for now. */
+  most(): number;
   notify(notice: Notice): void;
   /** Whether variant B has been given up for the run. */
   leavesFirst(): boolean;
@@ -97,8 +99,8 @@ const arrivalsKept = 10;
 const silence = 1_500;
 
 /**
- * Lets attempts onto the wire: so many at a time, and none to an endpoint that has asked to wait or is down. An attempt
- * has a slot only while its request is on the wire, and none while it waits.
+ * Lets attempts onto the wire: as many at a time as the service keeps up with, and none to an endpoint that has asked to
+ * wait or is down. An attempt has a slot only while its request is on the wire, and none while it waits.
  */
 export class Traffic {
   readonly #options: TrafficOptions;
@@ -111,7 +113,7 @@ export class Traffic {
 
   constructor(options: TrafficOptions) {
     this.#options = options;
-    this.#slots = new PQueue({ concurrency: options.concurrency });
+    this.#slots = new PQueue({ concurrency: Math.min(firstPace, options.most()) });
   }
 
   /**
@@ -165,6 +167,7 @@ export class Traffic {
     const { failures, counted } = tallyOf(progress, endpoint);
     const failure = { id: progress.request.id, isFirst: progress.attempts === 1, startedAt, reason };
     const counts = noteFailure(endpoint.health, failure, this.#circumstances());
+    this.#setPace('failed');
     this.#announceSilence(endpoint);
     if (!counts) progress.uncounted += 1;
     progress.tallies.set(endpoint, {
@@ -186,6 +189,7 @@ export class Traffic {
     failure: Pick<Failure, 'startedAt' | 'reason'>,
   ): void {
     noteUnproven(endpoint.health, { id, isFirst: false, ...failure }, this.#circumstances());
+    this.#setPace('failed');
     this.#announceSilence(endpoint);
   }
 
@@ -296,6 +300,7 @@ export class Traffic {
     const { health, origin } = endpoint;
     const wasDown = health.state !== 'up';
     noteAnswer(health, { ...first, now: this.#options.clock.now() });
+    this.#setPace('answered');
     this.#arrivals.unshift(request);
     this.#arrivals.length = Math.min(this.#arrivals.length, arrivalsKept);
     origin.lastAnswer = this.#options.clock.now();
@@ -305,6 +310,11 @@ export class Traffic {
     }
     if (wasDown) this.#stopWaiting();
     this.#wakeAll();
+  }
+
+  #setPace(outcome: 'answered' | 'failed'): void {
+    const pace = nextPace(this.#slots.concurrency, outcome, this.#options.most());
+    if (pace !== this.#slots.concurrency) this.#slots.concurrency = pace;
   }
 
   /** Snippets that have arrived, with other ids: what may be dead for good proves nothing. */

@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import type { SecureContext } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import type { Limits } from './limits.ts';
+import { firstPace } from './pace.ts';
 
 /** A complete answer of the service: its body has arrived to the last byte. */
 export interface Answer {
@@ -38,6 +39,8 @@ export interface Transport {
    * @throws NoAnswer, or the reason of `signal` if the caller aborted.
    */
   send(request: HttpRequest, signal: AbortSignal): Promise<Answer>;
+  /** How many requests it carries at once: over HTTP/1.1 as many as connections, over HTTP/2 any number. */
+  readonly capacity: number;
   /** Ends what is under way and closes the connections. */
   close(): Promise<void>;
 }
@@ -51,6 +54,10 @@ export function httpsTransport(options: TransportOptions): Transport {
       dispatcher ??= createDispatcher(options, sockets);
       return sendRequest(request, await dispatcher, options.limits, signal);
     },
+    get capacity() {
+      for (const socket of sockets) if (!isMultiplexed(socket)) return firstPace;
+      return Number.POSITIVE_INFINITY;
+    },
     async close() {
       const opened = await dispatcher;
       // Destroying the dispatcher hands an error to every HTTP/2 stream that is not quite closed, and one of a request
@@ -59,6 +66,10 @@ export function httpsTransport(options: TransportOptions): Transport {
       await opened?.destroy();
     },
   };
+}
+
+function isMultiplexed(socket: Socket): boolean {
+  return (socket as TLSSocket).alpnProtocol === 'h2';
 }
 
 async function closeSocket(socket: Socket): Promise<void> {
@@ -200,9 +211,11 @@ async function createDispatcher(
     ...(ca === undefined ? {} : { secureContext: await trusting(ca) }),
   };
   const options: Agent.Options = {
-    connections: concurrency,
+    connections: Math.min(concurrency, firstPace),
     pipelining: 1,
     allowH2: true,
+    // More than are ever under way: one that has just ended must not make the next one open another connection.
+    h2Options: { maxConcurrentStreams: 2 * concurrency },
     headersTimeout: limits.idleTimeout,
     bodyTimeout: limits.idleTimeout,
     maxResponseSize: limits.bodyBytes,

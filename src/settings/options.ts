@@ -69,11 +69,12 @@ const options = {
    */
   ca: z.union([pem, z.array(pem)]).optional(),
   /**
-   * Requests made at the same time.
+   * The most requests made at the same time. A build starts with 20, makes more while the service keeps up, and stays at
+   * 20 over HTTP/1.1.
    *
-   * @default 20
+   * @default 100
    */
-  concurrency: z.int().min(1).max(1000).default(20),
+  concurrency: z.int().min(1).max(1000).default(100),
   /**
    * How long fetching all snippets of a build may take, such as `'10m'`. What has not arrived by then has failed.
    *

@@ -48,7 +48,7 @@ test('an option wins over its variable, and an empty variable counts as not set'
     apiKey: undefined,
     renderBaseUrl: 'https://option.test/a',
     retrieveBaseUrl: 'https://variable.test/b',
-    concurrency: 20,
+    concurrency: 100,
   });
 });
 

@@ -112,6 +112,57 @@ describe('a request', () => {
   );
 });
 
+test.for([
+  ['HTTP/2', 100, 1],
+  ['HTTP/1.1', 20, 20],
+] as const)(
+  'over %s up to %i requests are made at once, on %i connections',
+  async ([version, most, connections]) => {
+    let now = 0;
+    let seen = 0;
+    const server = await serve(
+      httpServer(
+        (request, response) => {
+          seen = Math.max(seen, ++now);
+          void setTimeout(20).then(() => {
+            now -= 1;
+            fine(request, response);
+          });
+        },
+        { http2: version === 'HTTP/2' },
+      ),
+    );
+    const client = clientOf(server);
+    await Promise.all(Array.from({ length: 600 }, (_, index) => client.get(index + 1)));
+    expect(seen).toBe(most);
+    expect(server.connections()).toBe(connections);
+  },
+);
+
+test('a server that takes 10 streams at once over HTTP/2 gets no more on each of up to 20 connections', async () => {
+  const underWay = new Map<unknown, number>();
+  let most = 0;
+  const server = await serve(
+    httpServer(
+      (request, response) => {
+        const { session } = request.stream;
+        const now = (underWay.get(session) ?? 0) + 1;
+        underWay.set(session, now);
+        most = Math.max(most, now);
+        void setTimeout(20).then(() => {
+          underWay.set(session, (underWay.get(session) ?? 0) - 1);
+          fine(request, response);
+        });
+      },
+      { settings: { maxConcurrentStreams: 10 } },
+    ),
+  );
+  const client = clientOf(server);
+  await Promise.all(Array.from({ length: 600 }, (_, index) => client.get(index + 1)));
+  expect(most).toBe(10);
+  expect(server.connections()).toBeLessThanOrEqual(20);
+});
+
 test('the first of two Retry-After headers is used', async () => {
   let asked = 0;
   const server = await serve(
@@ -246,6 +297,16 @@ describe('abort and close', () => {
     const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 30_000 });
     expect(stdout.trim()).toBe('ended');
   });
+});
+
+test('a host that NO_PROXY excepts is reached directly, with the certificates of `ca` and no others', async () => {
+  const server = await serve(httpServer(fine));
+  vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:1');
+  vi.stubEnv('NO_PROXY', 'localhost');
+  vi.stubEnv('no_proxy', undefined);
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  expect(await clientOf(server).get(42)).toMatchObject({ variant: 'render' });
+  expect(await failureOf(clientOf(server, { ca: undefined }).get(42))).toMatchObject({ code: 'certificate' });
 });
 
 test.for(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'])(

@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import {
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type Settings,
+} from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
@@ -48,12 +53,22 @@ export const certificate = await makeCertificate();
 
 type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
+interface HttpServerOptions {
+  http2?: boolean;
+  using?: TestCertificate;
+  /** What it tells HTTP/2 clients. */
+  settings?: Settings;
+}
+
 /** A server that speaks HTTP/2 and HTTP/1.1, or HTTP/1.1 alone. */
-export function httpServer(answer: Answer, { http2 = true, using = certificate } = {}): Promise<TlsServer> {
+export function httpServer(
+  answer: Answer,
+  { http2 = true, using = certificate, settings = {} }: HttpServerOptions = {},
+): Promise<TlsServer> {
   const { key, cert } = using;
   return listen(
     http2
-      ? createSecureServer({ key, cert, allowHTTP1: true }, answer)
+      ? createSecureServer({ key, cert, allowHTTP1: true, settings }, answer)
       : createHttpsServer({ key, cert }, answer as never),
   );
 }

@@ -1,0 +1,157 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Command } from 'commander';
+import { SnippetClient, type SnippetClientOptions, SnippetError } from '../../src/client/index.ts';
+import type { ServiceState } from './faulty-service.ts';
+import { contentOf, idOf, type Kind, kindOf, promised } from './snippets.ts';
+
+// Runs the client for a long time against a service that does whatever may go wrong, over TLS and HTTP/2. It fails if a
+// request ends in another way than the retry policy promises, or does not end; and if memory grows.
+
+const program = new Command('npm run soak --')
+  .description(
+    'The client against a service that fails at random: nothing is lost, and memory does not grow.',
+  )
+  .option('--minutes <number>', 'how long', Number, 60)
+  .parse();
+const minutes: number = program.opts()['minutes'];
+
+// In MB, over the whole run: what a leak of 100 bytes for each request would come to.
+const growthAllowed = { heap: 8, rss: 64 };
+// A snippet may take two minutes, and outages last 20 s.
+const roundTimeout = 300_000;
+const getsOfARound = 1_500;
+// Shorter than by default, so that more goes wrong in an hour.
+const limits = { attemptTimeout: 4_000, idleTimeout: 1_500, connectTimeout: 2_000, bodyBytes: 200_000 };
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+const service = fork(join(import.meta.dirname, 'faulty-service.ts'));
+service.once('exit', () => {
+  throw new Error('The service ended.');
+});
+const [{ origin, ca }] = await once(service, 'message');
+const urls = {
+  render: { renderBaseUrl: `${origin}/b` },
+  retrieve: { retrieveBaseUrl: `${origin}/a` },
+  both: { renderBaseUrl: `${origin}/b`, retrieveBaseUrl: `${origin}/a` },
+};
+
+function open(options: Partial<SnippetClientOptions>): SnippetClient {
+  return new SnippetClient({ apiKey: 'sk_soak_2b7e151628aed2a6', ca, limits, ...options });
+}
+
+const counts = { gets: 0, arrived: 0, failed: 0, aborted: 0, requests: 0 };
+const wrong: string[] = [];
+
+async function get(client: SnippetClient, id: number): Promise<void> {
+  const kind = kindOf(id);
+  const signal = Math.random() < 0.03 ? AbortSignal.timeout(Math.floor(300 * Math.random())) : undefined;
+  counts.gets += 1;
+  try {
+    const { content } = await client.get(id, undefined, { signal });
+    counts.arrived += 1;
+    if (content !== contentOf(id) || promised[kind].length > 0) {
+      wrong.push(`snippet ${id} (${kind}) arrived with ${content.length} characters`);
+    }
+  } catch (error) {
+    if (!(error instanceof SnippetError)) throw error;
+    if (error.code === 'aborted' && signal?.aborted) counts.aborted += 1;
+    else if (promised[kind].includes(error.code)) counts.failed += 1;
+    else wrong.push(`snippet ${id} (${kind}) failed with ${error.code}: ${error.message}`);
+  }
+}
+
+function chooseId(): number {
+  const number = 1 + Math.floor(2_000 * Math.random());
+  if (Math.random() < 0.95) return idOf('good', number);
+  const others = (Object.keys(promised) as Kind[]).filter((kind) => kind !== 'good');
+  return idOf(others[Math.floor(others.length * Math.random())] ?? 'dead', number);
+}
+
+async function round(client: SnippetClient): Promise<void> {
+  const before = client.counts.requests;
+  const ended = Promise.all(Array.from({ length: getsOfARound }, () => get(client, chooseId())));
+  const timeout = new AbortController();
+  const outcome = await Promise.race([ended, setTimeout(roundTimeout, 'late', { signal: timeout.signal })]);
+  if (outcome === 'late') throw new Error(`Not all requests ended within ${roundTimeout / 1000} s.`);
+  timeout.abort();
+  counts.requests += client.counts.requests - before;
+}
+
+interface Sample {
+  /** In minutes. */
+  at: number;
+  /** In MB. */
+  heap: number;
+  rss: number;
+}
+
+async function sample(at: number): Promise<Sample> {
+  // Streams that have just ended are let go of in the turns that follow.
+  await setTimeout(200);
+  collectGarbage();
+  collectGarbage();
+  const { heapUsed, rss } = process.memoryUsage();
+  return { at, heap: heapUsed / 1e6, rss: rss / 1e6 };
+}
+
+/** In MB for each minute: the line through the samples that is closest to them. */
+function slope(samples: readonly Sample[], what: 'heap' | 'rss'): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const at = mean(samples.map((one) => one.at));
+  const height = mean(samples.map((one) => one[what]));
+  const above = samples.reduce((sum, one) => sum + (one.at - at) * (one[what] - height), 0);
+  return above / samples.reduce((sum, one) => sum + (one.at - at) ** 2, 0);
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const kept = open(urls.both);
+const samples: Sample[] = [];
+const start = performance.now();
+const passed = () => (performance.now() - start) / 60_000;
+const every = minutes / 60;
+
+for (let number = 0; passed() < minutes; number++) {
+  // One client for the whole run, and beside it some that are closed after a round.
+  const { render, retrieve, both } = urls;
+  const short = open([render, retrieve, both][number % 3] ?? both);
+  await Promise.all([round(kept), round(short)]);
+  await short.close();
+  if (passed() < every * (samples.length + 1)) continue;
+  const now = await sample(passed());
+  samples.push(now);
+  say(
+    `${now.at.toFixed(1)} min: ${counts.gets} gets, ${counts.arrived} arrived, ${counts.failed} failed as promised, ` +
+      `${counts.aborted} aborted, ${wrong.length} wrong; ${counts.requests} requests; ` +
+      `heap ${now.heap.toFixed(1)} MB, RSS ${now.rss.toFixed(0)} MB`,
+  );
+}
+await kept.close();
+
+service.send('What was done?');
+const [{ done }] = (await once(service, 'message')) as [ServiceState];
+service.removeAllListeners('exit').disconnect();
+say('\nWhat the service did:');
+for (const [what, times] of Object.entries(done).sort(([, a], [, b]) => b - a))
+  say(`${String(times).padStart(9)}  ${what}`);
+say('');
+for (const line of wrong.slice(0, 20)) say(`Wrong: ${line}`);
+
+const flaws = wrong.length > 0 ? [`${wrong.length} requests ended in another way than promised`] : [];
+// Until then, code is compiled and pools are filled.
+const settled = samples.slice(Math.floor(samples.length / 5));
+if (settled.length < 3) flaws.push('too short to see whether memory grows');
+for (const what of ['heap', 'rss'] as const) {
+  const perMinute = slope(settled, what);
+  say(`${what === 'rss' ? 'RSS' : 'Heap after a collection'}: ${(60 * perMinute).toFixed(2)} MB an hour`);
+  const growth = perMinute * minutes;
+  if (growth > growthAllowed[what]) flaws.push(`${what} grew by ${growth.toFixed(1)} MB`);
+}
+say(flaws.length === 0 ? 'Nothing was lost, and memory is flat.' : `Failed: ${flaws.join('; ')}.`);
+process.exitCode = flaws.length === 0 ? 0 : 1;
