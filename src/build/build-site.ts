@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
 import type { RouteToHeaders } from '../astro-version.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
 import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -128,10 +129,12 @@ async function inlineSnippets(
   for (const warning of await headingWarnings(inPages, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];
-  const snippets = await fetcher.fetch(site.uses, { invalid, onSettled });
+  const missing = new Set<string>();
+  const onMissing = ({ key }: SnippetRequest) => missing.add(key);
+  const snippets = await fetcher.fetch(site.uses, { invalid, onSettled, onMissing });
   const htmlOf = (key: string) => snippets.get(key)?.html;
   for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
-  const recorder = new FileRecorder(site.uses, snippets, collected);
+  const recorder = new FileRecorder(site.uses, snippets, collected, missing);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
   await inlineFiles(site.files, {
     snippets,
@@ -142,7 +145,7 @@ async function inlineSnippets(
       recorder.add(file, inlined);
     },
   });
-  logger.info(describeBuild(site, fetcher.counts, performance.now() - start));
+  logger.info(describeBuild(site, { ...fetcher.counts, missing: missing.size }, performance.now() - start));
   return recorder;
 }
 

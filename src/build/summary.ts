@@ -5,7 +5,7 @@ import type { ScannedSite } from './scan-site.ts';
 /** The one line that says what a build did. */
 export function describeBuild(
   { files, uses }: ScannedSite,
-  { requests, retries, fallbacks, cached = 0 }: SnippetSource['counts'],
+  { requests, retries, fallbacks, cached = 0, missing = 0 }: SnippetSource['counts'] & { missing?: number },
   milliseconds: number,
 ): string {
   const embeds = files.reduce((sum, file) => sum + file.embeds.length, 0);
@@ -14,6 +14,7 @@ export function describeBuild(
     `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`}`,
     `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${count(fallbacks, 'fallback')}`,
     ...(cached > 0 ? [`${cached} from the cache`] : []),
+    ...(missing > 0 ? [`${count(missing, 'optional snippet')} not found`] : []),
     formatDuration(milliseconds),
   ].join(' · ');
 }

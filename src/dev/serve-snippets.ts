@@ -166,7 +166,11 @@ async function viewOf(
   const shown = new Map<string, ShownOnPage>();
   await Promise.all(
     [...uses].map(async ([key, use]) =>
-      shown.set(key, { snippet: await memory.get(use), hasChildren: use.placesWithoutChildren.size === 0 }),
+      shown.set(key, {
+        snippet: await memory.get(use),
+        hasChildren: use.placesWithoutChildren.size === 0,
+        isOptional: use.optionalPlaces?.has(page) === true,
+      }),
     ),
   );
   const failed = [...uses].flatMap(([key, use]): FailedSnippet[] => {

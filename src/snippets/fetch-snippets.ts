@@ -2,7 +2,13 @@ import { unlessAborted } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type ErrorCode, effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
+import {
+  type ErrorCode,
+  effectOf,
+  isMissing,
+  isSnippetFailure,
+  type SnippetFailure,
+} from '../failures/errors.ts';
 import {
   childrenWarnings,
   type FailedSnippet,
@@ -38,6 +44,8 @@ export interface FetchOptions {
   invalid?: readonly InvalidEmbed[] | undefined;
   /** Called after each snippet with the number that are done. */
   onSettled?: ((settled: number) => void) | undefined;
+  /** Called with each snippet that does not exist, if all of its embeds are optional. */
+  onMissing?: ((request: SnippetRequest) => void) | undefined;
 }
 
 /**
@@ -78,7 +86,7 @@ export class SnippetFetcher {
    */
   async fetch(
     uses: readonly SnippetUse[],
-    { signal, invalid = [], onSettled }: FetchOptions = {},
+    { signal, invalid = [], onSettled, onMissing }: FetchOptions = {},
   ): Promise<FetchedSnippets> {
     if (uses.length > 0 && !hasConnection(this.#settings)) {
       requireConnection(this.#settings, listPlaces(placesOf(uses)));
@@ -90,6 +98,7 @@ export class SnippetFetcher {
       timeout: this.#settings.timeout,
     });
     throwFailures({ failed, notAsked, embeds: invalid });
+    for (const { request, error } of failed) if (isMissing(error)) onMissing?.(request);
     const { warn } = this.#options;
     for (const warning of childrenWarnings(failed)) warn(warning);
     for (const warning of warningsOf(fetched, uses)) warn(warning);

@@ -15,6 +15,8 @@ export interface SnippetUse {
   places: Set<string>;
   /** Those where no children can be shown instead. */
   placesWithoutChildren: Set<string>;
+  /** Those where each of its embeds is optional. */
+  optionalPlaces?: Set<string>;
   /** Whether it is shown as HTML anywhere, and not only as text. */
   asHtml: boolean;
   /** The surroundings in which it is shown as HTML, other than the usual. */
@@ -39,6 +41,7 @@ export interface FileEmbed extends PlacedEmbed {
   request: SnippetRequest;
   inHeading: boolean;
   inParagraph: boolean;
+  isOptional?: true;
 }
 
 export interface FileEmbeds {
@@ -81,6 +84,9 @@ function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
   if (attributes.as !== undefined && attributes.as !== 'html' && attributes.as !== 'text') {
     throw new SiteError('invalid-as', 'The attribute `as` of an embed must be "html" or "text".');
   }
+  if (attributes.optional !== undefined && !(attributes.optional in optionalValues)) {
+    throw new SiteError('invalid-optional', 'The attribute `optional` of an embed takes no value.');
+  }
   if (inIsland) {
     throw new SiteError(
       'embed-in-island',
@@ -90,13 +96,23 @@ function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
   return request;
 }
 
-function addUse(
-  uses: SnippetUses,
-  request: SnippetRequest,
-  { form, children }: FoundEmbed,
-  file: string,
-): SnippetUse {
+// What frameworks make of a boolean.
+const optionalValues: Readonly<Record<string, boolean>> = {
+  '': true,
+  optional: true,
+  true: true,
+  false: false,
+};
+
+function isOptional({ attributes }: FoundEmbed): boolean {
+  return optionalValues[attributes.optional ?? 'false'] ?? false;
+}
+
+function addUse(uses: SnippetUses, request: SnippetRequest, embed: FoundEmbed, file: string): SnippetUse {
+  const { form, children } = embed;
   const use = snippetUse(uses, request);
+  if (!isOptional(embed)) use.optionalPlaces?.delete(file);
+  else if (!use.places.has(file)) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(file);
   use.asHtml ||= form.as === 'html';
   if (form.around !== undefined) use.surroundings = (use.surroundings ?? new Set()).add(form.around);
   use.places.add(file);
@@ -108,10 +124,8 @@ function addUse(
 const noChildren: FoundEmbed['children'] = Object.freeze({ start: 0, end: 0, isBlockLevel: false });
 
 /** Without the attributes: they are in the request, and as parts of the page's text they would keep all of it in memory. */
-function kept(
-  { start, end, children, form, inHeading, inParagraph, paragraph }: FoundEmbed,
-  { request }: SnippetUse,
-): FileEmbed {
+function kept(found: FoundEmbed, { request }: SnippetUse): FileEmbed {
+  const { start, end, children, form, inHeading, inParagraph, paragraph } = found;
   const embed: FileEmbed = {
     start,
     end,
@@ -122,6 +136,7 @@ function kept(
     request,
   };
   if (paragraph !== undefined) embed.paragraph = paragraph;
+  if (isOptional(found)) embed.isOptional = true;
   return embed;
 }
 
