@@ -25,7 +25,7 @@ import {
 } from './record/output-lock.ts';
 import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
-import { requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
+import { isWithoutKey, requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
@@ -131,7 +131,7 @@ export class Run {
     const { removeManifest } = await import('./record/manifest.ts');
     const opened = await this.open();
     if (opened.before !== undefined && opened.before.snippets.length > 0) {
-      requireConnection(this.settings, 'the snippets of the last build');
+      this.#requireConnection('the snippets of the last build');
     }
     // From here on the output is no longer that of the last build, even if this build is killed.
     await removeManifest(this.manifest);
@@ -267,8 +267,12 @@ export class Run {
   /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */
   #prefetch({ id, params, pathname }: Announcement): void {
     this.lockOutput();
-    requireConnection(this.settings, pathname);
+    this.#requireConnection(pathname);
     void this.open().then(({ fetcher }) => fetcher.prefetch(toRequest(id, params)));
+  }
+
+  #requireConnection(neededFor: string): void {
+    if (!isWithoutKey(this.settings)) requireConnection(this.settings, neededFor);
   }
 
   /** The snippets of this run, opened once for its pages and its collections. */

@@ -4,7 +4,7 @@ import type { AstroIntegrationLogger } from 'astro';
 import type { RouteToHeaders } from '../astro-version.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
+import { asBefore, type Manifest, outputFrom, removeManifest, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
@@ -87,6 +87,12 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     lock();
     recorder = new FileRecorder([], new Map(), collected);
   }
+  const finished = { hashes: recorder.hashes, quoted: recorder.quoted };
+  if (fetcher.showsChildren) {
+    // With a record, a check could say that nothing has changed.
+    await removeManifest(manifest);
+    return { at: Date.now(), ...finished };
+  }
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout, html } = settings;
   await writeManifest(manifest, {
     builtAt: new Date().toISOString(),
@@ -101,7 +107,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     before: before && asBefore(before),
     ...recorder.record,
   });
-  return { at: Date.now(), hashes: recorder.hashes, quoted: recorder.quoted };
+  return { at: Date.now(), ...finished };
 }
 
 async function inlineSnippets(
@@ -145,7 +151,13 @@ async function inlineSnippets(
       recorder.add(file, inlined);
     },
   });
-  logger.info(describeBuild(site, { ...fetcher.counts, missing: missing.size }, performance.now() - start));
+  logger.info(
+    describeBuild(
+      site,
+      { ...fetcher.counts, missing: missing.size, withoutKey: fetcher.showsChildren },
+      performance.now() - start,
+    ),
+  );
   return recorder;
 }
 

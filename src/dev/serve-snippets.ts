@@ -6,7 +6,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { inline } from '../embed/inline.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
-import type { Settings } from '../settings/settings.ts';
+import { isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { blockWarnings } from '../snippets/block-warnings.ts';
 import { excluder } from '../snippets/excluder.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
@@ -95,7 +95,7 @@ export function serveSnippets(
       try {
         const { settings } = run;
         if (excluder(settings.exclude)(nameOf(page, run.config.base))) return response;
-        const view = await viewOf(response, page, { memory, refusal, sources });
+        const view = await viewOf(response, page, { memory, refusal, sources, settings });
         void view.warnings.then((lines) => warnings.report(page, lines, (line) => logger.warn(line)));
         const parent = parentOf(request, response);
         if (parent === undefined) pages.serve(page, view.shown);
@@ -139,6 +139,7 @@ interface Served {
   sources: SourceFolders;
   /** Why a page may contain no embeds. */
   refusal(page: string): UserError | undefined;
+  settings: Settings;
 }
 
 /** A response with its snippets. */
@@ -156,7 +157,7 @@ interface View {
 async function viewOf(
   response: TextResponse,
   page: string,
-  { memory, sources, refusal }: Served,
+  { memory, sources, refusal, settings }: Served,
 ): Promise<View> {
   const uses: SnippetUses = new Map();
   const { embeds, ...found } = readEmbeds(page, response.body, response.kind, uses);
@@ -164,8 +165,9 @@ async function viewOf(
   if (refused !== undefined) throw refused;
   const invalid = await withSources(found.invalid, sources);
   const shown = new Map<string, ShownOnPage>();
+  const withoutKey = uses.size > 0 && isWithoutKey(settings);
   await Promise.all(
-    [...uses].map(async ([key, use]) =>
+    [...(withoutKey ? [] : uses)].map(async ([key, use]) =>
       shown.set(key, {
         snippet: await memory.get(use),
         hasChildren: use.placesWithoutChildren.size === 0,
@@ -191,7 +193,7 @@ async function viewOf(
     const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => response.body }], htmlOf) : [];
     // A source may be removed while it is read.
     const headings = isPage ? await headingWarnings(embeds, sources).catch(() => []) : [];
-    return [...found.warnings, ...headings, ...blocks];
+    return [...(withoutKey ? [withoutKeyWarning] : []), ...found.warnings, ...headings, ...blocks];
   };
   return { body, shown, failed, failure, warnings: warnings() };
 }

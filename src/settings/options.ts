@@ -102,6 +102,13 @@ const options = {
    */
   offline: z.boolean().default(false),
   /**
+   * What a build without an API key does: it fails, or shows the children of embeds. Builds of pull requests from forks
+   * have no secrets.
+   *
+   * @default 'error'
+   */
+  missingKey: z.enum(['error', 'children']).default('error'),
+  /**
    * Files of the output whose embeds are examples, and stay: glob patterns, such as `'docs/**'`.
    *
    * @default none

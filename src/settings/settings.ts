@@ -11,7 +11,15 @@ import type { HtmlRules, ParsedOptions } from './options.ts';
 export interface Settings
   extends Pick<
     ParsedOptions,
-    'ca' | 'concurrency' | 'timeout' | 'editUrl' | 'cache' | 'staleIfError' | 'offline' | 'exclude'
+    | 'ca'
+    | 'concurrency'
+    | 'timeout'
+    | 'editUrl'
+    | 'cache'
+    | 'staleIfError'
+    | 'offline'
+    | 'missingKey'
+    | 'exclude'
   > {
   apiKey: string | undefined;
   renderBaseUrl: string | undefined;
@@ -39,7 +47,7 @@ export function resolveSettings(
   environment: Environment,
   { cacheDirectory, hasPolicy = false }: SiteConfig = {},
 ): Settings {
-  const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, exclude } = options;
+  const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, missingKey, exclude } = options;
   const { sanitize, scripts, strict, csp } = options;
   const apiKey = validKey(environment[variables.apiKey] || undefined);
   return {
@@ -53,6 +61,7 @@ export function resolveSettings(
     cache,
     staleIfError,
     offline,
+    missingKey,
     exclude,
     html: { sanitize, scripts, strict, policy: hasPolicy ? (csp ?? 'warn') : 'none' },
     cacheDirectory,
@@ -90,6 +99,13 @@ function validate(check: () => string): string {
 export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean {
   return apiKey !== undefined && (renderBaseUrl !== undefined || retrieveBaseUrl !== undefined);
 }
+
+/** Whether embeds show their children because there is no key. */
+export function isWithoutKey({ apiKey, missingKey }: Pick<Settings, 'apiKey' | 'missingKey'>): boolean {
+  return apiKey === undefined && missingKey === 'children';
+}
+
+export const withoutKeyWarning: string = `${variables.apiKey} is not set, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
 
 /**
  * Returns the key, if everything that a request needs is set.

@@ -20,7 +20,13 @@ import {
 } from '../failures/report.ts';
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
 import { defaultTimeout } from '../settings/options.ts';
-import { hasConnection, requireConnection, type Settings } from '../settings/settings.ts';
+import {
+  hasConnection,
+  isWithoutKey,
+  requireConnection,
+  type Settings,
+  withoutKeyWarning,
+} from '../settings/settings.ts';
 import type { SnippetUse } from './file-embeds.ts';
 import { openSource, type SnippetSource, type SourcedSnippet, type SourceOptions } from './source.ts';
 
@@ -59,6 +65,7 @@ export class SnippetFetcher {
   // When one request fails in a way that every request would, prefetching ends.
   readonly #prefetching = new AbortController();
   #source: SnippetSource | undefined;
+  #showsChildren = false;
 
   constructor(settings: Settings, options: FetcherOptions) {
     this.#settings = settings;
@@ -67,6 +74,11 @@ export class SnippetFetcher {
 
   get counts(): SnippetSource['counts'] {
     return this.#source?.counts ?? { requests: 0, retries: 0, fallbacks: 0 };
+  }
+
+  /** Whether children are shown because there is no key. */
+  get showsChildren(): boolean {
+    return this.#showsChildren;
   }
 
   /** Starts a request before its snippet is needed. A failure is ignored: the request is made again when it is. */
@@ -88,6 +100,12 @@ export class SnippetFetcher {
     uses: readonly SnippetUse[],
     { signal, invalid = [], onSettled, onMissing }: FetchOptions = {},
   ): Promise<FetchedSnippets> {
+    if (uses.length > 0 && isWithoutKey(this.#settings)) {
+      throwFailures({ failed: [], notAsked: 0, embeds: invalid });
+      if (!this.#showsChildren) this.#options.warn(withoutKeyWarning);
+      this.#showsChildren = true;
+      return new Map();
+    }
     if (uses.length > 0 && !hasConnection(this.#settings)) {
       requireConnection(this.#settings, listPlaces(placesOf(uses)));
     }

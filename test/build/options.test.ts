@@ -31,6 +31,7 @@ test.for([
   [{ sanitize: 'x' }, 'sanitize: must be a function'],
   [{ scripts: 'no' }, 'scripts: '],
   [{ csp: true }, 'csp: '],
+  [{ missingKey: 'ignore' }, 'missingKey: '],
   [{ cache: false, offline: true }, 'staleIfError and offline need the cache'],
   ['x', 'the options'],
 ] as const)('the options %o are rejected', ([options, message]) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { configWith, createSite, type RunningAstro, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
@@ -60,4 +60,32 @@ test('astro dev shows the error of a missing snippet if one of its embeds on the
   const { status, html } = await view('/both');
   expect(status).toBe(500);
   expect(html).toContain('[not-found]');
+});
+
+test("astro dev without a key shows children, with one warning, if missingKey is 'children'", async () => {
+  const other = await createSite({
+    'astro.config.mjs': configWith(`{ missingKey: 'children' }`),
+    'src/pages/index.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html><body><p><Snippet id={1}><b>children</b></Snippet></p></body></html>`,
+    'src/pages/other.astro': '<p><snippet-embed id="1">other</snippet-embed></p>',
+    'src/pages/invalid.astro': '<p><snippet-embed id="x">other</snippet-embed></p>',
+  });
+  const running = other.start(['dev', '--port', '0'], { ...service.environment, SNIPPETS_API_KEY: '' });
+  try {
+    await vi.waitFor(() => expect(running.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
+    const url = /http:\/\/localhost:\d+/.exec(running.output())?.[0];
+    const html = async (path: string) => (await fetch(url + path)).text();
+    for (let views = 0; views < 2; views += 1) {
+      expect(await html('/')).toContain('<p><b>children</b></p>');
+      expect(await html('/other')).toContain('<p>other</p>');
+    }
+    expect(await html('/invalid')).toContain('[invalid-id]');
+    expect(running.output().match(/SNIPPETS_API_KEY is not set/g)).toHaveLength(1);
+  } finally {
+    running.process.kill('SIGTERM');
+    await running.ended;
+    await other.remove();
+  }
 });
