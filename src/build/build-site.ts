@@ -6,8 +6,10 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
 import { asBefore, type Manifest, outputFrom, removeManifest, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
+import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
@@ -39,8 +41,7 @@ export interface SiteBuild {
   collected: readonly CollectedEntry[];
   /** The headers that an adapter sends with the pages. */
   routeToHeaders: RouteToHeaders;
-  /** The site's base path. */
-  base: string;
+  urls: SiteUrls;
   settings: Settings;
   fetcher: SnippetFetcher;
   announcements: Announcements | undefined;
@@ -103,6 +104,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       scripts: html.scripts,
       strict: html.strict,
       policy: html.policy,
+      links: html.links,
     },
     before: before && asBefore(before),
     ...recorder.record,
@@ -112,7 +114,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
 
 async function inlineSnippets(
   files: readonly ScannableFile[],
-  { settings, fetcher, announcements, onEmbeds, routeToHeaders, base, sources, collected, logger }: SiteBuild,
+  { settings, fetcher, announcements, onEmbeds, routeToHeaders, urls, sources, collected, logger }: SiteBuild,
   verifier: OutputVerifier,
   unfinished: Set<SiteFile>,
 ): Promise<FileRecorder | undefined> {
@@ -123,9 +125,10 @@ async function inlineSnippets(
       verifier.check(file, bytes);
     },
     onSnippet: ({ request }) => fetcher.prefetch(request),
+    paramsOf: ({ name, kind }) => pageParams(settings.params, pathOfFile(name, kind === 'html', urls)),
   });
   for (const warning of site.warnings) logger.warn(warning);
-  const lost = announcements?.lost(site, files, base) ?? [];
+  const lost = announcements?.lost(site, files, urls.base) ?? [];
   const incomplete = new Set(lost.flatMap((snippet) => snippet.files));
   for (const file of files) if (incomplete.has(file.name)) unfinished.add(file);
   if (site.files.length + lost.length === 0) return undefined;
@@ -141,7 +144,7 @@ async function inlineSnippets(
   const htmlOf = (key: string) => snippets.get(key)?.html;
   for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
   const recorder = new FileRecorder(site.uses, snippets, collected, missing);
-  const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
+  const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, urls.base) : undefined;
   await inlineFiles(site.files, {
     snippets,
     headers,

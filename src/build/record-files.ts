@@ -96,7 +96,7 @@ function quotedEmbeds(snippets: FetchedSnippets): Set<string> {
   const quoted: SnippetUses = new Map();
   for (const { html } of snippets.values()) {
     const bytes = Buffer.from(html);
-    if (mayHoldEmbeds(bytes, 'html')) readEmbeds('', bytes, 'html', quoted);
+    if (mayHoldEmbeds(bytes, 'html')) readEmbeds({ name: '', bytes, kind: 'html' }, quoted);
   }
   return new Set(quoted.keys());
 }

@@ -7,10 +7,12 @@ import { inline } from '../embed/inline.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
 import { isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
+import { canonicalPath, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings } from '../snippets/block-warnings.ts';
 import { excluder } from '../snippets/excluder.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
@@ -42,6 +44,7 @@ const pollSeconds = 2;
 interface DevRun {
   readonly settings: Settings;
   readonly config: { root: URL; srcDir: URL; base: string };
+  readonly urls: SiteUrls;
   open(): Promise<{ fetcher: SnippetFetcher }>;
   close(): Promise<void>;
 }
@@ -95,7 +98,13 @@ export function serveSnippets(
       try {
         const { settings } = run;
         if (excluder(settings.exclude)(nameOf(page, run.config.base))) return response;
-        const view = await viewOf(response, page, { memory, refusal, sources, settings });
+        const view = await viewOf(response, page, {
+          memory,
+          refusal,
+          sources,
+          settings,
+          urls: run.urls,
+        });
         void view.warnings.then((lines) => warnings.report(page, lines, (line) => logger.warn(line)));
         const parent = parentOf(request, response);
         if (parent === undefined) pages.serve(page, view.shown);
@@ -140,6 +149,7 @@ interface Served {
   /** Why a page may contain no embeds. */
   refusal(page: string): UserError | undefined;
   settings: Settings;
+  urls: SiteUrls;
 }
 
 /** A response with its snippets. */
@@ -157,10 +167,12 @@ interface View {
 async function viewOf(
   response: TextResponse,
   page: string,
-  { memory, sources, refusal, settings }: Served,
+  { memory, sources, refusal, settings, urls }: Served,
 ): Promise<View> {
   const uses: SnippetUses = new Map();
-  const { embeds, ...found } = readEmbeds(page, response.body, response.kind, uses);
+  const { body: bytes, kind } = response;
+  const addParams = pageParams(settings.params, canonicalPath(page, kind === 'html', urls));
+  const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
   const refused = embeds.length + found.invalid.length === 0 ? undefined : refusal(page);
   if (refused !== undefined) throw refused;
   const invalid = await withSources(found.invalid, sources);

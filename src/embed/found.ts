@@ -31,6 +31,8 @@ export interface FoundEmbed extends Range {
   inHeading: boolean;
   /** Whether it is in a paragraph. */
   inParagraph: boolean;
+  /** The value of the nearest `lang`. */
+  lang?: string | undefined;
   /** The paragraph that contains only this embed, as Markdown generates it. */
   paragraph?: Range;
 }
@@ -86,6 +88,8 @@ export interface Place {
   inHeading?: boolean;
   /** Whether it is in a paragraph. */
   inParagraph?: boolean;
+  /** The value of the nearest `lang`. */
+  lang?: string | undefined;
   /** See {@link Form}. */
   around?: string | undefined;
   /** Why no embed can work there. */
@@ -136,6 +140,7 @@ export function add(
       inIsland: place.inIsland ?? false,
       inHeading: place.inHeading ?? false,
       inParagraph: place.inParagraph ?? false,
+      ...(place.lang !== undefined && { lang: place.lang }),
     };
     search.embeds.push(found);
     return found;

@@ -34,7 +34,8 @@ export type SiteErrorCode =
   | 'embed-lost'
   | 'unrendered-component'
   | 'invalid-as'
-  | 'invalid-optional';
+  | 'invalid-optional'
+  | 'params-failed';
 
 /** What goes wrong before any snippet is fetched, or with the output as a whole. Permanent too. */
 export type SetupErrorCode =
@@ -245,6 +246,11 @@ export const errors = {
     title: 'The attribute `optional` is invalid',
     effect: 'fail',
     hint: 'Write <Snippet id={42} optional> or <snippet-embed id="42" optional>.',
+  },
+  'params-failed': {
+    title: 'The option `params` failed',
+    effect: 'fail',
+    hint: 'Fix the function `params` in the Astro config: it takes { page, lang } and returns one plain JSON object, or undefined.',
   },
   'missing-key': {
     title: 'The API key is missing',

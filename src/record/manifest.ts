@@ -139,6 +139,7 @@ const manifestSchema = z.object({
     scripts: z.enum(['allow', 'strip', 'error']),
     strict: z.boolean(),
     policy: z.enum(['none', 'warn', 'hash']),
+    links: z.object({ base: z.string(), trailingSlash: z.enum(['always', 'never', 'ignore']) }).optional(),
   }),
   /** What the site shows; without content where the snippet could not be fetched. */
   snippets: z.array(

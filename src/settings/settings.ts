@@ -6,6 +6,7 @@ import { errors } from '../failures/errors.ts';
 import { userError } from '../failures/user-error.ts';
 import { type Environment, variables } from './environment.ts';
 import type { HtmlRules, ParsedOptions } from './options.ts';
+import type { SiteUrls } from './site-urls.ts';
 
 /** The options and the environment together, validated. A missing key or URL is an error only once it is needed. */
 export interface Settings
@@ -20,6 +21,7 @@ export interface Settings
     | 'offline'
     | 'missingKey'
     | 'exclude'
+    | 'params'
   > {
   apiKey: string | undefined;
   renderBaseUrl: string | undefined;
@@ -34,6 +36,7 @@ export interface SiteConfig {
   cacheDirectory?: string | undefined;
   /** Whether Astro writes a Content Security Policy for the site. */
   hasPolicy?: boolean | undefined;
+  urls?: SiteUrls | undefined;
 }
 
 /**
@@ -45,10 +48,10 @@ export interface SiteConfig {
 export function resolveSettings(
   options: ParsedOptions,
   environment: Environment,
-  { cacheDirectory, hasPolicy = false }: SiteConfig = {},
+  { cacheDirectory, hasPolicy = false, urls }: SiteConfig = {},
 ): Settings {
   const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, missingKey, exclude } = options;
-  const { sanitize, scripts, strict, csp } = options;
+  const { params, sanitize, scripts, strict, csp } = options;
   const apiKey = validKey(environment[variables.apiKey] || undefined);
   return {
     apiKey,
@@ -63,7 +66,14 @@ export function resolveSettings(
     offline,
     missingKey,
     exclude,
-    html: { sanitize, scripts, strict, policy: hasPolicy ? (csp ?? 'warn') : 'none' },
+    params,
+    html: {
+      sanitize,
+      links: options.links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
+      scripts,
+      strict,
+      policy: hasPolicy ? (csp ?? 'warn') : 'none',
+    },
     cacheDirectory,
   };
 }

@@ -7,6 +7,7 @@ import { type FileKind, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import type { Surroundings } from '../html/surroundings.ts';
+import type { AddPageParams } from './page-params.ts';
 
 /** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
 export interface SnippetUse {
@@ -39,6 +40,8 @@ export function snippetUse(uses: SnippetUses, request: SnippetRequest): SnippetU
 /** What is kept of an embed until it is inlined. A large site has half a million of them. */
 export interface FileEmbed extends PlacedEmbed {
   request: SnippetRequest;
+  /** The key of the request as the embed is written, if the site adds params to it. */
+  written?: string;
   inHeading: boolean;
   inParagraph: boolean;
   isOptional?: true;
@@ -51,20 +54,29 @@ export interface FileEmbeds {
   warnings: string[];
 }
 
-/**
- * Finds the embeds of a file, and adds what they need to `uses`.
- *
- * @param name how people know the file.
- */
-export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: SnippetUses): FileEmbeds {
+/** A file that is searched for embeds. */
+export interface ReadableFile {
+  /** How people know it. */
+  name: string;
+  bytes: Buffer;
+  kind: FileKind;
+  addParams?: AddPageParams | undefined;
+}
+
+/** Finds the embeds of a file, and adds what they need to `uses`. */
+export function readEmbeds(
+  { name, bytes: file, kind, addParams = (request) => request }: ReadableFile,
+  uses: SnippetUses,
+): FileEmbeds {
   const { embeds: found, faults, warnings } = scan(file, kind);
   const lineOf = lineFinder(file);
   const embeds: FileEmbed[] = [];
   const invalid = faults.map((fault) => ({ start: fault.start, ...describeFault(fault, lineOf) }));
   for (const embed of found) {
     try {
-      const request = requestOf(embed);
-      embeds.push(kept(embed, addUse(uses, request, embed, name)));
+      const written = requestOf(embed);
+      const use = addUse(uses, addParams(written, embed.lang), embed, name);
+      embeds.push(kept(embed, use, written.key));
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
       invalid.push({ start: embed.start, code: error.code, message: error.message });
@@ -124,7 +136,7 @@ function addUse(uses: SnippetUses, request: SnippetRequest, embed: FoundEmbed, f
 const noChildren: FoundEmbed['children'] = Object.freeze({ start: 0, end: 0, isBlockLevel: false });
 
 /** Without the attributes: they are in the request, and as parts of the page's text they would keep all of it in memory. */
-function kept(found: FoundEmbed, { request }: SnippetUse): FileEmbed {
+function kept(found: FoundEmbed, { request }: SnippetUse, written: string): FileEmbed {
   const { start, end, children, form, inHeading, inParagraph, paragraph } = found;
   const embed: FileEmbed = {
     start,
@@ -137,6 +149,7 @@ function kept(found: FoundEmbed, { request }: SnippetUse): FileEmbed {
   };
   if (paragraph !== undefined) embed.paragraph = paragraph;
   if (isOptional(found)) embed.isOptional = true;
+  if (written !== request.key) embed.written = written;
   return embed;
 }
 
