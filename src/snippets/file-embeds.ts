@@ -96,7 +96,7 @@ function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
   if (attributes.as !== undefined && attributes.as !== 'html' && attributes.as !== 'text') {
     throw new SiteError('invalid-as', 'The attribute `as` of an embed must be "html" or "text".');
   }
-  if (attributes.optional !== undefined && !(attributes.optional in optionalValues)) {
+  if (attributes.optional !== undefined && !optionalValues.has(attributes.optional)) {
     throw new SiteError('invalid-optional', 'The attribute `optional` of an embed takes no value.');
   }
   if (inIsland) {
@@ -109,15 +109,15 @@ function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
 }
 
 // What frameworks make of a boolean.
-const optionalValues: Readonly<Record<string, boolean>> = {
-  '': true,
-  optional: true,
-  true: true,
-  false: false,
-};
+const optionalValues: ReadonlyMap<string, boolean> = new Map([
+  ['', true],
+  ['optional', true],
+  ['true', true],
+  ['false', false],
+]);
 
 function isOptional({ attributes }: FoundEmbed): boolean {
-  return optionalValues[attributes.optional ?? 'false'] ?? false;
+  return optionalValues.get(attributes.optional ?? 'false') ?? false;
 }
 
 function addUse(uses: SnippetUses, request: SnippetRequest, embed: FoundEmbed, file: string): SnippetUse {

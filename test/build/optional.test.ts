@@ -196,7 +196,7 @@ test('an optional embed without children fails the build while the service is do
 
 test('another value of optional is an error with its place', async () => {
   const element = await createSite({
-    'src/pages/index.astro': '<p>\n<snippet-embed id="9" optional="maybe">a</snippet-embed></p>',
+    'src/pages/index.astro': '<p>\n<snippet-embed id="9" optional="constructor">a</snippet-embed></p>',
   });
   const { exitCode, output } = await element.build(service.environment);
   expect(exitCode).toBe(1);
