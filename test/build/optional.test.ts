@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
 
 // Snippet 9 is published and taken away again; snippet 1 is always there.
 const pages = {
@@ -148,6 +148,21 @@ test('a refresh of a site that was built while an optional snippet existed shows
   service.unpublish(9);
   expect((await run('refresh')).exitCode).toBe(0);
   expect(await contents()).toEqual(await fullBuild());
+});
+
+test('a refresh of a site that sanitizes asks for a build when an optional snippet is gone', async () => {
+  service.put(9, 'nine');
+  const other = await createSite({
+    'astro.config.mjs': configWith('{ sanitize: (html) => html.toUpperCase() }'),
+    'src/pages/index.astro': '<p><snippet-embed id="9" optional>children</snippet-embed></p>',
+  });
+  expect((await other.build(service.environment)).exitCode).toBe(0);
+  service.unpublish(9);
+  const refreshed = await startCommand(other.directory, ['refresh'], service.environment).ended;
+  expect(refreshed.exitCode).toBe(3);
+  expect(refreshed.output).toContain('index.html shows content that only a build sanitizes');
+  expect(await other.read('index.html')).toContain('NINE');
+  await other.remove();
 });
 
 test('an embed that is not optional fails the build and the refresh, although others of the snippet are optional', async () => {
