@@ -12,6 +12,8 @@ interface SnippetEmbed {
    * pages; `text` elsewhere, as in `<title>` and in attributes.
    */
   as?: 'html' | 'text' | undefined | null;
+  /** Shows the children where the snippet does not exist, with a warning, instead of failing the build. */
+  optional?: boolean | '' | 'true' | 'false' | undefined | null;
   children?: unknown;
   key?: unknown;
   slot?: string | undefined | null;

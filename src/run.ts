@@ -25,7 +25,8 @@ import {
 } from './record/output-lock.ts';
 import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
-import { requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
+import { isWithoutKey, requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
+import type { SiteUrls } from './settings/site-urls.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
@@ -82,6 +83,7 @@ export class Run {
     this.#settings = resolveSettings(this.#options, environment, {
       cacheDirectory: fileURLToPath(this.config.cacheDir),
       hasPolicy: hasPolicy(this.config),
+      urls: this.urls,
     });
     void this.close();
   }
@@ -96,6 +98,11 @@ export class Run {
 
   get logger(): AstroIntegrationLogger {
     return known(this.#site, 'config').logger;
+  }
+
+  get urls(): SiteUrls {
+    const { base, trailingSlash, build } = this.config;
+    return { base, trailingSlash, format: build.format };
   }
 
   get settings(): Settings {
@@ -131,7 +138,7 @@ export class Run {
     const { removeManifest } = await import('./record/manifest.ts');
     const opened = await this.open();
     if (opened.before !== undefined && opened.before.snippets.length > 0) {
-      requireConnection(this.settings, 'the snippets of the last build');
+      this.#requireConnection('the snippets of the last build');
     }
     // From here on the output is no longer that of the last build, even if this build is killed.
     await removeManifest(this.manifest);
@@ -141,7 +148,7 @@ export class Run {
   /** In `astro:build:generated`: inlines snippets into the output. */
   async finishBuild(output: Pick<SiteBuild, 'directory' | 'routeToHeaders'>): Promise<void> {
     const { settings, manifest, logger } = this;
-    const { base, root, srcDir } = this.config;
+    const { root, srcDir } = this.config;
     const sources = { root: fileURLToPath(root), srcDir: fileURLToPath(srcDir) };
     try {
       if (this.#isProbablyPlain) {
@@ -159,7 +166,7 @@ export class Run {
         manifest,
         hadManifest: this.#hadManifest,
         collected: [...this.#collected.values()].flat(),
-        base,
+        urls: this.urls,
         sources,
         settings,
         logger,
@@ -268,8 +275,14 @@ export class Run {
   /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */
   #prefetch({ id, params, pathname }: Announcement): void {
     this.lockOutput();
-    requireConnection(this.settings, pathname);
+    this.#requireConnection(pathname);
+    // They may depend on the page's language, which is known once the page is rendered.
+    if (this.settings.params !== undefined) return;
     void this.open().then(({ fetcher }) => fetcher.prefetch(toRequest(id, params)));
+  }
+
+  #requireConnection(neededFor: string): void {
+    if (!isWithoutKey(this.settings)) requireConnection(this.settings, neededFor);
   }
 
   /** The snippets of this run, opened once for its pages and its collections. */

@@ -2,12 +2,18 @@ import { toRequest } from '../client/snippet-request.ts';
 import { type Announcement, listen } from '../embed/announcement.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { routeFiles } from '../html/route-files.ts';
+import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { ScannableFile, ScannedSite } from './scan-site.ts';
 
 /** A snippet that was rendered but is not in the output. */
 export interface LostSnippet extends InvalidEmbed {
   /** The names of its page's files, if they are known by the path of the page. */
   files: string[];
+}
+
+/** Of what `<Snippet>` announced, which knows nothing of the params that the site adds. */
+function writtenKey({ written, request }: FileEmbed): string {
+  return written ?? request.key;
 }
 
 /** Everything that `<Snippet>` announced while pages were rendered. */
@@ -41,14 +47,11 @@ export class Announcements {
   lost(site: ScannedSite, scannable: readonly ScannableFile[], base: string): LostSnippet[] {
     if (this.#announced.size === 0) return [];
     const keysIn = new Map(
-      site.files.map(({ source, embeds }) => [
-        source.name,
-        new Set(embeds.map(({ request }) => request.key)),
-      ]),
+      site.files.map(({ source, embeds }) => [source.name, new Set(embeds.map(writtenKey))]),
     );
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
-    const everywhere = new Set(site.uses.map(({ request }) => request.key));
+    const everywhere = new Set([...keysIn.values()].flatMap((keys) => [...keys]));
     return [...this.#announced].flatMap(([pathname, onPage]): LostSnippet[] => {
       const files = [...routeFiles(pathname, base), pathname.replace(/^\//, '')].filter((name) =>
         names.has(name),

@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { AstroIntegrationLogger } from 'astro';
 import type { RouteToHeaders } from '../astro-version.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
+import { asBefore, type Manifest, outputFrom, removeManifest, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
+import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
@@ -40,8 +43,7 @@ export interface SiteBuild {
   collected: readonly CollectedEntry[];
   /** The headers that an adapter sends with the pages. */
   routeToHeaders: RouteToHeaders;
-  /** The site's base path. */
-  base: string;
+  urls: SiteUrls;
   settings: Settings;
   fetcher: SnippetFetcher;
   announcements: Announcements | undefined;
@@ -88,6 +90,12 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     lock();
     recorder = new FileRecorder([], new Map(), collected);
   }
+  const finished = { hashes: recorder.hashes, quoted: recorder.quoted };
+  if (fetcher.showsChildren) {
+    // With a record, a check could say that nothing has changed.
+    await removeManifest(manifest);
+    return { at: Date.now(), ...finished };
+  }
   const output = outputFrom(manifest, directory);
   const outDir = outputFrom(manifest, build.outDir);
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout, html } = settings;
@@ -101,16 +109,17 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       scripts: html.scripts,
       strict: html.strict,
       policy: html.policy,
+      links: html.links,
     },
     before: before && asBefore(before),
     ...recorder.record,
   });
-  return { at: Date.now(), hashes: recorder.hashes, quoted: recorder.quoted };
+  return { at: Date.now(), ...finished };
 }
 
 async function inlineSnippets(
   files: readonly ScannableFile[],
-  { settings, fetcher, announcements, onEmbeds, routeToHeaders, base, sources, collected, logger }: SiteBuild,
+  { settings, fetcher, announcements, onEmbeds, routeToHeaders, urls, sources, collected, logger }: SiteBuild,
   verifier: OutputVerifier,
   unfinished: Set<SiteFile>,
 ): Promise<FileRecorder | undefined> {
@@ -121,9 +130,10 @@ async function inlineSnippets(
       verifier.check(file, bytes);
     },
     onSnippet: ({ request }) => fetcher.prefetch(request),
+    paramsOf: ({ name, kind }) => pageParams(settings.params, pathOfFile(name, kind === 'html', urls)),
   });
   for (const warning of site.warnings) logger.warn(warning);
-  const lost = announcements?.lost(site, files, base) ?? [];
+  const lost = announcements?.lost(site, files, urls.base) ?? [];
   const incomplete = new Set(lost.flatMap((snippet) => snippet.files));
   for (const file of files) if (incomplete.has(file.name)) unfinished.add(file);
   if (site.files.length + lost.length === 0) return undefined;
@@ -133,11 +143,13 @@ async function inlineSnippets(
   for (const warning of await headingWarnings(inPages, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];
-  const snippets = await fetcher.fetch(site.uses, { invalid, onSettled });
+  const missing = new Set<string>();
+  const onMissing = ({ key }: SnippetRequest) => missing.add(key);
+  const snippets = await fetcher.fetch(site.uses, { invalid, onSettled, onMissing });
   const htmlOf = (key: string) => snippets.get(key)?.html;
   for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
-  const recorder = new FileRecorder(site.uses, snippets, collected);
-  const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
+  const recorder = new FileRecorder(site.uses, snippets, collected, missing);
+  const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, urls.base) : undefined;
   await inlineFiles(site.files, {
     snippets,
     headers,
@@ -147,7 +159,13 @@ async function inlineSnippets(
       recorder.add(file, inlined);
     },
   });
-  logger.info(describeBuild(site, fetcher.counts, performance.now() - start));
+  logger.info(
+    describeBuild(
+      site,
+      { ...fetcher.counts, missing: missing.size, withoutKey: fetcher.showsChildren },
+      performance.now() - start,
+    ),
+  );
   return recorder;
 }
 

@@ -41,7 +41,7 @@ export async function checkLateFiles(
     const { hashOf } = await import('../record/manifest.ts');
     const { readEmbeds } = await import('../snippets/file-embeds.ts');
     if (hashes.get(file.name) === hashOf(bytes)) continue;
-    const { embeds, invalid } = readEmbeds(file.name, bytes, file.kind, new Map());
+    const { embeds, invalid } = readEmbeds({ ...file, bytes }, new Map());
     const isFound = embeds.some(({ request }) => !quoted.has(request.key)) || invalid.length > 0;
     if (isFound) withEmbed.push(file.name);
   }

@@ -31,7 +31,16 @@ export class FileRecorder {
   /** The keys of embeds inside contents. They are not replaced, and stay in the output. */
   readonly quoted: ReadonlySet<string>;
 
-  constructor(uses: readonly SnippetUse[], snippets: FetchedSnippets, collected: readonly CollectedEntry[]) {
+  readonly #missing: ReadonlySet<string>;
+
+  /** @param missing the keys of optional snippets that do not exist. */
+  constructor(
+    uses: readonly SnippetUse[],
+    snippets: FetchedSnippets,
+    collected: readonly CollectedEntry[],
+    missing: ReadonlySet<string> = new Set(),
+  ) {
+    this.#missing = missing;
     this.#contents = new Map([...snippets].map(([key, snippet]) => [key, contentRecord(snippet)]));
     this.quoted = quotedEmbeds(snippets);
     for (const { request } of uses) this.#addSnippet(request, this.#contents.get(request.key));
@@ -42,10 +51,11 @@ export class FileRecorder {
   }
 
   add({ source }: EmbeddingFile, { file, placed, policies }: InlinedFile): void {
-    const places = placed.map(({ embed: { request, form }, start, end }) => ({
+    const places = placed.map(({ embed: { request, form }, children, start, end }) => ({
       snippet: this.#indexes.get(request.key) ?? 0,
       form,
       content: this.#contents.get(request.key)?.hash,
+      ...(children && { children: children.toString('latin1') }),
       start,
       end,
     }));
@@ -61,7 +71,8 @@ export class FileRecorder {
   #addSnippet({ id, params, key }: SnippetRequest, content: ManifestContent | undefined): number {
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
-    const index = this.#snippets.push({ id, params, content }) - 1;
+    const missing = this.#missing.has(key) ? ({ missing: true } as const) : undefined;
+    const index = this.#snippets.push({ id, params, content, ...missing }) - 1;
     this.#indexes.set(key, index);
     return index;
   }
@@ -85,7 +96,7 @@ function quotedEmbeds(snippets: FetchedSnippets): Set<string> {
   const quoted: SnippetUses = new Map();
   for (const { html } of snippets.values()) {
     const bytes = Buffer.from(html);
-    if (mayHoldEmbeds(bytes, 'html')) readEmbeds('', bytes, 'html', quoted);
+    if (mayHoldEmbeds(bytes, 'html')) readEmbeds({ name: '', bytes, kind: 'html' }, quoted);
   }
   return new Set(quoted.keys());
 }

@@ -7,6 +7,7 @@ import { fileKind } from '../file-kinds.ts';
 import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from '../read-file.ts';
 import { excluder } from '../snippets/excluder.ts';
 import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
+import type { AddPageParams } from '../snippets/page-params.ts';
 import { inTurns } from './in-turns.ts';
 
 /** A file of the built site. */
@@ -77,7 +78,7 @@ export interface ScannedSite {
   warnings: string[];
 }
 
-export interface ScanEvents {
+export interface ScanOptions {
   /**
    * Called with each file that contains no embed, and so is not changed; without its bytes if it is too large to be in
    * memory.
@@ -85,6 +86,8 @@ export interface ScanEvents {
   onPlainFile(file: ScannableFile, bytes: Buffer | undefined): void;
   /** Called with each snippet when its first file is found; more than once if that file repeats it. */
   onSnippet(use: SnippetUse): void;
+  /** What the site adds to the params of each embed of a file. */
+  paramsOf?: ((file: ScannableFile) => AddPageParams | undefined) | undefined;
 }
 
 // Reading a page again takes as long as scanning it; keeping all pages of a large site takes too much memory.
@@ -93,7 +96,7 @@ const maxKeptBytes = 32 * 1024 * 1024;
 /** Reads files and finds their embeds. */
 export async function scanSite(
   files: readonly ScannableFile[],
-  { onPlainFile, onSnippet }: ScanEvents,
+  { onPlainFile, onSnippet, paramsOf }: ScanOptions,
 ): Promise<ScannedSite> {
   const { readEmbeds } = await import('../snippets/file-embeds.ts');
   const uses: SnippetUses = new Map();
@@ -104,7 +107,7 @@ export async function scanSite(
   await inTurns(files, (source) => {
     const bytes = readEmbedding(source);
     if (bytes === undefined) return onPlainFile(source, undefined);
-    const { embeds, ...flaws } = readEmbeds(source.name, bytes, source.kind, uses);
+    const { embeds, ...flaws } = readEmbeds({ ...source, bytes, addParams: paramsOf?.(source) }, uses);
     for (const embed of flaws.invalid) invalid.push(embed);
     for (const warning of flaws.warnings) warnings.push(warning);
     if (embeds.length + flaws.invalid.length === 0) return onPlainFile(source, bytes);

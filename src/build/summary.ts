@@ -5,15 +5,19 @@ import type { ScannedSite } from './scan-site.ts';
 /** The one line that says what a build did. */
 export function describeBuild(
   { files, uses }: ScannedSite,
-  { requests, retries, fallbacks, cached = 0 }: SnippetSource['counts'],
+  counts: SnippetSource['counts'] & { missing: number; withoutKey: boolean },
   milliseconds: number,
 ): string {
+  const { requests, retries, fallbacks, cached = 0, missing, withoutKey } = counts;
   const embeds = files.reduce((sum, file) => sum + file.embeds.length, 0);
   const isPage = files.every(({ source }) => source.kind === 'html');
   return [
     `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`}`,
-    `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${count(fallbacks, 'fallback')}`,
+    withoutKey
+      ? 'children are shown, without an API key'
+      : `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${count(fallbacks, 'fallback')}`,
     ...(cached > 0 ? [`${cached} from the cache`] : []),
+    ...(missing > 0 ? [`${count(missing, 'optional snippet')} not found`] : []),
     formatDuration(milliseconds),
   ].join(' · ');
 }

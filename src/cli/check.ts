@@ -55,7 +55,12 @@ async function showChanges(project: ProjectOptions, json: boolean): Promise<numb
   const { file, manifest, changed } = await openChanges(project, { limits: impatience });
   const unfinished = unfinishedOf({ file, manifest });
   if (json) {
-    const shown = changed.map(({ request: { id, params }, ...places }) => ({ id, params, ...places }));
+    const shown = changed.map(({ request: { id, params }, isMissing, ...places }) => ({
+      id,
+      params,
+      ...(isMissing && { missing: true }),
+      ...places,
+    }));
     printJson({ changed: shown, unfinished: unfinished.map(({ name }) => name) });
   } else if (manifest.snippets.length === 0) {
     print('The site shows no snippets.');
@@ -65,8 +70,10 @@ async function showChanges(project: ProjectOptions, json: boolean): Promise<numb
       `Nothing has changed: ${count(length, 'snippet')} ${length === 1 ? 'matches' : 'match'} the last build.`,
     );
   } else {
-    for (const { request, ...places } of changed)
-      print(`${nameOf(request)} has changed\n    ${namesOf(places).join('\n    ')}`);
+    for (const { request, isMissing, ...places } of changed) {
+      const what = isMissing ? 'no longer exists, and is optional' : 'has changed';
+      print(`${nameOf(request)} ${what}\n    ${namesOf(places).join('\n    ')}`);
+    }
     for (const { name, reason } of unfinished) print(`${name} ${reason}`);
   }
   return changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;

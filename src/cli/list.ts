@@ -13,6 +13,7 @@ export async function list(project: ProjectOptions, { json = false }): Promise<v
   if (manifest.snippets.length === 0) print('The site shows no snippets.');
   for (const [index, request] of requestsOf(manifest).entries()) {
     const names = namesOf(shown[index] ?? { pages: [], collections: [] });
-    print(`${nameOf(request)}\n    ${names.join('\n    ')}`);
+    const missing = manifest.snippets[index]?.missing ? ' does not exist: children are shown' : '';
+    print(`${nameOf(request)}${missing}\n    ${names.join('\n    ')}`);
   }
 }

@@ -93,7 +93,7 @@ export async function findManifest(options: ProjectOptions): Promise<Manifest | 
 
 async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
   const { renderBaseUrl, retrieveBaseUrl, ...more } = manifest?.settings ?? {};
-  const { sanitizes = false, scripts, strict, policy = 'none' } = manifest?.rules ?? {};
+  const { sanitizes = false, scripts, strict, policy = 'none', links } = manifest?.rules ?? {};
   const settings = resolveSettings(parseOptions({ ...more, scripts, strict }), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
@@ -101,7 +101,7 @@ async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
   });
   // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
   if (sanitizes) return { ...settings, html: { scripts: 'allow', strict: false, policy: 'none' } };
-  return { ...settings, html: { ...settings.html, policy } };
+  return { ...settings, html: { ...settings.html, policy, links } };
 }
 
 /** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */

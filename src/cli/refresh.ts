@@ -141,7 +141,7 @@ async function writeChanges(
   const plan = await planRefresh(file, manifest, snippets);
   refuseKey(plan.pages);
   const { pages, toBuild, stale } = plan;
-  const published = hashOf(JSON.stringify(snippets.map(({ content }) => content)));
+  const published = hashOf(JSON.stringify(snippets.map((snippet) => snippet?.content)));
   const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
   if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
     return { written: [], toBuild: refused, stale, published, runsCommand: false };

@@ -12,6 +12,7 @@ interface Props {
   of?: SnippetDefinition | undefined;
   params?: unknown;
   as?: unknown;
+  optional?: unknown;
   [sourceProp]?: unknown;
 }
 
@@ -36,23 +37,27 @@ export const embedEnd = `</${elementName}>`;
 export function embedStart(props: Props, page: Page, isIntegrated: boolean): string | Promise<string> {
   if (!isIntegrated) throw withoutIntegration(props, page);
   checkPage(props, page);
-  const { of, as } = props;
-  const attribute = checkAs(as, props, page);
+  const { of, as, optional } = props;
+  const more = { as: checkAs(as, props, page), optional: checkOptional(optional, props, page) };
   try {
-    if (of === undefined) return startTag(createRequest(props.id, props.params), attribute, page);
+    if (of === undefined) return startTag(createRequest(props.id, props.params), more, page);
   } catch (error) {
     throw explain(error, props, page);
   }
   return checkParams(of, props.params)
-    .then((params) => startTag(createRequest(of.id, params), attribute, page))
+    .then((params) => startTag(createRequest(of.id, params), more, page))
     .catch((error) => {
       throw explain(error, props, page);
     });
 }
 
-function startTag({ id, params }: SnippetRequest, as: string | undefined, { url }: Page): string {
+function startTag(
+  { id, params }: SnippetRequest,
+  more: Pick<EmbedAttributes, 'as' | 'optional'>,
+  { url }: Page,
+): string {
   announce({ id, params, pathname: url.pathname });
-  const attributes: EmbedAttributes = { id: String(id), params, as };
+  const attributes: EmbedAttributes = { id: String(id), params, ...more };
   let tag = `<${elementName}`;
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== undefined) tag += ` ${name}="${escapeAttribute(value)}"`;
@@ -98,4 +103,11 @@ function checkAs(as: unknown, props: Props, page: Page): string | undefined {
   if (as === undefined || as === 'html' || as === 'text') return as;
   const message = `<Snippet> on ${placeOf(props, page)}: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
   throw located(userError('invalid-as', message), props);
+}
+
+function checkOptional(optional: unknown, props: Props, page: Page): string | undefined {
+  if (optional === true) return '';
+  if (optional === undefined || optional === false) return undefined;
+  const message = `<Snippet> on ${placeOf(props, page)}: \`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
+  throw located(userError('invalid-optional', message), props);
 }

@@ -8,6 +8,8 @@ interface CommonProps {
    * pages; `text` elsewhere, as in `<title>` and in attributes.
    */
   as?: EmbedAs | undefined;
+  /** Shows the children where the snippet does not exist, with a warning, instead of failing the build. */
+  optional?: boolean | undefined;
 }
 
 /** A snippet by its id, with any params. */

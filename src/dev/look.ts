@@ -1,15 +1,26 @@
 import { SnippetError } from '../client/snippet-error.ts';
-import { effectOf, type SnippetFailure } from '../failures/errors.ts';
+import { effectOf, isMissing, type SnippetFailure } from '../failures/errors.ts';
 import type { RememberedSnippet } from './snippet-memory.ts';
 
 /** What a page shows of a snippet, as text that is equal if a reader sees no difference. */
 export type Look = string;
 
-/** @param hasChildren whether the page can show children instead. */
-export function lookOf({ html, text, error }: RememberedSnippet, hasChildren: boolean): Look {
+/** When a page shows children instead of a snippet. */
+export interface ShowsChildren {
+  /** Whether each of its embeds has children, for when the service is down. */
+  hasChildren: boolean;
+  /** Whether each of its embeds is optional. */
+  isOptional: boolean;
+}
+
+export function lookOf(
+  { html, text, error }: RememberedSnippet,
+  { hasChildren, isOptional }: ShowsChildren,
+): Look {
   if (html !== undefined) return JSON.stringify([html, text]);
   if (error === undefined) return '';
-  return hasChildren && effectOf(error) === 'children' ? 'children' : failureLook(error);
+  const showsChildren = isMissing(error) ? isOptional : hasChildren && effectOf(error) === 'children';
+  return showsChildren ? 'children' : failureLook(error);
 }
 
 /** What distinguishes one failure from another. Its sentence does not, since it counts attempts and seconds. */

@@ -1,11 +1,9 @@
-import { type Look, lookOf } from './look.ts';
+import { type Look, lookOf, type ShowsChildren } from './look.ts';
 import type { RememberedSnippet } from './snippet-memory.ts';
 
 /** A snippet on a page. */
-export interface ShownOnPage {
+export interface ShownOnPage extends ShowsChildren {
   snippet: RememberedSnippet;
-  /** Whether the page can show children instead, in each place of the snippet. */
-  hasChildren: boolean;
 }
 
 interface Entry extends ShownOnPage {
@@ -31,9 +29,9 @@ export class OpenPages {
   /** Adds what a page has fetched after it was served, such as JSON or a server island. */
   addTo(page: string, shown: ReadonlyMap<string, ShownOnPage>): void {
     const entries = this.#served.get(page) ?? new Map<string, Entry>();
-    for (const [key, { snippet, hasChildren }] of shown) {
-      const look = lookOf(snippet, hasChildren);
-      entries.set(key, { snippet, hasChildren, served: look, told: look });
+    for (const [key, one] of shown) {
+      const look = lookOf(one.snippet, one);
+      entries.set(key, { ...one, served: look, told: look });
     }
     this.#served.set(page, entries);
   }
@@ -59,7 +57,7 @@ export class OpenPages {
     for (const [page, entries] of this.#served) {
       const entry = entries.get(key);
       if (entry === undefined) continue;
-      const look = lookOf(entry.snippet, entry.hasChildren);
+      const look = lookOf(entry.snippet, entry);
       if (look !== entry.told) pages.push(page);
       entry.told = look;
     }
@@ -69,6 +67,6 @@ export class OpenPages {
   /** Whether a page looked different when it was served, so that it may have missed a change while it was loading. */
   isOutdated(page: string): boolean {
     const entries = [...(this.#served.get(page)?.values() ?? [])];
-    return entries.some(({ snippet, hasChildren, served }) => served !== lookOf(snippet, hasChildren));
+    return entries.some((entry) => entry.served !== lookOf(entry.snippet, entry));
   }
 }

@@ -7,11 +7,13 @@ import { cleanText } from '../client/clean-text.ts';
 import { inline } from '../embed/inline.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
-import type { Settings } from '../settings/settings.ts';
+import { isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
+import { canonicalPath, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings } from '../snippets/block-warnings.ts';
 import { excluder } from '../snippets/excluder.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
@@ -43,6 +45,7 @@ const pollSeconds = 2;
 interface DevRun {
   readonly settings: Settings;
   readonly config: { root: URL; srcDir: URL; base: string };
+  readonly urls: SiteUrls;
   open(): Promise<{ fetcher: SnippetFetcher }>;
   close(): Promise<void>;
 }
@@ -97,7 +100,13 @@ export function serveSnippets(
       try {
         const { settings } = run;
         if (excluder(settings.exclude)(nameOf(page, run.config.base))) return response;
-        const view = await viewOf(response, page, { memory, refusal, sources });
+        const view = await viewOf(response, page, {
+          memory,
+          refusal,
+          sources,
+          settings,
+          urls: run.urls,
+        });
         void view.warnings.then((lines) => warnings.report(page, lines, (line) => logger.warn(line)));
         const parent = parentOf(request, response);
         if (parent === undefined) pages.serve(page, view.shown);
@@ -141,6 +150,8 @@ interface Served {
   sources: SourceFolders;
   /** Why a page may contain no embeds. */
   refusal(page: string): UserError | undefined;
+  settings: Settings;
+  urls: SiteUrls;
 }
 
 /** A response with its snippets. */
@@ -158,17 +169,24 @@ interface View {
 async function viewOf(
   response: TextResponse,
   page: string,
-  { memory, sources, refusal }: Served,
+  { memory, sources, refusal, settings, urls }: Served,
 ): Promise<View> {
   const uses: SnippetUses = new Map();
-  const { embeds, ...found } = readEmbeds(page, response.body, response.kind, uses);
+  const { body: bytes, kind } = response;
+  const addParams = pageParams(settings.params, canonicalPath(page, kind === 'html', urls));
+  const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
   const refused = embeds.length + found.invalid.length === 0 ? undefined : refusal(page);
   if (refused !== undefined) throw refused;
   const invalid = await withSources(found.invalid, sources);
   const shown = new Map<string, ShownOnPage>();
+  const withoutKey = uses.size > 0 && isWithoutKey(settings);
   await Promise.all(
-    [...uses].map(async ([key, use]) =>
-      shown.set(key, { snippet: await memory.get(use), hasChildren: use.placesWithoutChildren.size === 0 }),
+    [...(withoutKey ? [] : uses)].map(async ([key, use]) =>
+      shown.set(key, {
+        snippet: await memory.get(use),
+        hasChildren: use.placesWithoutChildren.size === 0,
+        isOptional: use.optionalPlaces?.has(page) === true,
+      }),
     ),
   );
   const failed = [...uses].flatMap(([key, use]): FailedSnippet[] => {
@@ -189,7 +207,7 @@ async function viewOf(
     const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => response.body }], htmlOf) : [];
     // A source may be removed while it is read.
     const headings = isPage ? await headingWarnings(embeds, sources).catch(() => []) : [];
-    return [...found.warnings, ...headings, ...blocks];
+    return [...(withoutKey ? [withoutKeyWarning] : []), ...found.warnings, ...headings, ...blocks];
   };
   return { body, shown, failed, failure, warnings: warnings() };
 }

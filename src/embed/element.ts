@@ -9,4 +9,5 @@ export interface EmbedAttributes {
   id?: string | undefined;
   params?: string | undefined;
   as?: string | undefined;
+  optional?: string | undefined;
 }

@@ -2,6 +2,7 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import type { EmbedAs, EmbedAttributes } from './element.ts';
 import { attributesOf, isBlockLevel, type Range, type Tag } from './html-scanner.ts';
 import type { Layer, Part } from './layers.ts';
+import { textOf } from './text.ts';
 
 /** How content is written in one place of a file. Enough to put other content there later. */
 export interface Form {
@@ -21,8 +22,8 @@ export interface Form {
 export interface FoundEmbed extends Range {
   /** The attributes, decoded but not validated. */
   attributes: EmbedAttributes;
-  /** What to show when the service is down. Empty without children. */
-  children: Range & { isBlockLevel: boolean };
+  /** What to show when the service is down. Empty without children. Their text is known where text is shown. */
+  children: Range & { isBlockLevel: boolean; text?: string };
   form: Form;
   /** Whether it is in an island's own markup, which the island renders again in the browser. */
   inIsland: boolean;
@@ -30,6 +31,8 @@ export interface FoundEmbed extends Range {
   inHeading: boolean;
   /** Whether it is in a paragraph. */
   inParagraph: boolean;
+  /** The value of the nearest `lang`. */
+  lang?: string | undefined;
   /** The paragraph that contains only this embed, as Markdown generates it. */
   paragraph?: Range;
 }
@@ -85,6 +88,8 @@ export interface Place {
   inHeading?: boolean;
   /** Whether it is in a paragraph. */
   inParagraph?: boolean;
+  /** The value of the nearest `lang`. */
+  lang?: string | undefined;
   /** See {@link Form}. */
   around?: string | undefined;
   /** Why no embed can work there. */
@@ -120,18 +125,22 @@ export function add(
     const as = place.isFree && (asked === 'html' || asked === 'text') ? asked : place.shows;
     const layers: readonly Layer[] =
       as === 'text' && place.isHtml ? [...part.layers, 'html-text'] : part.layers;
+    const within = part.text.slice(children.start, children.end);
     const found: FoundEmbed = {
       ...rangeOf(part, { start: tag.start, end }),
       attributes,
       children: {
         ...rangeOf(part, children),
-        isBlockLevel: isBlockLevel(part.text.slice(children.start, children.end)),
+        isBlockLevel: isBlockLevel(within),
+        // Copied, since a part of the page's text would keep all of it in memory.
+        ...(as === 'text' && within !== '' && { text: textOf(Buffer.from(within, 'latin1').toString()) }),
       },
       form:
         place.around !== undefined && as === 'html' ? { as, layers, around: place.around } : { as, layers },
       inIsland: place.inIsland ?? false,
       inHeading: place.inHeading ?? false,
       inParagraph: place.inParagraph ?? false,
+      ...(place.lang !== undefined && { lang: place.lang }),
     };
     search.embeds.push(found);
     return found;
@@ -172,7 +181,7 @@ function embedAttributes(text: string, tag: Tag): EmbedAttributes {
     const attribute = attributes.find((one) => one.name === name);
     return decodeAttribute(attribute && text.slice(attribute.start, attribute.end));
   };
-  return { id: read('id'), params: read('params'), as: read('as') };
+  return { id: read('id'), params: read('params'), as: read('as'), optional: read('optional') };
 }
 
 /** Decodes an attribute of a file that was read as Latin-1. */

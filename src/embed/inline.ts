@@ -10,11 +10,16 @@ export interface Content {
 }
 
 /** What inlining needs to know about an embed. */
-export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'>;
+export interface PlacedEmbed extends Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'> {
+  /** Whether its children are shown where the snippet does not exist. */
+  isOptional?: boolean;
+}
 
 /** The bytes of the new file that replaced an embed. */
 export interface Placed<Embed> extends Range {
   embed: Embed;
+  /** What an optional embed shows where the snippet does not exist. */
+  children?: Buffer;
 }
 
 export interface Inlined<Embed> {
@@ -54,25 +59,30 @@ export function inline<Embed extends PlacedEmbed>(
   contentOf: (embed: Embed) => Content | undefined,
   others: readonly Replacement[] = [],
 ): Inlined<Embed> {
-  const pieces: (Replacement & { embed?: Embed })[] = embeds.map((embed) => {
+  const pieces: (Replacement & { embed?: Embed; children?: Buffer })[] = embeds.map((embed) => {
     const { start, end } = embed.paragraph ?? embed;
     const content = contentOf(embed);
     const bytes = content === undefined ? childrenOf(file, embed) : compose(content, embed.form);
-    return { start, end, bytes, embed };
+    return embed.isOptional
+      ? { start, end, bytes, embed, children: childrenOf(file, embed) }
+      : { start, end, bytes, embed };
   });
   if (others.length > 0) pieces.push(...others);
   pieces.sort((a, b) => a.start - b.start);
   const replaced = replace(file, pieces);
   const inlined: Inlined<Embed> = { file: replaced.file, placed: [], otherPlaces: [] };
   for (const [index, place] of replaced.places.entries()) {
-    const { embed } = pieces[index] ?? {};
+    const { embed, children } = pieces[index] ?? {};
     if (embed === undefined) inlined.otherPlaces.push(place);
-    else inlined.placed.push({ embed, ...place });
+    else inlined.placed.push(children === undefined ? { embed, ...place } : { embed, children, ...place });
   }
   return inlined;
 }
 
+/** The children as they are; their text where text is shown. */
 function childrenOf(file: Buffer, { children, form }: PlacedEmbed): Buffer {
+  if (form.as === 'text')
+    return around(Buffer.from(encode(children.text ?? '', form.layers)), form.paragraph);
   const bytes = file.subarray(children.start, children.end);
   return children.isBlockLevel ? bytes : around(bytes, form.paragraph);
 }

@@ -2,6 +2,7 @@ import { withoutCodeSpans } from './code-spans.ts';
 import { elementName } from './element.ts';
 import {
   add,
+  decodeAttribute,
   type FoundEmbed,
   inData,
   inFile,
@@ -75,6 +76,8 @@ interface Context {
   heading?: Tag;
   /** The surrounding elements in which HTML means something else; see `Form`. */
   around?: string | undefined;
+  /** The value of the nearest `lang`. */
+  lang?: string | undefined;
   /** The element whose text is special: a script, a style, or the title of XML. */
   holder?: Tag;
 }
@@ -117,6 +120,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   const isWholePage = search.isPage && part.layers.length === 0;
   const componentFrom = isWholePage ? finder(text, component) : () => Infinity;
   const ignoredFrom = finder(text, new RegExp(ignored, 'i'));
+  const langFrom = finder(text, /lang\s*=/);
   const hasName = ({ start, end }: Range) => nameFrom(start) < end;
   let embed: { tag: Tag; inside: Context } | undefined;
   // The open paragraph, as long as it contains nothing but one embed.
@@ -124,10 +128,11 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   // Whether a paragraph is open, whatever it contains.
   let inParagraph = false;
 
-  const close = (tag: Tag, children: Range, end: number, { inIsland, heading, around }: Context) => {
+  const close = (tag: Tag, children: Range, end: number, context: Context) => {
+    const { inIsland, heading, around, lang } = context;
     embed = undefined;
     const inHeading = heading !== undefined && hasId(text, heading);
-    const where = { ...place, inIsland, inHeading, inParagraph, around };
+    const where = { ...place, inIsland, inHeading, inParagraph, around, lang };
     const found = add(search, part, where, { tag, children, end });
     if (paragraph === undefined) return;
     paragraph = found && paragraph.holds === undefined ? { ...paragraph, holds: found } : undefined;
@@ -148,7 +153,9 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
 
   const open = (tag: Tag, outside: Context): Context | undefined => {
     const around = aroundIn(tag.name, outside.around);
-    const context = around === outside.around ? outside : { ...outside, around };
+    const lang = langFrom(tag.start) < tag.end ? langIn(text, tag, outside.lang) : outside.lang;
+    const isSame = around === outside.around && lang === outside.lang;
+    const context = isSame ? outside : { ...outside, around, lang };
     if (tag.name === elementName) return openEmbed(tag, context);
     if (context.isExample) return context;
     if (tag.name === componentName && componentFrom(tag.start) === tag.start) {
@@ -165,7 +172,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       return { ...context, isExample: true };
     }
     for (const attribute of attributes) {
-      if (hasName(attribute)) scanAttribute(search, part, attribute, isXml);
+      if (hasName(attribute)) scanAttribute(search, part, attribute, { isXml, lang });
     }
     if (inside !== undefined) return { ...context, ...inside };
     if (isHeading(tag.name)) return { ...context, heading: tag };
@@ -175,7 +182,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
 
   walk<Context>(
     text,
-    { isExample: false, inIsland: false },
+    { isExample: false, inIsland: false, lang: place.lang },
     {
       open,
       close(closed, at, context, isImplied) {
@@ -228,16 +235,16 @@ function scanHtmlText(
   search: Search,
   part: Part,
   range: Range,
-  { kind, holder, inIsland, inUrls }: Context & { kind: TextKind; inUrls: boolean },
+  { kind, holder, inIsland, inUrls, lang }: Context & { kind: TextKind; inUrls: boolean },
 ): void {
   const raw = cut(part, range);
-  if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland });
+  if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland, lang });
   else if (kind !== 'raw') {
     const inner = enter(part, range, kind === 'cdata' ? 'cdata' : 'html-text');
-    if (inner !== undefined) scanText(search, inner, { ...inText, inUrls });
+    if (inner !== undefined) scanText(search, inner, { ...inText, inUrls, lang });
   } else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
   else if (holder !== undefined && isDataScript(part.text, holder))
-    scanJson(search, raw, inData, { inScript: true });
+    scanJson(search, raw, { ...inData, lang }, { inScript: true });
   else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
 }
 
@@ -245,15 +252,20 @@ function scanXmlText(
   search: Search,
   part: Part,
   range: Range,
-  { kind, holder }: Context & { kind: TextKind },
+  { kind, holder, lang }: Context & { kind: TextKind },
 ): void {
   const inner = enter(part, range, kind === 'cdata' ? 'cdata' : 'xml-text');
   if (inner === undefined) return;
-  if (holder !== undefined) scanText(search, inner, inText);
-  else scanString(search, inner, { ...inHtml, inUrls: true });
+  if (holder !== undefined) scanText(search, inner, { ...inText, lang });
+  else scanString(search, inner, { ...inHtml, inUrls: true, lang });
 }
 
-function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: boolean): void {
+function scanAttribute(
+  search: Search,
+  part: Part,
+  attribute: Attribute,
+  { isXml, lang }: { isXml: boolean; lang: string | undefined },
+): void {
   const { name: attributeName, quote } = attribute;
   if (codeAttributes.has(attributeName)) return;
   const inner = enter(
@@ -265,10 +277,10 @@ function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: 
   const before = search.embeds.length;
   if (refusedAttributes.test(attributeName)) {
     scanCode(search, inner, { flaw: 'in-attribute', attribute: attributeName });
-  } else if (attributeName === 'srcdoc') scanMarkup(search, inner, inHtml);
-  else if (isJson(inner.text)) scanJson(search, inner, inData);
-  else if (attributeName.startsWith('data-')) scanString(search, inner, inData);
-  else scanText(search, inner, inText);
+  } else if (attributeName === 'srcdoc') scanMarkup(search, inner, { ...inHtml, lang });
+  else if (isJson(inner.text)) scanJson(search, inner, { ...inData, lang });
+  else if (attributeName.startsWith('data-')) scanString(search, inner, { ...inData, lang });
+  else scanText(search, inner, { ...inText, lang });
   if (quote !== '') return;
   // Without quotes, an empty value would swallow the next attribute.
   for (const embed of search.embeds.slice(before)) {
@@ -280,7 +292,8 @@ function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: 
 
 /** A string, such as one of JSON: XML, JSON again, or HTML. */
 function scanString(search: Search, part: Part, place: Place): void {
-  if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(search, part, inHtml, { isXml: true });
+  if (/^\s*<\?xml\s/.test(part.text))
+    scanMarkup(search, part, { ...inHtml, lang: place.lang }, { isXml: true });
   else if (isJson(part.text)) scanJson(search, part, place);
   else {
     const text = search.isPage ? part.text : withoutCodeSpans(part.text);
@@ -381,6 +394,13 @@ function scanEncoded(search: Search, part: Part, place: Place): void {
     );
     if (inner !== undefined) scanText(search, inner, place);
   }
+}
+
+/** The language inside an element. One without a value means that the language is not known. */
+function langIn(text: string, tag: Tag, outer: string | undefined): string | undefined {
+  const lang = attributesOf(text, tag).find(({ name }) => name === 'lang' || name === 'xml:lang');
+  if (lang === undefined) return outer;
+  return decodeAttribute(text.slice(lang.start, lang.end)).trim() || undefined;
 }
 
 function hasId(text: string, tag: Tag): boolean {

@@ -33,7 +33,9 @@ export type SiteErrorCode =
   | 'embed-in-xml'
   | 'embed-lost'
   | 'unrendered-component'
-  | 'invalid-as';
+  | 'invalid-as'
+  | 'invalid-optional'
+  | 'params-failed';
 
 /** What goes wrong before any snippet is fetched, or with the output as a whole. Permanent too. */
 export type SetupErrorCode =
@@ -78,7 +80,7 @@ export const errors = {
   'not-found': {
     title: 'The snippet does not exist',
     effect: 'fail',
-    hint: 'Check the id: the snippet does not exist, is not published, or belongs to another organization than the key.',
+    hint: 'Check the id: the snippet does not exist, is not published, or belongs to another organization than the key. An embed with the attribute `optional` shows its children instead.',
   },
   'no-route': {
     title: 'The base URL is not the URL of the service',
@@ -240,6 +242,16 @@ export const errors = {
     effect: 'fail',
     hint: 'Use as="html" or as="text".',
   },
+  'invalid-optional': {
+    title: 'The attribute `optional` is invalid',
+    effect: 'fail',
+    hint: 'Write <Snippet id={42} optional> or <snippet-embed id="42" optional>.',
+  },
+  'params-failed': {
+    title: 'The option `params` failed',
+    effect: 'fail',
+    hint: 'Fix the function `params` in the Astro config: it takes { page, lang } and returns one plain JSON object, or undefined.',
+  },
   'missing-key': {
     title: 'The API key is missing',
     effect: 'end',
@@ -341,4 +353,9 @@ export function isSnippetFailure(error: unknown): error is SnippetFailure {
 
 export function effectOf({ code }: SnippetFailure): Effect {
   return errors[code].effect;
+}
+
+/** Whether the service says that the snippet does not exist: then an optional embed shows its children. */
+export function isMissing({ code }: SnippetFailure): boolean {
+  return code === 'not-found';
 }

@@ -2,7 +2,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { count, formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type ErrorCode, effectOf, errors, type SnippetFailure } from './errors.ts';
+import { type ErrorCode, effectOf, errors, isMissing, type SnippetFailure } from './errors.ts';
 import { reportError } from './user-error.ts';
 
 /** A request that failed, and where its snippet belongs. */
@@ -13,6 +13,8 @@ export interface FailedSnippet {
   places: ReadonlySet<string>;
   /** Those where no children can be shown instead. */
   placesWithoutChildren: ReadonlySet<string>;
+  /** Those where each of its embeds is optional. */
+  optionalPlaces?: ReadonlySet<string>;
 }
 
 /** An embed that is invalid, and where it is. */
@@ -48,7 +50,7 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
   const [first, ...alike] = failed.filter(({ error }) => effectOf(error) === 'end');
   const reported = failed
     .filter((failure) => effectOf(failure.error) !== 'end' || failure === first)
-    .map((failure): ReportedSnippet => ({ ...failure, places: [...placesThatFail(failure)] }))
+    .map((failure): ReportedSnippet => ({ ...failure, places: placesThatFail(failure) }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
   const entries = [...groupAlike(reported, causeOf).flatMap(describeGroup), ...describeEmbeds(embeds)];
@@ -121,8 +123,10 @@ interface ReportedSnippet {
   places: readonly string[];
 }
 
-function placesThatFail({ error, places, placesWithoutChildren }: FailedSnippet): ReadonlySet<string> {
-  return effectOf(error) === 'children' ? placesWithoutChildren : places;
+function placesThatFail(failed: FailedSnippet): readonly string[] {
+  const { error, places, placesWithoutChildren, optionalPlaces } = failed;
+  const failing = [...(effectOf(error) === 'children' ? placesWithoutChildren : places)];
+  return isMissing(error) ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
 
 function headline(snippets: readonly ReportedSnippet[], embeds: number): string {

@@ -39,7 +39,8 @@ export function withoutRules(content: string): PreparedSnippet {
 }
 
 /**
- * Prepares content to be inlined: sanitized and, for HTML, without scripts if the site does not want any, and checked.
+ * Prepares content to be inlined: sanitized and, for HTML, with the site's links, without scripts if the site does not want
+ * any, and checked.
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
@@ -52,7 +53,8 @@ export async function applyRules(
   // Nothing below concerns text, and most snippets are text without tags.
   if (!asHtml || !sanitized.includes('<')) return withoutRules(sanitized);
   refuseTags(sanitized, request);
-  const html = await handleScripts(sanitized, { request, surroundings }, rules);
+  const adapted = await adaptLinks(sanitized, rules);
+  const html = await handleScripts(adapted, { request, surroundings }, rules);
   const open = await findOpen(html, { request, surroundings }, rules);
   const inlineCode = await findCode(html, rules);
   const blocked = inlineCode && rules.policy !== 'none' && describeBlocked[rules.policy](inlineCode);
@@ -72,6 +74,12 @@ async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules)
   if (typeof clean === 'string') return clean;
   const returned = `sanitize returned ${clean === null ? 'null' : `a value of type ${typeof clean}`} instead of a string`;
   throw refusal('sanitize-failed', request, `could not be sanitized: ${returned}`);
+}
+
+async function adaptLinks(html: string, { links }: HtmlRules): Promise<string> {
+  if (links === undefined) return html;
+  const { adaptLinks: adapt } = await import('./links.ts');
+  return adapt(html, links);
 }
 
 /** @throws SiteError: parsing takes time for each tag, so that a megabyte of them would take minutes. */

@@ -8,6 +8,7 @@ import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type Params, type SnippetRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
 import { entryName } from '../snippets/collection-entry.ts';
+import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 import type { FetchHook } from './fetch-hook.ts';
 
@@ -66,9 +67,8 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
         entries: requests,
       });
       for (const [id, request] of requests) {
-        const snippet = snippets.get(request.key);
-        if (snippet === undefined) continue;
-        const { html: content, text, variant, name } = snippet;
+        // Without a key and with `missingKey: 'children'`, there are none.
+        const { html: content, text, variant, name } = snippets.get(request.key) ?? empty;
         const data = await parseData({
           id,
           data: { content, text, variant, ...(name === undefined ? {} : { name }) },
@@ -81,6 +81,12 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
     },
   };
 }
+
+const empty: Pick<FetchedSnippet, 'html' | 'text' | 'variant' | 'name'> = {
+  html: '',
+  text: '',
+  variant: 'render',
+};
 
 async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetRequest> {
   try {

@@ -11,11 +11,13 @@ import { hashOf, type Manifest, namesOf, requestsOf, type Shown, shownOn } from 
 /** A snippet whose content differs from what the site shows, and where the site shows other content. */
 export interface ChangedSnippet extends Shown {
   request: SnippetRequest;
+  /** Whether it no longer exists, so that its embeds, which are optional, show their children. */
+  isMissing: boolean;
 }
 
 export interface Changes {
-  /** All snippets of the manifest, in its order. */
-  snippets: FetchedSnippet[];
+  /** All snippets of the manifest, in its order; `undefined` for an optional one that does not exist. */
+  snippets: (FetchedSnippet | undefined)[];
   changed: ChangedSnippet[];
   /** Flaws of changed snippets that do not keep them from being shown. */
   warnings: string[];
@@ -33,17 +35,18 @@ export async function findChanges(
 ): Promise<Changes> {
   const uses = usesOf(manifest);
   const fetched = await fetcher.fetch(uses, { signal });
-  const snippets = uses.map(({ request }) => fetched.get(request.key) as FetchedSnippet);
-  const hashes = snippets.map(({ content }) => hashOf(content));
+  const snippets = uses.map(({ request }) => fetched.get(request.key));
+  const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
   const outdated = shownOn(manifest, ({ snippet, content }) => content !== hashes[snippet]);
   const changed = uses.flatMap(({ request }, index) => {
     const { pages = [], collections = [] } = outdated[index] ?? {};
-    return pages.length + collections.length === 0 ? [] : [{ request, pages, collections }];
+    const isMissing = snippets[index] === undefined;
+    return pages.length + collections.length === 0 ? [] : [{ request, pages, collections, isMissing }];
   });
   return { snippets, changed, warnings: warningsOf(changedOf(fetched, changed), uses) };
 }
 
-/** Without children: where a site shows them, it waits for the snippet. */
+/** Without children: where a site shows them, it waits for the snippet, unless that does not exist. */
 function usesOf(manifest: Manifest): SnippetUse[] {
   const kinds = manifest.kinds.filter(({ form }) => form.as === 'html');
   const asHtml = new Set([...kinds, ...manifest.collections].map(({ snippet }) => snippet));
@@ -52,12 +55,24 @@ function usesOf(manifest: Manifest): SnippetUse[] {
     if (form.around !== undefined) around.set(snippet, (around.get(snippet) ?? new Set()).add(form.around));
   }
   const shown = shownOn(manifest);
+  const required = shownOn(manifest, ({ children }) => children === undefined);
   return requestsOf(manifest).map((request, index) => {
-    const places = new Set(namesOf(shown[index] ?? { pages: [], collections: [] }));
+    const places = new Set(namesOf(shown[index] ?? nowhere));
+    const requiring = new Set(namesOf(required[index] ?? nowhere));
+    const optionalPlaces = new Set([...places].filter((place) => !requiring.has(place)));
     const surroundings = around.get(index) ?? new Set();
-    return { request, places, placesWithoutChildren: places, asHtml: asHtml.has(index), surroundings };
+    return {
+      request,
+      places,
+      placesWithoutChildren: places,
+      ...(optionalPlaces.size > 0 && { optionalPlaces }),
+      asHtml: asHtml.has(index),
+      surroundings,
+    };
   });
 }
+
+const nowhere: Shown = { pages: [], collections: [] };
 
 function changedOf(fetched: FetchedSnippets, changed: readonly ChangedSnippet[]): FetchedSnippets {
   const keys = new Set(changed.map(({ request }) => request.key));

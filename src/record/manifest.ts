@@ -29,6 +29,7 @@ const kindSchema: z.ZodType<Kind> = z.object({
     around: z.string().optional(),
   }),
   content: z.string().optional(),
+  children: z.string().optional(),
   length: index,
 });
 
@@ -113,7 +114,7 @@ const pendingSchema = z.object({
   hash: z.string().optional(),
 });
 
-const version = 5;
+const version = 6;
 const versionSchema = z.object({ version: z.int() });
 
 const manifestSchema = z.object({
@@ -141,9 +142,16 @@ const manifestSchema = z.object({
     scripts: z.enum(['allow', 'strip', 'error']),
     strict: z.boolean(),
     policy: z.enum(['none', 'warn', 'hash']),
+    links: z.object({ base: z.string(), trailingSlash: z.enum(['always', 'never', 'ignore']) }).optional(),
   }),
   /** What the site shows; without content where the snippet could not be fetched. */
-  snippets: z.array(requestSchema.extend({ content: contentSchema.optional() })),
+  snippets: z.array(
+    requestSchema.extend({
+      content: contentSchema.optional(),
+      /** Whether the snippet does not exist, so that its embeds, which are optional, show their children. */
+      missing: z.literal(true).optional(),
+    }),
+  ),
   /** What it showed before the last build or refresh. */
   before: z
     .object({
@@ -245,7 +253,7 @@ export interface Shown {
  */
 export function shownOn(
   manifest: Manifest,
-  matches: (place: { snippet: number; content?: string | undefined }) => boolean = () => true,
+  matches: (place: Pick<Kind, 'snippet' | 'content' | 'children'>) => boolean = () => true,
 ): Shown[] {
   const shown = manifest.snippets.map((): Shown => ({ pages: [], collections: [] }));
   for (const file of manifest.files) {

@@ -8,6 +8,8 @@ export interface Kind {
   form: Form;
   /** The hash of the content; absent where the children are shown. */
   content?: string | undefined;
+  /** What an optional embed shows where the snippet does not exist, as Latin-1; absent of any other. */
+  children?: string | undefined;
   /** How many bytes it occupies. */
   length: number;
 }
@@ -59,10 +61,13 @@ export class PlacePacker {
   }
 }
 
-// Built for every embed of a site, so JSON is left to the few that are in a paragraph of their own.
-function keyOf({ snippet, length, content = '', form }: Kind): string {
+// Built for every embed of a site, so JSON is left to the few that are optional or in a paragraph of their own.
+function keyOf({ snippet, length, content = '', form, children }: Kind): string {
   const { as, layers, around = '', paragraph } = form;
-  const written = paragraph === undefined ? '' : JSON.stringify([paragraph.before, paragraph.after]);
+  const written =
+    paragraph === undefined && children === undefined
+      ? ''
+      : JSON.stringify([paragraph?.before, paragraph?.after, children]);
   return `${snippet} ${length} ${content} ${as} ${layers.join()} ${around} ${written}`;
 }
 

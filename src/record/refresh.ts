@@ -103,15 +103,15 @@ export function temporaryFiles(file: string, manifest: Manifest): string[] {
 /**
  * Computes what a build would make of each page whose snippets have changed. Writes nothing.
  *
- * @param snippets those of the manifest, in its order.
+ * @param snippets those of the manifest, in its order; `undefined` for an optional one that does not exist.
  */
 export async function planRefresh(
   file: string,
   manifest: Manifest,
-  snippets: readonly FetchedSnippet[],
+  snippets: readonly (FetchedSnippet | undefined)[],
 ): Promise<RefreshPlan> {
   const output = outputOf(file, manifest);
-  const hashes = snippets.map(({ content }) => hashOf(content));
+  const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
   const isOld = ({ snippet, content }: Pick<Place, 'snippet' | 'content'>) => content !== hashes[snippet];
   const plan: RefreshPlan = { pages: [], toBuild: [], stale: [] };
   const folders = siteFolders(file, manifest);
@@ -164,7 +164,7 @@ function reasonToBuild(
   file: ManifestFile,
   bytes: Buffer | undefined,
   manifest: Manifest,
-  snippets: readonly FetchedSnippet[],
+  snippets: readonly (FetchedSnippet | undefined)[],
 ): string | undefined {
   const { hash, policies } = file;
   const { rules, snippets: recorded } = manifest;
@@ -190,7 +190,7 @@ function reasonToBuild(
 export async function writeRefresh(
   file: string,
   manifest: Manifest,
-  snippets: readonly FetchedSnippet[],
+  snippets: readonly (FetchedSnippet | undefined)[],
   { pages: planned, stale, hasCommand = false }: RefreshPlan & { hasCommand?: boolean },
 ): Promise<PageToBuild[]> {
   const output = outputOf(file, manifest);
@@ -238,11 +238,12 @@ export async function writeRefresh(
     refreshedAt: new Date().toISOString(),
     snippets: manifest.snippets.map((recorded, index) => {
       const snippet = snippets[index];
-      if (snippet === undefined) return recorded;
+      const { id, params } = recorded;
+      if (snippet === undefined) return written.has(index) ? { id, params, missing: true } : recorded;
       const content = contentRecord(snippet);
       // Content that was written nowhere is not what the site shows.
       return content.hash === recorded.content?.hash || written.has(index)
-        ? { ...recorded, content }
+        ? { id, params, content }
         : recorded;
     }),
     before: asBefore(manifest),
@@ -272,13 +273,14 @@ function temporaryFile(page: string): string {
 function renew(
   before: Buffer,
   { places, policies = [] }: UnpackedState,
-  snippets: readonly FetchedSnippet[],
-  hashes: readonly string[],
+  snippets: readonly (FetchedSnippet | undefined)[],
+  hashes: readonly (string | undefined)[],
 ): { next: UnpackedState; after: Buffer } {
   const composed = places.map((shown) => {
-    const { start, end, form } = shown;
-    const { html = '', text = '' } = snippets[shown.snippet] ?? {};
-    return { start, end, bytes: compose({ html, text }, form), shown };
+    const { start, end, form, children = '' } = shown;
+    const snippet = snippets[shown.snippet];
+    const bytes = snippet === undefined ? Buffer.from(children, 'latin1') : compose(snippet, form);
+    return { start, end, bytes, shown };
   });
   const sources = sourcesOf(
     places.flatMap(({ form, snippet }) => (form.as === 'text' ? [] : (snippets[snippet] ?? []))),

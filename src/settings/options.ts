@@ -5,6 +5,7 @@ import { cleanText } from '../client/clean-text.ts';
 import type { Params } from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
 import { parseDuration } from './duration.ts';
+import type { SiteUrls } from './site-urls.ts';
 
 const pem = z.string().refine((text) => text.includes('-----BEGIN CERTIFICATE-----'), {
   error:
@@ -24,6 +25,14 @@ const driver = z.union([
 ]);
 
 const functionOf = <T>() => z.custom<T>((value) => typeof value === 'function', 'must be a function');
+
+/** The page that an embed is on. */
+export interface PageOfEmbed {
+  /** The path of its URL, with the site's base: `/docs/de/pricing/`. */
+  page: string;
+  /** The value of the `lang` attribute that is nearest to the embed. */
+  lang: string | undefined;
+}
 
 const cacheOptions = {
   /** An unstorage driver, or the name of one, such as `'redis'`. @default files in Astro's cache directory */
@@ -103,16 +112,37 @@ const options = {
    */
   offline: z.boolean().default(false),
   /**
+   * What a build without an API key does: it fails, or shows the children of embeds. Builds of pull requests from forks
+   * have no secrets.
+   *
+   * @default 'error'
+   */
+  missingKey: z.enum(['error', 'children']).default('error'),
+  /**
    * Files of the output whose embeds are examples, and stay: glob patterns, such as `'docs/**'`.
    *
    * @default none
    */
   exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
+  /**
+   * Params for every embed of a page, by its language and path: `({ page, lang }) => ({ locale: lang })`. The embed's own
+   * params win.
+   *
+   * @default none
+   */
+  params: functionOf<(place: PageOfEmbed) => Params | undefined>().optional(),
   /** Makes HTML safe before it goes into a page: a function from content to HTML, or to a promise of it. */
   sanitize:
     functionOf<
       (html: string, snippet: { id: number; params: Params | undefined }) => string | Promise<string>
     >().optional(),
+  /**
+   * `'base'` makes root-relative links and images of snippets those of the site: with its base path, and with or without
+   * slashes at the end.
+   *
+   * @default they stay as they are
+   */
+  links: z.literal('base').optional(),
   /**
    * What to do with scripts, event handlers and `javascript:` URLs in snippets: allow or strip them, or fail the build.
    *
@@ -149,6 +179,8 @@ export type ParsedOptions = z.output<typeof schema>;
 export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
   /** What to do with inline scripts and styles: nothing, warn, or add their hashes to the page's policy. */
   policy: 'none' | 'warn' | 'hash';
+  /** How root-relative links are adapted to the site. */
+  links?: Pick<SiteUrls, 'base' | 'trailingSlash'> | undefined;
 }
 
 /** @throws AstroError that names every option that is invalid or unknown. */

@@ -6,12 +6,22 @@ import { errors } from '../failures/errors.ts';
 import { userError } from '../failures/user-error.ts';
 import { type Environment, variables } from './environment.ts';
 import type { HtmlRules, ParsedOptions } from './options.ts';
+import type { SiteUrls } from './site-urls.ts';
 
 /** The options and the environment together, validated. A missing key or URL is an error only once it is needed. */
 export interface Settings
   extends Pick<
     ParsedOptions,
-    'ca' | 'concurrency' | 'timeout' | 'editUrl' | 'cache' | 'staleIfError' | 'offline' | 'exclude'
+    | 'ca'
+    | 'concurrency'
+    | 'timeout'
+    | 'editUrl'
+    | 'cache'
+    | 'staleIfError'
+    | 'offline'
+    | 'missingKey'
+    | 'exclude'
+    | 'params'
   > {
   apiKey: string | undefined;
   renderBaseUrl: string | undefined;
@@ -26,6 +36,7 @@ export interface SiteConfig {
   cacheDirectory?: string | undefined;
   /** Whether Astro writes a Content Security Policy for the site. */
   hasPolicy?: boolean | undefined;
+  urls?: SiteUrls | undefined;
 }
 
 /**
@@ -37,10 +48,10 @@ export interface SiteConfig {
 export function resolveSettings(
   options: ParsedOptions,
   environment: Environment,
-  { cacheDirectory, hasPolicy = false }: SiteConfig = {},
+  { cacheDirectory, hasPolicy = false, urls }: SiteConfig = {},
 ): Settings {
-  const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, exclude } = options;
-  const { sanitize, scripts, strict, csp } = options;
+  const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, missingKey, exclude } = options;
+  const { params, sanitize, scripts, strict, csp } = options;
   const apiKey = validKey(environment[variables.apiKey] || undefined);
   return {
     apiKey,
@@ -53,8 +64,16 @@ export function resolveSettings(
     cache,
     staleIfError,
     offline,
+    missingKey,
     exclude,
-    html: { sanitize, scripts, strict, policy: hasPolicy ? (csp ?? 'warn') : 'none' },
+    params,
+    html: {
+      sanitize,
+      links: options.links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
+      scripts,
+      strict,
+      policy: hasPolicy ? (csp ?? 'warn') : 'none',
+    },
     cacheDirectory,
   };
 }
@@ -90,6 +109,13 @@ function validate(check: () => string): string {
 export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean {
   return apiKey !== undefined && (renderBaseUrl !== undefined || retrieveBaseUrl !== undefined);
 }
+
+/** Whether embeds show their children because there is no key. */
+export function isWithoutKey({ apiKey, missingKey }: Pick<Settings, 'apiKey' | 'missingKey'>): boolean {
+  return apiKey === undefined && missingKey === 'children';
+}
+
+export const withoutKeyWarning: string = `${variables.apiKey} is not set, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
 
 /**
  * Returns the key, if everything that a request needs is set.

@@ -2,7 +2,13 @@ import { unlessAborted } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type ErrorCode, effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
+import {
+  type ErrorCode,
+  effectOf,
+  isMissing,
+  isSnippetFailure,
+  type SnippetFailure,
+} from '../failures/errors.ts';
 import {
   childrenWarnings,
   type FailedSnippet,
@@ -14,7 +20,13 @@ import {
 } from '../failures/report.ts';
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
 import { defaultTimeout } from '../settings/options.ts';
-import { hasConnection, requireConnection, type Settings } from '../settings/settings.ts';
+import {
+  hasConnection,
+  isWithoutKey,
+  requireConnection,
+  type Settings,
+  withoutKeyWarning,
+} from '../settings/settings.ts';
 import type { SnippetUse } from './file-embeds.ts';
 import { openSource, type SnippetSource, type SourcedSnippet, type SourceOptions } from './source.ts';
 
@@ -38,6 +50,8 @@ export interface FetchOptions {
   invalid?: readonly InvalidEmbed[] | undefined;
   /** Called after each snippet with the number that are done. */
   onSettled?: ((settled: number) => void) | undefined;
+  /** Called with each snippet that does not exist, if all of its embeds are optional. */
+  onMissing?: ((request: SnippetRequest) => void) | undefined;
 }
 
 /**
@@ -51,6 +65,7 @@ export class SnippetFetcher {
   // When one request fails in a way that every request would, prefetching ends.
   readonly #prefetching = new AbortController();
   #source: SnippetSource | undefined;
+  #showsChildren = false;
 
   constructor(settings: Settings, options: FetcherOptions) {
     this.#settings = settings;
@@ -59,6 +74,11 @@ export class SnippetFetcher {
 
   get counts(): SnippetSource['counts'] {
     return this.#source?.counts ?? { requests: 0, retries: 0, fallbacks: 0 };
+  }
+
+  /** Whether children are shown because there is no key. */
+  get showsChildren(): boolean {
+    return this.#showsChildren;
   }
 
   /** Starts a request before its snippet is needed. A failure is ignored: the request is made again when it is. */
@@ -78,8 +98,14 @@ export class SnippetFetcher {
    */
   async fetch(
     uses: readonly SnippetUse[],
-    { signal, invalid = [], onSettled }: FetchOptions = {},
+    { signal, invalid = [], onSettled, onMissing }: FetchOptions = {},
   ): Promise<FetchedSnippets> {
+    if (uses.length > 0 && isWithoutKey(this.#settings)) {
+      throwFailures({ failed: [], notAsked: 0, embeds: invalid });
+      if (!this.#showsChildren) this.#options.warn(withoutKeyWarning);
+      this.#showsChildren = true;
+      return new Map();
+    }
     if (uses.length > 0 && !hasConnection(this.#settings)) {
       requireConnection(this.#settings, listPlaces(placesOf(uses)));
     }
@@ -90,6 +116,7 @@ export class SnippetFetcher {
       timeout: this.#settings.timeout,
     });
     throwFailures({ failed, notAsked, embeds: invalid });
+    for (const { request, error } of failed) if (isMissing(error)) onMissing?.(request);
     const { warn } = this.#options;
     for (const warning of childrenWarnings(failed)) warn(warning);
     for (const warning of warningsOf(fetched, uses)) warn(warning);

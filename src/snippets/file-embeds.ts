@@ -7,6 +7,7 @@ import { type FileKind, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import type { Surroundings } from '../html/surroundings.ts';
+import type { AddPageParams } from './page-params.ts';
 
 /** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
 export interface SnippetUse {
@@ -15,6 +16,8 @@ export interface SnippetUse {
   places: Set<string>;
   /** Those where no children can be shown instead. */
   placesWithoutChildren: Set<string>;
+  /** Those where each of its embeds is optional. */
+  optionalPlaces?: Set<string>;
   /** Whether it is shown as HTML anywhere, and not only as text. */
   asHtml: boolean;
   /** The surroundings in which it is shown as HTML, other than the usual. */
@@ -37,8 +40,11 @@ export function snippetUse(uses: SnippetUses, request: SnippetRequest): SnippetU
 /** What is kept of an embed until it is inlined. A large site has half a million of them. */
 export interface FileEmbed extends PlacedEmbed {
   request: SnippetRequest;
+  /** The key of the request as the embed is written, if the site adds params to it. */
+  written?: string;
   inHeading: boolean;
   inParagraph: boolean;
+  isOptional?: true;
 }
 
 export interface FileEmbeds {
@@ -48,20 +54,29 @@ export interface FileEmbeds {
   warnings: string[];
 }
 
-/**
- * Finds the embeds of a file, and adds what they need to `uses`.
- *
- * @param name how people know the file.
- */
-export function readEmbeds(name: string, file: Buffer, kind: FileKind, uses: SnippetUses): FileEmbeds {
+/** A file that is searched for embeds. */
+export interface ReadableFile {
+  /** How people know it. */
+  name: string;
+  bytes: Buffer;
+  kind: FileKind;
+  addParams?: AddPageParams | undefined;
+}
+
+/** Finds the embeds of a file, and adds what they need to `uses`. */
+export function readEmbeds(
+  { name, bytes: file, kind, addParams = (request) => request }: ReadableFile,
+  uses: SnippetUses,
+): FileEmbeds {
   const { embeds: found, faults, warnings } = scan(file, kind);
   const lineOf = lineFinder(file);
   const embeds: FileEmbed[] = [];
   const invalid = faults.map((fault) => ({ start: fault.start, ...describeFault(fault, lineOf) }));
   for (const embed of found) {
     try {
-      const request = requestOf(embed);
-      embeds.push(kept(embed, addUse(uses, request, embed, name)));
+      const written = requestOf(embed);
+      const use = addUse(uses, addParams(written, embed.lang), embed, name);
+      embeds.push(kept(embed, use, written.key));
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
       invalid.push({ start: embed.start, code: error.code, message: error.message });
@@ -81,6 +96,9 @@ function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
   if (attributes.as !== undefined && attributes.as !== 'html' && attributes.as !== 'text') {
     throw new SiteError('invalid-as', 'The attribute `as` of an embed must be "html" or "text".');
   }
+  if (attributes.optional !== undefined && !optionalValues.has(attributes.optional)) {
+    throw new SiteError('invalid-optional', 'The attribute `optional` of an embed takes no value.');
+  }
   if (inIsland) {
     throw new SiteError(
       'embed-in-island',
@@ -90,13 +108,23 @@ function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
   return request;
 }
 
-function addUse(
-  uses: SnippetUses,
-  request: SnippetRequest,
-  { form, children }: FoundEmbed,
-  file: string,
-): SnippetUse {
+// What frameworks make of a boolean.
+const optionalValues: ReadonlyMap<string, boolean> = new Map([
+  ['', true],
+  ['optional', true],
+  ['true', true],
+  ['false', false],
+]);
+
+function isOptional({ attributes }: FoundEmbed): boolean {
+  return optionalValues.get(attributes.optional ?? 'false') ?? false;
+}
+
+function addUse(uses: SnippetUses, request: SnippetRequest, embed: FoundEmbed, file: string): SnippetUse {
+  const { form, children } = embed;
   const use = snippetUse(uses, request);
+  if (!isOptional(embed)) use.optionalPlaces?.delete(file);
+  else if (!use.places.has(file)) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(file);
   use.asHtml ||= form.as === 'html';
   if (form.around !== undefined) use.surroundings = (use.surroundings ?? new Set()).add(form.around);
   use.places.add(file);
@@ -108,10 +136,8 @@ function addUse(
 const noChildren: FoundEmbed['children'] = Object.freeze({ start: 0, end: 0, isBlockLevel: false });
 
 /** Without the attributes: they are in the request, and as parts of the page's text they would keep all of it in memory. */
-function kept(
-  { start, end, children, form, inHeading, inParagraph, paragraph }: FoundEmbed,
-  { request }: SnippetUse,
-): FileEmbed {
+function kept(found: FoundEmbed, { request }: SnippetUse, written: string): FileEmbed {
+  const { start, end, children, form, inHeading, inParagraph, paragraph } = found;
   const embed: FileEmbed = {
     start,
     end,
@@ -122,6 +148,8 @@ function kept(
     request,
   };
   if (paragraph !== undefined) embed.paragraph = paragraph;
+  if (isOptional(found)) embed.isOptional = true;
+  if (written !== request.key) embed.written = written;
   return embed;
 }
 

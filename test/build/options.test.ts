@@ -31,6 +31,9 @@ test.for([
   [{ sanitize: 'x' }, 'sanitize: must be a function'],
   [{ scripts: 'no' }, 'scripts: '],
   [{ csp: true }, 'csp: '],
+  [{ links: true }, 'links: '],
+  [{ params: { locale: 'de' } }, 'params: must be a function'],
+  [{ missingKey: 'ignore' }, 'missingKey: '],
   [{ cache: false, offline: true }, 'staleIfError and offline need the cache'],
   ['x', 'the options'],
 ] as const)('the options %o are rejected', ([options, message]) => {

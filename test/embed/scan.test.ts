@@ -520,3 +520,31 @@ test.for([
   const page = html.replace('@', '<snippet-embed id="1"></snippet-embed>');
   expect(found(page).embeds.map(({ inParagraph }) => inParagraph)).toEqual([expected]);
 });
+
+describe('the language of an embed is that of the nearest lang', () => {
+  test.for<[string, 'html' | 'xml', string, string | undefined]>([
+    ['of the page', 'html', `<html lang="de"><p>${embed}</p></html>`, 'de'],
+    ['of an inner element', 'html', `<html lang="de"><p lang='fr-CA'>${embed}</p></html>`, 'fr-CA'],
+    ['after an inner element', 'html', `<html lang="de"><p lang="fr">x</p>${embed}</html>`, 'de'],
+    ['of the embed itself', 'html', '<html lang="de"><snippet-embed lang=it id="1"></snippet-embed>', 'it'],
+    ['in an attribute', 'html', `<html lang="de"><a title='${embed}'>x</a></html>`, 'de'],
+    ['of the element with the attribute', 'html', `<html lang="de"><a lang="it" title='${embed}'>`, 'it'],
+    ['in a title, escaped', 'html', `<html lang="de"><title>${escaped}</title></html>`, 'de'],
+    ['in escaped text', 'html', `<html lang="de"><h1>${escaped}</h1></html>`, 'de'],
+    [
+      'in JSON-LD',
+      'html',
+      `<html lang="de"><script type="application/ld+json">{"name":"<snippet-embed id='1'><\\/snippet-embed>"}</script>`,
+      'de',
+    ],
+    ['in srcdoc', 'html', `<html lang="de"><iframe srcdoc='<p>${embed}'></iframe>`, 'de'],
+    ['of XML', 'xml', `<feed xml:lang="de-AT"><entry>${escaped}</entry></feed>`, 'de-AT'],
+    ['in HTML in XML', 'xml', `<feed xml:lang="de"><e><![CDATA[<p lang="fr">${embed}]]></e></feed>`, 'fr'],
+    ['with an entity', 'html', `<html lang="&#100;e">${embed}`, 'de'],
+    ['that is empty', 'html', `<html lang="de"><p lang="">${embed}</p></html>`, undefined],
+    ['of a link', 'html', `<p><a hreflang="it" data-lang="it">${embed}</a></p>`, undefined],
+    ['of nothing', 'html', `<p lang>${embed}</p>`, undefined],
+  ])('%s', ([, kind, file, lang]) => {
+    expect(scan(Buffer.from(file), kind).embeds.map((found) => found.lang)).toEqual([lang]);
+  });
+});

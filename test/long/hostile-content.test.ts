@@ -76,7 +76,7 @@ describe('10,000 faulty embeds on one page are reported together, ten by example
     ['that were not rendered', '<p><Snippet id={1} /></p>\n'],
   ] as const)('%s', ([, faulty]) => {
     const page = Buffer.from(`<html>\n${faulty.repeat(10_000)}</html>`);
-    const { invalid } = readEmbeds('index.html', page, 'html', new Map());
+    const { invalid } = readEmbeds({ name: 'index.html', bytes: page, kind: 'html' }, new Map());
     expect(invalid).toHaveLength(10_000);
     let message = '';
     try {

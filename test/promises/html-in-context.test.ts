@@ -16,7 +16,7 @@ const embed = '<snippet-embed id="1"></snippet-embed>';
 /** Applies rules to content as it is shown in a page, where `@` is. */
 function applyIn(page: string, content: string, changed: Partial<HtmlRules> = {}) {
   const uses: SnippetUses = new Map();
-  readEmbeds('index.html', Buffer.from(page.replaceAll('@', embed)), 'html', uses);
+  readEmbeds({ name: 'index.html', bytes: Buffer.from(page.replaceAll('@', embed)), kind: 'html' }, uses);
   const [use] = uses.values();
   return applyRules({ content }, use ?? { request: createRequest(1), asHtml: false }, {
     ...rules,

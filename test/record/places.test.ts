@@ -20,7 +20,14 @@ const form = fc.record(
   { requiredKeys: ['as', 'layers'] },
 );
 const place = fc.record(
-  { gap: fc.nat(5), length: fc.nat(3), snippet: fc.nat(3), content: fc.constantFrom('a', 'b'), form },
+  {
+    gap: fc.nat(5),
+    length: fc.nat(3),
+    snippet: fc.nat(3),
+    content: fc.constantFrom('a', 'b'),
+    children: fc.constantFrom('', 'c'),
+    form,
+  },
   { requiredKeys: ['gap', 'length', 'snippet', 'form'] },
 );
 /** The places of a file, one after another. */

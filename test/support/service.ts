@@ -18,6 +18,8 @@ export interface TestService extends Service {
   requests(): LoggedRequest[];
   /** Publishes a snippet. */
   put(id: number, content: string): void;
+  /** Takes a snippet away, until it is published again. */
+  unpublish(id: number): void;
   /** Ends all faults, and renews the subscription. */
   clearFaults(): void;
 }
@@ -30,7 +32,12 @@ export async function startTestService(contents: Record<number, string>): Promis
   await writeFile(authority, service.certificateAuthority);
   const { id: organizationId } = store.organizations.create('Test');
   const noFaults = { ...faults };
+  const unpublished = new Set<number>();
+  const published = store.snippets.published.bind(store.snippets);
+  store.snippets.published = (organization, id) =>
+    unpublished.has(id) ? undefined : published(organization, id);
   const put = (id: number, content: string) => {
+    unpublished.delete(id);
     const known = store.snippets.save(organizationId, id, {
       name: `Snippet ${id}`,
       draft: content,
@@ -54,6 +61,7 @@ export async function startTestService(contents: Record<number, string>): Promis
     idOfAnotherOrganization: 60,
     requests: () => store.requests.list(organizationId, 10_000).reverse(),
     put,
+    unpublish: (id) => void unpublished.add(id),
     clearFaults() {
       Object.assign(faults, noFaults);
       store.organizations.setSubscription(organizationId, 'active');

@@ -9,9 +9,10 @@ import { banner, pricing } from '../snippets.ts';
 <Snippet of={pricing} params={{ plan: 'pro' }} />
 <Snippet of={pricing} params={{ plan: 'free', seats: 3 }} as="text">children</Snippet>
 <Snippet of={banner} />
+<Snippet of={banner} optional>children</Snippet>
 <Snippet id={7} />
 <Snippet id="7" params={{ any: ['thing', { a: null, b: 1 }] }} as="text" />
-<snippet-embed id={3} params='{"a":1}' as="text" slot="x">children</snippet-embed>
+<snippet-embed id={3} params='{"a":1}' as="text" optional slot="x">children</snippet-embed>
 `;
 
 // In an expression, which Astro's compiler and its checker read alike: a checker sees only text in the other titles.
@@ -33,6 +34,7 @@ const wrong = [
   '<Snippet id={7} params={{ at: new Date() }} />',
   '<Snippet id="seven" />',
   '<Snippet id={7} as="markdown" />',
+  '<Snippet id={7} optional="maybe" />',
   '<Snippet />',
   '<title>{<Snippet id="seven" />}</title>',
   '<snippet-embed params="{}" />',

@@ -10,7 +10,7 @@ const elementTypes = join(import.meta.dirname, '../../src/element.d.ts');
 
 const right = `
     <snippet-embed id="42" params={'{"plan":"pro"}'} as="text">children</snippet-embed>
-    <snippet-embed id={42} as="html"><b>one</b> two</snippet-embed>
+    <snippet-embed id={42} as="html" optional><b>one</b> two</snippet-embed>
     <snippet-embed id="42" params={undefined} as={undefined}></snippet-embed>`;
 
 // Each line is an error, and nothing else is.

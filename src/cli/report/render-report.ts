@@ -60,6 +60,8 @@ export interface ReportRow {
   change: Change;
   /** Absent if the snippet could not be fetched, or is gone. */
   content: Manifest['snippets'][number]['content'];
+  /** Whether it does not exist, and its embeds are optional. */
+  isMissing: boolean;
   shown: Shown;
 }
 
@@ -81,12 +83,21 @@ export function reportRows(manifest: Manifest): ReportRow[] {
   const rows = requests.map((request, index): ReportRow => {
     const content = snippets[index]?.content;
     const change = changeOf(request.key, content?.hash);
-    return { request, change, content, shown: places[index] ?? nowhere };
+    const isMissing = snippets[index]?.missing === true;
+    return { request, change, content, isMissing, shown: places[index] ?? nowhere };
   });
   const shown = new Set(requests.map(({ key }) => key));
   const gone = requestsOf({ snippets: before?.snippets ?? [] })
     .filter(({ key }) => !shown.has(key))
-    .map((request): ReportRow => ({ request, change: 'gone', content: undefined, shown: nowhere }));
+    .map(
+      (request): ReportRow => ({
+        request,
+        change: 'gone',
+        content: undefined,
+        isMissing: false,
+        shown: nowhere,
+      }),
+    );
   return [...rows, ...gone];
 }
 

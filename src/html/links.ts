@@ -1,0 +1,89 @@
+import { decodeHTMLAttribute } from 'entities/decode';
+import { escapeAttribute } from 'entities/escape';
+import { type Attribute, attributesOf, walk } from '../embed/html-scanner.ts';
+import type { SiteUrls } from '../settings/site-urls.ts';
+
+/** What a site does to the links of a snippet. */
+export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;
+
+const urlAttributes = new Set(['href', 'src', 'action', 'poster']);
+// Their links lead to pages, whose paths may need a slash at the end. The others are files.
+const pageElements = new Set(['a', 'area', 'form']);
+
+/**
+ * Puts the site's base in front of root-relative URLs in `href`, `src`, `srcset`, `action` and `poster`, unless they begin
+ * with it, and ends paths of pages as the site does. Every other byte stays.
+ */
+export function adaptLinks(html: string, rules: LinkRules): string {
+  let adapted = '';
+  let done = 0;
+  const adaptAttribute = ({ name, start, end, quote }: Attribute, isPage: boolean) => {
+    const value = decodeHTMLAttribute(html.slice(start, end));
+    const link = (url: string) => adaptLink(url, isPage, rules);
+    const changed = name === 'srcset' ? adaptSources(value, link) : link(value);
+    if (changed === value) return;
+    const escaped = escapeAttribute(changed).replaceAll("'", '&#39;');
+    adapted += html.slice(done, start) + (quote === '' ? `"${escaped}"` : escaped);
+    done = end;
+  };
+  walk(html, null, {
+    open(tag, context) {
+      for (const attribute of attributesOf(html, tag)) {
+        const { name } = attribute;
+        if (name === 'srcset' || urlAttributes.has(name))
+          adaptAttribute(attribute, pageElements.has(tag.name));
+      }
+      return context;
+    },
+  });
+  return adapted + html.slice(done);
+}
+
+function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules): string {
+  // Browsers ignore white space around a URL, and line breaks and tabs in it.
+  const before = /^[\0-\x20]*/.exec(url)?.[0] ?? '';
+  const trimmed = url.slice(before.length).trimEnd();
+  if (!/^\/(?![\t\n\r]*[/\\])/.test(trimmed)) return url;
+  const after = url.slice(before.length + trimmed.length);
+  const root = withoutSlashes(base);
+  const hasBase = trimmed.startsWith(root) && /^(?:$|[/?#])/.test(trimmed.slice(root.length));
+  const based = hasBase ? trimmed : root + trimmed;
+  const end = based.search(/[?#]|$/);
+  const path = based.slice(0, end);
+  return before + (isPage ? endPath(path, trailingSlash) : path) + based.slice(end) + after;
+}
+
+function endPath(path: string, trailingSlash: LinkRules['trailingSlash']): string {
+  if (trailingSlash === 'never') return withoutSlashes(path) || '/';
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const isFile = name === '' || name.includes('.');
+  return trailingSlash === 'ignore' || isFile ? path : `${path}/`;
+}
+
+/** Not by a pattern, which would take quadratic time. */
+function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path.charAt(end - 1) === '/') end -= 1;
+  return path.slice(0, end);
+}
+
+/** The candidates of `srcset`, as the HTML Standard parses them: a URL may contain commas, and descriptors parentheses. */
+function adaptSources(value: string, link: (url: string) => string): string {
+  const candidate = /([\t\n\f\r ,]*)([^\t\n\f\r ]+)/y;
+  const descriptors = /(?:[^(,]+|\([^)]*\)?)*/y;
+  let adapted = '';
+  let at = 0;
+  for (let found = candidate.exec(value); found !== null; found = candidate.exec(value)) {
+    const [whole, space = '', url = ''] = found;
+    adapted += space + link(url);
+    at += whole.length;
+    if (!url.endsWith(',')) {
+      descriptors.lastIndex = at;
+      const [described = ''] = descriptors.exec(value) ?? [];
+      adapted += described;
+      at += described.length;
+    }
+    candidate.lastIndex = at;
+  }
+  return adapted + value.slice(at);
+}

@@ -1,0 +1,218 @@
+import { cp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { adaptLinks, type LinkRules } from '../../src/html/links.ts';
+import { canonicalPath, pathOfFile, type SiteUrls } from '../../src/settings/site-urls.ts';
+import { startCommand } from '../support/command.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
+
+const links = '<a href="/prices?a=1#b">prices</a><img src="/a.png" srcset="/a.png 1x, /b.png 2x"> /prices';
+const adapted =
+  '<a href="/docs/prices/?a=1#b">prices</a><img src="/docs/a.png" srcset="/docs/a.png 1x, /docs/b.png 2x"> /prices';
+
+let service: TestService;
+let site: Site;
+
+const page = `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html lang={Astro.currentLocale}><head><title><Snippet id={1} /></title></head>
+<body><p id="plain"><Snippet id={1} /></p>
+<p id="own"><Snippet id={1} params={{ locale: 'own', extra: '!' }} /></p>
+<p id="near" lang="fr"><snippet-embed id="1"></snippet-embed></p>
+<p id="alt"><img lang="it" alt={'<snippet-embed id="1"></snippet-embed>'}></p>
+<div id="links"><Snippet id={2} /></div></body></html>`;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: '{{ locale }} {{ page }}{{ extra }}', 2: links });
+  site = await createSite({
+    'astro.config.mjs': `
+      import { defineConfig } from 'astro/config';
+      import snippets from 'astro-snippets';
+      const params = ({ page, lang }) => lang === undefined ? undefined : { locale: lang, page };
+      export default defineConfig({
+        base: '/docs',
+        trailingSlash: 'always',
+        i18n: { locales: ['en', 'de'], defaultLocale: 'en' },
+        integrations: [snippets({ params, links: 'base' })],
+      });`,
+    'src/pages/index.astro': page,
+    'src/pages/de/about.astro': page,
+    'src/pages/feed.xml.ts': `export const GET = () => new Response('<?xml version="1.0"?><feed xml:lang="de-AT"><entry>&lt;snippet-embed id="1">&lt;/snippet-embed></entry></feed>');`,
+    'src/pages/data.json.ts': `export const GET = () => Response.json({ html: '<snippet-embed id="1"></snippet-embed>' });`,
+  });
+});
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+});
+
+const run = (...arguments_: string[]) => startCommand(site.directory, arguments_, service.environment).ended;
+
+async function contents(): Promise<Record<string, string>> {
+  const names = await site.list();
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await site.read(name)])));
+}
+
+function expectPages(english: string, german: string, suffix = '') {
+  for (const [html, locale, path] of [
+    [english, 'en', '/docs/'],
+    [german, 'de', '/docs/de/about/'],
+  ] as const) {
+    expect(html).toContain(`${locale} ${path}${suffix}</title>`);
+    expect(html).toMatch(new RegExp(`<p id="plain">(<!--.*?-->)?${locale} ${path}${suffix}[<]`));
+    expect(html).toMatch(new RegExp(`<p id="own">(<!--.*?-->)?own ${path}!${suffix}[<]`));
+    expect(html).toMatch(new RegExp(`<p id="near" lang="fr">(<!--.*?-->)?fr ${path}${suffix}[<]`));
+    expect(html).toContain(`alt="it ${path}${suffix}"`);
+  }
+}
+
+test('params of the site are passed by page and language in two languages, and a refresh uses those that are recorded', async () => {
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode, output).toBe(0);
+  expectPages(await site.read('index.html'), await site.read('de/about/index.html'));
+  expect(await site.read('feed.xml')).toContain('<entry>de-AT /docs/feed.xml</entry>');
+  expect(JSON.parse(await site.read('data.json'))).toEqual({ html: ' ' });
+  // <Snippet> announces requests while it renders. None was made without the params of its page.
+  const asked = service.requests().filter(({ snippetId }) => snippetId === '1');
+  expect(asked).toHaveLength(10);
+  const { output: listed } = await run('list');
+  expect(listed).toContain('Snippet 1 {"locale":"de","page":"/docs/de/about/"}\n    de/about/index.html\n');
+  expect(listed).toContain('Snippet 1 {"extra":"!","locale":"own","page":"/docs/"}\n    index.html\n');
+
+  service.put(1, '{{ locale }} {{ page }}{{ extra }} new');
+  service.put(2, `${links} new`);
+  expect((await run('refresh')).exitCode).toBe(0);
+  const refreshed = await contents();
+  expectPages(refreshed['index.html'] ?? '', refreshed['de/about/index.html'] ?? '', ' new');
+  expect(refreshed['index.html']).toContain(`<div id="links">${adapted} new</div>`);
+  await cp(join(site.directory, 'dist'), join(site.directory, 'kept'), { recursive: true });
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  expect(refreshed).toEqual(await contents());
+  await rm(join(site.directory, 'dist'), { recursive: true });
+  await rename(join(site.directory, 'kept'), join(site.directory, 'dist'));
+});
+
+test('astro dev passes the same params and adapts links in the same way as a build', async () => {
+  service.put(1, '{{ locale }} {{ page }}{{ extra }}');
+  service.put(2, links);
+  const dev = site.start(['dev', '--port', '0'], service.environment);
+  try {
+    await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 120_000 });
+    const url = /http:\/\/localhost:\d+/.exec(dev.output())?.[0];
+    const html = async (path: string) => (await fetch(url + path)).text();
+    const english = await html('/docs/');
+    expectPages(english, await html('/docs/de/about/'));
+    expect(english).toContain(adapted);
+    expect(await html('/docs/feed.xml')).toContain('<entry>de-AT /docs/feed.xml</entry>');
+  } finally {
+    dev.process.kill('SIGTERM');
+    await dev.ended;
+  }
+});
+
+test('a params function that throws, or returns something else than params, is an error with its page', async () => {
+  const other = await createSite({
+    'astro.config.mjs': configWith(`{ params: ({ page }) => {
+      if (page === '/throws/') throw new Error('no such page');
+      if (page === '/text/') return 'text';
+      if (page === '/promise/') return Promise.resolve({});
+      if (page === '/date/') return { at: new Date() };
+      if (page === '/key/') return { key: '${service.environment.SNIPPETS_API_KEY}' };
+      return undefined;
+    } }`),
+    ...Object.fromEntries(
+      ['throws', 'text', 'promise', 'date', 'key', 'fine'].map((name) => [
+        `src/pages/${name}.astro`,
+        '<p><snippet-embed id="2"></snippet-embed></p>',
+      ]),
+    ),
+    'src/pages/lost.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<code><Snippet id={1} /></code>`,
+  });
+  const { exitCode, output } = await other.build(service.environment);
+  expect(exitCode).toBe(1);
+  const failed = (name: string, reason: string) =>
+    `${name}/index.html:1\n    The option \`params\` failed for /${name}/: ${reason} [params-failed]`;
+  expect(output).toContain(failed('throws', 'no such page'));
+  expect(output).toContain(failed('text', 'params must be a plain object, not a string.'));
+  expect(output).toContain(failed('promise', 'params must be a plain object, not a Promise.'));
+  expect(output).toContain(failed('date', 'params.at is a Date: pass plain objects, arrays and values.'));
+  expect(output).toContain(failed('key', 'params contains the API key. Its value is not shown on purpose.'));
+  expect(output).toContain('Snippet 1 was rendered here, but is not in the output. [embed-lost]');
+  expect(output).toContain('6 embeds are invalid.');
+  await other.remove();
+});
+
+describe('the path of a page is the same for a request in dev and for the built file', () => {
+  const directory: SiteUrls = { base: '/', trailingSlash: 'ignore', format: 'directory' };
+  test.for<[SiteUrls, string, string[], string]>([
+    [directory, 'about/index.html', ['/about', '/about/', '/about.html'], '/about/'],
+    [directory, 'index.html', ['/', '/index.html'], '/'],
+    [directory, '404.html', ['/404'], '/404/'],
+    [directory, 'caf\u00e9/index.html', ['/caf%C3%A9'], '/caf%C3%A9/'],
+    [{ ...directory, base: '/docs/' }, 'index.html', ['/docs', '/docs/'], '/docs/'],
+    [{ ...directory, base: '/docs', trailingSlash: 'never' }, 'index.html', ['/docs'], '/docs'],
+    [{ ...directory, trailingSlash: 'never' }, 'a/b/index.html', ['/a/b'], '/a/b'],
+    [{ ...directory, format: 'file' }, 'a/b.html', ['/a/b', '/a/b.html'], '/a/b'],
+    [{ ...directory, format: 'file', trailingSlash: 'always' }, 'a/b.html', ['/a/b/'], '/a/b/'],
+  ])('%j: %s', ([urls, file, paths, expected]) => {
+    expect(pathOfFile(file, true, urls)).toBe(expected);
+    for (const path of paths) expect(canonicalPath(path, true, urls)).toBe(expected);
+  });
+});
+
+describe("links: 'base' adapts", () => {
+  const docs: LinkRules = { base: '/docs', trailingSlash: 'ignore' };
+  const always: LinkRules = { base: '/', trailingSlash: 'always' };
+  const never: LinkRules = { base: '/docs', trailingSlash: 'never' };
+  test.for<[string, LinkRules, string, string]>([
+    ['a link', docs, '<a href="/a">x</a>', '<a href="/docs/a">x</a>'],
+    ['the home page', docs, '<a href="/">x</a>', '<a href="/docs/">x</a>'],
+    ['a form', docs, "<form action='/a'>", "<form action='/docs/a'>"],
+    ['a video', docs, '<video src=/a.mp4 poster=/a.jpg>', '<video src="/docs/a.mp4" poster="/docs/a.jpg">'],
+    [
+      'sources',
+      docs,
+      '<source srcset=" /a,b.png 1x,/c.png, /d.png 100w , https://x.test/e.png 2x">',
+      '<source srcset=" /docs/a,b.png 1x,/docs/c.png, /docs/d.png 100w , https://x.test/e.png 2x">',
+    ],
+    ['entities', docs, '<a href="&#x2F;a?b&amp;c">', '<a href="/docs/a?b&amp;c">'],
+    ['white space', docs, '<a href=" /a\n">', '<a href=" /docs/a\n">'],
+    ['a base with a slash at the end', { ...docs, base: '/docs/' }, '<a href="/a">', '<a href="/docs/a">'],
+    ['a longer name', docs, '<a href="/docs2">', '<a href="/docs/docs2">'],
+    [
+      'a template',
+      docs,
+      '<template><a href="/a"></a></template>',
+      '<template><a href="/docs/a"></a></template>',
+    ],
+    ['a path without a slash', always, '<a href="/a?b=/c#d">', '<a href="/a/?b=/c#d">'],
+    ['a path with a slash', never, '<a href="/a//?b"><a href="/">', '<a href="/docs/a?b"><a href="/docs">'],
+  ])('%s', ([, rules, html, expected]) => {
+    expect(adaptLinks(html, rules)).toBe(expected);
+    expect(adaptLinks(expected, rules)).toBe(expected);
+  });
+
+  test.for<[string, LinkRules, string]>([
+    ['a link with the base', docs, '<a href="/docs"><a href="/docs/a"><a href="/docs?b"><a href="/docs#b">'],
+    ['a protocol-relative URL', docs, '<a href="//x.test/a"><img src="/\\x.test"><a href="/\t/x.test">'],
+    ['another URL', docs, '<a href="a"><a href="#a"><a href="https://x.test/a"><a href=""><a href>'],
+    ['another attribute', docs, '<a data-href="/a" title="/a">'],
+    ['text, comments and scripts', docs, '/a <!-- <a href="/a"> --><script>"<a href=\'/a\'>"</script>'],
+    ['a text area', docs, '<textarea><a href="/a"></textarea>'],
+    ['the path of a file', always, '<a href="/a.pdf"><img src="/a"><link href="/a">'],
+    ['a tag that is cut', docs, '<a href="/a'],
+  ])('%s: not', ([, rules, html]) => {
+    expect(adaptLinks(html, rules)).toBe(html);
+  });
+
+  test('links in linear time', () => {
+    for (const url of [`/${'/'.repeat(500_000)}x`, `/${' '.repeat(500_000)}x`, `/a${'('.repeat(500_000)}`]) {
+      adaptLinks(`<a href="${url}"><img srcset="${url}, ${'/a 1x,'.repeat(100_000)}">`, never);
+    }
+  });
+});
