@@ -13,7 +13,7 @@ const slack = 4 * 1024 * 1024;
 
 /**
  * Files such as `index.html.gz`, which servers send in the place of the page beside them. Those that hold a page as it
- * was, with embeds or with earlier contents, are made anew; any other is an error.
+ * was, with embeds or with earlier contents, are rebuilt; any other is an error.
  */
 export class CompressedCopies {
   readonly #byPage: ReadonlyMap<string, CompressedFile[]>;

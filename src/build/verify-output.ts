@@ -35,7 +35,7 @@ export async function refuseKey(verifier: OutputVerifier): Promise<void> {
 }
 
 /**
- * The same for a site that is not written yet, or whose files are somebody's own.
+ * The same for files that are not written yet, or not ours to remove.
  *
  * @param outcome what became of the files, as a sentence.
  */
