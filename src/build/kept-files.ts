@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { usesOf } from '../record/changes.ts';
-import { hashOf, type Manifest, type ManifestFile, placesIn, requestsOf } from '../record/manifest.ts';
+import {
+  hashOf,
+  hashOfFile,
+  type Manifest,
+  type ManifestFile,
+  placesIn,
+  requestsOf,
+} from '../record/manifest.ts';
 import { dropUnusedKinds } from '../record/places.ts';
 import { renew } from '../record/refresh.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -26,7 +33,7 @@ export function findKeptFiles(before: Manifest, files: readonly ScannableFile[])
   const recorded: ManifestFile[] = [];
   for (const file of files) {
     const record = known.get(file.name);
-    if (record === undefined || hashOf(readFileSync(file.file)) !== record.hash) continue;
+    if (record === undefined || hashOfFile(file.file) !== record.hash) continue;
     found.set(file.name, file);
     recorded.push(record);
   }
