@@ -4,25 +4,16 @@ import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
 import { hasPolicy } from './astro-version.ts';
 import type { Announcements } from './build/announcements.ts';
+import { lockAfterRefresh, lockForBuild } from './build/build-lock.ts';
 import type { SiteBuild } from './build/build-site.ts';
 import type { FinishedSite } from './build/check-late-files.ts';
 import type { CollectedEntry } from './build/record-files.ts';
-import { systemClock } from './client/clock.ts';
 import { toRequest } from './client/snippet-request.ts';
 import type { Announcement } from './embed/announcement.ts';
-import { userError } from './failures/user-error.ts';
 import type { FetchHook } from './loader/fetch-hook.ts';
 import type { Manifest } from './record/manifest.ts';
 import { manifestFile } from './record/manifest-file.ts';
-import {
-  describeHolder,
-  isHolder,
-  type LockHolder,
-  lockFile,
-  type OutputLock,
-  takeLock,
-  waitForLock,
-} from './record/output-lock.ts';
+import { lockFile, type OutputLock } from './record/output-lock.ts';
 import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
 import { isWithoutKey, requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
@@ -30,8 +21,6 @@ import type { SiteUrls } from './settings/site-urls.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
-
-const refreshPatience = 60_000;
 
 /** What a run opens for its first snippet. */
 export interface OpenedRun {
@@ -240,27 +229,17 @@ export class Run {
    */
   lockOutput(): void {
     if (this.command !== 'build' || this.#lock !== undefined) return;
-    const taken = takeLock(this.#lockFile, 'build');
-    if (isHolder(taken)) throw this.#inUse(taken);
-    this.#lock = taken;
+    this.#lock = lockForBuild(this.#lockFile, this.#outDir);
   }
 
-  /** A refresh is soon over, unlike a build. */
   async #waitForRefresh(): Promise<void> {
-    const until = Date.now() + refreshPatience;
-    this.#lock = await waitForLock(this.#lockFile, 'build', {
-      onWait: (holder) => this.logger.info(`Waiting for ${describeHolder(holder)}, to end.`),
-      refuse: (holder) => (holder.work === 'refresh' && Date.now() < until ? undefined : this.#inUse(holder)),
-      clock: systemClock,
-    });
+    this.#lock = await lockAfterRefresh(this.#lockFile, this.#outDir, (line) => this.logger.info(line));
   }
 
-  #inUse(holder: LockHolder): Error {
-    const outDir = relative(fileURLToPath(this.config.root), this.#folders.outDir);
-    return userError(
-      'output-in-use',
-      `${outDir} is in use by ${describeHolder(holder)}. The lock file is ${this.#lockFile}.`,
-    );
+  /** The output folder, as people know it. */
+  get #outDir(): string {
+    const { root, outDir } = this.#folders;
+    return relative(root, outDir);
   }
 
   #unlockOutput(): void {

@@ -1,9 +1,9 @@
-import type { AstroIntegrationLogger } from 'astro';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { hashOf, type Manifest, readManifest, requestsOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { CacheEntry } from '../snippets/cache.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { BuildLogger } from './build-logger.ts';
 
 export interface BuildFetcher {
   fetcher: SnippetFetcher;
@@ -15,15 +15,23 @@ export interface BuildFetcher {
 export async function openBuildFetcher(
   settings: Settings,
   manifest: string,
-  logger: AstroIntegrationLogger,
+  logger: BuildLogger,
 ): Promise<BuildFetcher> {
   const { manifest: before } = await readManifest(manifest);
-  const fetcher = new SnippetFetcher(settings, {
+  return { fetcher: fetcherAfter(before, settings, logger), before };
+}
+
+/** The snippets of a build that follows another one. */
+export function fetcherAfter(
+  before: Manifest | undefined,
+  settings: Settings,
+  logger: BuildLogger,
+): SnippetFetcher {
+  return new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
     remember: true,
     isSuperseded: supersededBy(before),
   });
-  return { fetcher, before };
 }
 
 /**

@@ -1,29 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import type { AstroIntegrationLogger } from 'astro';
 import type { RouteToHeaders } from '../astro-version.ts';
-import type { SnippetRequest } from '../client/snippet-request.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { asBefore, type Manifest, outputFrom, removeManifest, writeManifest } from '../record/manifest.ts';
+import { type Manifest, removeManifest, writeManifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
-import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
-import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
+import type { SiteUrls } from '../settings/site-urls.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { pageParams } from '../snippets/page-params.ts';
-import { headingWarnings } from '../source/heading-warnings.ts';
-import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
+import type { SourceFolders } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
+import type { BuildLogger } from './build-logger.ts';
 import type { FinishedSite } from './check-late-files.ts';
-import { inlineFiles } from './inline-files.ts';
+import { inlineSnippets } from './inline-snippets.ts';
+import { overwrite } from './overwrite.ts';
 import { type CollectedEntry, FileRecorder } from './record-files.ts';
-import {
-  type EmbeddingFile,
-  listSiteFiles,
-  type ScannableFile,
-  type SiteFile,
-  scanSite,
-} from './scan-site.ts';
-import { describeBuild, progressLogger } from './summary.ts';
+import { listSiteFiles, type SiteFile } from './scan-site.ts';
+import { siteManifest } from './site-manifest.ts';
 import { OutputVerifier, refuseKey } from './verify-output.ts';
 
 export interface SiteBuild {
@@ -49,7 +39,7 @@ export interface SiteBuild {
   announcements: Announcements | undefined;
   /** Called before a file with embeds is changed. @throws if another process writes to the output. */
   onEmbeds(): void;
-  logger: AstroIntegrationLogger;
+  logger: BuildLogger;
 }
 
 /**
@@ -59,7 +49,7 @@ export interface SiteBuild {
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
-  const { directory, manifest, before, settings, fetcher, collected } = build;
+  const { directory, manifest, settings, fetcher, collected, announcements, urls } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const unfinished = new Set<SiteFile>(scannable);
   const verifier = new OutputVerifier(settings.apiKey);
@@ -71,7 +61,24 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     isRefused = false;
   };
   try {
-    recorder = await inlineSnippets(scannable, { ...build, onEmbeds: lock }, verifier, unfinished);
+    recorder = await inlineSnippets(scannable, {
+      ...build,
+      verifier,
+      headers:
+        settings.html.policy === 'hash' ? new HeaderPolicies(build.routeToHeaders, urls.base) : undefined,
+      onPlainFile: (file) => unfinished.delete(file),
+      findLost(site) {
+        const lost = announcements?.lost(site, scannable, urls.base) ?? [];
+        const incomplete = new Set(lost.flatMap(({ files }) => files));
+        for (const file of scannable) if (incomplete.has(file.name)) unfinished.add(file);
+        return lost;
+      },
+      onEmbeds: lock,
+      write(file, after, bytes) {
+        overwrite(file, after, bytes);
+        unfinished.delete(file);
+      },
+    });
   } catch (error) {
     // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
@@ -90,85 +97,8 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     lock();
     recorder = new FileRecorder([], new Map(), collected);
   }
-  const finished = { hashes: recorder.hashes, quoted: recorder.quoted };
-  if (fetcher.showsChildren) {
-    // With a record, a check could say that nothing has changed.
-    await removeManifest(manifest);
-    return { at: Date.now(), ...finished };
-  }
-  const output = outputFrom(manifest, directory);
-  const outDir = outputFrom(manifest, build.outDir);
-  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout, html } = settings;
-  await writeManifest(manifest, {
-    builtAt: new Date().toISOString(),
-    output,
-    outDir: outDir === output ? undefined : outDir,
-    settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout: `${timeout}ms` },
-    rules: {
-      sanitizes: html.sanitize !== undefined,
-      scripts: html.scripts,
-      strict: html.strict,
-      policy: html.policy,
-      links: html.links,
-    },
-    before: before && asBefore(before),
-    ...recorder.record,
-  });
-  return { at: Date.now(), ...finished };
-}
-
-async function inlineSnippets(
-  files: readonly ScannableFile[],
-  { settings, fetcher, announcements, onEmbeds, routeToHeaders, urls, sources, collected, logger }: SiteBuild,
-  verifier: OutputVerifier,
-  unfinished: Set<SiteFile>,
-): Promise<FileRecorder | undefined> {
-  const start = performance.now();
-  const site = await scanSite(files, {
-    onPlainFile(file, bytes) {
-      unfinished.delete(file);
-      verifier.check(file, bytes);
-    },
-    onSnippet: ({ request }) => fetcher.prefetch(request),
-    paramsOf: ({ name, kind }) => pageParams(settings.params, pathOfFile(name, kind === 'html', urls)),
-  });
-  for (const warning of site.warnings) logger.warn(warning);
-  const lost = announcements?.lost(site, files, urls.base) ?? [];
-  const incomplete = new Set(lost.flatMap((snippet) => snippet.files));
-  for (const file of files) if (incomplete.has(file.name)) unfinished.add(file);
-  if (site.files.length + lost.length === 0) return undefined;
-  onEmbeds();
-  const pages = site.files.filter(({ source }) => source.kind === 'html');
-  const inPages = pages.flatMap(({ embeds }) => embeds);
-  for (const warning of await headingWarnings(inPages, sources)) logger.warn(warning);
-  const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
-  const invalid = [...(await withSources(site.invalid, sources)), ...lost];
-  const missing = new Set<string>();
-  const onMissing = ({ key }: SnippetRequest) => missing.add(key);
-  const snippets = await fetcher.fetch(site.uses, { invalid, onSettled, onMissing });
-  const htmlOf = (key: string) => snippets.get(key)?.html;
-  for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
-  const recorder = new FileRecorder(site.uses, snippets, collected, missing);
-  const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, urls.base) : undefined;
-  await inlineFiles(site.files, {
-    snippets,
-    headers,
-    onFile(file, inlined) {
-      unfinished.delete(file.source);
-      verifier.check(file.source, inlined.file);
-      recorder.add(file, inlined);
-    },
-  });
-  logger.info(
-    describeBuild(
-      site,
-      { ...fetcher.counts, missing: missing.size, withoutKey: fetcher.showsChildren },
-      performance.now() - start,
-    ),
-  );
-  return recorder;
-}
-
-function withBytes({ source, embeds, bytes }: EmbeddingFile): PageWithEmbeds {
-  return { name: source.name, embeds, read: () => bytes ?? readFileSync(source.file) };
+  // With a record, a check could say that nothing has changed.
+  if (fetcher.showsChildren) await removeManifest(manifest);
+  else await writeManifest(manifest, siteManifest(build, recorder));
+  return { at: Date.now(), hashes: recorder.hashes, quoted: recorder.quoted };
 }

@@ -1,7 +1,6 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Range } from '../embed/html-scanner.ts';
 import { type Inlined, inline } from '../embed/inline.ts';
-import { writeError } from '../failures/write-error.ts';
 import {
   allowInTag,
   findPolicies,
@@ -19,10 +18,15 @@ export interface InlinedFile extends Inlined<FileEmbed> {
   policies: PolicyElement[];
 }
 
+/** @param before the bytes of the file as it was scanned. */
+export type WriteFile = (file: SiteFile, after: Buffer, before: Buffer) => void;
+
 export interface InlineOptions {
   snippets: FetchedSnippets;
   /** The policies in headers, if policies are to allow what is inlined. */
   headers: HeaderPolicies | undefined;
+  /** Writes a file, or notes what has to be written. */
+  write: WriteFile;
   /** Called with each file once it contains no embed any more. */
   onFile(file: EmbeddingFile, inlined: InlinedFile): void;
 }
@@ -36,7 +40,7 @@ export async function inlineFiles(files: readonly EmbeddingFile[], options: Inli
     const before = file.bytes ?? readFileSync(file.source.file);
     file.bytes = undefined;
     const inlined = inlineFile(before, file, options);
-    overwrite(file.source, inlined.file, before.length);
+    options.write(file.source, inlined.file, before);
     options.onFile(file, inlined);
   });
 }
@@ -66,24 +70,4 @@ function inlineFile(
 
 function contains({ start, end }: Range, offset: number): boolean {
   return start <= offset && offset < end;
-}
-
-/**
- * Writes a file in place. It is not read before the build ends, and writing a temporary file and renaming it takes
- * many times longer.
- */
-function overwrite({ file, name }: SiteFile, bytes: Buffer, lengthBefore: number): void {
-  const descriptor = openSync(file, 'r+');
-  try {
-    for (let written = 0; written < bytes.length; ) {
-      written += writeSync(descriptor, bytes, written, bytes.length - written, written);
-    }
-    if (bytes.length < lengthBefore) ftruncateSync(descriptor, bytes.length);
-  } catch (error) {
-    // Part of the new page and part of the old one.
-    rmSync(file, { force: true });
-    throw writeError(name, error, 'It was removed.');
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -6,6 +6,8 @@ import {
   type Manifest,
   type ManifestContent,
   type ManifestFile,
+  requestsOf,
+  type UnpackedState,
 } from '../record/manifest.ts';
 import { PlacePacker } from '../record/places.ts';
 import type { CollectionEntry } from '../snippets/collection-entry.ts';
@@ -65,6 +67,22 @@ export class FileRecorder {
       places: this.#packer.pack(places),
       policies: policies.length === 0 ? undefined : policies,
     });
+  }
+
+  /** Records a file that an earlier run has inlined. Its places have the indexes that snippets have here. */
+  keep(name: string, { hash, places, policies }: UnpackedState): void {
+    this.#files.push({ name, hash, places: this.#packer.pack(places), policies });
+  }
+
+  /** Records what an earlier build has shown in collections. */
+  keepCollections(record: Manifest): void {
+    const requests = requestsOf(record);
+    for (const entry of record.collections) {
+      const request = requests[entry.snippet];
+      if (request === undefined) continue;
+      const snippet = this.#addSnippet(request, this.#contents.get(request.key));
+      this.#collections.push({ ...entry, snippet });
+    }
   }
 
   /** The index of a snippet, which is added if it is new. */

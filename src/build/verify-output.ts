@@ -29,9 +29,18 @@ export class OutputVerifier {
 }
 
 /** @throws AstroError if the output contains the API key. The files that contain it are removed. */
-export async function refuseKey({ withKey }: OutputVerifier): Promise<void> {
+export async function refuseKey(verifier: OutputVerifier): Promise<void> {
+  for (const { file } of verifier.withKey) await rm(file, { force: true });
+  refuseKeyUnwritten(verifier, 'These files were removed.');
+}
+
+/**
+ * The same for files that are not written yet, or not ours to remove.
+ *
+ * @param outcome what became of the files, as a sentence.
+ */
+export function refuseKeyUnwritten({ withKey }: OutputVerifier, outcome = 'Nothing was written.'): void {
   if (withKey.length === 0) return;
-  for (const { file } of withKey) await rm(file, { force: true });
   const names = withKey.map(({ name }) => name).join(', ');
-  throw userError('published-key', `The API key was found in ${names}. These files were removed.`);
+  throw userError('published-key', `The API key was found in ${names}. ${outcome}`);
 }

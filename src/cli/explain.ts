@@ -14,6 +14,7 @@ export interface Explanation {
 const exitCodeOf: Partial<Record<ErrorCode, number>> = {
   'missing-manifest': exitCodes.needsBuild,
   'missing-output': exitCodes.usage,
+  'unusable-output': exitCodes.usage,
   // Thrown for the arguments of a command. In a report on several snippets, no single code decides.
   'invalid-id': exitCodes.usage,
   'invalid-params': exitCodes.usage,

@@ -21,6 +21,7 @@ const offline = { ok: 'done', needsBuild: 'no usable record: build', ...always }
 
 /** What each exit status of each command means. The help and the README are made from it. */
 export const exitMeanings = {
+  inline: { ok: 'every embed is inlined', failed: 'failed, nothing was written', usage: always.usage },
   list: offline,
   check: {
     ok: 'nothing changed',

@@ -11,14 +11,48 @@ const afterHelp =
 
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 const program = new Command('astro-snippets')
-  .description('Lists the snippets of a built site, checks which have changed, and updates the site.')
+  .description(
+    'Lists the snippets of a built site, checks which have changed, and updates the site. Inlines snippets into the output of any generator.',
+  )
   .version(version)
   .option('--manifest <file>', "the manifest of the last build, if it is not in Astro's default cacheDir")
-  .option('--output <folder>', 'the built site, if it was moved after the build')
+  .option('--output <folder>', 'the built site, if it was moved after the build; for inline, where to write')
   .showHelpAfterError()
   .showSuggestionAfterError()
   // Throws where commander would exit with 1, which is the status of a check that failed.
   .exitOverride();
+
+program
+  .command('inline')
+  .description(
+    'inline snippets into a folder of files that any generator has written: in place, or in a copy with --output',
+  )
+  .argument('<folder>', 'the folder that the generator has written')
+  .option('--render-base-url <url>', 'base URL of variant B (render)')
+  .option('--retrieve-base-url <url>', 'base URL of variant A (retrieve)')
+  .option('--concurrency <number>', 'requests made at the same time', Number)
+  .option('--timeout <duration>', 'how long fetching all snippets may take')
+  .option('--exclude <pattern...>', 'files whose embeds are examples, and stay: glob patterns')
+  .addOption(
+    new Option('--scripts <rule>', 'what to do with scripts in snippets').choices([
+      'allow',
+      'strip',
+      'error',
+    ]),
+  )
+  .option('--strict', 'fail on HTML that would swallow the rest of a page')
+  .option(
+    '--stale-if-error <duration>',
+    'how long the last good content may replace one that is not available',
+  )
+  .option('--offline', 'use the cache alone')
+  .addHelpText('after', exitStatusHelp('inline'))
+  .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
+  .action(async (folder, options, command: Command) => {
+    const { checkFlags, inline } = await import('./inline.ts');
+    checkFlags(options, (message) => command.error(message));
+    await inline(program.opts(), folder, options);
+  });
 
 program
   .command('list')

@@ -1,6 +1,6 @@
 import { existsSync, type Stats } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
@@ -13,7 +13,7 @@ import {
   outputFrom,
   readManifest,
 } from '../record/manifest.ts';
-import { manifestFile } from '../record/manifest-file.ts';
+import { listManifests, manifestOf } from '../record/manifest-file.ts';
 import { lockFile } from '../record/output-lock.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
@@ -157,12 +157,8 @@ export async function manifestPath({ manifest, output }: ProjectOptions): Promis
   if (manifest !== undefined) return resolve(manifest);
   const root = process.cwd();
   const outDir = resolve(output ?? 'dist');
-  const own = manifestFile({ cacheDir: join(root, 'node_modules/.astro'), root, outDir });
-  const folder = dirname(own);
-  const names = await readdir(folder).catch(() => []);
-  const records = names
-    .filter((name) => /^manifest(?:\..+)?\.json$/.test(name))
-    .map((name) => join(folder, name));
+  const own = manifestOf(root, outDir);
+  const records = listManifests(root);
   // While `dist` is being built, and after a build that failed, it has no record, and another one would be misleading.
   if (output === undefined && (records.includes(own) || existsSync(outDir))) return own;
   // What is no folder contains no pages to compare with. With a record, that is found to be wrong usage.

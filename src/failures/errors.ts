@@ -53,7 +53,8 @@ export type SetupErrorCode =
   | 'missing-manifest'
   | 'output-in-use'
   | 'unwritable-file'
-  | 'missing-output';
+  | 'missing-output'
+  | 'unusable-output';
 
 export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
 
@@ -155,7 +156,7 @@ export const errors = {
   'invalid-options': {
     title: 'An option or environment variable is invalid',
     effect: 'fail',
-    hint: 'Fix the value in the Astro config or in the environment.',
+    hint: 'Fix the value in the config or in the environment.',
   },
   'unsupported-node': {
     title: 'This version of Node is too old',
@@ -180,7 +181,7 @@ export const errors = {
   'sanitize-failed': {
     title: 'The snippet could not be sanitized',
     effect: 'fail',
-    hint: 'Fix the function `sanitize` in the Astro config: it takes HTML and returns HTML.',
+    hint: 'Fix the function `sanitize` in the config: it takes HTML and returns HTML.',
   },
   'too-many-tags': {
     title: 'The snippet has too many tags',
@@ -310,7 +311,7 @@ export const errors = {
   'missing-manifest': {
     title: 'No build manifest found',
     effect: 'end',
-    hint: 'Build the site first, in this folder and with this version of astro-snippets. With a cacheDir of your own, pass --manifest.',
+    hint: 'Build the site first, or run `astro-snippets inline` on it, in this folder and with this version of astro-snippets. With a cacheDir of your own, pass --manifest.',
   },
   'output-in-use': {
     title: 'Another process writes to the output folder',
@@ -321,6 +322,11 @@ export const errors = {
     title: 'The output folder does not exist',
     effect: 'end',
     hint: 'Pass the folder of the built site to --output, or leave --output out if it was not moved after the build.',
+  },
+  'unusable-output': {
+    title: 'The output folder cannot be used',
+    effect: 'end',
+    hint: 'Pass a folder to --output that neither contains the input nor is inside it, and run the command in a folder above both.',
   },
   'unwritable-file': {
     title: 'A file could not be written',

@@ -46,8 +46,11 @@ export async function findChanges(
   return { snippets, changed, warnings: warningsOf(changedOf(fetched, changed), uses) };
 }
 
-/** Without children: where a site shows them, it waits for the snippet, unless that does not exist. */
-function usesOf(manifest: Manifest): SnippetUse[] {
+/**
+ * What a site needs, in the order of its snippets. Without children: where it shows them, it waits for the snippet,
+ * unless that does not exist.
+ */
+export function usesOf(manifest: Manifest): SnippetUse[] {
   const kinds = manifest.kinds.filter(({ form }) => form.as === 'html');
   const asHtml = new Set([...kinds, ...manifest.collections].map(({ snippet }) => snippet));
   const around = new Map<number, Set<string>>();

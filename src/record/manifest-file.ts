@@ -1,8 +1,9 @@
-import { join, relative, sep } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 
 /**
- * Each output folder of a project has a manifest of its own. It is in Astro's cache directory, which is never
- * published.
+ * Each output folder of a project has a manifest of its own. It is in Astro's cache directory, or where there is no
+ * Astro in `.cache`, which are never published.
  */
 export function manifestFile({
   cacheDir,
@@ -12,4 +13,31 @@ export function manifestFile({
   const name = relative(root, outDir).split(sep).join('/');
   const suffix = name === 'dist' ? '' : `.${encodeURIComponent(name)}`;
   return join(cacheDir, 'astro-snippets', `manifest${suffix}.json`);
+}
+
+/** Where caches are by default, relative to the project: Astro's, and the folder that other generators use. */
+const cacheDirs = { astro: 'node_modules/.astro', other: '.cache' } as const;
+
+/** Where a project keeps its caches, as far as can be known without loading a config. */
+export function cacheDirOf(root: string): string {
+  const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
+  return join(root, usesAstro ? cacheDirs.astro : cacheDirs.other);
+}
+
+/** The manifest of an output folder: the one that there is, or else where it would be. */
+export function manifestOf(root: string, outDir: string): string {
+  const own = manifestFile({ cacheDir: cacheDirOf(root), root, outDir });
+  const all = Object.values(cacheDirs).map((dir) =>
+    manifestFile({ cacheDir: join(root, dir), root, outDir }),
+  );
+  return [own, ...all].find((file) => existsSync(file)) ?? own;
+}
+
+/** All manifests of a project. */
+export function listManifests(root: string): string[] {
+  return Object.values(cacheDirs).flatMap((dir) => {
+    const folder = dirname(manifestFile({ cacheDir: join(root, dir), root, outDir: root }));
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    return names.filter((name) => /^manifest(?:\..+)?\.json$/.test(name)).map((name) => join(folder, name));
+  });
 }

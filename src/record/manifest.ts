@@ -48,6 +48,9 @@ export interface FileState {
   policies?: z.infer<typeof policiesSchema> | undefined;
 }
 
+/** The same with its places unpacked. */
+export type UnpackedState = Omit<FileState, 'places'> & { places: Place[] };
+
 /** A file of the output that shows snippets: a page, a feed, JSON or other text. */
 export interface ManifestFile extends FileState {
   /** Its path in the output folder, with slashes. */

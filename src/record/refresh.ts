@@ -18,6 +18,7 @@ import {
   placesIn,
   type RenewingPage,
   sourceNames,
+  type UnpackedState,
   writeManifest,
 } from './manifest.ts';
 import { dropUnusedKinds, type Place, PlacePacker } from './places.ts';
@@ -30,8 +31,6 @@ import {
 } from './side-products/page-copies.ts';
 import { pendingFiles, type StaleFile, staleFiles } from './side-products/pending.ts';
 import { siteFolders } from './side-products/site-folders.ts';
-
-type UnpackedState = Omit<FileState, 'places'> & { places: Place[] };
 
 /** A page that shows a changed snippet, as it is and as it is going to be. */
 export interface RefreshedPage {
@@ -270,7 +269,7 @@ function temporaryFile(page: string): string {
 }
 
 /** The page with the new contents in it, and its new state for the manifest. */
-function renew(
+export function renew(
   before: Buffer,
   { places, policies = [] }: UnpackedState,
   snippets: readonly (FetchedSnippet | undefined)[],

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseEnv } from 'node:util';
 import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/user-error.ts';
 
@@ -65,10 +66,19 @@ export async function readEnvironment(mode: string, directory: string | false): 
 async function readVariables(mode: string, directory: string | false): Promise<Environment> {
   const names = directory === false ? [] : await readdir(directory).catch(() => []);
   if (directory === false || !names.some((name) => name.startsWith('.env'))) {
-    return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith(prefix)));
+    return ownVariables(process.env);
   }
-  const { loadEnv } = await importVite();
-  return loadEnv(mode, directory, prefix);
+  const vite = await importVite();
+  if (vite !== undefined) return vite.loadEnv(mode, directory, prefix);
+  const files = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
+  const texts = await Promise.all(
+    files.map((name) => (names.includes(name) ? readFile(join(directory, name), 'utf8') : '')),
+  );
+  return ownVariables(Object.assign({}, ...texts.map((text) => parseEnv(text)), process.env));
+}
+
+function ownVariables(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith(prefix)));
 }
 
 interface Vite {
@@ -77,10 +87,15 @@ interface Vite {
 
 /**
  * Imports the Vite that Astro uses: as a dependency of our own, it could be a second copy of another version. Only
- * called if there is a `.env` file, since loading Vite takes as long as a short command.
+ * called if there is a `.env` file, since loading Vite takes as long as a short command. `undefined` without Astro.
  */
-async function importVite(): Promise<Vite> {
-  const astro = createRequire(import.meta.url).resolve('astro/package.json');
+async function importVite(): Promise<Vite | undefined> {
+  let astro: string;
+  try {
+    astro = createRequire(import.meta.url).resolve('astro/package.json');
+  } catch {
+    return undefined;
+  }
   return import(pathToFileURL(createRequire(astro).resolve('vite')).href);
 }
 

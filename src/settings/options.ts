@@ -183,8 +183,14 @@ export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 
   links?: Pick<SiteUrls, 'base' | 'trailingSlash'> | undefined;
 }
 
-/** @throws AstroError that names every option that is invalid or unknown. */
-export function parseOptions(given: unknown): ParsedOptions {
+/**
+ * @param headline says where the options are.
+ * @throws AstroError that names every option that is invalid or unknown.
+ */
+export function parseOptions(
+  given: unknown,
+  headline = 'The options of snippets() in the Astro config are invalid',
+): ParsedOptions {
   const parsed = checkedSchema.safeParse(given);
   if (parsed.success) return parsed.data;
   const flaws = parsed.error.issues
@@ -193,7 +199,7 @@ export function parseOptions(given: unknown): ParsedOptions {
     .join('\n');
   throw userError(
     'invalid-options',
-    `The options of snippets() in the Astro config are invalid:\n${flaws}`,
+    `${headline}:\n${flaws}`,
     `The options are ${Object.keys(options).join(', ')}. The API key is not an option: set SNIPPETS_API_KEY in the environment.`,
   );
 }

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { userError } from '../failures/user-error.ts';
+import { hashOf, type Manifest } from '../record/manifest.ts';
+import { compress, decompress, type Suffix, suffixOf } from '../record/side-products/encodings.ts';
+import type { SiteFile } from './scan-site.ts';
+
+interface CompressedFile extends SiteFile {
+  suffix: Suffix;
+}
+
+// How much longer than a page is now it may have been after the last run.
+const slack = 4 * 1024 * 1024;
+
+/**
+ * Files such as `index.html.gz`, which servers send in the place of the page beside them. Those that hold a page as it
+ * was, with embeds or with earlier contents, are rebuilt; any other is an error.
+ */
+export class CompressedCopies {
+  readonly #byPage: ReadonlyMap<string, CompressedFile[]>;
+  readonly #last: ReadonlyMap<string, string>;
+  readonly #outdated: { copy: CompressedFile; page: SiteFile }[] = [];
+  readonly #others: string[] = [];
+
+  constructor(compressed: readonly SiteFile[], before: Manifest | undefined) {
+    const files = compressed.flatMap((file): CompressedFile[] => {
+      const suffix = suffixOf(file.name);
+      return suffix === undefined ? [] : [{ ...file, suffix }];
+    });
+    this.#byPage = Map.groupBy(files, ({ name, suffix }) => name.slice(0, -suffix.length));
+    this.#last = new Map(before?.files.map(({ name, hash }) => [name, hash]));
+  }
+
+  /** Looks at the compressed files of a page that is going to be written. */
+  check(page: SiteFile, after: Buffer, before: Buffer): void {
+    for (const copy of this.#byPage.get(page.name) ?? []) {
+      const maxLength = Math.max(after.length, before.length) + slack;
+      const held = decompress(readFileSync(copy.file), copy.suffix, maxLength);
+      if (held?.equals(after)) continue;
+      const isCopy =
+        held !== undefined && (held.equals(before) || hashOf(held) === this.#last.get(page.name));
+      if (isCopy) this.#outdated.push({ copy, page });
+      else this.#others.push(copy.name);
+    }
+  }
+
+  /**
+   * Makes the files that are out of date.
+   *
+   * @param read returns what a page is going to hold.
+   * @throws AstroError if a compressed file holds something else than its page.
+   */
+  async renew(
+    read: (page: SiteFile) => Buffer,
+    write: (file: SiteFile, bytes: Buffer) => void,
+  ): Promise<void> {
+    const others = this.#others;
+    if (others.length > 0) {
+      throw userError(
+        'stale-compressed-file',
+        `${others.join(', ')} ${others.length === 1 ? 'does' : 'do'} not decompress to the file beside it. Nothing was written.`,
+        'Servers send it instead of the page. Delete it, or compress files after `astro-snippets inline`.',
+      );
+    }
+    for (const { copy, page } of this.#outdated) write(copy, await compress(read(page), copy.suffix));
+  }
+}

@@ -1,0 +1,260 @@
+import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { cp, rename, rm } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { count } from '../client/format.ts';
+import { userError } from '../failures/user-error.ts';
+import { HeaderPolicies } from '../html/content-security-policy.ts';
+import { type Manifest, outDirOf, readManifest, removeManifest, writeManifest } from '../record/manifest.ts';
+import { lockFile } from '../record/output-lock.ts';
+import { recover, temporaryFiles } from '../record/refresh.ts';
+import { shownPath } from '../record/side-products/site-folders.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { SiteUrls } from '../settings/site-urls.ts';
+import { fetcherAfter } from './build-fetcher.ts';
+import { lockAfterRefresh } from './build-lock.ts';
+import type { BuildLogger } from './build-logger.ts';
+import { CompressedCopies } from './compressed-copies.ts';
+import { inlineSnippets } from './inline-snippets.ts';
+import { findKeptFiles, type KeptFiles } from './kept-files.ts';
+import { FileRecorder } from './record-files.ts';
+import { listSiteFiles, type SiteFile, type SiteFiles } from './scan-site.ts';
+import { siteManifest } from './site-manifest.ts';
+import { isStaged, StagedFiles } from './staged-files.ts';
+import { OutputVerifier, refuseKeyUnwritten } from './verify-output.ts';
+
+export interface SiteFolders {
+  /** The folder that a generator has written. */
+  from: string;
+  /** The folder to publish: the same one, or another that gets everything of it. */
+  to: string;
+  /** The file of the manifest. */
+  manifest: string;
+}
+
+export interface FolderInlining extends SiteFolders {
+  settings: Settings;
+  logger: BuildLogger;
+}
+
+/**
+ * Inlines snippets into a folder of files, whatever has written them. If it fails, no file has been written. Files that
+ * an earlier run has inlined stay in the record, and are brought up to date.
+ *
+ * @throws AstroError with one report of everything that went wrong; if another process writes to the folder; if the
+ * folders cannot be used.
+ */
+export async function inlineFolder(inlining: FolderInlining): Promise<void> {
+  const { to, manifest, logger } = inlining;
+  refuseFolders(inlining);
+  const lock = await lockAfterRefresh(lockFile(manifest, to), shownPath(to), (line) => logger.info(line));
+  try {
+    await inlineLocked(inlining);
+  } finally {
+    lock.release();
+  }
+}
+
+// How people link to the files of a folder is not known, so a page has the URL that most servers give it.
+const urls: SiteUrls = { base: '/', trailingSlash: 'ignore', format: 'preserve' };
+
+async function inlineLocked({ settings: given, logger, ...folders }: FolderInlining): Promise<void> {
+  const { to, manifest } = folders;
+  const before = await lastRecord(manifest, logger);
+  const targetOf = ({ name }: SiteFile) => join(to, name);
+  const isPublished = (file: SiteFile) => file.file === targetOf(file);
+  const { scannable, others, compressed } = listFiles(folders, given.exclude);
+  const kept = before && findKeptFiles(before, scannable.filter(isPublished));
+  // Without a record, files of an earlier run would never be brought up to date again.
+  const settings: Settings = kept?.files.size ? { ...given, missingKey: 'error' } : given;
+  const verifier = new OutputVerifier(settings.apiKey);
+  const staged = new StagedFiles();
+  const copies = new CompressedCopies(compressed, before);
+  const written = new Set<string>();
+  const write = (file: SiteFile, bytes: Buffer) => {
+    written.add(file.name);
+    staged.add(targetOf(file), bytes, file.file);
+  };
+  const fetcher = fetcherAfter(before, settings, logger);
+  try {
+    const shown = await inlineSnippets(
+      scannable.filter(({ name }) => !kept?.files.has(name)),
+      {
+        settings,
+        fetcher,
+        verifier,
+        logger,
+        urls,
+        headers: settings.html.policy === 'hash' ? new HeaderPolicies(new Map(), '') : undefined,
+        collected: [],
+        kept,
+        onEmbeds({ files }) {
+          // The folder is not what the record says, even if this run fails.
+          if (files.some(({ source }) => isPublished(source))) setAside(manifest);
+        },
+        write(file, after, bytes) {
+          write(file, after);
+          copies.check(file, after, bytes);
+        },
+      },
+    );
+    await verifier.read(others);
+    refuseKeyUnwritten(verifier);
+    await copies.renew((page) => staged.read(targetOf(page)), write);
+    const outDir = before === undefined ? to : outDirOf(manifest, before);
+    const recorder = shown ?? new FileRecorder([], new Map(), []);
+    const record = siteManifest({ manifest, directory: to, outDir, before, settings }, recorder);
+    // With a record, a check could say that nothing has changed.
+    const published = fetcher.showsChildren ? undefined : withEarlier(record, before, kept);
+    await publish(folders, { staged, written, record: published });
+  } catch (error) {
+    // Before anything else, as in a build: an answer that arrives later could end the process without the report.
+    await fetcher.close();
+    staged.discard();
+    throw error;
+  }
+  await fetcher.close();
+  for (const line of describeKept(kept, written)) logger.info(line);
+}
+
+interface Publication {
+  staged: StagedFiles;
+  /** The names of files that are not copied. */
+  written: ReadonlySet<string>;
+  record: Manifest | undefined;
+}
+
+/** Until everything is written, the record is beside its place: there it would say that it is. */
+async function publish(
+  { from, to, manifest }: SiteFolders,
+  { staged, written, record }: Publication,
+): Promise<void> {
+  if (record === undefined) await removeManifest(asideOf(manifest));
+  else await writeManifest(asideOf(manifest), record);
+  await removeManifest(manifest);
+  await staged.commit();
+  if (from !== to) {
+    const records = dirname(manifest);
+    await cp(realpathSync(from), existsSync(to) ? realpathSync(to) : to, {
+      recursive: true,
+      preserveTimestamps: true,
+      verbatimSymlinks: true,
+      filter(source) {
+        const name = nameIn(realpathSync(from), source);
+        return !written.has(name) && join(from, name) !== records;
+      },
+    });
+  }
+  if (record !== undefined) await rename(asideOf(manifest), manifest);
+}
+
+/** What the last record has besides pages, or of pages that are kept. */
+function withEarlier(record: Manifest, before: Manifest | undefined, kept: KeptFiles | undefined): Manifest {
+  const renewing = before?.renewing?.filter(({ page }) => kept?.files.has(page));
+  return {
+    ...record,
+    copies: before?.copies,
+    renewing: renewing?.length ? renewing : undefined,
+    files: record.files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+/**
+ * The record of the last run, also of one that has failed. A run that is killed while it writes leaves files that are
+ * as this record says, or still contain their embeds.
+ */
+async function lastRecord(manifest: string, logger: BuildLogger): Promise<Manifest | undefined> {
+  const file = existsSync(manifest) ? manifest : asideOf(manifest);
+  const { manifest: found, flaw } = await readManifest(file);
+  if (found === undefined) {
+    if (flaw !== 'absent') {
+      const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
+      logger.warn(
+        `The record of the last run at ${shownPath(file)} ${problem}. Files that were inlined then are not in the new record, unless they are written again.`,
+      );
+    }
+    return undefined;
+  }
+  for (const left of temporaryFiles(file, found)) await rm(left, { force: true });
+  return recover(file, found);
+}
+
+function asideOf(manifest: string): string {
+  return `${manifest}.unfinished`;
+}
+
+function setAside(manifest: string): void {
+  if (existsSync(manifest)) renameSync(manifest, asideOf(manifest));
+}
+
+/** The files that are going to be published. What earlier runs have left in the output is published, too. */
+function listFiles({ from, to, manifest }: SiteFolders, exclude: readonly string[]): SiteFiles {
+  const records = dirname(manifest) + sep;
+  const generated = selected(listSiteFiles(from, exclude), ({ file }) => !file.startsWith(records));
+  if (from === to || !existsSync(to)) return withoutStaged(generated);
+  const names = new Set(
+    Object.values(generated).flatMap((files: SiteFile[]) => files.map(({ name }) => name)),
+  );
+  const left = selected(listSiteFiles(to, exclude), ({ name }) => !names.has(name));
+  const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
+  return withoutStaged({
+    scannable: [...generated.scannable, ...left.scannable].sort(byName),
+    others: [...generated.others, ...left.others].sort(byName),
+    compressed: [...generated.compressed, ...left.compressed].sort(byName),
+  });
+}
+
+function withoutStaged(files: SiteFiles): SiteFiles {
+  return selected(files, ({ file, name }) => {
+    const isLeft = isStaged(name);
+    if (isLeft) rmSync(file, { force: true });
+    return !isLeft;
+  });
+}
+
+function selected(
+  { scannable, others, compressed }: SiteFiles,
+  isSelected: (file: SiteFile) => boolean,
+): SiteFiles {
+  return {
+    scannable: scannable.filter(isSelected),
+    others: others.filter(isSelected),
+    compressed: compressed.filter(isSelected),
+  };
+}
+
+/** @throws AstroError if one folder is inside the other, or if the record would be published. */
+function refuseFolders({ from, to, manifest }: SiteFolders): void {
+  const output = existsSync(to) ? realpathSync(to) : to;
+  const input = realpathSync(from);
+  if (from !== to && (contains(input, output) || contains(output, input))) {
+    throw userError('unusable-output', `The output folder ${shownPath(to)} and ${shownPath(from)} overlap.`);
+  }
+  if (contains(to, manifest) || dirname(manifest) === from) {
+    throw userError(
+      'unusable-output',
+      `The record of this run, ${shownPath(manifest)}, would be published.`,
+      'Run the command in a folder above the output folder, or pass a file outside of it to --manifest.',
+    );
+  }
+}
+
+function contains(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);
+}
+
+function nameIn(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join('/');
+}
+
+function describeKept(kept: KeptFiles | undefined, written: ReadonlySet<string>): string[] {
+  const names = [...(kept?.files.keys() ?? [])];
+  const renewed = names.filter((name) => written.has(name));
+  const same = names.length - renewed.length;
+  const lines = renewed.map((name) => `${name} is up to date`);
+  if (same === 0) return lines;
+  return [
+    ...lines,
+    `${count(same, 'file')} ${same === 1 ? 'is' : 'are'} as an earlier run left ${same === 1 ? 'it' : 'them'}.`,
+  ];
+}

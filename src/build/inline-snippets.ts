@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { InvalidEmbed } from '../failures/report.ts';
+import type { HeaderPolicies } from '../html/content-security-policy.ts';
+import type { Settings } from '../settings/settings.ts';
+import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
+import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
+import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { pageParams } from '../snippets/page-params.ts';
+import { headingWarnings } from '../source/heading-warnings.ts';
+import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
+import type { BuildLogger } from './build-logger.ts';
+import { inlineFiles, type WriteFile } from './inline-files.ts';
+import { type KeptFiles, keepFiles, withKeptUses } from './kept-files.ts';
+import { type CollectedEntry, FileRecorder } from './record-files.ts';
+import { type EmbeddingFile, type ScannableFile, type ScannedSite, scanSite } from './scan-site.ts';
+import { describeBuild, progressLogger } from './summary.ts';
+import type { OutputVerifier } from './verify-output.ts';
+
+/** What differs between a build of Astro and a folder that another generator has written. */
+export interface Inlining {
+  settings: Settings;
+  fetcher: SnippetFetcher;
+  verifier: OutputVerifier;
+  logger: BuildLogger;
+  urls: SiteUrls;
+  /** Where Astro's Markdown sources are. */
+  sources?: SourceFolders | undefined;
+  /** The policies in headers, if policies are to allow what is inlined. */
+  headers: HeaderPolicies | undefined;
+  /** The entries of collections that show snippets. */
+  collected: readonly CollectedEntry[];
+  /** Files that an earlier run has inlined. */
+  kept?: KeptFiles | undefined;
+  /** Called with each file that contains no embed. */
+  onPlainFile?(file: ScannableFile): void;
+  /** Finds snippets that were rendered but are not in the output. */
+  findLost?(site: ScannedSite): readonly InvalidEmbed[];
+  /** Called before anything is fetched or written. @throws if another process writes to the output. */
+  onEmbeds(site: ScannedSite): void;
+  write: WriteFile;
+}
+
+/**
+ * The one way from files with embeds to files with snippets: scan, fetch, inline, and check for the API key.
+ *
+ * @param files those that may contain embeds.
+ * @returns what the site shows; `undefined` if it shows no snippets.
+ * @throws AstroError with one report of everything that went wrong.
+ */
+export async function inlineSnippets(
+  files: readonly ScannableFile[],
+  inlining: Inlining,
+): Promise<FileRecorder | undefined> {
+  const { settings, fetcher, verifier, urls, sources, headers, collected, kept, logger, write } = inlining;
+  const start = performance.now();
+  const site = await scanSite(files, {
+    onPlainFile(file, bytes) {
+      inlining.onPlainFile?.(file);
+      verifier.check(file, bytes);
+    },
+    onSnippet: ({ request }) => fetcher.prefetch(request),
+    paramsOf: ({ name, kind }) => pageParams(settings.params, pathOfFile(name, kind === 'html', urls)),
+  });
+  for (const warning of site.warnings) logger.warn(warning);
+  const lost = inlining.findLost?.(site) ?? [];
+  const uses = withKeptUses(site.uses, kept);
+  if (site.files.length + lost.length + uses.length === 0) return undefined;
+  inlining.onEmbeds(site);
+  const pages = site.files.filter(({ source }) => source.kind === 'html');
+  const inPages = pages.flatMap(({ embeds }) => embeds);
+  if (sources !== undefined) {
+    for (const warning of await headingWarnings(inPages, sources)) logger.warn(warning);
+  }
+  const onSettled = progressLogger(uses.length, (line) => logger.info(line));
+  const faulty = sources === undefined ? site.invalid : await withSources(site.invalid, sources);
+  const missing = new Set<string>();
+  const onMissing = ({ key }: SnippetRequest) => missing.add(key);
+  const snippets = await fetcher.fetch(uses, { invalid: [...faulty, ...lost], onSettled, onMissing });
+  const htmlOf = (key: string) => snippets.get(key)?.html;
+  for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
+  const recorder = new FileRecorder(uses, snippets, collected, missing);
+  await inlineFiles(site.files, {
+    snippets,
+    headers,
+    write,
+    onFile(file, inlined) {
+      verifier.check(file.source, inlined.file);
+      recorder.add(file, inlined);
+    },
+  });
+  if (kept !== undefined) keepFiles(kept, { uses, snippets, settings, recorder, verifier, write });
+  if (site.files.length > 0) {
+    const counts = { ...fetcher.counts, missing: missing.size, withoutKey: fetcher.showsChildren };
+    logger.info(describeBuild(site, counts, performance.now() - start));
+  }
+  return recorder;
+}
+
+function withBytes({ source, embeds, bytes }: EmbeddingFile): PageWithEmbeds {
+  return { name: source.name, embeds, read: () => bytes ?? readFileSync(source.file) };
+}

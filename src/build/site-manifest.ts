@@ -1,0 +1,40 @@
+import { asBefore, type Manifest, outputFrom } from '../record/manifest.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { FileRecorder } from './record-files.ts';
+
+export interface RecordedSite {
+  /** The file of the manifest. */
+  manifest: string;
+  /** The output folder. */
+  directory: string;
+  /** The folder that a build empties: the same, or one that contains it. */
+  outDir: string;
+  /** The manifest of the last build. */
+  before: Manifest | undefined;
+  settings: Settings;
+}
+
+/** The manifest of a site whose snippets are inlined. */
+export function siteManifest(
+  { manifest, directory, outDir, before, settings }: RecordedSite,
+  { record }: FileRecorder,
+): Manifest {
+  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout } = settings;
+  const output = outputFrom(manifest, directory);
+  const emptied = outputFrom(manifest, outDir);
+  return {
+    builtAt: new Date().toISOString(),
+    output,
+    outDir: emptied === output ? undefined : emptied,
+    settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout: `${timeout}ms` },
+    rules: recordedRules(settings),
+    before: before && asBefore(before),
+    ...record,
+  };
+}
+
+/** The rules for HTML as a manifest has them. */
+export function recordedRules({ html }: Pick<Settings, 'html'>): Manifest['rules'] {
+  const { sanitize, scripts, strict, policy, links } = html;
+  return { sanitizes: sanitize !== undefined, scripts, strict, policy, links };
+}

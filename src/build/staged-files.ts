@@ -1,0 +1,58 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { writeError } from '../failures/write-error.ts';
+import { inTurns } from './in-turns.ts';
+
+const suffix = '.inline.tmp';
+
+/** Whether a file was staged. A process that was killed may have left it. */
+export function isStaged(name: string): boolean {
+  return name.endsWith(suffix);
+}
+
+/**
+ * Files that are written beside those they replace, so that nothing is replaced before everything is known to be right
+ * and has found room on the disk.
+ */
+export class StagedFiles {
+  readonly #targets = new Set<string>();
+  #newFolders: string[] = [];
+
+  /**
+   * @param target the file that is going to be replaced, or written for the first time.
+   * @param like a file whose permissions it gets.
+   * @throws AstroError that says why the file could not be written.
+   */
+  add(target: string, bytes: Buffer, like: string): void {
+    if (holds(target, bytes)) return;
+    try {
+      const folder = mkdirSync(dirname(target), { recursive: true });
+      if (folder !== undefined) this.#newFolders.push(folder);
+      this.#targets.add(target);
+      writeFileSync(target + suffix, bytes, { mode: statSync(like).mode });
+    } catch (error) {
+      throw writeError(target, error, 'Nothing was changed.');
+    }
+  }
+
+  /** What a file is going to hold. */
+  read(target: string): Buffer {
+    return readFileSync(this.#targets.has(target) ? target + suffix : target);
+  }
+
+  /** Replaces the files, each as a whole. */
+  async commit(): Promise<void> {
+    this.#newFolders = [];
+    await inTurns([...this.#targets], (target) => renameSync(target + suffix, target));
+  }
+
+  /** Removes what has not replaced anything yet. */
+  discard(): void {
+    for (const target of this.#targets) rmSync(target + suffix, { force: true });
+    for (const folder of this.#newFolders) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function holds(file: string, bytes: Buffer): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.size === bytes.length && readFileSync(file).equals(bytes);
+}

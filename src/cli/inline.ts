@@ -1,0 +1,82 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { inlineFolder } from '../build/inline-folder.ts';
+import { cleanText } from '../client/clean-text.ts';
+import { userError } from '../failures/user-error.ts';
+import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
+import { readOptions } from '../settings/config-file.ts';
+import { readEnvironment, variables } from '../settings/environment.ts';
+import { parseOptions, type SnippetsOptions } from '../settings/options.ts';
+import { resolveSettings } from '../settings/settings.ts';
+import { print, printError } from './output.ts';
+import type { ProjectOptions } from './project.ts';
+
+/** The options that are also flags. */
+export type InlineFlags = Pick<
+  SnippetsOptions,
+  | 'renderBaseUrl'
+  | 'retrieveBaseUrl'
+  | 'concurrency'
+  | 'timeout'
+  | 'exclude'
+  | 'scripts'
+  | 'strict'
+  | 'staleIfError'
+  | 'offline'
+>;
+
+/** @param refuse called with what is wrong with the flags. */
+export function checkFlags(flags: InlineFlags, refuse: (message: string) => void): void {
+  try {
+    parseOptions(flags, 'The options are invalid');
+  } catch (error) {
+    refuse((error as Error).message);
+  }
+}
+
+/** `astro-snippets inline`: inlines snippets into a folder of files that any generator has written. */
+export async function inline(
+  { manifest, output }: ProjectOptions,
+  folder: string,
+  flags: InlineFlags,
+): Promise<void> {
+  const root = process.cwd();
+  const from = resolve(folder);
+  const to = resolve(output ?? folder);
+  await requireInput(from, folder);
+  const environment = await readEnvironment('production', root);
+  const apiKey = environment[variables.apiKey] || undefined;
+  const options = await readOptions({ directory: root, flags, apiKey });
+  if (options.links !== undefined) {
+    throw userError(
+      'invalid-options',
+      'The option `links` needs the base path of an Astro site.',
+      'Remove it.',
+    );
+  }
+  const cacheDirectory = cacheDirOf(root);
+  // Without Astro, the only policies are those in the pages themselves.
+  const settings = resolveSettings(options, environment, {
+    cacheDirectory,
+    hasPolicy: options.csp === 'hash',
+  });
+  const file = manifest === undefined ? manifestOf(root, to) : resolve(manifest);
+  await inlineFolder({ from, to, manifest: file, settings, logger: { info: print, warn: printError } });
+  if (manifest === undefined) await keepOutOfGit(dirname(file));
+}
+
+async function requireInput(from: string, folder: string): Promise<void> {
+  const stats = await stat(from).catch(() => undefined);
+  if (stats?.isDirectory()) return;
+  const problem = stats === undefined ? 'does not exist' : 'is not a folder';
+  throw userError(
+    'missing-output',
+    `The folder ${cleanText(folder)} ${problem}.`,
+    'Run the generator first, and pass the folder that it writes.',
+  );
+}
+
+async function keepOutOfGit(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => {});
+}

@@ -1,0 +1,41 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, sep } from 'node:path';
+
+/** A project without Astro: a folder of files, outside of any other project. */
+export interface Folder {
+  directory: string;
+  write(files: Record<string, string | Buffer>): Promise<void>;
+  read(name: string): Promise<string>;
+  /** All files below, by their names with forward slashes, as text. */
+  files(below?: string): Promise<Record<string, string>>;
+  remove(): Promise<void>;
+}
+
+export async function createFolder(files: Record<string, string | Buffer>): Promise<Folder> {
+  const directory = await mkdtemp(join(tmpdir(), 'snippets-folder-'));
+  const folder: Folder = {
+    directory,
+    async write(more) {
+      for (const [name, content] of Object.entries(more)) {
+        const file = join(directory, name);
+        await mkdir(dirname(file), { recursive: true });
+        await writeFile(file, content);
+      }
+    },
+    read: (name) => readFile(join(directory, name), 'utf8'),
+    async files(below = '.') {
+      const root = join(directory, below);
+      const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
+      const names = entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+        .sort();
+      const read = async (name: string) => [name, await readFile(join(root, name), 'utf8')] as const;
+      return Object.fromEntries(await Promise.all(names.map(read)));
+    },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+  await folder.write(files);
+  return folder;
+}
