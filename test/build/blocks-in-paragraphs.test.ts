@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -43,7 +44,9 @@ test('a block in the middle of a paragraph is one warning for each snippet, with
 });
 
 test('the same snippet with other params is no second warning', () => {
-  expect(output).toContain('params/index.html:1 and 1 more time: the content of snippet 4 is a block');
+  // Astro 7 removes the line break behind <p>.
+  const line = byAstro({ 5: 2, 6: 2, 7: 1 });
+  expect(output).toContain(`params/index.html:${line} and 1 more time: the content of snippet 4 is a block`);
 });
 
 test('a block that stands alone, and what is shown as text or in a feed, is no warning', () => {
