@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
+import { byAstro } from '../support/installation.ts';
 
 const embed = (id: number, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
 
@@ -31,7 +32,9 @@ test('a block in the middle of a paragraph is one warning for each snippet, with
 });
 
 test('the same snippet with other params is no second warning', () => {
-  expect(output).toContain('params/index.html:1 and 1 more time: the content of snippet 4 is a block');
+  // Astro 7 removes the line break behind <p>.
+  const line = byAstro({ 5: 2, 6: 2, 7: 1 });
+  expect(output).toContain(`params/index.html:${line} and 1 more time: the content of snippet 4 is a block`);
 });
 
 test('a block that stands alone, and what is shown as text or in a feed, is no warning', () => {

@@ -19,7 +19,8 @@ interface Words {
 const literal: Words = { html, text };
 const embedded: Words = {
   html: '<snippet-embed id="1"></snippet-embed>',
-  text: '<snippet-embed id="1"></snippet-embed>',
+  // In the description of a feed, too.
+  text: '<snippet-embed id="1" as="text"></snippet-embed>',
 };
 
 const config = (imports: string, integrations: string, snippets: boolean) => `

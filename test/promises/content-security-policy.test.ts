@@ -112,6 +112,7 @@ describe('in a browser,', () => {
     6: 'staticHeaders: true',
     7: 'staticHeaders: true',
   });
+  const headersFile = byAstro({ 5: '_experimentalHeaders.json', 6: '_headers.json', 7: '_headers.json' });
   const config = (options: string, astro = '') => `
 import { defineConfig } from 'astro/config';
 import node from '@astrojs/node';
@@ -238,7 +239,7 @@ import { Snippet } from 'astro-snippets/components';
     expect((await site.build(service.environment)).exitCode).toBe(0);
     expect(await site.read('client/index.html')).not.toContain('http-equiv');
     const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(
-      await site.read('_headers.json'),
+      await site.read(headersFile),
     );
     const policy = routes.find(({ pathname }) => pathname === '/')?.headers[0]?.value ?? '';
     const url = await serve('dist/client', { 'content-security-policy': policy });
@@ -315,7 +316,7 @@ export const getStaticPaths = () => [undefined, 'one', 'deep/two', 'drei-ü'].ma
       service.put(1, code('red'));
       expect((await other.build(service.environment)).exitCode).toBe(0);
       const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(
-        await other.read('_headers.json'),
+        await other.read(headersFile),
       );
       expect(routes).toHaveLength(4);
       const { scripts, styles } = findInlineCode(code('red'));
