@@ -25,7 +25,7 @@ import {
 } from './record/output-lock.ts';
 import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
-import { requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
+import { type Assets, requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
@@ -82,8 +82,16 @@ export class Run {
     this.#settings = resolveSettings(this.#options, environment, {
       cacheDirectory: fileURLToPath(this.config.cacheDir),
       hasPolicy: hasPolicy(this.config),
+      assets: this.#assets,
     });
     void this.close();
+  }
+
+  get #assets(): Assets {
+    const { base, build } = this.config;
+    // As Astro does with its own images: a dev server serves them itself.
+    const prefix = this.command === 'dev' ? base : (build.assetsPrefix ?? base);
+    return { folder: build.assets, prefix };
   }
 
   get command(): Command {

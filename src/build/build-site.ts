@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { AstroIntegrationLogger } from 'astro';
 import type { RouteToHeaders } from '../astro-version.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { asBefore, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
+import { asBefore, imageFiles, type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
+import { writeImages } from '../record/write-images.ts';
 import type { Settings } from '../settings/settings.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
@@ -87,6 +89,11 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     recorder = new FileRecorder([], new Map(), collected);
   }
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout, html } = settings;
+  if (settings.images !== undefined) {
+    const shown = recorder.record.snippets.map(({ content }) => content);
+    const folder = join(directory, settings.images.assets.folder);
+    await writeImages([folder], imageFiles(shown), (name) => fetcher.readImage(name));
+  }
   await writeManifest(manifest, {
     builtAt: new Date().toISOString(),
     output: outputFrom(manifest, directory),
@@ -96,6 +103,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       scripts: html.scripts,
       strict: html.strict,
       policy: html.policy,
+      images: settings.images && { hosts: [...settings.images.hosts], assets: settings.images.assets },
     },
     before: before && asBefore(before),
     ...recorder.record,

@@ -4,7 +4,6 @@ import { count } from '../client/format.ts';
 import { containsKnownKey } from '../client/known-keys.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
-import type { Changes } from '../record/changes.ts';
 import { hashOf, type Manifest, outputOf } from '../record/manifest.ts';
 import { describeHolder, lockFile, type OutputLock, waitForLock } from '../record/output-lock.ts';
 import {
@@ -17,7 +16,13 @@ import {
 import type { StaleFile } from '../record/side-products/pending.ts';
 import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
 import { exitCodes, nameOf, print, printError, printPatch } from './output.ts';
-import { manifestPath, openChanges, type Project, type ProjectOptions } from './project.ts';
+import {
+  manifestPath,
+  type OpenedChanges,
+  openChanges,
+  type Project,
+  type ProjectOptions,
+} from './project.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -76,7 +81,7 @@ export async function updateSite(
   (await lockOutput(lockFile(file, undefined), signal)).release();
   for (;;) {
     const record = await readFile(file).catch(() => undefined);
-    const changes = await openChanges(project, { signal });
+    const changes = await openChanges(project, { signal, writes: true });
     const lock = await lockOutput(lockFile(file, outputOf(file, changes.manifest)), signal);
     try {
       const current = await readFile(file).catch(() => undefined);
@@ -102,10 +107,10 @@ async function lockOutput(file: string, signal: AbortSignal | undefined): Promis
 }
 
 async function writeChanges(
-  changes: Project & Changes,
+  changes: OpenedChanges,
   { skipModified = false, after }: Pick<RefreshOptions, 'skipModified' | 'after'>,
 ): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
-  const { file, manifest, temporary, snippets, warnings } = changes;
+  const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });
   const plan = await planRefresh(file, manifest, snippets);
   refuseKey(plan.pages);
@@ -118,7 +123,11 @@ async function writeChanges(
   let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
     for (const warning of warnings) printError(warning);
-    leftAlone = await writeRefresh(file, manifest, snippets, { ...plan, hasCommand: after !== undefined });
+    leftAlone = await writeRefresh(file, manifest, snippets, {
+      ...plan,
+      hasCommand: after !== undefined,
+      readImage,
+    });
   }
   const skipped = new Set(leftAlone.map(({ name }) => name));
   const written = pages.map(({ page }) => page.name).filter((name) => !skipped.has(name));
@@ -142,7 +151,7 @@ function refusalsOf({ stale }: RefreshPlan, { pending }: Manifest): PageToBuild[
 }
 
 async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions): Promise<RefreshResult> {
-  const { file, manifest, snippets } = await openChanges(project);
+  const { file, manifest, snippets } = await openChanges(project, { writes: true });
   const plan = await planRefresh(file, manifest, snippets);
   refuseKey(plan.pages);
   const { diffContents } = await import('../record/content-diff.ts');

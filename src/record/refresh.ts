@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compose } from '../embed/inline.ts';
 import { replace } from '../embed/replace.ts';
+import { fileKind } from '../file-kinds.ts';
 import { allowInTag, sourcesOf } from '../html/content-security-policy.ts';
+import { contentIn } from '../html/rules.ts';
 import { entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { writeAtomically } from '../write-atomically.ts';
@@ -11,6 +13,7 @@ import {
   contentRecord,
   type FileState,
   hashOf,
+  imageFiles,
   kindsIn,
   type Manifest,
   type ManifestFile,
@@ -30,6 +33,8 @@ import {
 } from './side-products/page-copies.ts';
 import { pendingFiles, type StaleFile, staleFiles } from './side-products/pending.ts';
 import { siteFolders } from './side-products/site-folders.ts';
+
+import { writeImages } from './write-images.ts';
 
 type UnpackedState = Omit<FileState, 'places'> & { places: Place[] };
 
@@ -126,7 +131,11 @@ export async function planRefresh(
       const others = otherCopies(copies, page, before, renewing.get(page.name));
       const places = placesIn(manifest, page);
       if (others.length > 0) plan.toBuild.push(...others);
-      else plan.pages.push({ page, before, copies, ...renew(before, { ...page, places }, snippets, hashes) });
+      else {
+        const isPage = fileKind(page.name) === 'html';
+        const shown = isPage ? snippets : snippets.map((snippet) => contentIn(false, snippet));
+        plan.pages.push({ page, before, copies, ...renew(before, { ...page, places }, shown, hashes) });
+      }
     }
   }
   for (const entry of manifest.collections.filter(isOld)) {
@@ -180,20 +189,39 @@ function reasonToBuild(
   return undefined;
 }
 
+export interface WriteOptions {
+  /** Whether a command is going to renew what is stale: until it has succeeded, the manifest says so. */
+  hasCommand?: boolean;
+  /** Returns the bytes of an image that was downloaded, by its name. */
+  readImage?(name: string): Promise<Uint8Array | undefined>;
+}
+
 /**
  * Writes the pages of a plan, and their copies. Each is replaced as a whole, and the manifest announces what is going to
- * be written, so that the process can be killed at any moment.
+ * be written, so that the process can be killed at any moment. The images that they show are written before them.
  *
- * @param plan `hasCommand` if a command is going to renew what is stale: until it has succeeded, the manifest says so.
  * @returns pages that are no longer those the plan was made for. They are left alone.
  */
 export async function writeRefresh(
   file: string,
   manifest: Manifest,
   snippets: readonly FetchedSnippet[],
-  { pages: planned, stale, hasCommand = false }: RefreshPlan & { hasCommand?: boolean },
+  {
+    pages: planned,
+    stale,
+    hasCommand = false,
+    readImage = async () => undefined,
+  }: RefreshPlan & WriteOptions,
 ): Promise<PageToBuild[]> {
   const output = outputOf(file, manifest);
+  // First, since a page must not show what is not there. An image that no page shows does no harm.
+  const indexes = new Set(planned.flatMap(({ next }) => next.places.map(({ snippet }) => snippet)));
+  const assets = manifest.rules.images?.assets.folder;
+  if (assets !== undefined) {
+    const folders = siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
+    const shown = [...indexes].map((index) => snippets[index]);
+    await writeImages(folders, imageFiles(shown), readImage);
+  }
   const packer = new PlacePacker(manifest.kinds);
   const nexts = new Map<ManifestFile, FileState>(
     planned.map(({ page, next }) => [page, { ...next, places: packer.pack(next.places) }]),
@@ -272,7 +300,7 @@ function temporaryFile(page: string): string {
 function renew(
   before: Buffer,
   { places, policies = [] }: UnpackedState,
-  snippets: readonly FetchedSnippet[],
+  snippets: readonly (FetchedSnippet | undefined)[],
   hashes: readonly string[],
 ): { next: UnpackedState; after: Buffer } {
   const composed = places.map((shown) => {

@@ -39,6 +39,18 @@ const cacheOptions = {
   maxAge: duration.default(0),
 };
 
+const host = z
+  .string()
+  .refine(isHost, 'must be a host, such as "cdn.example", without a scheme and a path')
+  .transform((text) => new URL(`https://${text}`).host);
+
+const imageOptions = {
+  /** The hosts whose images are downloaded, such as `['cdn.example']`; with its port where it is not 443. */
+  hosts: z.array(host).min(1, 'must name a host'),
+};
+
+const images: z.ZodObject<typeof imageOptions, z.core.$strict> = z.strictObject(imageOptions);
+
 const cache: z.ZodObject<typeof cacheOptions, z.core.$strict> = z.strictObject(cacheOptions);
 
 /** In milliseconds. Long enough for 100,000 snippets of a slow service, and shorter than a CI system waits. */
@@ -130,6 +142,14 @@ const options = {
    * @default they are blocked, with a warning
    */
   csp: z.literal('hash').optional(),
+  /**
+   * Downloads the images of these hosts that snippets show, so that the site serves them itself:
+   * `{ hosts: ['cdn.example'] }`. They are measured, too. An image that cannot be downloaded stays where it is, with a
+   * warning.
+   *
+   * @default they stay where they are
+   */
+  images: images.optional(),
 };
 
 const schema = z.strictObject(options);
@@ -163,6 +183,10 @@ export function parseOptions(given: unknown): ParsedOptions {
     `The options of snippets() in the Astro config are invalid:\n${flaws}`,
     `The options are ${Object.keys(options).join(', ')}. The API key is not an option: set SNIPPETS_API_KEY in the environment.`,
   );
+}
+
+function isHost(text: string): boolean {
+  return /^[^\s/?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`);
 }
 
 /** Whether unstorage has a driver of this name. Nothing is loaded to find out. */

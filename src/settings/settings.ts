@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { checkApiKey } from '../client/check-api-key.ts';
 import { protectKey } from '../client/known-keys.ts';
 import { parseBaseUrl } from '../client/service-url.ts';
@@ -19,6 +20,23 @@ export interface Settings
   html: HtmlRules;
   /** Astro's; without one, nothing is cached in files. */
   cacheDirectory: string | undefined;
+  images: ImageSettings | undefined;
+  /** Where images are kept; without it, they are not. */
+  imageFolder: string | undefined;
+}
+
+/** Where the site's assets are, as the Astro config says. */
+export interface Assets {
+  /** The folder in the output, such as `_astro`. */
+  folder: string;
+  /** What its URL begins with: the base path or `assetsPrefix`, which may depend on the ends of names. */
+  prefix: string | Record<string, string>;
+}
+
+/** What a run has to know to serve images itself. */
+export interface ImageSettings {
+  hosts: readonly string[];
+  assets: Assets;
 }
 
 /** What the Astro config contributes to the settings. */
@@ -26,6 +44,7 @@ export interface SiteConfig {
   cacheDirectory?: string | undefined;
   /** Whether Astro writes a Content Security Policy for the site. */
   hasPolicy?: boolean | undefined;
+  assets?: Assets | undefined;
 }
 
 /**
@@ -37,10 +56,11 @@ export interface SiteConfig {
 export function resolveSettings(
   options: ParsedOptions,
   environment: Environment,
-  { cacheDirectory, hasPolicy = false }: SiteConfig = {},
+  { cacheDirectory, hasPolicy = false, assets }: SiteConfig = {},
 ): Settings {
   const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, exclude } = options;
-  const { sanitize, scripts, strict, csp } = options;
+  const { sanitize, scripts, strict, csp, images } = options;
+  const isCached = cache !== false && cacheDirectory !== undefined;
   const apiKey = validKey(environment[variables.apiKey] || undefined);
   return {
     apiKey,
@@ -56,6 +76,8 @@ export function resolveSettings(
     exclude,
     html: { sanitize, scripts, strict, policy: hasPolicy ? (csp ?? 'warn') : 'none' },
     cacheDirectory,
+    images: images && assets && { hosts: images.hosts, assets },
+    imageFolder: isCached ? join(cacheDirectory, 'astro-snippets/images') : undefined,
   };
 }
 

@@ -13,8 +13,9 @@ import {
   throwFailures,
 } from '../failures/report.ts';
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
+import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import { defaultTimeout } from '../settings/options.ts';
-import { hasConnection, requireConnection, type Settings } from '../settings/settings.ts';
+import { hasConnection, type ImageSettings, requireConnection, type Settings } from '../settings/settings.ts';
 import type { SnippetUse } from './file-embeds.ts';
 import { openSource, type SnippetSource, type SourcedSnippet, type SourceOptions } from './source.ts';
 
@@ -30,6 +31,8 @@ export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml' | 'surroundings'>;
 export interface FetcherOptions extends SourceOptions {
   /** Whether an answer is used for the whole run. A dev server asks again instead. */
   remember: boolean;
+  /** The images of the built site, if it is to be brought up to date. */
+  recordedImages?: RecordedImages | undefined;
 }
 
 export interface FetchOptions {
@@ -39,6 +42,9 @@ export interface FetchOptions {
   /** Called after each snippet with the number that are done. */
   onSettled?: ((settled: number) => void) | undefined;
 }
+
+// In milliseconds. Pages of a dev server are looked at again and again.
+const imageRetry = 60_000;
 
 /**
  * The one way to snippets, for builds, the dev server, collections and the command line: connects when the first
@@ -51,10 +57,12 @@ export class SnippetFetcher {
   // When one request fails in a way that every request would, prefetching ends.
   readonly #prefetching = new AbortController();
   #source: SnippetSource | undefined;
+  readonly #images: Promise<SiteImages> | undefined;
 
   constructor(settings: Settings, options: FetcherOptions) {
     this.#settings = settings;
     this.#options = options;
+    if (settings.images !== undefined) this.#images = openImages(settings, settings.images, options);
   }
 
   get counts(): SnippetSource['counts'] {
@@ -103,8 +111,10 @@ export class SnippetFetcher {
    */
   async get({ request, asHtml, surroundings }: ShownAs, signal?: AbortSignal): Promise<FetchedSnippet> {
     const snippet = await this.#ask(request, signal);
-    const rules = this.#settings.html;
-    return { ...snippet, ...(await applyRules(snippet, { request, asHtml, surroundings }, rules)) };
+    const findImage = (await this.#images)?.finderFor(request, snippet.content);
+    const rules = { ...this.#settings.html, findImage };
+    const prepared = applyRules(snippet, { request, asHtml, surroundings }, rules);
+    return { ...snippet, ...(await unlessGivenUp(prepared, request, signal)) };
   }
 
   /** Closes connections. They are opened again when another snippet is needed. */
@@ -112,6 +122,12 @@ export class SnippetFetcher {
     const source = this.#source;
     this.#source = undefined;
     await source?.close();
+    await (await this.#images)?.close();
+  }
+
+  /** The bytes of an image of a snippet that was fetched, by its name in the folder of assets. */
+  async readImage(file: string): Promise<Uint8Array | undefined> {
+    return (await this.#images)?.read(file);
   }
 
   async #ask(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet> {
@@ -133,17 +149,43 @@ export class SnippetFetcher {
     signal: AbortSignal | undefined,
   ): Promise<SourcedSnippet> {
     try {
-      return await (signal === undefined ? asked : unlessAborted(signal, asked));
+      return await unlessGivenUp(asked, request, signal);
     } catch (error) {
-      if (signal?.aborted) {
-        if (signal.reason instanceof SnippetError) throw signal.reason;
-        throw new SnippetError('aborted', 'the request was aborted.', { snippetId: request.id });
-      }
+      if (signal?.aborted) throw error;
       // Aborted by the caller that started it, not by this one.
       if (error instanceof SnippetError && error.code === 'aborted') return this.#ask(request, signal);
       throw error;
     }
   }
+}
+
+/** @throws SnippetError as soon as the caller aborts. */
+async function unlessGivenUp<T>(
+  work: Promise<T>,
+  { id }: SnippetRequest,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  try {
+    return await (signal === undefined ? work : unlessAborted(signal, work));
+  } catch (error) {
+    if (!signal?.aborted || signal.reason instanceof SnippetError)
+      throw signal?.aborted ? signal.reason : error;
+    throw new SnippetError('aborted', 'the request was aborted.', { snippetId: id });
+  }
+}
+
+/** Loaded only here: most sites leave images where they are. */
+async function openImages(
+  settings: Settings,
+  images: ImageSettings,
+  { remember, recordedImages }: FetcherOptions,
+): Promise<SiteImages> {
+  const { SiteImages } = await import('../images/site-images.ts');
+  return new SiteImages(
+    settings,
+    { ...images, folder: settings.imageFolder },
+    { recorded: recordedImages, retryAfter: remember ? undefined : imageRetry },
+  );
 }
 
 export interface Results {
