@@ -34,7 +34,7 @@ test.for([
     '<template><img src="//cdn.test/a.png"></template>',
     `<template><img ${added} src="/_astro/a.png"></template>`,
   ],
-])('a src %s is replaced', async ([, html, expected]) => {
+] as const)('a src %s is replaced', async ([, html, expected]) => {
   expect((await localize(html)).html).toBe(expected);
 });
 

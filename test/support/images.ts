@@ -28,19 +28,21 @@ export interface ImageAnswer {
 export interface ImageHost extends TlsServer {
   /** What the option names. */
   host: string;
-  /** By path. Everything else is 404. */
-  answers: Record<string, ImageAnswer>;
+  /** By path. Of several, one for each request. Everything else is 404. */
+  answers: Record<string, ImageAnswer | ImageAnswer[]>;
   /** What it was asked for, with headers. */
   requests: { path: string; headers: Record<string, string | string[] | undefined> }[];
 }
 
 export async function startImageHost(answers: Record<string, ImageAnswer>): Promise<ImageHost> {
   const requests: ImageHost['requests'] = [];
-  const current = { ...answers };
+  const current: ImageHost['answers'] = { ...answers };
   const server = await httpServer((request, response) => {
     const path = request.url;
     requests.push({ path, headers: { ...request.headers } });
-    const { status = 200, type, body = '', headers = {} } = current[path] ?? { status: 404 };
+    const found = current[path];
+    const answer = Array.isArray(found) ? found.shift() : found;
+    const { status = 200, type, body = '', headers = {} } = answer ?? { status: 404 };
     const etag = headers['etag'];
     const isKnown = etag !== undefined && request.headers['if-none-match'] === etag;
     response.writeHead(isKnown ? 304 : status, {
