@@ -3,7 +3,8 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { hashOf, type Manifest, readManifest, requestsOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { CacheEntry } from '../snippets/cache.ts';
-import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { literalRequests } from '../source/literal-requests.ts';
 
 export interface BuildFetcher {
   fetcher: SnippetFetcher;
@@ -16,12 +17,14 @@ export async function openBuildFetcher(
   settings: Settings,
   manifest: string,
   logger: AstroIntegrationLogger,
+  onClasses?: FetcherOptions['onClasses'],
 ): Promise<BuildFetcher> {
   const { manifest: before } = await readManifest(manifest);
   const fetcher = new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
     remember: true,
     isSuperseded: supersededBy(before),
+    onClasses,
   });
   return { fetcher, before };
 }
@@ -32,6 +35,18 @@ export async function openBuildFetcher(
  */
 export function prefetchLastBuild({ fetcher, before }: BuildFetcher): void {
   if (before !== undefined) for (const request of requestsOf(before)) fetcher.prefetch(request);
+}
+
+/**
+ * Prepares snippets before Astro bundles, so that their classes are known. One that fails is ignored: it is asked for
+ * again when a page shows it.
+ *
+ * @param sources the folder of the site's sources.
+ */
+export async function prepareEarly({ fetcher, before }: BuildFetcher, sources: string): Promise<void> {
+  const requests = [...(before === undefined ? [] : requestsOf(before)), ...literalRequests(sources)];
+  const distinct = new Map(requests.map((request) => [request.key, request]));
+  await Promise.allSettled([...distinct.values()].map((request) => fetcher.get({ request, asHtml: true })));
 }
 
 /** A cached answer is too old if the site has shown a newer one since: a refresh always asks the service. */

@@ -13,6 +13,7 @@ import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
 import type { FinishedSite } from './check-late-files.ts';
+import { ClassChecker } from './class-checker.ts';
 import { inlineFiles } from './inline-files.ts';
 import { type CollectedEntry, FileRecorder } from './record-files.ts';
 import {
@@ -38,6 +39,8 @@ export interface SiteBuild {
   hadManifest: boolean;
   /** The entries of collections that show snippets. */
   collected: readonly CollectedEntry[];
+  /** The classes for which CSS was made; `undefined` if the site does not make CSS for those of snippets. */
+  classes: readonly string[] | undefined;
   /** The headers that an adapter sends with the pages. */
   routeToHeaders: RouteToHeaders;
   /** The site's base path. */
@@ -105,6 +108,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       policy: html.policy,
       images: settings.images && { hosts: [...settings.images.hosts], assets: settings.images.assets },
     },
+    classes: build.classes && [...build.classes],
     before: before && asBefore(before),
     ...recorder.record,
   });
@@ -113,10 +117,12 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
 
 async function inlineSnippets(
   files: readonly ScannableFile[],
-  { settings, fetcher, announcements, onEmbeds, routeToHeaders, base, sources, collected, logger }: SiteBuild,
+  build: SiteBuild,
   verifier: OutputVerifier,
   unfinished: Set<SiteFile>,
 ): Promise<FileRecorder | undefined> {
+  const { settings, fetcher, announcements, onEmbeds, routeToHeaders, collected, logger } = build;
+  const { directory, base, sources, classes } = build;
   const start = performance.now();
   const site = await scanSite(files, {
     onPlainFile(file, bytes) {
@@ -140,6 +146,7 @@ async function inlineSnippets(
   const htmlOf = (key: string) => snippets.get(key)?.html;
   for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
   const recorder = new FileRecorder(site.uses, snippets, collected);
+  const styled = classes === undefined ? undefined : new ClassChecker(directory, base);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
   await inlineFiles(site.files, {
     snippets,
@@ -148,8 +155,10 @@ async function inlineSnippets(
       unfinished.delete(file.source);
       verifier.check(file.source, inlined.file);
       recorder.add(file, inlined);
+      styled?.add(file, inlined.file, (key) => snippets.get(key)?.classes);
     },
   });
+  for (const warning of styled?.warnings(classes) ?? []) logger.warn(warning);
   logger.info(describeBuild(site, fetcher.counts, performance.now() - start));
   return recorder;
 }

@@ -72,13 +72,17 @@ export async function findManifest(options: ProjectOptions): Promise<Manifest | 
 async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
   const { renderBaseUrl, retrieveBaseUrl, ...more } = manifest?.settings ?? {};
   const { sanitizes = false, scripts, strict, policy = 'none' } = manifest?.rules ?? {};
-  const settings = resolveSettings(parseOptions({ ...more, scripts, strict }), {
-    [variables.renderBaseUrl]: renderBaseUrl,
-    [variables.retrieveBaseUrl]: retrieveBaseUrl,
-    ...(await readEnvironment('production', process.cwd())),
-  });
+  const settings = resolveSettings(
+    parseOptions({ ...more, scripts, strict, classes: manifest?.classes !== undefined }),
+    {
+      [variables.renderBaseUrl]: renderBaseUrl,
+      [variables.retrieveBaseUrl]: retrieveBaseUrl,
+      ...(await readEnvironment('production', process.cwd())),
+    },
+  );
   // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
-  if (sanitizes) return { ...settings, html: { scripts: 'allow', strict: false, policy: 'none' } };
+  if (sanitizes)
+    return { ...settings, html: { scripts: 'allow', strict: false, classes: false, policy: 'none' } };
   return { ...settings, html: { ...settings.html, policy } };
 }
 

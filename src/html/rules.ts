@@ -23,6 +23,8 @@ export interface PreparedSnippet {
   inlineCode: InlineCode | undefined;
   /** What is inlined as HTML in files that are no pages, if it differs: with the original URLs of images. */
   htmlElsewhere?: string | undefined;
+  /** The names of its classes, if the site makes CSS for them. */
+  classes?: readonly string[] | undefined;
   /** Its images of the hosts that the site names. */
   images?: readonly ImageUse[] | undefined;
 }
@@ -78,10 +80,16 @@ export async function applyRules(
   const checked = await check(shown, placed, rules);
   const warnings = [...flaws, ...checked.flaws].map((flaw) => `Snippet ${request.id} ${flaw}`);
   const { html, inlineCode } = checked;
-  const prepared = { html, text: textOf(sanitized), warnings, inlineCode };
+  const classes = rules.classes ? await findClasses(html) : undefined;
+  const prepared = { html, text: textOf(sanitized), warnings, inlineCode, classes };
   if (images.length === 0) return prepared;
   const htmlElsewhere = shown === sanitized ? undefined : (await check(sanitized, placed, rules)).html;
   return { ...prepared, images, htmlElsewhere };
+}
+
+async function findClasses(html: string): Promise<string[]> {
+  const { classesIn } = await import('./classes.ts');
+  return classesIn(html);
 }
 
 async function withImages(html: string, { findImage }: AppliedRules): Promise<HtmlWithImages> {

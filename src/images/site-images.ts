@@ -148,7 +148,7 @@ export class SiteImages {
       return await this.#download(url, cached);
     } catch (error) {
       if (!(error instanceof ImageError) || !error.isTrouble) throw error;
-      if (cached === undefined || age > staleIfError) throw error;
+      if (cached === undefined || age >= staleIfError) throw error;
       return { ...cached, isKept: true, stale: cleanText(error.message) };
     }
   }

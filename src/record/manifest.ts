@@ -99,6 +99,8 @@ const contentSchema = z.object({
   milliseconds: z.number(),
   /** What a Content Security Policy has to allow for it. */
   sources: z.array(z.string()).optional(),
+  /** Its classes, if the site makes CSS for them. */
+  classes: z.array(z.string()).optional(),
   /** Its images of the hosts that the site names. */
   images: z.array(imageSchema).optional(),
 });
@@ -159,6 +161,8 @@ const manifestSchema = z.object({
       })
       .optional(),
   }),
+  /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
+  classes: z.array(z.string()).optional(),
   /** What the site shows; without content where the snippet could not be fetched. */
   snippets: z.array(requestSchema.extend({ content: contentSchema.optional() })),
   /** What it showed before the last build or refresh. */
@@ -221,7 +225,7 @@ export function requestsOf({ snippets }: { snippets: readonly RecordedRequest[] 
 
 /** What is recorded of a content. */
 export function contentRecord(snippet: FetchedSnippet): ManifestContent {
-  const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images } = snippet;
+  const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images, classes } = snippet;
   const bytes = Buffer.byteLength(content);
   return {
     hash: hashOf(content),
@@ -231,6 +235,7 @@ export function contentRecord(snippet: FetchedSnippet): ManifestContent {
     milliseconds,
     sources: sourceNames(inlineCode),
     images: images?.length ? [...images] : undefined,
+    classes: classes?.length ? [...classes] : undefined,
   };
 }
 

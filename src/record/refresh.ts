@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cleanText } from '../client/clean-text.ts';
 import { compose } from '../embed/inline.ts';
 import { replace } from '../embed/replace.ts';
 import { fileKind } from '../file-kinds.ts';
@@ -119,12 +120,13 @@ export async function planRefresh(
   const hashes = snippets.map(({ content }) => hashOf(content));
   const isOld = ({ snippet, content }: Pick<Place, 'snippet' | 'content'>) => content !== hashes[snippet];
   const plan: RefreshPlan = { pages: [], toBuild: [], stale: [] };
+  const reasonForAll = reasonForStyles(manifest, snippets);
   const folders = siteFolders(file, manifest);
   const renewing = new Map(manifest.renewing?.map((one) => [one.page, one]));
   for (const page of manifest.files) {
     if (!renewing.has(page.name) && !kindsIn(manifest, page).some(isOld)) continue;
     const before = await readFile(join(output, page.name)).catch(() => undefined);
-    const reason = reasonToBuild(page, before, manifest, snippets);
+    const reason = reasonToBuild(page, before, manifest, snippets) ?? reasonForAll;
     if (reason !== undefined) plan.toBuild.push({ name: page.name, reason });
     else if (before !== undefined) {
       const copies = listPageCopies(folders, page.name);
@@ -150,6 +152,30 @@ export async function planRefresh(
     ),
   );
   return plan;
+}
+
+/**
+ * Why only a build can update any page: the name of a style sheet, which is in every page, changes with the classes that
+ * it is made for.
+ */
+function reasonForStyles(manifest: Manifest, snippets: readonly FetchedSnippet[]): string | undefined {
+  if (manifest.classes === undefined) return undefined;
+  const made = new Set(manifest.classes);
+  const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
+  const now = new Set(snippets.flatMap(({ classes }) => classes ?? []));
+  const changed = [
+    ...[...now].filter((name) => !before.has(name) || !made.has(name)),
+    ...[...before].filter((name) => !now.has(name)),
+  ];
+  if (changed.length === 0) return undefined;
+  return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed)})`;
+}
+
+const namesShown = 5;
+
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, namesShown).map(cleanText).join(', ');
+  return names.length > namesShown ? `${shown} and ${names.length - namesShown} more` : shown;
 }
 
 /** Copies of a page that hold something else: a refresh cannot tell what they are. */

@@ -150,6 +150,12 @@ const options = {
    * @default they stay where they are
    */
   images: images.optional(),
+  /**
+   * Tells Tailwind and UnoCSS which classes snippets use, in a file that is written before Vite bundles.
+   *
+   * @default false
+   */
+  classes: z.boolean().default(false),
 };
 
 const schema = z.strictObject(options);
@@ -166,6 +172,8 @@ export type ParsedOptions = z.output<typeof schema>;
 
 /** What is done to content before it goes into a page as HTML. */
 export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
+  /** Whether the classes of content have to be known. */
+  classes?: boolean | undefined;
   /** What to do with inline scripts and styles: nothing, warn, or add their hashes to the page's policy. */
   policy: 'none' | 'warn' | 'hash';
 }

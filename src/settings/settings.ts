@@ -59,7 +59,7 @@ export function resolveSettings(
   { cacheDirectory, hasPolicy = false, assets }: SiteConfig = {},
 ): Settings {
   const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, exclude } = options;
-  const { sanitize, scripts, strict, csp, images } = options;
+  const { sanitize, scripts, strict, csp, images, classes } = options;
   const isCached = cache !== false && cacheDirectory !== undefined;
   const apiKey = validKey(environment[variables.apiKey] || undefined);
   return {
@@ -74,7 +74,7 @@ export function resolveSettings(
     staleIfError,
     offline,
     exclude,
-    html: { sanitize, scripts, strict, policy: hasPolicy ? (csp ?? 'warn') : 'none' },
+    html: { sanitize, scripts, strict, classes, policy: hasPolicy ? (csp ?? 'warn') : 'none' },
     cacheDirectory,
     images: images && assets && { hosts: images.hosts, assets },
     imageFolder: isCached ? join(cacheDirectory, 'astro-snippets/images') : undefined,

@@ -33,6 +33,8 @@ export interface FetcherOptions extends SourceOptions {
   remember: boolean;
   /** The images of the built site, if it is to be brought up to date. */
   recordedImages?: RecordedImages | undefined;
+  /** Called with the classes of each content. */
+  onClasses?: ((names: readonly string[]) => void) | undefined;
 }
 
 export interface FetchOptions {
@@ -114,7 +116,9 @@ export class SnippetFetcher {
     const findImage = (await this.#images)?.finderFor(request, snippet.content);
     const rules = { ...this.#settings.html, findImage };
     const prepared = applyRules(snippet, { request, asHtml, surroundings }, rules);
-    return { ...snippet, ...(await unlessGivenUp(prepared, request, signal)) };
+    const ready = await unlessGivenUp(prepared, request, signal);
+    if (ready.classes !== undefined) this.#options.onClasses?.(ready.classes);
+    return { ...snippet, ...ready };
   }
 
   /** Closes connections. They are opened again when another snippet is needed. */
