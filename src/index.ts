@@ -65,9 +65,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           entrypoint: new URL('./dev/toolbar/app.js', import.meta.url),
         });
       },
-      'astro:config:done'({ config, injectTypes, logger }) {
+      async 'astro:config:done'({ config, injectTypes, logger }) {
         refuseSecondIntegration(config);
-        run.configure(config, cleanLogger(logger));
+        await run.configure(config, cleanLogger(logger));
         injectTypes({ filename: 'element.d.ts', content: elementTypes() });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
         if (parsed.csp === 'hash' && !hasPolicy(config)) {
@@ -82,6 +82,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       async 'astro:server:setup'(server) {
         const { serveSnippets } = await import('./dev/serve-snippets.ts');
         serveSnippets(server, run, source);
+        // A page is not kept waiting, and what fails here is said when a page shows it.
+        run.prepareClasses().catch(() => {});
       },
       'astro:build:start': () => run.startBuild(),
       'astro:build:generated': (parameters) =>

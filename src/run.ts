@@ -16,11 +16,22 @@ import { manifestFile } from './record/manifest-file.ts';
 import { lockFile, type OutputLock } from './record/output-lock.ts';
 import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
-import { isWithoutKey, requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
+import {
+  type Assets,
+  hasConnection,
+  isWithoutKey,
+  requireConnection,
+  resolveSettings,
+  type Settings,
+} from './settings/settings.ts';
 import type { SiteUrls } from './settings/site-urls.ts';
+import type { ClassFile } from './snippets/class-file.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
+
+/** From the root of the project. Documented: sites name it in their style sheets. */
+const classFile = '.astro/integrations/astro-snippets/classes.html';
 
 /** What a run opens for its first snippet. */
 export interface OpenedRun {
@@ -44,6 +55,7 @@ export class Run {
   #opened: Promise<OpenedRun> | undefined;
   #lock: OutputLock | undefined;
   #hadManifest = false;
+  #classes: ClassFile | undefined;
   /** By the names of collections, since Astro may load one again. */
   readonly #collected = new Map<string, CollectedEntry[]>();
 
@@ -57,8 +69,14 @@ export class Run {
   }
 
   /** In `astro:config:done`. */
-  configure(config: AstroConfig, logger: AstroIntegrationLogger): void {
+  async configure(config: AstroConfig, logger: AstroIntegrationLogger): Promise<void> {
     this.#site = { config, logger };
+    if (!this.#options.classes) return;
+    const { ClassFile } = await import('./snippets/class-file.ts');
+    this.#classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)));
+    // What reads it may do so at any time from now on. In a build it is written again before Vite bundles.
+    if (this.command !== 'build') this.#classes.keep();
+    this.#classes.create();
   }
 
   /**
@@ -73,8 +91,16 @@ export class Run {
       cacheDirectory: fileURLToPath(this.config.cacheDir),
       hasPolicy: hasPolicy(this.config),
       urls: this.urls,
+      assets: this.#assets,
     });
     void this.close();
+  }
+
+  get #assets(): Assets {
+    const { base, build } = this.config;
+    // As Astro does with its own images: a dev server serves them itself.
+    const prefix = this.command === 'dev' ? base : (build.assetsPrefix ?? base);
+    return { folder: build.assets, prefix };
   }
 
   get command(): Command {
@@ -121,7 +147,11 @@ export class Run {
     if (existsSync(this.#lockFile)) await this.#waitForRefresh();
     this.#hadManifest = existsSync(this.manifest);
     // Nothing more is loaded for a site that never showed a snippet.
-    if (!this.#hadManifest) return;
+    if (this.#hadManifest) await this.#prefetchLastBuild();
+    if (this.#classes !== undefined) await this.#writeClasses(this.#classes);
+  }
+
+  async #prefetchLastBuild(): Promise<void> {
     if (this.#lock === undefined) await this.#waitForRefresh();
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
     const { removeManifest } = await import('./record/manifest.ts');
@@ -132,6 +162,19 @@ export class Run {
     // From here on the output is no longer that of the last build, even if this build is killed.
     await removeManifest(this.manifest);
     prefetchLastBuild(opened);
+  }
+
+  /** Waits for the snippets that are known by now, so that CSS is made for their classes. */
+  async #writeClasses(classes: ClassFile): Promise<void> {
+    await this.prepareClasses();
+    classes.write();
+  }
+
+  /** Fetches the snippets that are known before a page is rendered, if their classes are of use. */
+  async prepareClasses(): Promise<void> {
+    if (this.#classes === undefined || !hasConnection(this.settings)) return;
+    const { prepareEarly } = await import('./build/build-fetcher.ts');
+    await prepareEarly(await this.open(), fileURLToPath(this.config.srcDir));
   }
 
   /** In `astro:build:generated`: inlines snippets into the output. */
@@ -156,6 +199,7 @@ export class Run {
         hadManifest: this.#hadManifest,
         collected: [...this.#collected.values()].flat(),
         urls: this.urls,
+        classes: this.#classes?.written,
         sources,
         settings,
         logger,
@@ -298,12 +342,21 @@ export class Run {
     // Imported only here: a site without snippets loads none of it.
     if (this.command === 'dev') {
       const { openDevFetcher } = await import('./dev/dev-fetcher.ts');
-      return { fetcher: openDevFetcher(settings, logger), before: undefined };
+      return {
+        fetcher: openDevFetcher(settings, logger, (names) => this.#addClasses(names)),
+        before: undefined,
+      };
     }
     const { openBuildFetcher } = await import('./build/build-fetcher.ts');
     // Needed later. While Astro bundles and renders, loading it delays nothing.
     void import('./build/build-site.ts').catch(() => {});
-    return openBuildFetcher(settings, manifest, logger);
+    return openBuildFetcher(settings, manifest, logger, (names) => this.#classes?.add(names));
+  }
+
+  /** In `astro dev`, CSS is made again for classes that are new. */
+  #addClasses(names: readonly string[]): void {
+    this.#classes?.add(names);
+    this.#classes?.write();
   }
 }
 

@@ -2,7 +2,8 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { hashOf, type Manifest, readManifest, requestsOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { CacheEntry } from '../snippets/cache.ts';
-import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { literalRequests } from '../source/literal-requests.ts';
 import type { BuildLogger } from './build-logger.ts';
 
 export interface BuildFetcher {
@@ -16,9 +17,10 @@ export async function openBuildFetcher(
   settings: Settings,
   manifest: string,
   logger: BuildLogger,
+  onClasses?: FetcherOptions['onClasses'],
 ): Promise<BuildFetcher> {
   const { manifest: before } = await readManifest(manifest);
-  return { fetcher: fetcherAfter(before, settings, logger), before };
+  return { fetcher: fetcherAfter(before, settings, logger, onClasses), before };
 }
 
 /** The snippets of a build that follows another one. */
@@ -26,11 +28,13 @@ export function fetcherAfter(
   before: Manifest | undefined,
   settings: Settings,
   logger: BuildLogger,
+  onClasses?: FetcherOptions['onClasses'],
 ): SnippetFetcher {
   return new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
     remember: true,
     isSuperseded: supersededBy(before),
+    onClasses,
   });
 }
 
@@ -40,6 +44,18 @@ export function fetcherAfter(
  */
 export function prefetchLastBuild({ fetcher, before }: BuildFetcher): void {
   if (before !== undefined) for (const request of requestsOf(before)) fetcher.prefetch(request);
+}
+
+/**
+ * Prepares snippets before Astro bundles, so that their classes are known. One that fails is ignored: it is asked for
+ * again when a page shows it.
+ *
+ * @param sources the folder of the site's sources.
+ */
+export async function prepareEarly({ fetcher, before }: BuildFetcher, sources: string): Promise<void> {
+  const requests = [...(before === undefined ? [] : requestsOf(before)), ...literalRequests(sources)];
+  const distinct = new Map(requests.map((request) => [request.key, request]));
+  await Promise.allSettled([...distinct.values()].map((request) => fetcher.get({ request, asHtml: true })));
 }
 
 /** A cached answer is too old if the site has shown a newer one since: a refresh always asks the service. */

@@ -1,7 +1,9 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { RouteToHeaders } from '../astro-version.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { type Manifest, removeManifest, writeManifest } from '../record/manifest.ts';
+import { imageFiles, type Manifest, removeManifest, writeManifest } from '../record/manifest.ts';
+import { writeImages } from '../record/write-images.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
@@ -9,6 +11,7 @@ import type { SourceFolders } from '../source/markdown-sources.ts';
 import type { Announcements } from './announcements.ts';
 import type { BuildLogger } from './build-logger.ts';
 import type { FinishedSite } from './check-late-files.ts';
+import { ClassChecker } from './class-checker.ts';
 import { inlineSnippets } from './inline-snippets.ts';
 import { overwrite } from './overwrite.ts';
 import { type CollectedEntry, FileRecorder } from './record-files.ts';
@@ -31,6 +34,8 @@ export interface SiteBuild {
   hadManifest: boolean;
   /** The entries of collections that show snippets. */
   collected: readonly CollectedEntry[];
+  /** The classes for which CSS was made; `undefined` if the site does not make CSS for those of snippets. */
+  classes: readonly string[] | undefined;
   /** The headers that an adapter sends with the pages. */
   routeToHeaders: RouteToHeaders;
   urls: SiteUrls;
@@ -64,6 +69,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     recorder = await inlineSnippets(scannable, {
       ...build,
       verifier,
+      styled: build.classes && new ClassChecker(directory, urls.base, build.classes),
       headers:
         settings.html.policy === 'hash' ? new HeaderPolicies(build.routeToHeaders, urls.base) : undefined,
       onPlainFile: (file) => unfinished.delete(file),
@@ -96,6 +102,11 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     }
     lock();
     recorder = new FileRecorder([], new Map(), collected);
+  }
+  if (settings.images !== undefined) {
+    const shown = recorder.record.snippets.map(({ content }) => content);
+    const folder = join(directory, settings.images.assets.folder);
+    await writeImages([folder], imageFiles(shown), (name) => fetcher.readImage(name));
   }
   // With a record, a check could say that nothing has changed.
   if (fetcher.showsChildren) await removeManifest(manifest);

@@ -8,6 +8,7 @@ import {
   type PolicyElement,
   sourcesOf,
 } from '../html/content-security-policy.ts';
+import { contentIn } from '../html/rules.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
@@ -50,8 +51,9 @@ function inlineFile(
   { source, embeds }: EmbeddingFile,
   { snippets, headers }: InlineOptions,
 ): InlinedFile {
-  const contentOf = ({ request }: FileEmbed) => snippets.get(request.key);
-  if (headers === undefined || source.kind !== 'html') {
+  const isPage = source.kind === 'html';
+  const contentOf = ({ request }: FileEmbed) => contentIn(isPage, snippets.get(request.key));
+  if (headers === undefined || !isPage) {
     return { ...inline(before, embeds, contentOf), policies: [] };
   }
   const shown = embeds.flatMap(({ form, request }) =>

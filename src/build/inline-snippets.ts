@@ -10,6 +10,7 @@ import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { BuildLogger } from './build-logger.ts';
+import type { ClassChecker } from './class-checker.ts';
 import { inlineFiles, type WriteFile } from './inline-files.ts';
 import { type KeptFiles, keepFiles, withKeptUses } from './kept-files.ts';
 import { type CollectedEntry, FileRecorder } from './record-files.ts';
@@ -26,6 +27,8 @@ export interface Inlining {
   urls: SiteUrls;
   /** Where Astro's Markdown sources are. */
   sources?: SourceFolders | undefined;
+  /** What checks classes, if the site makes CSS for those of snippets. */
+  styled?: ClassChecker | undefined;
   /** The policies in headers, if policies are to allow what is inlined. */
   headers: HeaderPolicies | undefined;
   /** The entries of collections that show snippets. */
@@ -52,7 +55,8 @@ export async function inlineSnippets(
   files: readonly ScannableFile[],
   inlining: Inlining,
 ): Promise<FileRecorder | undefined> {
-  const { settings, fetcher, verifier, urls, sources, headers, collected, kept, logger, write } = inlining;
+  const { settings, fetcher, verifier, urls, sources, styled, headers, collected, kept, logger, write } =
+    inlining;
   const start = performance.now();
   const site = await scanSite(files, {
     onPlainFile(file, bytes) {
@@ -87,8 +91,10 @@ export async function inlineSnippets(
     onFile(file, inlined) {
       verifier.check(file.source, inlined.file);
       recorder.add(file, inlined);
+      styled?.add(file, inlined.file, (key) => snippets.get(key)?.classes);
     },
   });
+  for (const warning of styled?.warnings ?? []) logger.warn(warning);
   if (kept !== undefined) keepFiles(kept, { uses, snippets, settings, recorder, verifier, write });
   if (site.files.length > 0) {
     const counts = { ...fetcher.counts, missing: missing.size, withoutKey: fetcher.showsChildren };

@@ -11,12 +11,14 @@ export interface RecordedSite {
   outDir: string;
   /** The manifest of the last build. */
   before: Manifest | undefined;
+  /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
+  classes?: readonly string[] | undefined;
   settings: Settings;
 }
 
 /** The manifest of a site whose snippets are inlined. */
 export function siteManifest(
-  { manifest, directory, outDir, before, settings }: RecordedSite,
+  { manifest, directory, outDir, before, classes, settings }: RecordedSite,
   { record }: FileRecorder,
 ): Manifest {
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout } = settings;
@@ -28,13 +30,21 @@ export function siteManifest(
     outDir: emptied === output ? undefined : emptied,
     settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout: `${timeout}ms` },
     rules: recordedRules(settings),
+    classes: classes && [...classes],
     before: before && asBefore(before),
     ...record,
   };
 }
 
 /** The rules for HTML as a manifest has them. */
-export function recordedRules({ html }: Pick<Settings, 'html'>): Manifest['rules'] {
+export function recordedRules({ html, images }: Pick<Settings, 'html' | 'images'>): Manifest['rules'] {
   const { sanitize, scripts, strict, policy, links } = html;
-  return { sanitizes: sanitize !== undefined, scripts, strict, policy, links };
+  return {
+    sanitizes: sanitize !== undefined,
+    scripts,
+    strict,
+    policy,
+    links,
+    images: images && { hosts: [...images.hosts], assets: images.assets },
+  };
 }

@@ -16,7 +16,7 @@ export async function get(
   { params }: { params?: string },
 ): Promise<void> {
   const request = parseRequest(id, params);
-  const fetcher = openCliFetcher(await readSettings(project), impatience);
+  const fetcher = openCliFetcher(await readSettings(project), { limits: impatience });
   try {
     const start = performance.now();
     const snippet = await fetcher.get({ request, asHtml: true });

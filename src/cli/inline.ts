@@ -6,7 +6,7 @@ import { userError } from '../failures/user-error.ts';
 import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
 import { readOptions } from '../settings/config-file.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
-import { parseOptions, type SnippetsOptions } from '../settings/options.ts';
+import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import { print, printError } from './output.ts';
 import type { ProjectOptions } from './project.ts';
@@ -47,13 +47,7 @@ export async function inline(
   const environment = await readEnvironment('production', root);
   const apiKey = environment[variables.apiKey] || undefined;
   const options = await readOptions({ directory: root, flags, apiKey });
-  if (options.links !== undefined) {
-    throw userError(
-      'invalid-options',
-      'The option `links` needs the base path of an Astro site.',
-      'Remove it.',
-    );
-  }
+  refuseAstroOptions(options);
   const cacheDirectory = cacheDirOf(root);
   // Without Astro, the only policies are those in the pages themselves.
   const settings = resolveSettings(options, environment, {
@@ -63,6 +57,14 @@ export async function inline(
   const file = manifest === undefined ? manifestOf(root, to) : resolve(manifest);
   await inlineFolder({ from, to, manifest: file, settings, logger: { info: print, warn: printError } });
   if (manifest === undefined) await keepOutOfGit(dirname(file));
+}
+
+/** @throws AstroError for options about what Astro alone knows: the base path, its assets and its style sheets. */
+function refuseAstroOptions({ links, images, classes }: ParsedOptions): void {
+  for (const [name, value] of Object.entries({ links, images, classes })) {
+    if (!value) continue;
+    throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
+  }
 }
 
 async function requireInput(from: string, folder: string): Promise<void> {

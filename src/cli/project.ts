@@ -1,9 +1,10 @@
 import { existsSync, type Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
+import type { RecordedImages } from '../images/site-images.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
 import {
   hashOf,
@@ -21,6 +22,7 @@ import { parseOptions } from '../settings/options.ts';
 import { resolveSettings, type Settings } from '../settings/settings.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { printError } from './output.ts';
+import { recordedImages } from './recorded-images.ts';
 
 export interface ProjectOptions {
   /** The path of the manifest, if it is not in Astro's default cache directory. */
@@ -94,19 +96,25 @@ export async function findManifest(options: ProjectOptions): Promise<Manifest | 
 async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
   const { renderBaseUrl, retrieveBaseUrl, ...more } = manifest?.settings ?? {};
   const { sanitizes = false, scripts, strict, policy = 'none', links } = manifest?.rules ?? {};
-  const settings = resolveSettings(parseOptions({ ...more, scripts, strict }), {
+  const classes = manifest?.classes !== undefined;
+  const settings = resolveSettings(parseOptions({ ...more, scripts, strict, classes }), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
     ...(await readEnvironment('production', process.cwd())),
   });
   // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
-  if (sanitizes) return { ...settings, html: { scripts: 'allow', strict: false, policy: 'none' } };
+  if (sanitizes)
+    return { ...settings, html: { scripts: 'allow', strict: false, classes: false, policy: 'none' } };
   return { ...settings, html: { ...settings.html, policy, links } };
 }
 
 /** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
-export function openCliFetcher(settings: Settings, limits?: Partial<Limits>): SnippetFetcher {
+export function openCliFetcher(
+  settings: Settings,
+  { limits, images }: { limits?: Partial<Limits> | undefined; images?: RecordedImages | undefined } = {},
+): SnippetFetcher {
   return new SnippetFetcher(settings, {
+    recordedImages: images,
     warn: () => {},
     notify: printError,
     limits,
@@ -118,6 +126,18 @@ export function openCliFetcher(settings: Settings, limits?: Partial<Limits>): Sn
 /** For commands that change nothing: failing soon is better than waiting until a service is back. */
 export const impatience: Partial<Limits> = { patience: 12_000 };
 
+interface ChangesOptions {
+  signal?: AbortSignal | undefined;
+  limits?: Partial<Limits>;
+  /** Whether changes are going to be written, so that the images of changed snippets are needed, too. */
+  writes?: boolean;
+}
+
+export interface OpenedChanges extends Project, Changes {
+  /** The bytes of an image that was downloaded, by its name. */
+  readImage(name: string): Promise<Uint8Array | undefined>;
+}
+
 /**
  * Opens the project in the current folder, and fetches what has changed since it was built.
  *
@@ -126,12 +146,22 @@ export const impatience: Partial<Limits> = { patience: 12_000 };
  */
 export async function openChanges(
   options: ProjectOptions,
-  { signal, limits }: { signal?: AbortSignal | undefined; limits?: Partial<Limits> } = {},
-): Promise<Project & Changes> {
+  { signal, limits, writes = false }: ChangesOptions = {},
+): Promise<OpenedChanges> {
   const project = await openProject(options);
-  const fetcher = openCliFetcher(await settingsFor(project.manifest), limits);
+  const { file, manifest } = project;
+  const settings = await settingsFor(manifest);
+  // A sanitizer may change which images there are, and only a build has it.
+  const { images } = manifest.rules.sanitizes || !writes ? {} : manifest.rules;
+  // Without one, the build keeps no images.
+  const folder = join(dirname(file), 'images');
+  const fetcher = openCliFetcher(
+    { ...settings, images, imageFolder: existsSync(folder) ? folder : undefined },
+    { limits, images: images && recordedImages(file, manifest) },
+  );
+  const readImage = (name: string) => fetcher.readImage(name);
   try {
-    return { ...project, ...(await findChanges(project.manifest, fetcher, signal)) };
+    return { ...project, ...(await findChanges(manifest, fetcher, signal)), readImage };
   } finally {
     await fetcher.close();
   }

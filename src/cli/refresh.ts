@@ -4,7 +4,6 @@ import { count } from '../client/format.ts';
 import { containsKnownKey } from '../client/known-keys.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
-import type { Changes } from '../record/changes.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
 import {
   describeHolder,
@@ -23,7 +22,7 @@ import {
 import { type StaleFile, settle } from '../record/side-products/pending.ts';
 import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
 import { exitCodes, nameOf, print, printError, printPatch } from './output.ts';
-import { manifestPath, openChanges, type Project, type ProjectOptions } from './project.ts';
+import { manifestPath, type OpenedChanges, openChanges, type ProjectOptions } from './project.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -82,7 +81,7 @@ export async function updateSite(
   for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(signal));
   for (;;) {
     const record = await readRecord(file);
-    const changes = await openChanges(project, { signal });
+    const changes = await openChanges(project, { signal, writes: true });
     const locked = <T>(work: () => Promise<T>) => whileLocked(changes.lock, work, signal);
     const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.
@@ -133,10 +132,10 @@ function waiting(signal: AbortSignal | undefined): WaitOptions {
 }
 
 async function writeChanges(
-  changes: Project & Changes,
+  changes: OpenedChanges,
   { skipModified = false, after }: Pick<RefreshOptions, 'skipModified' | 'after'>,
 ): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
-  const { file, manifest, temporary, snippets, warnings } = changes;
+  const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });
   const plan = await planRefresh(file, manifest, snippets);
   refuseKey(plan.pages);
@@ -149,7 +148,11 @@ async function writeChanges(
   let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
     for (const warning of warnings) printError(warning);
-    leftAlone = await writeRefresh(file, manifest, snippets, { ...plan, hasCommand: after !== undefined });
+    leftAlone = await writeRefresh(file, manifest, snippets, {
+      ...plan,
+      hasCommand: after !== undefined,
+      readImage,
+    });
   }
   const skipped = new Set(leftAlone.map(({ name }) => name));
   const written = pages.map(({ page }) => page.name).filter((name) => !skipped.has(name));
@@ -168,7 +171,7 @@ function refusalsOf({ stale }: RefreshPlan, { pending }: Manifest): PageToBuild[
 }
 
 async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions): Promise<RefreshResult> {
-  const { file, manifest, snippets } = await openChanges(project);
+  const { file, manifest, snippets } = await openChanges(project, { writes: true });
   const plan = await planRefresh(file, manifest, snippets);
   refuseKey(plan.pages);
   const { diffContents } = await import('../record/content-diff.ts');

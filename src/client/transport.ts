@@ -45,14 +45,62 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** A GET request of any kind. */
+export interface GetRequest extends Pick<HttpRequest, 'url' | 'milliseconds'> {
+  headers: Record<string, string>;
+}
+
+/** A complete answer with its body as it is. */
+export interface RawAnswer {
+  status: number;
+  /** By their names in lower case. Of a header that is sent several times, the first. */
+  header(name: string): string | undefined;
+  bytes: Uint8Array;
+}
+
+/** Connections that share nothing with the rest of the process. */
+export interface Connections {
+  /**
+   * Makes one request and reads its whole body. Does not follow redirects or accept compressed bodies.
+   *
+   * @throws NoAnswer, or the reason of `signal` if the caller aborted.
+   */
+  get(request: GetRequest, signal: AbortSignal): Promise<RawAnswer>;
+  /** As of a {@link Transport}. */
+  readonly capacity: number;
+  /** Ends what is under way and closes the connections. */
+  close(): Promise<void>;
+}
+
 /** HTTPS with connections of the client's own, opened on the first request. */
 export function httpsTransport(options: TransportOptions): Transport {
+  const connections = openConnections(options);
+  return {
+    async send({ url, authorization, milliseconds }, signal) {
+      const headers = { authorization, accept: 'application/json, application/problem+json' };
+      const { status, header, bytes } = await connections.get({ url, headers, milliseconds }, signal);
+      return {
+        status,
+        contentType: header('content-type') ?? '',
+        retryAfter: header('retry-after'),
+        body: decode(bytes),
+      };
+    },
+    get capacity() {
+      return connections.capacity;
+    },
+    close: () => connections.close(),
+  };
+}
+
+/** Opens connections on the first request. */
+export function openConnections(options: TransportOptions): Connections {
   let dispatcher: Promise<Dispatcher> | undefined;
   const sockets = new Set<Socket>();
   return {
-    async send(request, signal) {
+    async get(request, signal) {
       dispatcher ??= createDispatcher(options, sockets);
-      return sendRequest(request, await dispatcher, options.limits, signal);
+      return sendRequest(request, await dispatcher, options, signal);
     },
     get capacity() {
       for (const socket of sockets) if (!isMultiplexed(socket)) return firstPace;
@@ -80,37 +128,27 @@ async function closeSocket(socket: Socket): Promise<void> {
 }
 
 async function sendRequest(
-  { url, authorization, milliseconds }: HttpRequest,
+  { url, headers, milliseconds }: GetRequest,
   dispatcher: Dispatcher,
-  limits: Limits,
+  options: TransportOptions,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RawAnswer> {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), milliseconds);
   try {
     const response = await loadUndici().request(url, {
       dispatcher,
       signal: AbortSignal.any([signal, timeout.signal]),
-      headers: {
-        authorization,
-        accept: 'application/json, application/problem+json',
-        'accept-encoding': 'identity',
-        'user-agent': 'astro-snippets',
-      },
+      headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': 'astro-snippets' },
     });
     const bytes = await response.body.bytes();
-    return {
-      status: response.statusCode,
-      contentType: single(response.headers['content-type']) ?? '',
-      retryAfter: single(response.headers['retry-after']),
-      body: decode(bytes),
-    };
+    return { status: response.statusCode, header: (name) => single(response.headers[name]), bytes };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (timeout.signal.aborted) {
       throw new NoAnswer('timeout', `no complete answer within ${Math.round(milliseconds) / 1000} s`);
     }
-    throw explain(error, limits);
+    throw explain(error, options);
   } finally {
     clearTimeout(timer);
   }
@@ -163,7 +201,7 @@ const certificateErrors = new Set([
   'UNSPECIFIED',
 ]);
 
-function explain(error: unknown, limits: Limits): NoAnswer {
+function explain(error: unknown, { limits, server = 'the service' }: TransportOptions): NoAnswer {
   const { code = '', message } = causeOf(error);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     return new NoAnswer('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
@@ -172,7 +210,7 @@ function explain(error: unknown, limits: Limits): NoAnswer {
     return new NoAnswer('timeout', `no connection within ${limits.connectTimeout / 1000} s`);
   }
   if (timeouts.has(code)) {
-    return new NoAnswer('timeout', `the service sent nothing for ${limits.idleTimeout / 1000} s`);
+    return new NoAnswer('timeout', `${server} sent nothing for ${limits.idleTimeout / 1000} s`);
   }
   if (certificateErrors.has(code)) return new NoAnswer('certificate', `${message} (${code})`);
   return new NoAnswer('network', code === '' || message.includes(code) ? message : `${message} (${code})`);
@@ -196,6 +234,8 @@ export interface TransportOptions {
   ca: string | readonly string[] | undefined;
   concurrency: number;
   limits: Limits;
+  /** What is asked, for people. @default 'the service' */
+  server?: string;
 }
 
 /** Shares nothing with the rest of the process. */

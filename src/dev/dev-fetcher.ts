@@ -1,6 +1,6 @@
 import type { AstroIntegrationLogger } from 'astro';
 import type { Settings } from '../settings/settings.ts';
-import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 
 // A person is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
 const limits = {
@@ -12,11 +12,16 @@ const limits = {
 };
 
 /** Opens the snippets of a dev server, for its pages and its collections. */
-export function openDevFetcher(settings: Settings, logger: AstroIntegrationLogger): SnippetFetcher {
+export function openDevFetcher(
+  settings: Settings,
+  logger: AstroIntegrationLogger,
+  onClasses: FetcherOptions['onClasses'],
+): SnippetFetcher {
   return new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
     limits,
     alwaysAsk: true,
     remember: false,
+    onClasses,
   });
 }

@@ -20,6 +20,7 @@ import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
 import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
 import { OpenPages, type ShownOnPage } from './open-pages.ts';
 import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script.ts';
+import { serveImages } from './serve-images.ts';
 import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
 import { type DevRequest, type TextResponse, transformTexts } from './text-responses.ts';
 import {
@@ -94,6 +95,12 @@ export function serveSnippets(
 
   const log = new FailureLog();
   const warnings = new WarningLog();
+  server.middlewares.use(
+    serveImages(
+      () => run.settings,
+      async (name) => (await run.open()).fetcher.readImage(name),
+    ),
+  );
   server.middlewares.use(
     transformTexts(async (response, request) => {
       const [page = '/'] = (request.originalUrl ?? '/').split('?');
@@ -195,10 +202,11 @@ async function viewOf(
   });
   const failure = viewFailure(failed, invalid);
   const { file: body } = inline(response.body, failure === undefined ? embeds : [], ({ request, form }) => {
-    const { html, text } = shown.get(request.key)?.snippet ?? {};
+    const { html, htmlElsewhere, text } = shown.get(request.key)?.snippet ?? {};
     if (html === undefined || text === undefined) return undefined;
+    if (response.kind !== 'html') return { html: htmlElsewhere ?? html, text };
     // Only the elements of a page can be marked.
-    if (response.kind !== 'html' || form.layers.length > 0) return { html, text };
+    if (form.layers.length > 0) return { html, text };
     return { html: `<!--${markers.start(request.key)}-->${html}<!--${markers.end(request.key)}-->`, text };
   });
   const warnings = async () => {

@@ -12,6 +12,8 @@ export interface RememberedSnippet {
   /** The content as it is inlined: as HTML, and as text. */
   html?: string;
   text?: string;
+  /** As HTML in files that are no pages, if it differs. */
+  htmlElsewhere?: string | undefined;
   name?: string | undefined;
   variant?: Variant;
   /** Why there is no content, or why it may be outdated. */
@@ -86,11 +88,12 @@ export class SnippetMemory {
     const hadError = snippet.error !== undefined;
     const start = performance.now();
     try {
-      const { content, html, text, name, variant, warnings, error, fetchedAt } = await this.#fetch(snippet);
+      const { html, warnings, error, fetchedAt, ...fetched } = await this.#fetch(snippet);
+      const { content, text, htmlElsewhere, name, variant } = fetched;
       if (html !== snippet.html) for (const warning of warnings) this.#events.onFlaw(warning);
       const isNews = error !== undefined && snippet.error === undefined;
       const checkedAt = fetchedAt ?? Date.now();
-      Object.assign(snippet, { content, html, text, name, variant, error, checkedAt });
+      Object.assign(snippet, { content, html, text, htmlElsewhere, name, variant, error, checkedAt });
       if (isNews) this.#events.onStale(snippet);
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
@@ -102,7 +105,7 @@ export class SnippetMemory {
         if (isNews) this.#events.onStale(snippet);
         return;
       }
-      for (const field of ['content', 'html', 'text'] as const) delete snippet[field];
+      for (const field of ['content', 'html', 'text', 'htmlElsewhere'] as const) delete snippet[field];
     } finally {
       snippet.milliseconds = performance.now() - start;
     }

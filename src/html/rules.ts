@@ -4,6 +4,7 @@ import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts'
 import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
+import type { FindImage, HtmlWithImages, ImageUse } from './images.ts';
 import type { InlineCode } from './inline-code.ts';
 import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -20,6 +21,26 @@ export interface PreparedSnippet {
   warnings: string[];
   /** What the policy of a page has to allow. */
   inlineCode: InlineCode | undefined;
+  /** What is inlined as HTML in files that are no pages, if it differs: with the original URLs of images. */
+  htmlElsewhere?: string | undefined;
+  /** The names of its classes, if the site makes CSS for them. */
+  classes?: readonly string[] | undefined;
+  /** Its images of the hosts that the site names. */
+  images?: readonly ImageUse[] | undefined;
+}
+
+/** The rules, and where images are found if the site serves them itself. */
+export interface AppliedRules extends HtmlRules {
+  findImage?: FindImage | undefined;
+}
+
+/** What is inlined of a snippet in a file, which is a page or not. */
+export function contentIn<Prepared extends Pick<PreparedSnippet, 'html' | 'htmlElsewhere'>>(
+  isPage: boolean,
+  snippet: Prepared | undefined,
+): Prepared | undefined {
+  if (isPage || snippet?.htmlElsewhere === undefined) return snippet;
+  return { ...snippet, html: snippet.htmlElsewhere };
 }
 
 /** How a snippet is shown. */
@@ -39,27 +60,56 @@ export function withoutRules(content: string): PreparedSnippet {
 }
 
 /**
- * Prepares content to be inlined: sanitized and, for HTML, with the site's links, without scripts if the site does not want
- * any, and checked.
+ * Prepares content to be inlined: sanitized and, for HTML, with the site's links and its own copies of images, without
+ * scripts if the site does not want any, and checked. Images come before what reads the HTML as a browser does, since in
+ * other surroundings a new attribute may mean something else.
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function applyRules(
   { content }: Pick<Snippet, 'content'>,
   { request, asHtml, surroundings = new Set() }: Shown,
-  rules: HtmlRules,
+  rules: AppliedRules,
 ): Promise<PreparedSnippet> {
   const sanitized = await sanitize(content, request, rules);
   // Nothing below concerns text, and most snippets are text without tags.
   if (!asHtml || !sanitized.includes('<')) return withoutRules(sanitized);
   refuseTags(sanitized, request);
-  const adapted = await adaptLinks(sanitized, rules);
-  const html = await handleScripts(adapted, { request, surroundings }, rules);
-  const open = await findOpen(html, { request, surroundings }, rules);
+  const linked = await adaptLinks(sanitized, rules);
+  const { html: shown, images, flaws } = await withImages(linked, rules);
+  const placed = { request, surroundings };
+  const checked = await check(shown, placed, rules);
+  const warnings = [...flaws, ...checked.flaws].map((flaw) => `Snippet ${request.id} ${flaw}`);
+  const { html, inlineCode } = checked;
+  const classes = rules.classes ? await findClasses(html) : undefined;
+  const prepared = { html, text: textOf(sanitized), warnings, inlineCode, classes };
+  if (images.length === 0) return prepared;
+  const htmlElsewhere = shown === linked ? undefined : (await check(linked, placed, rules)).html;
+  return { ...prepared, images, htmlElsewhere };
+}
+
+async function findClasses(html: string): Promise<string[]> {
+  const { classesIn } = await import('./classes.ts');
+  return classesIn(html);
+}
+
+async function withImages(html: string, { findImage }: AppliedRules): Promise<HtmlWithImages> {
+  if (findImage === undefined) return { html, images: [], flaws: [] };
+  const { localizeImages } = await import('./images.ts');
+  return localizeImages(html, findImage);
+}
+
+/** Applies the rules about what a browser makes of HTML. */
+async function check(
+  shown: string,
+  placed: Placed,
+  rules: HtmlRules,
+): Promise<{ html: string; flaws: string[]; inlineCode: InlineCode | undefined }> {
+  const html = await handleScripts(shown, placed, rules);
+  const open = await findOpen(html, placed, rules);
   const inlineCode = await findCode(html, rules);
   const blocked = inlineCode && rules.policy !== 'none' && describeBlocked[rules.policy](inlineCode);
-  const warnings = [open, blocked].flatMap((flaw) => (flaw ? [`Snippet ${request.id} ${flaw}`] : []));
-  return { html, text: textOf(sanitized), warnings, inlineCode };
+  return { html, flaws: [open, blocked].flatMap((flaw) => flaw || []), inlineCode };
 }
 
 async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): Promise<string> {

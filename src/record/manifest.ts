@@ -4,6 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { layerNames } from '../embed/layers.ts';
+import type { ImageUse } from '../html/images.ts';
 import { piecesOf } from '../read-file.ts';
 import { type CollectionEntry, entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
@@ -83,6 +84,14 @@ function writtenFile({ name, hash, places, policies, next }: ManifestFile): z.in
     : [name, hash, places, { policies, next }];
 }
 
+const imageSchema: z.ZodType<ImageUse> = z.object({
+  url: z.string(),
+  /** Its name in the folder of assets; absent if it could not be downloaded. */
+  file: z.string().optional(),
+  width: z.int().optional(),
+  height: z.int().optional(),
+});
+
 const contentSchema = z.object({
   /** The hash of what the service sent. */
   hash: z.string(),
@@ -95,6 +104,10 @@ const contentSchema = z.object({
   milliseconds: z.number(),
   /** What a Content Security Policy has to allow for it. */
   sources: z.array(z.string()).optional(),
+  /** Its classes, if the site makes CSS for them. */
+  classes: z.array(z.string()).optional(),
+  /** Its images of the hosts that the site names. */
+  images: z.array(imageSchema).optional(),
 });
 
 const requestSchema = z.object({ id: z.int(), params: z.string().optional() });
@@ -146,7 +159,18 @@ const manifestSchema = z.object({
     strict: z.boolean(),
     policy: z.enum(['none', 'warn', 'hash']),
     links: z.object({ base: z.string(), trailingSlash: z.enum(['always', 'never', 'ignore']) }).optional(),
+    images: z
+      .object({
+        hosts: z.array(z.string()),
+        assets: z.object({
+          folder: z.string(),
+          prefix: z.union([z.string(), z.record(z.string(), z.string())]),
+        }),
+      })
+      .optional(),
   }),
+  /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
+  classes: z.array(z.string()).optional(),
   /** What the site shows; without content where the snippet could not be fetched. */
   snippets: z.array(
     requestSchema.extend({
@@ -224,9 +248,26 @@ export function requestsOf({ snippets }: { snippets: readonly RecordedRequest[] 
 
 /** What is recorded of a content. */
 export function contentRecord(snippet: FetchedSnippet): ManifestContent {
-  const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode } = snippet;
+  const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images, classes } = snippet;
   const bytes = Buffer.byteLength(content);
-  return { hash: hashOf(content), variant, fetchedAt, bytes, milliseconds, sources: sourceNames(inlineCode) };
+  return {
+    hash: hashOf(content),
+    variant,
+    fetchedAt,
+    bytes,
+    milliseconds,
+    sources: sourceNames(inlineCode),
+    images: images?.length ? [...images] : undefined,
+    classes: classes?.length ? [...classes] : undefined,
+  };
+}
+
+/** The names of all images that snippets show, each once. */
+export function imageFiles(
+  contents: Iterable<{ images?: readonly ImageUse[] | undefined } | undefined>,
+): Set<string> {
+  const images = [...contents].flatMap((content) => content?.images ?? []);
+  return new Set(images.flatMap(({ file }) => file ?? []));
 }
 
 /** What is recorded of the sources that a policy has to allow. */

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cleanText } from '../client/clean-text.ts';
 import { compose } from '../embed/inline.ts';
 import { replace } from '../embed/replace.ts';
+import { fileKind } from '../file-kinds.ts';
 import { allowInTag, sourcesOf } from '../html/content-security-policy.ts';
+import { contentIn } from '../html/rules.ts';
 import { entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { writeAtomically } from '../write-atomically.ts';
@@ -11,6 +14,7 @@ import {
   contentRecord,
   type FileState,
   hashOf,
+  imageFiles,
   kindsIn,
   type Manifest,
   type ManifestFile,
@@ -31,6 +35,8 @@ import {
 } from './side-products/page-copies.ts';
 import { pendingFiles, type StaleFile, staleFiles } from './side-products/pending.ts';
 import { siteFolders } from './side-products/site-folders.ts';
+
+import { writeImages } from './write-images.ts';
 
 /** A page that shows a changed snippet, as it is and as it is going to be. */
 export interface RefreshedPage {
@@ -113,19 +119,24 @@ export async function planRefresh(
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
   const isOld = ({ snippet, content }: Pick<Place, 'snippet' | 'content'>) => content !== hashes[snippet];
   const plan: RefreshPlan = { pages: [], toBuild: [], stale: [] };
+  const reasonForAll = reasonForStyles(manifest, snippets);
   const folders = siteFolders(file, manifest);
   const renewing = new Map(manifest.renewing?.map((one) => [one.page, one]));
   for (const page of manifest.files) {
     if (!renewing.has(page.name) && !kindsIn(manifest, page).some(isOld)) continue;
     const before = await readFile(join(output, page.name)).catch(() => undefined);
-    const reason = reasonToBuild(page, before, manifest, snippets);
+    const reason = reasonToBuild(page, before, manifest, snippets) ?? reasonForAll;
     if (reason !== undefined) plan.toBuild.push({ name: page.name, reason });
     else if (before !== undefined) {
       const copies = listPageCopies(folders, page.name);
       const others = otherCopies(copies, page, before, renewing.get(page.name));
       const places = placesIn(manifest, page);
       if (others.length > 0) plan.toBuild.push(...others);
-      else plan.pages.push({ page, before, copies, ...renew(before, { ...page, places }, snippets, hashes) });
+      else {
+        const isPage = fileKind(page.name) === 'html';
+        const shown = isPage ? snippets : snippets.map((snippet) => contentIn(false, snippet));
+        plan.pages.push({ page, before, copies, ...renew(before, { ...page, places }, shown, hashes) });
+      }
     }
   }
   for (const entry of manifest.collections.filter(isOld)) {
@@ -140,6 +151,33 @@ export async function planRefresh(
     ),
   );
   return plan;
+}
+
+/**
+ * Why only a build can update any page: the name of a style sheet, which is in every page, changes with the classes that
+ * it is made for.
+ */
+function reasonForStyles(
+  manifest: Manifest,
+  snippets: readonly (FetchedSnippet | undefined)[],
+): string | undefined {
+  if (manifest.classes === undefined) return undefined;
+  const made = new Set(manifest.classes);
+  const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
+  const now = new Set(snippets.flatMap((snippet) => snippet?.classes ?? []));
+  const changed = [
+    ...[...now].filter((name) => !before.has(name) || !made.has(name)),
+    ...[...before].filter((name) => !now.has(name)),
+  ];
+  if (changed.length === 0) return undefined;
+  return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed)})`;
+}
+
+const namesShown = 5;
+
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, namesShown).map(cleanText).join(', ');
+  return names.length > namesShown ? `${shown} and ${names.length - namesShown} more` : shown;
 }
 
 /** Copies of a page that hold something else: a refresh cannot tell what they are. */
@@ -179,20 +217,39 @@ function reasonToBuild(
   return undefined;
 }
 
+export interface WriteOptions {
+  /** Whether a command is going to renew what is stale: until it has succeeded, the manifest says so. */
+  hasCommand?: boolean;
+  /** Returns the bytes of an image that was downloaded, by its name. */
+  readImage?(name: string): Promise<Uint8Array | undefined>;
+}
+
 /**
  * Writes the pages of a plan, and their copies. Each is replaced as a whole, and the manifest announces what is going to
- * be written, so that the process can be killed at any moment.
+ * be written, so that the process can be killed at any moment. The images that they show are written before them.
  *
- * @param plan `hasCommand` if a command is going to renew what is stale: until it has succeeded, the manifest says so.
  * @returns pages that are no longer those the plan was made for. They are left alone.
  */
 export async function writeRefresh(
   file: string,
   manifest: Manifest,
   snippets: readonly (FetchedSnippet | undefined)[],
-  { pages: planned, stale, hasCommand = false }: RefreshPlan & { hasCommand?: boolean },
+  {
+    pages: planned,
+    stale,
+    hasCommand = false,
+    readImage = async () => undefined,
+  }: RefreshPlan & WriteOptions,
 ): Promise<PageToBuild[]> {
   const output = outputOf(file, manifest);
+  // First, since a page must not show what is not there. An image that no page shows does no harm.
+  const indexes = new Set(planned.flatMap(({ next }) => next.places.map(({ snippet }) => snippet)));
+  const assets = manifest.rules.images?.assets.folder;
+  if (assets !== undefined) {
+    const folders = siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
+    const shown = [...indexes].map((index) => snippets[index]);
+    await writeImages(folders, imageFiles(shown), readImage);
+  }
   const packer = new PlacePacker(manifest.kinds);
   const nexts = new Map<ManifestFile, FileState>(
     planned.map(({ page, next }) => [page, { ...next, places: packer.pack(next.places) }]),

@@ -48,6 +48,18 @@ const cacheOptions = {
   maxAge: duration.default(0),
 };
 
+const host = z
+  .string()
+  .refine(isHost, 'must be a host, such as "cdn.example", without a scheme and a path')
+  .transform((text) => new URL(`https://${text}`).host);
+
+const imageOptions = {
+  /** The hosts whose images are downloaded, such as `['cdn.example']`; with its port where it is not 443. */
+  hosts: z.array(host).min(1, 'must name a host'),
+};
+
+const images: z.ZodObject<typeof imageOptions, z.core.$strict> = z.strictObject(imageOptions);
+
 const cache: z.ZodObject<typeof cacheOptions, z.core.$strict> = z.strictObject(cacheOptions);
 
 /** In milliseconds. Long enough for 100,000 snippets of a slow service, and shorter than a CI system waits. */
@@ -161,6 +173,20 @@ const options = {
    * @default they are blocked, with a warning
    */
   csp: z.literal('hash').optional(),
+  /**
+   * Downloads the images of these hosts that snippets show, so that the site serves them itself:
+   * `{ hosts: ['cdn.example'] }`. They are measured, too. An image that cannot be downloaded stays where it is, with a
+   * warning.
+   *
+   * @default they stay where they are
+   */
+  images: images.optional(),
+  /**
+   * Tells Tailwind and UnoCSS which classes snippets use, in a file that is written before Vite bundles.
+   *
+   * @default false
+   */
+  classes: z.boolean().default(false),
 };
 
 const schema = z.strictObject(options);
@@ -177,6 +203,8 @@ export type ParsedOptions = z.output<typeof schema>;
 
 /** What is done to content before it goes into a page as HTML. */
 export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
+  /** Whether the classes of content have to be known. */
+  classes?: boolean | undefined;
   /** What to do with inline scripts and styles: nothing, warn, or add their hashes to the page's policy. */
   policy: 'none' | 'warn' | 'hash';
   /** How root-relative links are adapted to the site. */
@@ -202,6 +230,10 @@ export function parseOptions(
     `${headline}:\n${flaws}`,
     `The options are ${Object.keys(options).join(', ')}. The API key is not an option: set SNIPPETS_API_KEY in the environment.`,
   );
+}
+
+function isHost(text: string): boolean {
+  return /^[^\s/?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`);
 }
 
 /** Whether unstorage has a driver of this name. Nothing is loaded to find out. */

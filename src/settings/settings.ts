@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { checkApiKey } from '../client/check-api-key.ts';
 import { protectKey } from '../client/known-keys.ts';
 import { parseBaseUrl } from '../client/service-url.ts';
@@ -29,6 +30,23 @@ export interface Settings
   html: HtmlRules;
   /** Astro's; without one, nothing is cached in files. */
   cacheDirectory: string | undefined;
+  images: ImageSettings | undefined;
+  /** Where images are kept; without it, they are not. */
+  imageFolder: string | undefined;
+}
+
+/** Where the site's assets are, as the Astro config says. */
+export interface Assets {
+  /** The folder in the output, such as `_astro`. */
+  folder: string;
+  /** What its URL begins with: the base path or `assetsPrefix`, which may depend on the ends of names. */
+  prefix: string | Record<string, string>;
+}
+
+/** What a run has to know to serve images itself. */
+export interface ImageSettings {
+  hosts: readonly string[];
+  assets: Assets;
 }
 
 /** What the Astro config contributes to the settings. */
@@ -37,6 +55,7 @@ export interface SiteConfig {
   /** Whether Astro writes a Content Security Policy for the site. */
   hasPolicy?: boolean | undefined;
   urls?: SiteUrls | undefined;
+  assets?: Assets | undefined;
 }
 
 /**
@@ -48,10 +67,11 @@ export interface SiteConfig {
 export function resolveSettings(
   options: ParsedOptions,
   environment: Environment,
-  { cacheDirectory, hasPolicy = false, urls }: SiteConfig = {},
+  { cacheDirectory, hasPolicy = false, urls, assets }: SiteConfig = {},
 ): Settings {
   const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, missingKey, exclude } = options;
-  const { params, sanitize, scripts, strict, csp } = options;
+  const { params, sanitize, scripts, strict, csp, images, classes } = options;
+  const isCached = cache !== false && cacheDirectory !== undefined;
   const apiKey = validKey(environment[variables.apiKey] || undefined);
   return {
     apiKey,
@@ -72,9 +92,12 @@ export function resolveSettings(
       links: options.links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
       scripts,
       strict,
+      classes,
       policy: hasPolicy ? (csp ?? 'warn') : 'none',
     },
     cacheDirectory,
+    images: images && assets && { hosts: images.hosts, assets },
+    imageFolder: isCached ? join(cacheDirectory, 'astro-snippets/images') : undefined,
   };
 }
 

@@ -19,9 +19,11 @@ import {
   throwFailures,
 } from '../failures/report.ts';
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
+import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import { defaultTimeout } from '../settings/options.ts';
 import {
   hasConnection,
+  type ImageSettings,
   isWithoutKey,
   requireConnection,
   type Settings,
@@ -42,6 +44,10 @@ export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml' | 'surroundings'>;
 export interface FetcherOptions extends SourceOptions {
   /** Whether an answer is used for the whole run. A dev server asks again instead. */
   remember: boolean;
+  /** The images of the built site, if it is to be brought up to date. */
+  recordedImages?: RecordedImages | undefined;
+  /** Called with the classes of each content. */
+  onClasses?: ((names: readonly string[]) => void) | undefined;
 }
 
 export interface FetchOptions {
@@ -53,6 +59,9 @@ export interface FetchOptions {
   /** Called with each snippet that does not exist, if all of its embeds are optional. */
   onMissing?: ((request: SnippetRequest) => void) | undefined;
 }
+
+// In milliseconds. Pages of a dev server are looked at again and again.
+const imageRetry = 60_000;
 
 /**
  * The one way to snippets, for builds, the dev server, collections and the command line: connects when the first
@@ -66,10 +75,12 @@ export class SnippetFetcher {
   readonly #prefetching = new AbortController();
   #source: SnippetSource | undefined;
   #showsChildren = false;
+  readonly #images: Promise<SiteImages> | undefined;
 
   constructor(settings: Settings, options: FetcherOptions) {
     this.#settings = settings;
     this.#options = options;
+    if (settings.images !== undefined) this.#images = openImages(settings, settings.images, options);
   }
 
   get counts(): SnippetSource['counts'] {
@@ -130,8 +141,12 @@ export class SnippetFetcher {
    */
   async get({ request, asHtml, surroundings }: ShownAs, signal?: AbortSignal): Promise<FetchedSnippet> {
     const snippet = await this.#ask(request, signal);
-    const rules = this.#settings.html;
-    return { ...snippet, ...(await applyRules(snippet, { request, asHtml, surroundings }, rules)) };
+    const findImage = (await this.#images)?.finderFor(request, snippet.content);
+    const rules = { ...this.#settings.html, findImage };
+    const prepared = applyRules(snippet, { request, asHtml, surroundings }, rules);
+    const ready = await unlessGivenUp(prepared, request, signal);
+    if (ready.classes !== undefined) this.#options.onClasses?.(ready.classes);
+    return { ...snippet, ...ready };
   }
 
   /** Closes connections. They are opened again when another snippet is needed. */
@@ -139,6 +154,12 @@ export class SnippetFetcher {
     const source = this.#source;
     this.#source = undefined;
     await source?.close();
+    await (await this.#images)?.close();
+  }
+
+  /** The bytes of an image of a snippet that was fetched, by its name in the folder of assets. */
+  async readImage(file: string): Promise<Uint8Array | undefined> {
+    return (await this.#images)?.read(file);
   }
 
   async #ask(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet> {
@@ -160,17 +181,43 @@ export class SnippetFetcher {
     signal: AbortSignal | undefined,
   ): Promise<SourcedSnippet> {
     try {
-      return await (signal === undefined ? asked : unlessAborted(signal, asked));
+      return await unlessGivenUp(asked, request, signal);
     } catch (error) {
-      if (signal?.aborted) {
-        if (signal.reason instanceof SnippetError) throw signal.reason;
-        throw new SnippetError('aborted', 'the request was aborted.', { snippetId: request.id });
-      }
+      if (signal?.aborted) throw error;
       // Aborted by the caller that started it, not by this one.
       if (error instanceof SnippetError && error.code === 'aborted') return this.#ask(request, signal);
       throw error;
     }
   }
+}
+
+/** @throws SnippetError as soon as the caller aborts. */
+async function unlessGivenUp<T>(
+  work: Promise<T>,
+  { id }: SnippetRequest,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  try {
+    return await (signal === undefined ? work : unlessAborted(signal, work));
+  } catch (error) {
+    if (!signal?.aborted || signal.reason instanceof SnippetError)
+      throw signal?.aborted ? signal.reason : error;
+    throw new SnippetError('aborted', 'the request was aborted.', { snippetId: id });
+  }
+}
+
+/** Loaded only here: most sites leave images where they are. */
+async function openImages(
+  settings: Settings,
+  images: ImageSettings,
+  { remember, recordedImages }: FetcherOptions,
+): Promise<SiteImages> {
+  const { SiteImages } = await import('../images/site-images.ts');
+  return new SiteImages(
+    settings,
+    { ...images, folder: settings.imageFolder },
+    { recorded: recordedImages, retryAfter: remember ? undefined : imageRetry },
+  );
 }
 
 export interface Results {

@@ -424,7 +424,7 @@ describe('astro-snippets inline, with options for snippets that are not there', 
     });
   });
 
-  test('params by page and language are passed, and links, which needs a base, is refused', async () => {
+  test('params by page and language are passed, and options that need Astro are refused', async () => {
     service.put(8, '{{ page }} {{ locale }}');
     const config = 'params: ({ page, lang }) => ({ page, locale: lang })';
     const folder = await folderWith({
@@ -436,6 +436,6 @@ describe('astro-snippets inline, with options for snippets that are not there', 
       '<html lang="de"><p>/de/about/ de</p></html>',
     );
     await writeFile(join(folder.directory, 'snippets.config.js'), "export default { links: 'base' };");
-    expect(await runs(folder, ['inline', 'public'], 1)).toContain('needs the base path of an Astro site');
+    expect(await runs(folder, ['inline', 'public'], 1)).toContain('works in Astro sites only');
   });
 });

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Parser } from 'htmlparser2';
+import { cleanText } from '../client/clean-text.ts';
+import { decodeAttribute } from '../embed/found.ts';
+import { listPlaces } from '../failures/report.ts';
+import { classesOfStyles } from '../html/classes.ts';
+import type { EmbeddingFile } from './scan-site.ts';
+
+const namesShown = 10;
+
+/** Finds classes of snippets that no style sheet of their pages has. */
+export class ClassChecker {
+  readonly #directory: string;
+  readonly #base: string;
+  readonly #made: ReadonlySet<string>;
+  readonly #sheets = new Map<string, ReadonlySet<string> | undefined>();
+  /** By the ids of snippets. */
+  readonly #missing = new Map<number, { names: Set<string>; places: Set<string> }>();
+
+  /**
+   * @param base the site's base path.
+   * @param made the classes for which CSS was asked.
+   */
+  constructor(directory: string, base: string, made: readonly string[]) {
+    this.#directory = directory;
+    this.#made = new Set(made);
+    this.#base = base.replace(/\/$/, '');
+  }
+
+  /** @param page its bytes with the snippets in them. */
+  add(
+    { source, embeds }: EmbeddingFile,
+    page: Buffer,
+    classesOf: (key: string) => readonly string[] | undefined,
+  ): void {
+    if (source.kind !== 'html') return;
+    const shown = embeds.filter(({ form }) => form.as === 'html');
+    if (!shown.some(({ request }) => (classesOf(request.key)?.length ?? 0) > 0)) return;
+    const known = this.#classesOn(page.toString());
+    if (known === undefined) return;
+    for (const { request } of shown) {
+      const without = (classesOf(request.key) ?? []).filter(
+        (name) => !known.some((sheet) => sheet.has(name)),
+      );
+      if (without.length === 0) continue;
+      const missing = this.#missing.get(request.id) ?? { names: new Set(), places: new Set() };
+      this.#missing.set(request.id, missing);
+      for (const name of without) missing.names.add(name);
+      missing.places.add(source.name);
+    }
+  }
+
+  /** One for each snippet. */
+  get warnings(): string[] {
+    return [...this.#missing].map(([id, { names, places }]) => {
+      const shown = [...names].slice(0, namesShown).map(cleanText).join(', ');
+      const more = names.size > namesShown ? ` and ${names.size - namesShown} more` : '';
+      const isNew = [...names].some((name) => !this.#made.has(name));
+      const next = isNew ? ' Build again: some of them were not known before.' : '';
+      return `Snippet ${id} has classes that no style sheet of ${listPlaces([...places])} has: ${shown}${more}.${next}`;
+    });
+  }
+
+  /** The classes of each style sheet of a page; `undefined` if one of them is not part of the site. */
+  #classesOn(html: string): ReadonlySet<string>[] | undefined {
+    const sheets: (ReadonlySet<string> | undefined)[] = [];
+    let style: string | undefined;
+    const parser = new Parser(
+      {
+        onopentag: (name, { rel = '', href }) => {
+          if (name === 'style') style = '';
+          const isSheet = name === 'link' && rel.toLowerCase().split(/\s+/).includes('stylesheet');
+          if (isSheet && href !== undefined) sheets.push(this.#sheet(decodeAttribute(href)));
+        },
+        ontext: (text) => {
+          if (style !== undefined) style += text;
+        },
+        onclosetag: (name) => {
+          if (name !== 'style' || style === undefined) return;
+          sheets.push(classesOfStyles(style));
+          style = undefined;
+        },
+      },
+      { decodeEntities: false },
+    );
+    parser.end(html);
+    const known = sheets.filter((sheet) => sheet !== undefined);
+    return known.length === sheets.length ? known : undefined;
+  }
+
+  #sheet(href: string): ReadonlySet<string> | undefined {
+    if (this.#sheets.has(href)) return this.#sheets.get(href);
+    let classes: ReadonlySet<string> | undefined;
+    try {
+      const [path = ''] = href.split(/[?#]/);
+      const inside = path.startsWith(`${this.#base}/`) ? path.slice(this.#base.length) : path;
+      // One of another site, which may have any class.
+      if (inside.startsWith('/') && !inside.startsWith('//')) {
+        classes = classesOfStyles(readFileSync(join(this.#directory, decodeURI(inside)), 'utf8'));
+      }
+    } catch {
+      // It is written later, or not part of the output.
+    }
+    this.#sheets.set(href, classes);
+    return classes;
+  }
+}

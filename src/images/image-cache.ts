@@ -1,0 +1,63 @@
+import { hash } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { writeAtomically } from '../write-atomically.ts';
+
+const entrySchema = z.object({
+  url: z.string(),
+  file: z.string().regex(/^[a-z0-9-]+\.[0-9a-f]{20}\.[a-z]+$/),
+  width: z.int().min(1),
+  height: z.int().min(1),
+  /** Of the bytes, in full: a file that was cut off or changed counts as absent. */
+  sha256: z.string(),
+  etag: z.string().optional(),
+  lastModified: z.string().optional(),
+  /** When its host last sent it, or said that it has not changed; in milliseconds since the epoch. */
+  fetchedAt: z.int().min(0),
+  /** Until when it may be used without asking. */
+  freshUntil: z.int().min(0),
+});
+
+/** What is kept of an image besides its bytes. */
+export type ImageEntry = z.infer<typeof entrySchema>;
+
+export interface CachedImage {
+  entry: ImageEntry;
+  bytes: Uint8Array;
+}
+
+/** Keeps images as files in a folder. What cannot be read counts as absent, and what cannot be written is not kept. */
+export class ImageCache {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async read(url: string): Promise<CachedImage | undefined> {
+    try {
+      const entry = entrySchema.parse(JSON.parse(await readFile(this.#entryFile(url), 'utf8')));
+      const bytes = await readFile(join(this.#folder, entry.file));
+      return entry.url === url && hash('sha256', bytes) === entry.sha256 ? { entry, bytes } : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @returns whether it is kept, so that its bytes can be read again. */
+  async write({ entry, bytes }: CachedImage): Promise<boolean> {
+    try {
+      await mkdir(this.#folder, { recursive: true });
+      await writeAtomically(join(this.#folder, entry.file), Buffer.from(bytes));
+      await writeAtomically(this.#entryFile(entry.url), JSON.stringify(entry));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #entryFile(url: string): string {
+    return join(this.#folder, `${hash('sha256', url)}.json`);
+  }
+}

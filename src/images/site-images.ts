@@ -1,0 +1,222 @@
+import { hash } from 'node:crypto';
+import pLimit from 'p-limit';
+import { cleanText } from '../client/clean-text.ts';
+import { containsKnownKey } from '../client/known-keys.ts';
+import { defaultLimits } from '../client/limits.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import { type Connections, openConnections } from '../client/transport.ts';
+import type { FindImage, ImageUse, LocalImage } from '../html/images.ts';
+import type { Assets, Settings } from '../settings/settings.ts';
+import { downloadImage } from './download.ts';
+import { type CachedImage, ImageCache, type ImageEntry } from './image-cache.ts';
+import { ImageError } from './image-error.ts';
+import { examineImage, imageName } from './image-file.ts';
+
+type Found = LocalImage | { flaw: string };
+
+interface UsableImage extends CachedImage {
+  /** Whether the cache has it. */
+  isKept: boolean;
+  /** Why it may be out of date. */
+  stale?: string;
+}
+
+/** The images of a site that was built. */
+export interface RecordedImages {
+  /** Those of a content that it shows; `undefined` if it shows another content of the snippet. */
+  of(request: SnippetRequest, content: string): readonly ImageUse[] | undefined;
+  /** An image that it serves, by its URL. */
+  byUrl(url: string): ImageUse | undefined;
+}
+
+export interface SiteImagesOptions {
+  /** What it serves is not downloaded again, and what it shows stays as it is. */
+  recorded?: RecordedImages | undefined;
+  /** After how many milliseconds an image that failed is tried again. @default not in this run */
+  retryAfter?: number | undefined;
+}
+
+const MiB = 1024 * 1024;
+/** The largest image accepted, in bytes. */
+const imageBytes = 10 * MiB;
+const downloadsAtOnce = 8;
+const longestUrl = 8_000;
+// A host that is down would keep a build waiting for each of its images.
+const failuresInARow = 5;
+
+/**
+ * The images of a run: each is downloaded once, from a host that the site names. Its bytes stay in the cache; without a
+ * cache, in memory.
+ */
+export class SiteImages {
+  readonly #settings: Pick<Settings, 'ca' | 'offline' | 'staleIfError'>;
+  readonly #assets: Assets;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #cache: ImageCache | undefined;
+  readonly #options: SiteImagesOptions;
+  readonly #queue = pLimit(downloadsAtOnce);
+  readonly #found = new Map<string, { at: number; image: Promise<Found> }>();
+  readonly #contents = new Map<string, () => Promise<Uint8Array | undefined>>();
+  readonly #failures = new Map<string, number>();
+  #connections: Connections | undefined;
+
+  /** @param folder of the cache, if there is one. */
+  constructor(
+    settings: Pick<Settings, 'ca' | 'offline' | 'staleIfError'>,
+    { hosts, assets, folder }: { hosts: readonly string[]; assets: Assets; folder: string | undefined },
+    options: SiteImagesOptions = {},
+  ) {
+    this.#settings = settings;
+    this.#assets = assets;
+    this.#hosts = new Set(hosts);
+    this.#cache = folder === undefined ? undefined : new ImageCache(folder);
+    this.#options = options;
+  }
+
+  /** How the images of a content are found. */
+  finderFor(request: SnippetRequest, content: string): FindImage {
+    const recorded = this.#options.recorded?.of(request, content);
+    if (recorded === undefined) return (url) => this.find(url);
+    const uses = new Map(recorded.map((use) => [use.url, use]));
+    return async ({ href }) => {
+      const use = uses.get(href);
+      return use && (this.#copyOf(use) ?? { flaw: 'it could not be downloaded before' });
+    };
+  }
+
+  #copyOf({ file, width, height }: ImageUse): LocalImage | undefined {
+    if (file === undefined || width === undefined || height === undefined) return undefined;
+    return { file, width, height, href: hrefOf(this.#assets, file) };
+  }
+
+  /** Finds the copy of an image, and downloads it if necessary. `undefined` if its host is not one of the site's. */
+  async find(url: URL): Promise<Found | undefined> {
+    if (!this.#hosts.has(url.host)) return undefined;
+    const flaw = flawOf(url);
+    if (flaw !== undefined) return { flaw };
+    const { retryAfter = Number.POSITIVE_INFINITY } = this.#options;
+    const asked = this.#found.get(url.href);
+    if (asked !== undefined) {
+      const image = await asked.image;
+      if (!('flaw' in image) || Date.now() - asked.at < retryAfter) return image;
+      if (this.#found.get(url.href) !== asked) return this.find(url);
+    }
+    const image = this.#find(url);
+    this.#found.set(url.href, { at: Date.now(), image });
+    return image;
+  }
+
+  /** The bytes of an image that was found in this run, by its name. */
+  async read(file: string): Promise<Uint8Array | undefined> {
+    return this.#contents.get(file)?.();
+  }
+
+  async close(): Promise<void> {
+    const connections = this.#connections;
+    this.#connections = undefined;
+    await connections?.close();
+  }
+
+  async #find(url: URL): Promise<Found> {
+    const use = this.#options.recorded?.byUrl(url.href);
+    const copy = use && this.#copyOf(use);
+    if (copy !== undefined) return copy;
+    try {
+      return this.#use(await this.#queue(() => this.#get(url)));
+    } catch (error) {
+      if (!(error instanceof ImageError)) throw error;
+      return { flaw: cleanText(error.message) };
+    }
+  }
+
+  #use({ entry: { file, width, height, url }, bytes, isKept, stale }: UsableImage): LocalImage {
+    const cache = this.#cache;
+    const read = async () => (await cache?.read(url))?.bytes;
+    this.#contents.set(file, isKept ? read : async () => bytes);
+    return { file, width, height, href: hrefOf(this.#assets, file), stale };
+  }
+
+  async #get(url: URL): Promise<UsableImage> {
+    const { offline, staleIfError } = this.#settings;
+    const cached = await this.#cache?.read(url.href);
+    const age = cached === undefined ? Number.POSITIVE_INFINITY : Date.now() - cached.entry.fetchedAt;
+    if (cached !== undefined && (offline || Date.now() < cached.entry.freshUntil)) {
+      return { ...cached, isKept: true };
+    }
+    if (offline) throw new ImageError('it is not in the cache, and `offline` is set');
+    try {
+      return await this.#download(url, cached);
+    } catch (error) {
+      if (!(error instanceof ImageError) || !error.isTrouble) throw error;
+      if (cached === undefined || age >= staleIfError) throw error;
+      return { ...cached, isKept: true, stale: cleanText(error.message) };
+    }
+  }
+
+  async #download(url: URL, cached: CachedImage | undefined): Promise<UsableImage> {
+    const failures = this.#failures.get(url.host) ?? 0;
+    if (failures >= failuresInARow) {
+      throw new ImageError(`its host failed for ${failuresInARow} images in a row and was given up`, true);
+    }
+    this.#connections ??= openConnections({
+      ca: this.#settings.ca,
+      concurrency: downloadsAtOnce,
+      limits: { ...defaultLimits, bodyBytes: imageBytes },
+      server: 'its host',
+    });
+    try {
+      const downloaded = await downloadImage(url, cached?.entry ?? {}, this.#connections);
+      this.#failures.set(url.host, 0);
+      if (!('unchanged' in downloaded)) return await this.#keep(url, downloaded);
+      if (cached === undefined) throw new ImageError('its host sent no image');
+      return await this.#store({ ...cached, entry: { ...cached.entry, ...times(downloaded.freshFor ?? 0) } });
+    } catch (error) {
+      if (error instanceof ImageError && error.isTrouble) {
+        this.#failures.set(url.host, (this.#failures.get(url.host) ?? 0) + 1);
+      }
+      throw error;
+    }
+  }
+
+  async #keep(
+    url: URL,
+    downloaded: Exclude<Awaited<ReturnType<typeof downloadImage>>, { unchanged: true }>,
+  ): Promise<UsableImage> {
+    const { bytes, contentType, freshFor, etag, lastModified } = downloaded;
+    const { extension, ...size } = examineImage(bytes, contentType);
+    const entry: ImageEntry = {
+      url: url.href,
+      file: imageName(url, bytes, extension),
+      ...size,
+      sha256: hash('sha256', bytes),
+      etag,
+      lastModified,
+      ...times(freshFor ?? 0),
+    };
+    return freshFor === undefined ? { entry, bytes, isKept: false } : this.#store({ entry, bytes });
+  }
+
+  async #store(image: CachedImage): Promise<UsableImage> {
+    return { ...image, isKept: (await this.#cache?.write(image)) === true };
+  }
+}
+
+function times(freshFor: number): Pick<ImageEntry, 'fetchedAt' | 'freshUntil'> {
+  const fetchedAt = Date.now();
+  return { fetchedAt, freshUntil: fetchedAt + freshFor };
+}
+
+/** Why a URL is not asked for. */
+function flawOf(url: URL): string | undefined {
+  if (url.protocol !== 'https:') return 'its URL does not begin with https:';
+  if (url.username !== '' || url.password !== '') return 'its URL contains a user name or a password';
+  if (url.href.length > longestUrl) return `its URL is longer than ${longestUrl} characters`;
+  return containsKnownKey(url.href) ? 'its URL contains the API key' : undefined;
+}
+
+/** The URL of a file in the folder of assets. */
+function hrefOf({ folder, prefix }: Assets, file: string): string {
+  const extension = file.slice(file.lastIndexOf('.') + 1);
+  const start = typeof prefix === 'string' ? prefix : (prefix[extension] ?? prefix['fallback'] ?? '');
+  return `${start.replace(/\/$/, '')}/${folder}/${file}`;
+}

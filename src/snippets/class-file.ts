@@ -1,0 +1,61 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { decodeHTMLAttribute } from 'entities/decode';
+import { escapeAttribute } from 'entities/escape';
+import { writeSmallFile } from '../write-atomically.ts';
+
+/**
+ * The file with the classes of snippets, which tools that make CSS read while Vite bundles. It names nothing else, so
+ * that CSS changes only when the set of classes does.
+ */
+export class ClassFile {
+  readonly #file: string;
+  readonly #names = new Set<string>();
+  #written: string | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+    try {
+      this.#written = readFileSync(file, 'utf8');
+    } catch {
+      // There is none before the first build.
+    }
+  }
+
+  get names(): string[] {
+    return [...this.#names].sort();
+  }
+
+  /** The classes that were written last. */
+  get written(): string[] {
+    return namesIn(this.#written ?? '');
+  }
+
+  /** Keeps the classes that the file has, until it is known which of them are used. */
+  keep(): void {
+    this.add(this.written);
+  }
+
+  /** Creates the file if there is none, so that a tool does not look for it in vain. */
+  create(): void {
+    if (this.#written === undefined) this.write();
+  }
+
+  add(names: Iterable<string>): void {
+    for (const name of names) this.#names.add(name);
+  }
+
+  /** Writes the file unless it is as it should be: a tool that watches it would make CSS again. */
+  write(): void {
+    const text = `<div class="${escapeAttribute(this.names.join(' '))}"></div>\n`;
+    if (text === this.#written) return;
+    mkdirSync(dirname(this.#file), { recursive: true });
+    writeSmallFile(this.#file, text);
+    this.#written = text;
+  }
+}
+
+function namesIn(text: string): string[] {
+  const [, names = ''] = /^<div class="([^"]*)"/.exec(text) ?? [];
+  return names === '' ? [] : decodeHTMLAttribute(names).split(' ');
+}

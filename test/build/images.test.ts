@@ -1,0 +1,132 @@
+import { access, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startCommand } from '../support/command.ts';
+import { type ImageHost, images, startImageHost } from '../support/images.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
+import { certificate } from '../support/tls-server.ts';
+
+let host: ImageHost;
+let service: TestService;
+let site: Site;
+
+const feedEmbed = '&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;';
+const hero = (name: string) => `<p><img alt="" src="${host.origin}/${name}"></p>`;
+
+beforeAll(async () => {
+  const headers = { etag: '"1"' };
+  host = await startImageHost({
+    '/hero.png': { type: 'image/png', body: images.png, headers },
+    '/late.jpg': { type: 'image/jpeg', body: images.jpg, headers },
+  });
+  service = await startTestService({ 1: hero('hero.png'), 2: hero('gone.png'), 3: hero('hero.png') });
+  site = await createSite({
+    'astro.config.mjs': configWith(
+      JSON.stringify({ ca: certificate.ca, images: { hosts: [host.host] } }),
+    ).replace('integrations:', "base: '/docs', integrations:"),
+    'src/pages/index.astro': '<html><body><snippet-embed id="1"></snippet-embed></body></html>',
+    'src/pages/both.astro':
+      '<html><body><snippet-embed id="3"></snippet-embed><snippet-embed id="2"></snippet-embed></body></html>',
+    'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><channel><item><description>${feedEmbed}</description></item></channel></rss>', { headers: { 'content-type': 'application/xml' } });`,
+    'src/content.config.ts': `import { defineCollection } from 'astro:content';
+import { snippetLoader } from 'astro-snippets/loader';
+export const collections = { banners: defineCollection({ loader: snippetLoader({ top: { id: 4 } }) }) };`,
+  });
+  service.put(4, hero('late.jpg'));
+});
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+  await host.close();
+});
+
+/** The site's own copy of an image that a page shows, and the attributes in front of it. */
+async function shownOn(page: string): Promise<{ attributes: string; file: string }> {
+  const [, attributes = '', file = ''] =
+    /<img (.*?) alt="" src="\/docs\/(_astro\/[^"]+)">/.exec(await site.read(page)) ?? [];
+  return { attributes, file };
+}
+
+const bytesOf = (name: string) => readFile(join(site.directory, 'dist', name));
+
+test('a build serves the images of snippets itself, and a refresh does what a build would', async () => {
+  const built = await site.build(service.environment);
+  expect(built.exitCode, built.output).toBe(0);
+  const { attributes, file } = await shownOn('index.html');
+  expect(attributes).toBe('width="80" height="45" loading="lazy" decoding="async"');
+  expect(file).toMatch(/^_astro\/hero\.[0-9a-f]{20}\.png$/);
+  expect(await bytesOf(file)).toEqual(images.png);
+  // An image that is gone stays where it was, with one warning that names the snippet and its page.
+  expect(await site.read('both/index.html')).toContain(`<img alt="" src="${host.origin}/gone.png">`);
+  expect(built.output.match(/Snippet 2 shows .*/g)).toEqual([
+    `Snippet 2 shows ${host.origin}/gone.png from its own host: its host answered with 404. It is on both/index.html.`,
+  ]);
+  // In a feed a URL without a host means nothing.
+  expect(await site.read('feed.xml')).toContain(`${host.origin}/hero.png`);
+  // The image of a collection.
+  const [late = ''] = (await site.list()).filter((name) => /^_astro\/late\..*\.jpg$/.test(name));
+  expect(await bytesOf(late)).toEqual(images.jpg);
+  // Each once, and without the key.
+  expect(host.requests.map(({ path }) => path).sort()).toEqual(['/gone.png', '/hero.png', '/late.jpg']);
+  expect(JSON.stringify(host.requests)).not.toContain(service.environment.SNIPPETS_API_KEY);
+
+  // A refresh downloads what is new, and asks for nothing else.
+  host.answers['/new.webp'] = { type: 'image/webp', body: images.webp, headers: { etag: '"1"' } };
+  host.requests.length = 0;
+  service.put(1, hero('new.webp'));
+  const environment = service.environment as Record<string, string>;
+  const check = await startCommand(site.directory, ['check'], environment).ended;
+  expect(check.exitCode, check.output).toBe(10);
+  expect(host.requests).toEqual([]);
+  const refresh = await startCommand(site.directory, ['refresh'], environment).ended;
+  expect(refresh.exitCode, refresh.output).toBe(0);
+  expect(host.requests.map(({ path }) => path)).toEqual(['/new.webp']);
+  const renewed = await shownOn('index.html');
+  expect(renewed.attributes).toBe('width="50" height="30" loading="lazy" decoding="async"');
+  expect(await bytesOf(renewed.file)).toEqual(images.webp);
+  expect(await site.read('feed.xml')).toContain(`${host.origin}/new.webp`);
+  const pages = ['index.html', 'both/index.html', 'feed.xml', renewed.file, file];
+  const refreshed = await Promise.all(pages.map((name) => bytesOf(name)));
+
+  // What the next build makes is the same, to the byte. It only asks whether images have changed.
+  host.requests.length = 0;
+  const again = await site.build(service.environment);
+  expect(again.exitCode, again.output).toBe(0);
+  expect(await Promise.all(pages.map((name) => bytesOf(name)))).toEqual(refreshed);
+  const withoutValidator = host.requests.filter(({ headers }) => headers['if-none-match'] === undefined);
+  expect(withoutValidator.map(({ path }) => path)).toEqual(['/gone.png']);
+});
+
+test('a refresh fetches an image again whose file is gone from the output', async () => {
+  const { file } = await shownOn('both/index.html');
+  await rm(join(site.directory, 'dist', file));
+  service.put(2, 'no image any more');
+  const refresh = await startCommand(
+    site.directory,
+    ['refresh'],
+    service.environment as Record<string, string>,
+  ).ended;
+  expect(refresh.exitCode, refresh.output).toBe(0);
+  await access(join(site.directory, 'dist', file));
+});
+
+test('astro dev serves the images of snippets at the same URLs', async () => {
+  const dev = site.start(['dev', '--port', '0'], service.environment);
+  try {
+    await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 50_000 });
+    const [address = ''] = /http:\/\/localhost:\d+/.exec(dev.output()) ?? [];
+    const page = await (await fetch(`${address}/docs/both/`)).text();
+    const [, tag = '', src = ''] = /<img (.*?) src="([^"]+)">/.exec(page) ?? [];
+    expect(tag).toBe('width="80" height="45" loading="lazy" decoding="async" alt=""');
+    expect(src).toBe(`/docs/${(await shownOn('both/index.html')).file}`);
+    const response = await fetch(address + src);
+    expect(response.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(images.png);
+    expect(await (await fetch(`${address}/docs/feed.xml`)).text()).toContain(`${host.origin}/new.webp`);
+    expect((await fetch(`${address}/docs/_astro/none.0123456789abcdef0123.png`)).status).toBe(404);
+  } finally {
+    dev.process.kill('SIGTERM');
+    await dev.ended;
+  }
+});

@@ -1,0 +1,226 @@
+import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { protectKey } from '../../src/client/known-keys.ts';
+import { SiteImages } from '../../src/images/site-images.ts';
+import { type ImageHost, images, startImageHost } from '../support/images.ts';
+import { certificate, makeCertificate, rawServer } from '../support/tls-server.ts';
+
+let host: ImageHost;
+let folder: string;
+const opened: SiteImages[] = [];
+
+beforeEach(async () => {
+  host = await startImageHost({
+    '/a.png': { type: 'image/png', body: images.png, headers: { etag: '"1"' } },
+  });
+  folder = await mkdtemp(join(tmpdir(), 'images-'));
+});
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+  await host.close();
+  await rm(folder, { recursive: true });
+});
+
+function open({
+  offline = false,
+  staleIfError = 0,
+  ca = certificate.ca,
+  hosts = [host.host],
+} = {}): SiteImages {
+  const assets = { folder: '_astro', prefix: { png: 'https://png.test/', fallback: '/base/' } };
+  const site = new SiteImages({ ca, offline, staleIfError }, { hosts, assets, folder });
+  opened.push(site);
+  return site;
+}
+
+const find = (site: SiteImages, path: string) => site.find(new URL(path, host.origin));
+
+test.for([
+  ['png', 'image/png', 80, 45],
+  ['jpg', 'image/jpeg; charset=binary', 60, 40],
+  ['turned', 'image/jpeg', 40, 60],
+  ['gif', 'image/gif', 20, 10],
+  ['webp', 'image/webp', 50, 30],
+  ['avif', 'image/avif', 48, 32],
+] as const)('an image is measured as a browser shows it: %s', async ([name, type, width, height]) => {
+  host.answers['/x'] = { type, body: images[name] };
+  expect(await find(open(), '/x')).toMatchObject({ width, height });
+});
+
+test('an image is named after its URL and its bytes, and its URL begins as the Astro config says', async () => {
+  host.answers['/%C3%BC/Big%20Photo_1.jpeg?w=3'] = { type: 'image/jpeg', body: images.jpg };
+  const site = open();
+  expect(await find(site, '/a.png')).toMatchObject({
+    href: expect.stringMatching(/^https:\/\/png\.test\/_astro\/a\.[0-9a-f]{20}\.png$/),
+  });
+  const photo = await find(site, '/ü/Big Photo_1.jpeg?w=3');
+  expect(photo).toMatchObject({
+    href: expect.stringMatching(/^\/base\/_astro\/big-photo-1\.[0-9a-f]{20}\.jpg$/),
+  });
+  const { file } = photo as { file: string };
+  expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.jpg);
+});
+
+test.for([
+  ['a 404', { status: 404 }, 'its host answered with 404'],
+  [
+    'a redirect',
+    { status: 302, headers: { location: '/a.png' } },
+    'its host answered with a redirect (302), which is not followed',
+  ],
+  [
+    'an SVG',
+    { type: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
+    'it is an SVG, which may contain scripts',
+  ],
+  [
+    'a page that says it is an image',
+    { type: 'image/png', body: '<!doctype html><script>1</script>' },
+    'it is not a PNG, JPEG, GIF, WebP or AVIF image',
+  ],
+  [
+    'an image that says it is a page',
+    { type: 'text/html', body: images.png },
+    'it was sent with the type text/html but is a PNG image',
+  ],
+  ['an image without a type', { body: images.gif }, 'it was sent with no type but is a GIF image'],
+  [
+    'an image that is cut before its size',
+    { type: 'image/jpeg', body: images.jpg.subarray(0, 100) },
+    'its size could not be read',
+  ],
+  [
+    'an image of more than 10 MiB',
+    { type: 'image/png', body: Buffer.concat([images.png, Buffer.alloc(10 * 1024 * 1024)]) },
+    'the answer is longer than 10485760 bytes',
+  ],
+] as const)('no copy is made of %s', async ([, answer, flaw]) => {
+  host.answers['/x'] = answer;
+  expect(await find(open(), '/x')).toEqual({ flaw });
+  expect(host.requests).toHaveLength(1);
+});
+
+test('a host that fails is asked three times, and then used', async () => {
+  host.answers['/x'] = [{ status: 503 }, { status: 429 }, { type: 'image/png', body: images.png }];
+  expect(await find(open(), '/x')).toMatchObject({ width: 80 });
+  expect(host.requests).toHaveLength(3);
+});
+
+test('a body that is cut off is no image', async () => {
+  const cut = await rawServer((socket) => {
+    socket.end(
+      Buffer.concat([
+        Buffer.from(
+          `HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: ${images.png.length}\r\n\r\n`,
+        ),
+        images.png.subarray(0, 60),
+      ]),
+    );
+  });
+  try {
+    const site = open({ hosts: [`localhost:${cut.port}`] });
+    expect(await site.find(new URL(`${cut.origin}/a.png`))).toMatchObject({
+      flaw: expect.stringMatching(/./),
+    });
+  } finally {
+    await cut.close();
+  }
+});
+
+test('a host whose certificate does not verify is not used', async () => {
+  const { flaw } = (await find(open({ ca: (await makeCertificate()).ca }), '/a.png')) as { flaw: string };
+  expect(flaw).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
+});
+
+test('a host is given up after five images that it failed for', async () => {
+  const site = open();
+  const paths = Array.from({ length: 40 }, (_, number) => `/${number}.png`);
+  for (const path of paths) host.answers[path] = { status: 500 };
+  const found = await Promise.all(paths.map((path) => find(site, path)));
+  expect(found.at(-1)).toEqual({ flaw: 'its host failed for 5 images in a row and was given up' });
+  expect(new Set(host.requests.map(({ path }) => path)).size).toBeLessThan(20);
+});
+
+test('only listed hosts are asked, by https, and never with the API key', async () => {
+  const key = 'sk_images_5f2c81d07ab94e63';
+  protectKey(key);
+  const site = open();
+  expect(await site.find(new URL('https://other.test/a.png'))).toBeUndefined();
+  expect(await site.find(new URL(`http://${host.host}/a.png`))).toEqual({
+    flaw: 'its URL does not begin with https:',
+  });
+  expect(await site.find(new URL(`https://me:x@${host.host}/a.png`))).toEqual({
+    flaw: 'its URL contains a user name or a password',
+  });
+  expect(await find(site, `/a.png?key=${key}`)).toEqual({ flaw: 'its URL contains the API key' });
+  expect(host.requests).toEqual([]);
+  await find(site, '/a.png');
+  expect(host.requests).toHaveLength(1);
+  expect(host.requests[0]?.headers).not.toHaveProperty('authorization');
+  expect(host.requests[0]?.headers).not.toHaveProperty('cookie');
+});
+
+test('an image is downloaded once in a run, and the next run only asks whether it has changed', async () => {
+  const first = open();
+  const [one, two] = await Promise.all([find(first, '/a.png'), find(first, '/a.png')]);
+  expect(two).toEqual(one);
+  expect(host.requests).toHaveLength(1);
+  const second = open();
+  expect(await find(second, '/a.png')).toEqual(one);
+  expect(host.requests[1]?.headers['if-none-match']).toBe('"1"');
+  expect(Buffer.from((await second.read((one as { file: string }).file)) ?? [])).toEqual(images.png);
+  host.answers['/a.png'] = {
+    type: 'image/png',
+    body: Buffer.concat([images.png, Buffer.from([0])]),
+    headers: { etag: '"2"' },
+  };
+  expect((await find(open(), '/a.png')) as { file: string }).not.toEqual(one);
+});
+
+test('an image is not asked for again while its host says that it stays', async () => {
+  host.answers['/a.png'] = {
+    type: 'image/png',
+    body: images.png,
+    headers: { 'cache-control': 'public, max-age=600' },
+  };
+  await find(open(), '/a.png');
+  await find(open(), '/a.png');
+  expect(host.requests).toHaveLength(1);
+});
+
+test('an image that must not be stored is used, but not kept', async () => {
+  host.answers['/a.png'] = { type: 'image/png', body: images.png, headers: { 'cache-control': 'no-store' } };
+  const site = open();
+  const { file } = (await find(site, '/a.png')) as { file: string };
+  expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.png);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('offline, only the cache is used', async () => {
+  await find(open(), '/a.png');
+  const site = open({ offline: true });
+  expect(await find(site, '/a.png')).toMatchObject({ width: 80 });
+  expect(await find(site, '/b.png')).toEqual({ flaw: 'it is not in the cache, and `offline` is set' });
+  expect(host.requests).toHaveLength(1);
+});
+
+test('with staleIfError, a host in trouble leads to the last image and a warning', async () => {
+  await find(open(), '/a.png');
+  host.answers['/a.png'] = { status: 503 };
+  expect(await find(open(), '/a.png')).toEqual({ flaw: 'its host answered with 503' });
+  const stale = await find(open({ staleIfError: 60_000 }), '/a.png');
+  expect(stale).toMatchObject({ width: 80, stale: 'its host answered with 503' });
+});
+
+test('an image in the cache that was cut off is downloaded again', async () => {
+  const { file } = (await find(open(), '/a.png')) as { file: string };
+  await truncate(join(folder, file), 50);
+  const site = open();
+  await find(site, '/a.png');
+  expect(host.requests[1]?.headers).not.toHaveProperty('if-none-match');
+  expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.png);
+  for (const name of await readdir(folder)) await writeFile(join(folder, name), '{');
+  expect(await find(open(), '/a.png')).toMatchObject({ file });
+});
