@@ -310,13 +310,14 @@ let undici: typeof import('undici') | undefined;
 /**
  * Loads undici on the first request, since loading takes time.
  *
- * On load, undici makes itself the dispatcher of the process's built-in `fetch` unless there is one already. To leave
- * other code's requests alone, the built-in fetch is initialized first and its dispatcher restored afterwards, all in
- * one tick. (undici's own symbol stays: other users of the same copy need it.)
+ * On load, undici makes itself the dispatcher of the process's built-in `fetch`. To leave other code's requests alone,
+ * the one before is restored in the same tick; if there was none, the built-in fetch sets its own when it is first used.
+ * From Node 26 on both use the same symbol, which other users of this copy of undici need: there the built-in fetch is
+ * initialized first, and undici leaves its dispatcher alone.
  */
 function loadUndici(): typeof import('undici') {
   if (undici !== undefined) return undici;
-  void globalThis.Response;
+  if (Number.parseInt(process.versions.node, 10) >= 26) void globalThis.Response;
   const globals = globalThis as { [builtInDispatcher]?: unknown };
   const before = globals[builtInDispatcher];
   undici = createRequire(import.meta.url)('undici') as typeof import('undici');
