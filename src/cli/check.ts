@@ -25,7 +25,7 @@ export async function check(project: ProjectOptions, { json = false, exec }: Che
  * @throws AstroError if the check failed. The command was not run then.
  */
 async function checkAndRun(project: ProjectOptions, json: boolean, exec: string): Promise<number> {
-  const record = await manifestPath(project);
+  const recordOf = () => manifestPath(project);
   const found = await showChanges(project, json).catch((error: unknown) => {
     const { message, exitCode } = explain(error);
     if (exitCode !== exitCodes.needsBuild) throw error;
@@ -33,19 +33,19 @@ async function checkAndRun(project: ProjectOptions, json: boolean, exec: string)
     return exitCode;
   });
   if (found === exitCodes.ok) {
-    if (!(await isCommandPending(record))) return found;
+    if (!(await isCommandPending(await recordOf()))) return found;
     printError('The command of --exec has not succeeded since the last change. It is run again.');
   }
   // Standard output stays one JSON document.
   const stdout = json ? 'stderr' : 'stdout';
-  const status = await runPendingCommand(record, () => runCommand(exec, { stdout }));
+  const status = await runPendingCommand(recordOf, () => runCommand(exec, { stdout }));
   if (status !== 0) {
     printError(
       `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
     );
   } else if (found === exitCodes.needsBuild && (await findManifest(project)) === undefined) {
     printError(
-      `There is still no record of a build at ${record}, so the next check with --exec runs the command again.`,
+      `There is still no record of a build at ${await recordOf()}, so the next check with --exec runs the command again.`,
     );
   }
   return status;

@@ -16,20 +16,35 @@ export async function isCommandPending(record: string): Promise<boolean> {
 /**
  * Runs a command that has to succeed once. Until it does, {@link isCommandPending} is true, also in later processes.
  *
+ * @param recordOf returns the record as it is at the time: the command may be a build that leaves the first one.
  * @param run returns the exit status.
  * @throws if the folder of the record cannot be written to.
  */
-export async function runPendingCommand(record: string, run: () => Promise<number>): Promise<number> {
-  await markPending(record);
-  const status = await run();
-  if (status === 0) await rm(pendingFile(record), { force: true });
-  // Again, since a build may have emptied the folder.
-  else await markPending(record);
+export async function runPendingCommand(
+  recordOf: () => Promise<string>,
+  run: () => Promise<number>,
+): Promise<number> {
+  const status = await buildPending(recordOf, run);
+  if (status === 0) await rm(pendingFile(await recordOf()), { force: true });
   return status;
 }
 
-/** Notes that a command has to run. */
-export async function markPending(record: string): Promise<void> {
+/**
+ * Runs a build whose result has to be deployed: {@link isCommandPending} is true from before it begins, so that what is
+ * built is deployed even if this process ends in between.
+ */
+export async function buildPending<T>(recordOf: () => Promise<string>, run: () => Promise<T>): Promise<T> {
+  const before = await recordOf();
+  await markPending(before);
+  const result = await run();
+  const record = await recordOf();
+  // Again, since a build may have emptied the folder, or left its record elsewhere.
+  await markPending(record);
+  if (record !== before) await rm(pendingFile(before), { force: true });
+  return result;
+}
+
+async function markPending(record: string): Promise<void> {
   await mkdir(dirname(record), { recursive: true });
   await writeFile(pendingFile(record), '');
 }

@@ -4,7 +4,7 @@ import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/user-error.ts';
 import { explain } from './explain.ts';
 import { exitCodes, print } from './output.ts';
-import { isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
+import { buildPending, isCommandPending, runPendingCommand } from './pending-command.ts';
 import { findManifest, manifestPath, openProject, type ProjectOptions } from './project.ts';
 import { afterFailure, type SiteUpdate, updateSite } from './refresh.ts';
 import { runCommand } from './run-command.ts';
@@ -33,10 +33,14 @@ export interface WatchOptions {
 /** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
 export async function watch(project: ProjectOptions, options: WatchOptions): Promise<void> {
   const { every, build, exec } = options;
-  const record = await manifestPath(project);
+  const recordOf = () => manifestPath(project);
+  const builds = (command: string) => {
+    const run = () => buildSite(project, command);
+    return exec === undefined ? run() : buildPending(recordOf, run);
+  };
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
   if (build === undefined || (await findManifest(project)) !== undefined) await openProject(project);
-  const needsDeploy = exec !== undefined && (await isCommandPending(record));
+  const needsDeploy = exec !== undefined && (await isCommandPending(await recordOf()));
   await untilInterrupted(async (signal) => {
     // Not before signals are handled, since a caller may stop the command as soon as it says so.
     print(`Checking every ${every / 1000} s. Press Ctrl-C to stop.`);
@@ -46,15 +50,8 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
       signal,
       clock: systemClock,
       update: () => updateSite(project, options, signal),
-      build:
-        build === undefined
-          ? undefined
-          : async () => {
-              // In advance, so that what is built is deployed even if this process ends in between.
-              if (exec !== undefined) await markPending(record);
-              return buildSite(project, build);
-            },
-      deploy: async () => (exec === undefined ? 0 : runPendingCommand(record, () => runCommand(exec))),
+      build: build === undefined ? undefined : () => builds(build),
+      deploy: async () => (exec === undefined ? 0 : runPendingCommand(recordOf, () => runCommand(exec))),
       log: (line) => {
         if (!signal.aborted) print(line);
       },

@@ -4,6 +4,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startCommand } from '../support/command.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
+import { snippetsCommand } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -376,6 +377,16 @@ describe('after a run that was killed while it wrote', () => {
     expect(await folder.files('public')).toEqual({ 'a.html': '<p><b>one</b></p>', 'b.html': 'two & more' });
     expect(await runs(folder, ['list'])).toBe('Snippet 2\n    b.html\nSnippet 1\n    a.html\n');
   });
+});
+
+test('a command that inlines for the first time and then fails is run again by the next check', async () => {
+  const folder = await folderWith({ 'public/index.html': embed(1) });
+  const command = `"${process.execPath}" "${snippetsCommand}" inline public && exit 7`;
+  await runs(folder, ['check', '--exec', command], 7);
+  const again = await runs(folder, ['check', '--exec', 'echo deployed']);
+  expect(again).toContain('has not succeeded since the last change');
+  expect(again).toContain('deployed');
+  expect(await runs(folder, ['check', '--exec', 'echo deployed'])).not.toContain('deployed');
 });
 
 describe('astro-snippets inline, with options for snippets that are not there', () => {
