@@ -165,7 +165,10 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       return { ...context, isExample: true };
     }
     for (const attribute of attributes) {
-      if (hasName(attribute)) scanAttribute(search, part, attribute, isXml);
+      if (!hasName(attribute)) continue;
+      scanAttribute(search, part, attribute, isXml);
+      // Its start tag shows something, and has to stay.
+      paragraph = undefined;
     }
     if (inside !== undefined) return { ...context, ...inside };
     if (isHeading(tag.name)) return { ...context, heading: tag };
