@@ -40,12 +40,11 @@ export class Announcements {
    */
   lost(site: ScannedSite, scannable: readonly ScannableFile[], base: string): LostSnippet[] {
     if (this.#announced.size === 0) return [];
-    const keysIn = new Map(
-      site.files.map(({ source, embeds }) => [
-        source.name,
-        new Set(embeds.map(({ request }) => request.key)),
-      ]),
-    );
+    const embedsIn = new Map(site.files.map(({ source, embeds }) => [source.name, embeds]));
+    const keysIn = (name: string) => {
+      const embeds = embedsIn.get(name);
+      return embeds === undefined ? [] : site.store.read(embeds).map(({ request }) => request.key);
+    };
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
     const everywhere = new Set(site.uses.map(({ request }) => request.key));
@@ -54,7 +53,7 @@ export class Announcements {
         names.has(name),
       );
       if (files.some((name) => invalid.has(name))) return [];
-      const found = files.length === 0 ? [everywhere] : files.flatMap((name) => keysIn.get(name) ?? []);
+      const found = files.length === 0 ? [everywhere] : [new Set(files.flatMap(keysIn))];
       return [...onPage]
         .filter(([key]) => !found.some((keys) => keys.has(key)))
         .map(([, { id }]) => {

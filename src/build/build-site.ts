@@ -13,13 +13,7 @@ import type { Announcements } from './announcements.ts';
 import type { FinishedSite } from './check-late-files.ts';
 import { inlineFiles } from './inline-files.ts';
 import { type CollectedEntry, FileRecorder } from './record-files.ts';
-import {
-  type EmbeddingFile,
-  listSiteFiles,
-  type ScannableFile,
-  type SiteFile,
-  scanSite,
-} from './scan-site.ts';
+import { listSiteFiles, type ScannableFile, type ScannedSite, type SiteFile, scanSite } from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
 import { OutputVerifier, refuseKey } from './verify-output.ts';
 
@@ -123,29 +117,32 @@ async function inlineSnippets(
   for (const file of files) if (incomplete.has(file.name)) unfinished.add(file);
   if (site.files.length + lost.length === 0) return undefined;
   onEmbeds();
-  const pages = site.files.filter(({ source }) => source.kind === 'html');
-  const inPages = pages.flatMap(({ embeds }) => embeds);
-  for (const warning of await headingWarnings(inPages, sources)) logger.warn(warning);
+  for (const warning of await headingWarnings(site.idsInHeadings, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];
   const snippets = await fetcher.fetch(site.uses, { invalid, onSettled });
   const htmlOf = (key: string) => snippets.get(key)?.html;
-  for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
+  for (const warning of blockWarnings(pagesWithText(site), htmlOf)) logger.warn(warning);
   const recorder = new FileRecorder(site.uses, snippets, collected);
   const headers = settings.html.policy === 'hash' ? new HeaderPolicies(routeToHeaders, base) : undefined;
-  await inlineFiles(site.files, {
+  await inlineFiles(site, {
     snippets,
     headers,
     onFile(file, inlined) {
-      unfinished.delete(file.source);
-      verifier.check(file.source, inlined.file);
-      recorder.add(file, inlined);
+      unfinished.delete(file);
+      verifier.check(file, inlined.file);
+      recorder.add(file.name, inlined);
     },
   });
   logger.info(describeBuild(site, fetcher.counts, performance.now() - start));
   return recorder;
 }
 
-function withBytes({ source, embeds, bytes }: EmbeddingFile): PageWithEmbeds {
-  return { name: source.name, embeds, read: () => bytes ?? readFileSync(source.file) };
+/** Pages in which an embed is in a paragraph with something else. */
+function* pagesWithText({ files, store }: ScannedSite): Generator<PageWithEmbeds> {
+  for (const { source, embeds, isInText, bytes } of files) {
+    if (!isInText || source.kind !== 'html') continue;
+    const read = () => bytes ?? readFileSync(source.file);
+    yield { name: source.name, embeds: store.read(embeds), read };
+  }
 }

@@ -1,6 +1,8 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { Form } from '../embed/found.ts';
 import type { Range } from '../embed/html-scanner.ts';
-import { type Inlined, inline } from '../embed/inline.ts';
+import { compose, type Inlined, inline } from '../embed/inline.ts';
 import { writeError } from '../failures/write-error.ts';
 import {
   allowInTag,
@@ -12,7 +14,8 @@ import {
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
-import type { EmbeddingFile, SiteFile } from './scan-site.ts';
+import { readBytes } from './read-file.ts';
+import type { ScannableFile, ScannedSite, SiteFile } from './scan-site.ts';
 
 export interface InlinedFile extends Inlined<FileEmbed> {
   /** The elements that set the page's policy: as they were, and where they are now. */
@@ -24,31 +27,36 @@ export interface InlineOptions {
   /** The policies in headers, if policies are to allow what is inlined. */
   headers: HeaderPolicies | undefined;
   /** Called with each file once it contains no embed any more. */
-  onFile(file: EmbeddingFile, inlined: InlinedFile): void;
+  onFile(file: ScannableFile, inlined: InlinedFile): void;
 }
 
 /**
  * Replaces the embeds of each file with their contents; those of a snippet without content, with their children. Adds
  * the hashes of inlined code to a page's policy if the site asks for it.
  */
-export async function inlineFiles(files: readonly EmbeddingFile[], options: InlineOptions): Promise<void> {
+export async function inlineFiles(
+  { files, store }: Pick<ScannedSite, 'files' | 'store'>,
+  options: InlineOptions,
+): Promise<void> {
+  const bytesOf = composer(options.snippets);
   await inTurns(files, (file) => {
-    const before = file.bytes ?? readFileSync(file.source.file);
+    const { source, bytes } = file;
     file.bytes = undefined;
-    const inlined = inlineFile(before, file, options);
-    overwrite(file.source, inlined.file, before.length);
-    options.onFile(file, inlined);
+    const inlined = rewrite(source, bytes, (before) =>
+      inlineFile(before, { source, embeds: store.read(file.embeds) }, bytesOf, options),
+    );
+    options.onFile(source, inlined);
   });
 }
 
 function inlineFile(
   before: Buffer,
-  { source, embeds }: EmbeddingFile,
+  { source, embeds }: { source: ScannableFile; embeds: readonly FileEmbed[] },
+  bytesOf: (embed: FileEmbed) => Buffer | undefined,
   { snippets, headers }: InlineOptions,
 ): InlinedFile {
-  const contentOf = ({ request }: FileEmbed) => snippets.get(request.key);
   if (headers === undefined || source.kind !== 'html') {
-    return { ...inline(before, embeds, contentOf), policies: [] };
+    return { ...inline(before, embeds, bytesOf), policies: [] };
   }
   const shown = embeds.flatMap(({ form, request }) =>
     form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
@@ -59,9 +67,32 @@ function inlineFile(
     ({ start }) => !embeds.some((embed) => contains(embed, start)),
   );
   const tags = elements.map(({ start, end, tag }) => ({ start, end, bytes: allowInTag(tag, sources) }));
-  const inlined = inline(before, embeds, contentOf, tags);
+  const inlined = inline(before, embeds, bytesOf, tags);
   const policies = inlined.otherPlaces.map((place, index) => ({ ...place, tag: elements[index]?.tag ?? '' }));
   return { ...inlined, policies };
+}
+
+// Contents are in memory anyway. This is how much more they may take.
+const maxComposedBytes = 16 * 1024 * 1024;
+
+/** Returns a function that composes the content of an embed, and remembers it for the next that is written alike. */
+function composer(snippets: FetchedSnippets): (embed: FileEmbed) => Buffer | undefined {
+  const composed = new Map<Form, Map<SnippetRequest, Buffer>>();
+  let composedBytes = 0;
+  return ({ request, form }) => {
+    const known = composed.get(form)?.get(request);
+    if (known !== undefined) return known;
+    const content = snippets.get(request.key);
+    if (content === undefined) return undefined;
+    const bytes = compose(content, form);
+    composedBytes += bytes.length;
+    if (composedBytes <= maxComposedBytes) {
+      const alike = composed.get(form);
+      if (alike === undefined) composed.set(form, new Map([[request, bytes]]));
+      else alike.set(request, bytes);
+    }
+    return bytes;
+  };
 }
 
 function contains({ start, end }: Range, offset: number): boolean {
@@ -71,19 +102,34 @@ function contains({ start, end }: Range, offset: number): boolean {
 /**
  * Writes a file in place. It is not read before the build ends, and writing a temporary file and renaming it takes
  * many times longer.
+ *
+ * @param kept the file's bytes if they are in memory; otherwise they are read.
  */
-function overwrite({ file, name }: SiteFile, bytes: Buffer, lengthBefore: number): void {
+function rewrite(
+  { file, name }: SiteFile,
+  kept: Buffer | undefined,
+  inlined: (before: Buffer) => InlinedFile,
+): InlinedFile {
   const descriptor = openSync(file, 'r+');
   try {
-    for (let written = 0; written < bytes.length; ) {
-      written += writeSync(descriptor, bytes, written, bytes.length - written, written);
+    const before = kept ?? readBytes(descriptor, fstatSync(descriptor).size);
+    const after = inlined(before);
+    try {
+      write(descriptor, after.file, before.length);
+    } catch (error) {
+      // Part of the new page and part of the old one.
+      rmSync(file, { force: true });
+      throw writeError(name, error, 'It was removed.');
     }
-    if (bytes.length < lengthBefore) ftruncateSync(descriptor, bytes.length);
-  } catch (error) {
-    // Part of the new page and part of the old one.
-    rmSync(file, { force: true });
-    throw writeError(name, error, 'It was removed.');
+    return after;
   } finally {
     closeSync(descriptor);
   }
+}
+
+function write(descriptor: number, bytes: Buffer, lengthBefore: number): void {
+  for (let written = 0; written < bytes.length; ) {
+    written += writeSync(descriptor, bytes, written, bytes.length - written, written);
+  }
+  if (bytes.length < lengthBefore) ftruncateSync(descriptor, bytes.length);
 }

@@ -4,11 +4,10 @@ import type { ScannedSite } from './scan-site.ts';
 
 /** The one line that says what a build did. */
 export function describeBuild(
-  { files, uses }: ScannedSite,
+  { files, uses, embeds }: ScannedSite,
   { requests, retries, fallbacks, cached = 0 }: SnippetSource['counts'],
   milliseconds: number,
 ): string {
-  const embeds = files.reduce((sum, file) => sum + file.embeds.length, 0);
   const isPage = files.every(({ source }) => source.kind === 'html');
   return [
     `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`}`,

@@ -11,7 +11,7 @@ import { blockWarnings } from '../snippets/block-warnings.ts';
 import { excluder } from '../snippets/excluder.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
-import { headingWarnings } from '../source/heading-warnings.ts';
+import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
 import { errorPage, overlayError } from './error-page.ts';
@@ -166,7 +166,7 @@ async function viewOf(
   const shown = new Map<string, ShownOnPage>();
   await Promise.all(
     [...uses].map(async ([key, use]) =>
-      shown.set(key, { snippet: await memory.get(use), hasChildren: use.placesWithoutChildren.size === 0 }),
+      shown.set(key, { snippet: await memory.get(use), hasChildren: use.placesWithoutChildren.length === 0 }),
     ),
   );
   const failed = [...uses].flatMap(([key, use]): FailedSnippet[] => {
@@ -186,7 +186,7 @@ async function viewOf(
     const htmlOf = (key: string) => shown.get(key)?.snippet.html;
     const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => response.body }], htmlOf) : [];
     // A source may be removed while it is read.
-    const headings = isPage ? await headingWarnings(embeds, sources).catch(() => []) : [];
+    const headings = isPage ? await headingWarnings(idsInHeadings(embeds), sources).catch(() => []) : [];
     return [...found.warnings, ...headings, ...blocks];
   };
   return { body, shown, failed, failure, warnings: warnings() };

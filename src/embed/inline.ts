@@ -31,12 +31,11 @@ export interface Inlined<Embed> {
  */
 export function compose(content: Content, { as, layers, paragraph }: Form): Buffer {
   const bytes = Buffer.from(encode(content[as], layers));
-  return as === 'html' && isBlockLevel(content.html) ? bytes : around(bytes, paragraph);
+  if (paragraph === undefined || (as === 'html' && isBlockLevel(content.html))) return bytes;
+  return around(bytes, paragraph);
 }
 
-function around(bytes: Buffer, paragraph: Form['paragraph']): Buffer {
-  if (paragraph === undefined) return bytes;
-  const { before, after } = paragraph;
+function around(bytes: Buffer, { before, after }: NonNullable<Form['paragraph']>): Buffer {
   return Buffer.concat([Buffer.from(before, 'latin1'), bytes, Buffer.from(after, 'latin1')]);
 }
 
@@ -45,19 +44,20 @@ function around(bytes: Buffer, paragraph: Form['paragraph']): Buffer {
  * stays as it was. An embed inside content is not replaced.
  *
  * @param embeds in the order of the file, as `scan` gives them.
- * @param contentOf returns the content for an embed, or `undefined` to show its children.
+ * @param contentOf returns the content for an embed, or the bytes that {@link compose} makes of it, or `undefined` to
+ * show its children.
  * @param others further replacements outside the embeds, in the order of the file.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,
   embeds: readonly Embed[],
-  contentOf: (embed: Embed) => Content | undefined,
+  contentOf: (embed: Embed) => Content | Buffer | undefined,
   others: readonly Replacement[] = [],
 ): Inlined<Embed> {
   const pieces: (Replacement & { embed?: Embed })[] = embeds.map((embed) => {
     const { start, end } = embed.paragraph ?? embed;
-    const content = contentOf(embed);
-    const bytes = content === undefined ? childrenOf(file, embed) : compose(content, embed.form);
+    const content = contentOf(embed) ?? childrenOf(file, embed);
+    const bytes = Buffer.isBuffer(content) ? content : compose(content, embed.form);
     return { start, end, bytes, embed };
   });
   if (others.length > 0) pieces.push(...others);
@@ -74,5 +74,5 @@ export function inline<Embed extends PlacedEmbed>(
 
 function childrenOf(file: Buffer, { children, form }: PlacedEmbed): Buffer {
   const bytes = file.subarray(children.start, children.end);
-  return children.isBlockLevel ? bytes : around(bytes, form.paragraph);
+  return children.isBlockLevel || form.paragraph === undefined ? bytes : around(bytes, form.paragraph);
 }

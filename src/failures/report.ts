@@ -10,9 +10,9 @@ export interface FailedSnippet {
   request: SnippetRequest;
   error: SnippetFailure;
   /** The names of pages, and of entries of collections. */
-  places: ReadonlySet<string>;
+  places: readonly string[];
   /** Those where no children can be shown instead. */
-  placesWithoutChildren: ReadonlySet<string>;
+  placesWithoutChildren: readonly string[];
 }
 
 /** An embed that is invalid, and where it is. */
@@ -48,7 +48,7 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
   const [first, ...alike] = failed.filter(({ error }) => effectOf(error) === 'end');
   const reported = failed
     .filter((failure) => effectOf(failure.error) !== 'end' || failure === first)
-    .map((failure): ReportedSnippet => ({ ...failure, places: [...placesThatFail(failure)] }))
+    .map((failure): ReportedSnippet => ({ ...failure, places: placesThatFail(failure) }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
   const entries = [...groupAlike(reported, causeOf).flatMap(describeGroup), ...describeEmbeds(embeds)];
@@ -97,11 +97,11 @@ function warnOf<T extends Pick<FailedSnippet, 'request' | 'error' | 'places'>>(
   if (first === undefined || group.length <= examplesShown) {
     return group.map((one) => {
       const consequence = typeof forOne === 'string' ? forOne : forOne(one);
-      return `${one.error.message} ${consequence} on ${listPlaces([...one.places])}. [${one.error.code}]`;
+      return `${one.error.message} ${consequence} on ${listPlaces(one.places)}. [${one.error.code}]`;
     });
   }
   const examples = group.slice(0, examplesShown).map(({ request }) => request.id);
-  const places = [...new Set(group.flatMap((one) => [...one.places]))];
+  const places = [...new Set(group.flatMap((one) => one.places))];
   return [
     `${count(group.length, 'snippet')} could not be fetched, among them ${examples.join(', ')}: ${reasonOf(first.error)}. ${forAll} on ${listPlaces(places)}. [${first.error.code}]`,
   ];
@@ -121,7 +121,7 @@ interface ReportedSnippet {
   places: readonly string[];
 }
 
-function placesThatFail({ error, places, placesWithoutChildren }: FailedSnippet): ReadonlySet<string> {
+function placesThatFail({ error, places, placesWithoutChildren }: FailedSnippet): readonly string[] {
   return effectOf(error) === 'children' ? placesWithoutChildren : places;
 }
 

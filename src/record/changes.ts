@@ -53,7 +53,7 @@ function usesOf(manifest: Manifest): SnippetUse[] {
   }
   const shown = shownOn(manifest);
   return requestsOf(manifest).map((request, index) => {
-    const places = new Set(namesOf(shown[index] ?? { pages: [], collections: [] }));
+    const places = namesOf(shown[index] ?? { pages: [], collections: [] });
     const surroundings = around.get(index) ?? new Set();
     return { request, places, placesWithoutChildren: places, asHtml: asHtml.has(index), surroundings };
   });

@@ -1,4 +1,4 @@
-import type { Form } from '../embed/found.ts';
+import { type Form, formKey } from '../embed/found.ts';
 
 /** What places that are alike have in common. Recorded once, however many places there are. */
 export interface Kind {
@@ -41,14 +41,14 @@ export class PlacePacker {
     const packed: number[] = [];
     let last = 0;
     for (const { start, end, ...place } of places) {
-      packed.push(this.#index({ ...place, length: end - start }), start - last);
+      packed.push(this.index({ ...place, length: end - start }), start - last);
       last = end;
     }
     return packed;
   }
 
   /** The index of a kind, which is added if it is new. */
-  #index(kind: Kind): number {
+  index(kind: Kind): number {
     const key = keyOf(kind);
     let index = this.#indexes.get(key);
     if (index === undefined) {
@@ -59,11 +59,8 @@ export class PlacePacker {
   }
 }
 
-// Built for every embed of a site, so JSON is left to the few that are in a paragraph of their own.
 function keyOf({ snippet, length, content = '', form }: Kind): string {
-  const { as, layers, around = '', paragraph } = form;
-  const written = paragraph === undefined ? '' : JSON.stringify([paragraph.before, paragraph.after]);
-  return `${snippet} ${length} ${content} ${as} ${layers.join()} ${around} ${written}`;
+  return `${snippet} ${length} ${content} ${formKey(form)}`;
 }
 
 /** The places of a file, with their bytes. */

@@ -11,10 +11,10 @@ import type { Surroundings } from '../html/surroundings.ts';
 /** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
 export interface SnippetUse {
   request: SnippetRequest;
-  /** The names of files, and of entries of collections. */
-  places: Set<string>;
+  /** The names of files, and of entries of collections, each once. */
+  places: string[];
   /** Those where no children can be shown instead. */
-  placesWithoutChildren: Set<string>;
+  placesWithoutChildren: string[];
   /** Whether it is shown as HTML anywhere, and not only as text. */
   asHtml: boolean;
   /** The surroundings in which it is shown as HTML, other than the usual. */
@@ -28,13 +28,13 @@ export type SnippetUses = Map<string, SnippetUse>;
 export function snippetUse(uses: SnippetUses, request: SnippetRequest): SnippetUse {
   let use = uses.get(request.key);
   if (use === undefined) {
-    use = { request, places: new Set(), placesWithoutChildren: new Set(), asHtml: false };
+    use = { request, places: [], placesWithoutChildren: [], asHtml: false };
     uses.set(request.key, use);
   }
   return use;
 }
 
-/** What is kept of an embed until it is inlined. A large site has half a million of them. */
+/** What is kept of an embed until it is inlined. */
 export interface FileEmbed extends PlacedEmbed {
   request: SnippetRequest;
   inHeading: boolean;
@@ -99,28 +99,20 @@ function addUse(
   const use = snippetUse(uses, request);
   use.asHtml ||= form.as === 'html';
   if (form.around !== undefined) use.surroundings = (use.surroundings ?? new Set()).add(form.around);
-  use.places.add(file);
-  if (children.start === children.end) use.placesWithoutChildren.add(file);
+  // A file is read as a whole before the next one.
+  if (use.places.at(-1) !== file) use.places.push(file);
+  if (children.start === children.end && use.placesWithoutChildren.at(-1) !== file) {
+    use.placesWithoutChildren.push(file);
+  }
   return use;
 }
-
-// Most embeds have none.
-const noChildren: FoundEmbed['children'] = Object.freeze({ start: 0, end: 0, isBlockLevel: false });
 
 /** Without the attributes: they are in the request, and as parts of the page's text they would keep all of it in memory. */
 function kept(
   { start, end, children, form, inHeading, inParagraph, paragraph }: FoundEmbed,
   { request }: SnippetUse,
 ): FileEmbed {
-  const embed: FileEmbed = {
-    start,
-    end,
-    children: children.start === children.end ? noChildren : children,
-    form,
-    inHeading,
-    inParagraph,
-    request,
-  };
+  const embed: FileEmbed = { start, end, children, form, inHeading, inParagraph, request };
   if (paragraph !== undefined) embed.paragraph = paragraph;
   return embed;
 }
@@ -163,6 +155,7 @@ function describeWarnings(
   warnings: readonly EmbedWarning[],
   lineOf: (offset: number) => number,
 ): string[] {
+  if (warnings.length === 0) return [];
   const kinds = new Map<EmbedWarning['flaw'], { first: number; times: number }>();
   for (const { start, flaw } of warnings) {
     const kind = kinds.get(flaw);
