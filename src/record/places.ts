@@ -117,6 +117,7 @@ export function arePackedPlaces(value: unknown, kinds: number): value is number[
   return true;
 }
 
-function isIndex(value: unknown): value is number {
+/** Whether a value from outside can count or index something. */
+export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
