@@ -7,22 +7,12 @@ import type { Announcements } from './build/announcements.ts';
 import type { SiteBuild } from './build/build-site.ts';
 import type { FinishedSite } from './build/check-late-files.ts';
 import type { CollectedEntry } from './build/record-files.ts';
-import { systemClock } from './client/clock.ts';
-import { toRequest } from './client/snippet-request.ts';
-import type { Announcement } from './embed/announcement.ts';
+import type { SnippetRequest } from './client/snippet-request.ts';
 import { userError } from './failures/user-error.ts';
 import type { FetchHook } from './loader/fetch-hook.ts';
 import type { Manifest } from './record/manifest.ts';
-import { manifestFile } from './record/manifest-file.ts';
-import {
-  describeHolder,
-  isHolder,
-  type LockHolder,
-  lockFile,
-  type OutputLock,
-  takeLock,
-  waitForLock,
-} from './record/output-lock.ts';
+import { lockFile, manifestFile } from './record/manifest-file.ts';
+import type { OutputLock } from './record/output-lock.ts';
 import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
 import { requireConnection, resolveSettings, type Settings } from './settings/settings.ts';
@@ -119,14 +109,16 @@ export class Run {
    * build of this output is running.
    */
   async startBuild(): Promise<void> {
-    const { Announcements } = await import('./build/announcements.ts');
-    this.#announcements = new Announcements((announcement) => this.#prefetch(announcement));
+    this.#announcements?.stop();
+    this.#announcements = undefined;
     // Before Astro empties the output of the build that is running.
     if (existsSync(this.#lockFile)) await this.#waitForRefresh();
     this.#hadManifest = existsSync(this.manifest);
+    if (this.#lock !== undefined) await this.#listen();
     // Nothing more is loaded for a site that never showed a snippet.
     if (!this.#hadManifest) return;
     if (this.#lock === undefined) await this.#waitForRefresh();
+    await this.#listen();
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
     const { removeManifest } = await import('./record/manifest.ts');
     const opened = await this.open();
@@ -163,7 +155,7 @@ export class Run {
         settings,
         logger,
         announcements: this.#announcements,
-        onEmbeds: () => this.lockOutput(),
+        onEmbeds: () => this.#lockOutput(),
       });
     } catch (error) {
       this.#unlockOutput();
@@ -225,33 +217,58 @@ export class Run {
   }
 
   /**
-   * At the first sign of an embed: from then on, no other build or refresh may write to the output until this build has
-   * ended. A build of a site without embeds is none of our business.
+   * At the first sign of an embed, which is in the site's own code: `<Snippet>` is bundled before it is rendered.
+   *
+   * @throws AstroError if another process writes to the output.
+   */
+  async expectEmbeds(): Promise<void> {
+    if (this.command !== 'build') return;
+    await this.#lockOutput();
+    await this.#listen();
+  }
+
+  /**
+   * From now on, no other build or refresh may write to the output until this build has ended. A build of a site without
+   * embeds is none of our business.
    *
    * @throws AstroError if another process writes to it.
    */
-  lockOutput(): void {
-    if (this.command !== 'build' || this.#lock !== undefined) return;
+  async #lockOutput(): Promise<void> {
+    if (this.#lock !== undefined) return;
+    const { describeHolder, isHolder, takeLock } = await import('./record/output-lock.ts');
+    // Another module may have been waiting for the same import.
+    if (this.#lock !== undefined) return;
     const taken = takeLock(this.#lockFile, 'build');
-    if (isHolder(taken)) throw this.#inUse(taken);
+    if (isHolder(taken)) throw this.#inUse(describeHolder(taken));
     this.#lock = taken;
+  }
+
+  /** Fetches each snippet as soon as a page announces it. */
+  async #listen(): Promise<void> {
+    if (this.#announcements !== undefined) return;
+    const { Announcements } = await import('./build/announcements.ts');
+    this.#announcements ??= new Announcements((request, pathname) => this.#prefetch(request, pathname));
   }
 
   /** A refresh is soon over, unlike a build. */
   async #waitForRefresh(): Promise<void> {
+    const { describeHolder, waitForLock } = await import('./record/output-lock.ts');
+    const { systemClock } = await import('./client/clock.ts');
     const until = Date.now() + refreshPatience;
     this.#lock = await waitForLock(this.#lockFile, 'build', {
       onWait: (holder) => this.logger.info(`Waiting for ${describeHolder(holder)}, to end.`),
-      refuse: (holder) => (holder.work === 'refresh' && Date.now() < until ? undefined : this.#inUse(holder)),
+      refuse: (holder) =>
+        holder.work === 'refresh' && Date.now() < until ? undefined : this.#inUse(describeHolder(holder)),
       clock: systemClock,
     });
   }
 
-  #inUse(holder: LockHolder): Error {
+  /** @param holder as it is described to people. */
+  #inUse(holder: string): Error {
     const outDir = relative(fileURLToPath(this.config.root), this.#folders.outDir);
     return userError(
       'output-in-use',
-      `${outDir} is in use by ${describeHolder(holder)}. The lock file is ${this.#lockFile}.`,
+      `${outDir} is in use by ${holder}. The lock file is ${this.#lockFile}.`,
     );
   }
 
@@ -265,10 +282,9 @@ export class Run {
   }
 
   /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */
-  #prefetch({ id, params, pathname }: Announcement): void {
-    this.lockOutput();
+  #prefetch(request: SnippetRequest, pathname: string): void {
     requireConnection(this.settings, pathname);
-    void this.open().then(({ fetcher }) => fetcher.prefetch(toRequest(id, params)));
+    void this.open().then(({ fetcher }) => fetcher.prefetch(request));
   }
 
   /** The snippets of this run, opened once for its pages and its collections. */

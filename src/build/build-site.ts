@@ -38,7 +38,7 @@ export interface SiteBuild {
   fetcher: SnippetFetcher;
   announcements: Announcements | undefined;
   /** Called before a file with embeds is changed. @throws if another process writes to the output. */
-  onEmbeds(): void;
+  onEmbeds(): Promise<void>;
   logger: AstroIntegrationLogger;
 }
 
@@ -55,9 +55,9 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const verifier = new OutputVerifier(settings.apiKey);
   let recorder: FileRecorder | undefined;
   let isRefused = false;
-  const lock = () => {
+  const lock = async () => {
     isRefused = true;
-    build.onEmbeds();
+    await build.onEmbeds();
     isRefused = false;
   };
   try {
@@ -77,7 +77,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     if (collected.length === 0 && !build.hadManifest) {
       return { at: Date.now(), hashes: new Map(), quoted: new Set() };
     }
-    lock();
+    await lock();
     recorder = new FileRecorder([], new Map(), collected);
   }
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout, html } = settings;
@@ -116,7 +116,7 @@ async function inlineSnippets(
   const incomplete = new Set(lost.flatMap((snippet) => snippet.files));
   for (const file of files) if (incomplete.has(file.name)) unfinished.add(file);
   if (site.files.length + lost.length === 0) return undefined;
-  onEmbeds();
+  await onEmbeds();
   for (const warning of await headingWarnings(site.idsInHeadings, sources)) logger.warn(warning);
   const onSettled = progressLogger(site.uses.length, (line) => logger.info(line));
   const invalid = [...(await withSources(site.invalid, sources)), ...lost];

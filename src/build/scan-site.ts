@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { sep } from 'node:path';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import { excluder } from '../snippets/excluder.ts';
 import type { SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
-import { EmbedStore, type StoredEmbeds } from './embed-store.ts';
+import type { EmbedStore, StoredEmbeds } from './embed-store.ts';
 import { inTurns } from './in-turns.ts';
 import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from './read-file.ts';
 
@@ -44,7 +44,7 @@ class OutputFile implements ScannableFile {
   }
 
   get file(): string {
-    return join(this.#folder, this.name);
+    return `${this.#folder}${sep}${this.name}`;
   }
 }
 
@@ -123,6 +123,7 @@ export async function scanSite(
   { onPlainFile, onSnippet }: ScanEvents,
 ): Promise<ScannedSite> {
   const { readEmbeds } = await import('../snippets/file-embeds.ts');
+  const { EmbedStore } = await import('./embed-store.ts');
   const uses: SnippetUses = new Map();
   const found: EmbeddingFile[] = [];
   const invalid: InvalidEmbed[] = [];

@@ -6,7 +6,8 @@ import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import type { Changes } from '../record/changes.ts';
 import { hashOf, type Manifest, outputOf } from '../record/manifest.ts';
-import { describeHolder, lockFile, type OutputLock, waitForLock } from '../record/output-lock.ts';
+import { lockFile } from '../record/manifest-file.ts';
+import { describeHolder, type OutputLock, waitForLock } from '../record/output-lock.ts';
 import {
   type PageToBuild,
   planRefresh,

@@ -9,8 +9,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
 import type { Clock } from '../client/clock.ts';
@@ -60,20 +60,6 @@ export function isAbandoned({ isSameHost, isOwn, isRunning, silence }: Sighting)
 export interface OutputLock {
   /** Gives it back, unless it was taken over. A second call does nothing. */
   release(): void;
-}
-
-/**
- * The lock of an output folder is beside its manifest. Astro empties the output, so a cache folder in there cannot
- * hold a lock.
- *
- * @param output `undefined` if it is not known, since there is no manifest.
- */
-export function lockFile(manifest: string, output: string | undefined): string {
-  const inside = output === undefined ? '..' : relative(output, manifest);
-  const isInside = !inside.startsWith('..') && !isAbsolute(inside);
-  const folder = isInside ? join(tmpdir(), 'astro-snippets') : dirname(manifest);
-  const name = isInside ? encodeURIComponent(manifest) : basename(manifest, '.json');
-  return join(folder, `${name}.lock`);
 }
 
 /** Takes a lock, or returns who holds it. */

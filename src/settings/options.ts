@@ -152,7 +152,8 @@ export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 
 
 /** @throws AstroError that names every option that is invalid or unknown. */
 export function parseOptions(given: unknown): ParsedOptions {
-  const parsed = checkedSchema.safeParse(given);
+  // Used once, and compiling a parser would take longer.
+  const parsed = checkedSchema.safeParse(given, { jitless: true });
   if (parsed.success) return parsed.data;
   const flaws = parsed.error.issues
     .flatMap(intendedAlternative)

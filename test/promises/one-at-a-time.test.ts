@@ -2,7 +2,8 @@ import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readManifest } from '../../src/record/manifest.ts';
-import { isAbandoned, isHolder, lockFile, takeLock } from '../../src/record/output-lock.ts';
+import { lockFile } from '../../src/record/manifest-file.ts';
+import { isAbandoned, isHolder, takeLock } from '../../src/record/output-lock.ts';
 import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 import { startCommand } from '../support/command.ts';
