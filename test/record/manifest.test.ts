@@ -67,6 +67,7 @@ test('a snippet is shown in files and in collections', () => {
 
 test.each<[string, Partial<Record<keyof Manifest, unknown>>]>([
   ['a kind of a snippet that does not exist', { kinds: [...small.kinds, { ...small.kinds[0], snippet: 2 }] }],
+  ['a kind whose children are no text', { kinds: [...small.kinds, { ...small.kinds[0], children: 1 }] }],
   ['a kind with a negative length', { kinds: [...small.kinds, { ...small.kinds[0], length: -1 }] }],
   ['a file with places of a kind that does not exist', { files: [['a.html', 'a', [3, 0]]] }],
   ['a file with half a place', { files: [['a.html', 'a', [0]]] }],
