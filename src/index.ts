@@ -6,7 +6,6 @@ import { cleanLogger } from './clean-logger.ts';
 import { nodeFlaw } from './client/node-version.ts';
 import { locationPlugin } from './components/location-plugin.ts';
 import { titlePlugin } from './components/title-plugin.ts';
-import { pageScript } from './dev/page-script.ts';
 import { userError } from './failures/user-error.ts';
 import { lastIntegration } from './last-integration.ts';
 import type {} from './loader/fetch-hook.ts';
@@ -41,7 +40,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   return {
     name,
     hooks: {
-      'astro:config:setup'({ command, config, addDevToolbarApp, injectScript, updateConfig, logger }) {
+      async 'astro:config:setup'({ command, config, addDevToolbarApp, injectScript, updateConfig, logger }) {
         run.begin(command);
         const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
         const version = astroVersion(fileURLToPath(config.root));
@@ -49,7 +48,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           vite: {
             plugins: [
               plugin,
-              sourcePlugin(source, cleanLogger(logger), () => run.lockOutput()),
+              sourcePlugin(source, cleanLogger(logger), () => run.expectEmbeds()),
               locationPlugin(),
               rendersTitles(version) ? undefined : titlePlugin(version),
             ],
@@ -57,7 +56,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
         });
-        if (command === 'dev') injectScript('page', pageScript('import.meta.hot'));
+        if (command === 'dev') {
+          const { pageScript } = await import('./dev/page-script.ts');
+          injectScript('page', pageScript('import.meta.hot'));
+        }
         addDevToolbarApp({
           id: 'astro-snippets',
           name: 'Snippets',

@@ -16,8 +16,8 @@ export function readUnlessLarge(file: string): Buffer | undefined {
   return withFile(file, (descriptor, size) => (size > largeSize ? undefined : readBytes(descriptor, size)));
 }
 
-// readFileSync would ask for the size again, which takes as long as reading a small page.
-function readBytes(descriptor: number, size: number): Buffer {
+/** Reads an open file from where it stands. readFileSync would ask for the size again, which takes as long as reading a small page. */
+export function readBytes(descriptor: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafe(size);
   let length = 0;
   for (let read = -1; length < size && read !== 0; length += read) {

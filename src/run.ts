@@ -4,16 +4,14 @@ import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
 import { hasPolicy } from './astro-version.ts';
 import type { Announcements } from './build/announcements.ts';
-import { lockAfterRefresh, lockForBuild } from './build/build-lock.ts';
 import type { SiteBuild } from './build/build-site.ts';
 import type { FinishedSite } from './build/check-late-files.ts';
 import type { CollectedEntry } from './build/record-files.ts';
-import { toRequest } from './client/snippet-request.ts';
-import type { Announcement } from './embed/announcement.ts';
+import type { SnippetRequest } from './client/snippet-request.ts';
 import type { FetchHook } from './loader/fetch-hook.ts';
 import type { Manifest } from './record/manifest.ts';
-import { manifestFile } from './record/manifest-file.ts';
-import { lockFile, type OutputLock } from './record/output-lock.ts';
+import { lockFile, manifestFile } from './record/manifest-file.ts';
+import type { OutputLock } from './record/output-lock.ts';
 import type { Environment } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
 import {
@@ -141,11 +139,12 @@ export class Run {
    * build of this output is running.
    */
   async startBuild(): Promise<void> {
-    const { Announcements } = await import('./build/announcements.ts');
-    this.#announcements = new Announcements((announcement) => this.#prefetch(announcement));
+    this.#announcements?.stop();
+    this.#announcements = undefined;
     // Before Astro empties the output of the build that is running.
     if (existsSync(this.#lockFile)) await this.#waitForRefresh();
     this.#hadManifest = existsSync(this.manifest);
+    if (this.#lock !== undefined) await this.#listen();
     // Nothing more is loaded for a site that never showed a snippet.
     if (this.#hadManifest) await this.#prefetchLastBuild();
     if (this.#classes !== undefined) await this.#writeClasses(this.#classes);
@@ -153,6 +152,7 @@ export class Run {
 
   async #prefetchLastBuild(): Promise<void> {
     if (this.#lock === undefined) await this.#waitForRefresh();
+    await this.#listen();
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
     const { removeManifest } = await import('./record/manifest.ts');
     const opened = await this.open();
@@ -204,7 +204,7 @@ export class Run {
         settings,
         logger,
         announcements: this.#announcements,
-        onEmbeds: () => this.lockOutput(),
+        onEmbeds: () => this.#lockOutput(),
       });
     } catch (error) {
       this.#unlockOutput();
@@ -266,17 +266,38 @@ export class Run {
   }
 
   /**
-   * At the first sign of an embed: from then on, no other build or refresh may write to the output until this build has
-   * ended. A build of a site without embeds is none of our business.
+   * At the first sign of an embed, which is in the site's own code: `<Snippet>` is bundled before it is rendered.
+   *
+   * @throws AstroError if another process writes to the output.
+   */
+  async expectEmbeds(): Promise<void> {
+    if (this.command !== 'build') return;
+    await this.#lockOutput();
+    await this.#listen();
+  }
+
+  /**
+   * From now on, no other build or refresh may write to the output until this build has ended. A build of a site without
+   * embeds is none of our business.
    *
    * @throws AstroError if another process writes to it.
    */
-  lockOutput(): void {
-    if (this.command !== 'build' || this.#lock !== undefined) return;
-    this.#lock = lockForBuild(this.#lockFile, this.#outDir);
+  async #lockOutput(): Promise<void> {
+    if (this.#lock !== undefined) return;
+    const { lockForBuild } = await import('./build/build-lock.ts');
+    // Another module may have been waiting for the same import.
+    this.#lock ??= lockForBuild(this.#lockFile, this.#outDir);
+  }
+
+  /** Fetches each snippet as soon as a page announces it. */
+  async #listen(): Promise<void> {
+    if (this.#announcements !== undefined) return;
+    const { Announcements } = await import('./build/announcements.ts');
+    this.#announcements ??= new Announcements((request, pathname) => this.#prefetch(request, pathname));
   }
 
   async #waitForRefresh(): Promise<void> {
+    const { lockAfterRefresh } = await import('./build/build-lock.ts');
     this.#lock = await lockAfterRefresh(this.#lockFile, this.#outDir, (line) => this.logger.info(line));
   }
 
@@ -296,12 +317,11 @@ export class Run {
   }
 
   /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */
-  #prefetch({ id, params, pathname }: Announcement): void {
-    this.lockOutput();
+  #prefetch(request: SnippetRequest, pathname: string): void {
     this.#requireConnection(pathname);
     // They may depend on the page's language, which is known once the page is rendered.
     if (this.settings.params !== undefined) return;
-    void this.open().then(({ fetcher }) => fetcher.prefetch(toRequest(id, params)));
+    void this.open().then(({ fetcher }) => fetcher.prefetch(request));
   }
 
   #requireConnection(neededFor: string): void {

@@ -1,5 +1,5 @@
-import { toRequest } from '../client/snippet-request.ts';
-import { type Announcement, listen } from '../embed/announcement.ts';
+import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
+import { listen } from '../embed/announcement.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { routeFiles } from '../html/route-files.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
@@ -18,21 +18,25 @@ function writtenKey({ written, request }: FileEmbed): string {
 
 /** Everything that `<Snippet>` announced while pages were rendered. */
 export class Announcements {
-  /** By the path of the page and the key of the request. */
-  readonly #announced = new Map<string, Map<string, Announcement>>();
+  /** By the path of the page: the keys of its snippets. */
+  readonly #pages = new Map<string, Set<string>>();
+  /** By their keys. */
+  readonly #requests = new Map<string, SnippetRequest>();
   readonly #stop: () => void;
 
-  /** @param onFirst called with the first announcement of each snippet. Whatever it throws fails the page. */
-  constructor(onFirst: (announcement: Announcement) => void) {
-    const known = new Set<string>();
-    this.#stop = listen((announcement) => {
-      const { key } = toRequest(announcement.id, announcement.params);
-      const onPage = this.#announced.get(announcement.pathname);
-      if (onPage === undefined) this.#announced.set(announcement.pathname, new Map([[key, announcement]]));
-      else onPage.set(key, announcement);
-      if (known.has(key)) return;
-      known.add(key);
-      onFirst(announcement);
+  /** @param onFirst called with each snippet when it is first announced. Whatever it throws fails the page. */
+  constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
+    this.#stop = listen(({ id, params, pathname }) => {
+      const request = toRequest(id, params);
+      const known = this.#requests.get(request.key);
+      // The key that is kept is one for all pages.
+      const { key } = known ?? request;
+      const onPage = this.#pages.get(pathname);
+      if (onPage === undefined) this.#pages.set(pathname, new Set([key]));
+      else onPage.add(key);
+      if (known !== undefined) return;
+      this.#requests.set(key, request);
+      onFirst(request, pathname);
     });
   }
 
@@ -45,22 +49,29 @@ export class Announcements {
    * file.
    */
   lost(site: ScannedSite, scannable: readonly ScannableFile[], base: string): LostSnippet[] {
-    if (this.#announced.size === 0) return [];
-    const keysIn = new Map(
-      site.files.map(({ source, embeds }) => [source.name, new Set(embeds.map(writtenKey))]),
-    );
+    if (this.#pages.size === 0) return [];
+    const embedsIn = new Map(site.files.map(({ source, embeds }) => [source.name, embeds]));
+    const keysIn = (name: string) => {
+      const embeds = embedsIn.get(name);
+      return embeds === undefined ? [] : site.store.read(embeds).map(writtenKey);
+    };
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
-    const everywhere = new Set([...keysIn.values()].flatMap((keys) => [...keys]));
-    return [...this.#announced].flatMap(([pathname, onPage]): LostSnippet[] => {
+    let everywhere: Set<string> | undefined;
+    const anywhere = () => {
+      everywhere ??= new Set(site.files.flatMap(({ source }) => keysIn(source.name)));
+      return everywhere;
+    };
+    return [...this.#pages].flatMap(([pathname, onPage]): LostSnippet[] => {
       const files = [...routeFiles(pathname, base), pathname.replace(/^\//, '')].filter((name) =>
         names.has(name),
       );
       if (files.some((name) => invalid.has(name))) return [];
-      const found = files.length === 0 ? [everywhere] : files.flatMap((name) => keysIn.get(name) ?? []);
+      const found = files.length === 0 ? [anywhere()] : [new Set(files.flatMap(keysIn))];
       return [...onPage]
-        .filter(([key]) => !found.some((keys) => keys.has(key)))
-        .map(([, { id }]) => {
+        .filter((key) => !found.some((keys) => keys.has(key)))
+        .map((key) => {
+          const id = this.#requests.get(key)?.id;
           const message = `Snippet ${id} was rendered here, but is not in the output.`;
           return { file: pathname, code: 'embed-lost', message, files };
         });

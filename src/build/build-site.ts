@@ -43,7 +43,7 @@ export interface SiteBuild {
   fetcher: SnippetFetcher;
   announcements: Announcements | undefined;
   /** Called before a file with embeds is changed. @throws if another process writes to the output. */
-  onEmbeds(): void;
+  onEmbeds(): Promise<void>;
   logger: BuildLogger;
 }
 
@@ -60,9 +60,9 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const verifier = new OutputVerifier(settings.apiKey);
   let recorder: FileRecorder | undefined;
   let isRefused = false;
-  const lock = () => {
+  const lock = async () => {
     isRefused = true;
-    build.onEmbeds();
+    await build.onEmbeds();
     isRefused = false;
   };
   try {
@@ -80,9 +80,10 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
         return lost;
       },
       onEmbeds: lock,
-      write(file, after, bytes) {
-        overwrite(file, after, bytes);
+      rewrite(file, kept, change) {
+        const changed = overwrite(file, kept, change);
         unfinished.delete(file);
+        return changed;
       },
     });
   } catch (error) {
@@ -100,7 +101,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     if (collected.length === 0 && !build.hadManifest) {
       return { at: Date.now(), hashes: new Map(), quoted: new Set() };
     }
-    lock();
+    await lock();
     recorder = new FileRecorder([], new Map(), collected);
   }
   if (settings.images !== undefined) {

@@ -5,7 +5,8 @@ import { cleanText } from '../client/clean-text.ts';
 import { decodeAttribute } from '../embed/found.ts';
 import { listPlaces } from '../failures/report.ts';
 import { classesOfStyles } from '../html/classes.ts';
-import type { EmbeddingFile } from './scan-site.ts';
+import type { InlinedFile } from './inline-files.ts';
+import type { ScannableFile } from './scan-site.ts';
 
 const namesShown = 10;
 
@@ -28,16 +29,15 @@ export class ClassChecker {
     this.#base = base.replace(/\/$/, '');
   }
 
-  /** @param page its bytes with the snippets in them. */
   add(
-    { source, embeds }: EmbeddingFile,
-    page: Buffer,
+    { name: page, kind }: ScannableFile,
+    { file, placed }: InlinedFile,
     classesOf: (key: string) => readonly string[] | undefined,
   ): void {
-    if (source.kind !== 'html') return;
-    const shown = embeds.filter(({ form }) => form.as === 'html');
+    if (kind !== 'html') return;
+    const shown = placed.map(({ embed }) => embed).filter(({ form }) => form.as === 'html');
     if (!shown.some(({ request }) => (classesOf(request.key)?.length ?? 0) > 0)) return;
-    const known = this.#classesOn(page.toString());
+    const known = this.#classesOn(file.toString());
     if (known === undefined) return;
     for (const { request } of shown) {
       const without = (classesOf(request.key) ?? []).filter(
@@ -47,7 +47,7 @@ export class ClassChecker {
       const missing = this.#missing.get(request.id) ?? { names: new Set(), places: new Set() };
       this.#missing.set(request.id, missing);
       for (const name of without) missing.names.add(name);
-      missing.places.add(source.name);
+      missing.places.add(page);
     }
   }
 

@@ -22,9 +22,9 @@ export class CompressedCopies {
   readonly #others: string[] = [];
 
   constructor(compressed: readonly SiteFile[], before: Manifest | undefined) {
-    const files = compressed.flatMap((file): CompressedFile[] => {
-      const suffix = suffixOf(file.name);
-      return suffix === undefined ? [] : [{ ...file, suffix }];
+    const files = compressed.flatMap(({ file, name }): CompressedFile[] => {
+      const suffix = suffixOf(name);
+      return suffix === undefined ? [] : [{ file, name, suffix }];
     });
     this.#byPage = Map.groupBy(files, ({ name, suffix }) => name.slice(0, -suffix.length));
     this.#last = new Map(before?.files.map(({ name, hash }) => [name, hash]));

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { Form } from '../embed/found.ts';
 import type { Range } from '../embed/html-scanner.ts';
-import { type Inlined, inline } from '../embed/inline.ts';
+import { type Content, compose, type Inlined, inline } from '../embed/inline.ts';
 import {
   allowInTag,
   findPolicies,
@@ -12,49 +13,63 @@ import { contentIn } from '../html/rules.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
-import type { EmbeddingFile, SiteFile } from './scan-site.ts';
+import type { ScannableFile, ScannedSite, SiteFile } from './scan-site.ts';
 
 export interface InlinedFile extends Inlined<FileEmbed> {
   /** The elements that set the page's policy: as they were, and where they are now. */
   policies: PolicyElement[];
 }
 
-/** @param before the bytes of the file as it was scanned. */
-export type WriteFile = (file: SiteFile, after: Buffer, before: Buffer) => void;
+/**
+ * Reads a file, and writes what `change` makes of it, or notes what has to be written.
+ *
+ * @param kept the bytes of the file if they are in memory; otherwise they are read.
+ * @returns what `change` returns.
+ */
+export type RewriteFile = <Changed extends { file: Buffer }>(
+  file: SiteFile,
+  kept: Buffer | undefined,
+  change: (before: Buffer) => Changed,
+) => Changed;
 
 export interface InlineOptions {
   snippets: FetchedSnippets;
   /** The policies in headers, if policies are to allow what is inlined. */
   headers: HeaderPolicies | undefined;
-  /** Writes a file, or notes what has to be written. */
-  write: WriteFile;
+  rewrite: RewriteFile;
   /** Called with each file once it contains no embed any more. */
-  onFile(file: EmbeddingFile, inlined: InlinedFile): void;
+  onFile(file: ScannableFile, inlined: InlinedFile): void;
 }
 
 /**
  * Replaces the embeds of each file with their contents; those of a snippet without content, with their children. Adds
  * the hashes of inlined code to a page's policy if the site asks for it.
  */
-export async function inlineFiles(files: readonly EmbeddingFile[], options: InlineOptions): Promise<void> {
+export async function inlineFiles(
+  { files, store }: Pick<ScannedSite, 'files' | 'store'>,
+  options: InlineOptions,
+): Promise<void> {
+  const inPages = composer((key) => options.snippets.get(key));
+  const elsewhere = composer((key) => contentIn(false, options.snippets.get(key)));
   await inTurns(files, (file) => {
-    const before = file.bytes ?? readFileSync(file.source.file);
+    const { source, bytes } = file;
     file.bytes = undefined;
-    const inlined = inlineFile(before, file, options);
-    options.write(file.source, inlined.file, before);
-    options.onFile(file, inlined);
+    const bytesOf = source.kind === 'html' ? inPages : elsewhere;
+    const inlined = options.rewrite(source, bytes, (before) =>
+      inlineFile(before, { source, embeds: store.read(file.embeds) }, bytesOf, options),
+    );
+    options.onFile(source, inlined);
   });
 }
 
 function inlineFile(
   before: Buffer,
-  { source, embeds }: EmbeddingFile,
+  { source, embeds }: { source: ScannableFile; embeds: readonly FileEmbed[] },
+  bytesOf: (embed: FileEmbed) => Buffer | undefined,
   { snippets, headers }: InlineOptions,
 ): InlinedFile {
-  const isPage = source.kind === 'html';
-  const contentOf = ({ request }: FileEmbed) => contentIn(isPage, snippets.get(request.key));
-  if (headers === undefined || !isPage) {
-    return { ...inline(before, embeds, contentOf), policies: [] };
+  if (headers === undefined || source.kind !== 'html') {
+    return { ...inline(before, embeds, bytesOf), policies: [] };
   }
   const shown = embeds.flatMap(({ form, request }) =>
     form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
@@ -65,9 +80,32 @@ function inlineFile(
     ({ start }) => !embeds.some((embed) => contains(embed, start)),
   );
   const tags = elements.map(({ start, end, tag }) => ({ start, end, bytes: allowInTag(tag, sources) }));
-  const inlined = inline(before, embeds, contentOf, tags);
+  const inlined = inline(before, embeds, bytesOf, tags);
   const policies = inlined.otherPlaces.map((place, index) => ({ ...place, tag: elements[index]?.tag ?? '' }));
   return { ...inlined, policies };
+}
+
+// Contents are in memory anyway. This is how much more they may take.
+const maxComposedBytes = 16 * 1024 * 1024;
+
+/** Returns a function that composes the content of an embed, and remembers it for the next that is written alike. */
+function composer(contentOf: (key: string) => Content | undefined): (embed: FileEmbed) => Buffer | undefined {
+  const composed = new Map<Form, Map<SnippetRequest, Buffer>>();
+  let composedBytes = 0;
+  return ({ request, form }) => {
+    const known = composed.get(form)?.get(request);
+    if (known !== undefined) return known;
+    const content = contentOf(request.key);
+    if (content === undefined) return undefined;
+    const bytes = compose(content, form);
+    composedBytes += bytes.length;
+    if (composedBytes <= maxComposedBytes) {
+      const alike = composed.get(form);
+      if (alike === undefined) composed.set(form, new Map([[request, bytes]]));
+      else alike.set(request, bytes);
+    }
+    return bytes;
+  };
 }
 
 function contains({ start, end }: Range, offset: number): boolean {

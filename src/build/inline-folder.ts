@@ -1,11 +1,11 @@
-import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
 import { type Manifest, outDirOf, readManifest, removeManifest, writeManifest } from '../record/manifest.ts';
-import { lockFile } from '../record/output-lock.ts';
+import { lockFile } from '../record/manifest-file.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { shownPath } from '../record/side-products/site-folders.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -91,9 +91,12 @@ async function inlineLocked({ settings: given, logger, ...folders }: FolderInlin
           // The folder is not what the record says, even if this run fails.
           if (files.some(({ source }) => isPublished(source))) setAside(manifest);
         },
-        write(file, after, bytes) {
-          write(file, after);
-          copies.check(file, after, bytes);
+        rewrite(file, kept, change) {
+          const before = kept ?? readFileSync(file.file);
+          const changed = change(before);
+          write(file, changed.file);
+          copies.check(file, changed.file, before);
+          return changed;
         },
       },
     );

@@ -11,10 +11,10 @@ import { headingWarnings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import type { BuildLogger } from './build-logger.ts';
 import type { ClassChecker } from './class-checker.ts';
-import { inlineFiles, type WriteFile } from './inline-files.ts';
+import { inlineFiles, type RewriteFile } from './inline-files.ts';
 import { type KeptFiles, keepFiles, withKeptUses } from './kept-files.ts';
 import { type CollectedEntry, FileRecorder } from './record-files.ts';
-import { type EmbeddingFile, type ScannableFile, type ScannedSite, scanSite } from './scan-site.ts';
+import { type ScannableFile, type ScannedSite, scanSite } from './scan-site.ts';
 import { describeBuild, progressLogger } from './summary.ts';
 import type { OutputVerifier } from './verify-output.ts';
 
@@ -40,8 +40,8 @@ export interface Inlining {
   /** Finds snippets that were rendered but are not in the output. */
   findLost?(site: ScannedSite): readonly InvalidEmbed[];
   /** Called before anything is fetched or written. @throws if another process writes to the output. */
-  onEmbeds(site: ScannedSite): void;
-  write: WriteFile;
+  onEmbeds(site: ScannedSite): Promise<void> | void;
+  rewrite: RewriteFile;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function inlineSnippets(
   files: readonly ScannableFile[],
   inlining: Inlining,
 ): Promise<FileRecorder | undefined> {
-  const { settings, fetcher, verifier, urls, sources, styled, headers, collected, kept, logger, write } =
+  const { settings, fetcher, verifier, urls, sources, styled, headers, collected, kept, logger, rewrite } =
     inlining;
   const start = performance.now();
   const site = await scanSite(files, {
@@ -70,11 +70,9 @@ export async function inlineSnippets(
   const lost = inlining.findLost?.(site) ?? [];
   const uses = withKeptUses(site.uses, kept);
   if (site.files.length + lost.length + uses.length === 0) return undefined;
-  inlining.onEmbeds(site);
-  const pages = site.files.filter(({ source }) => source.kind === 'html');
-  const inPages = pages.flatMap(({ embeds }) => embeds);
+  await inlining.onEmbeds(site);
   if (sources !== undefined) {
-    for (const warning of await headingWarnings(inPages, sources)) logger.warn(warning);
+    for (const warning of await headingWarnings(site.idsInHeadings, sources)) logger.warn(warning);
   }
   const onSettled = progressLogger(uses.length, (line) => logger.info(line));
   const faulty = sources === undefined ? site.invalid : await withSources(site.invalid, sources);
@@ -82,20 +80,20 @@ export async function inlineSnippets(
   const onMissing = ({ key }: SnippetRequest) => missing.add(key);
   const snippets = await fetcher.fetch(uses, { invalid: [...faulty, ...lost], onSettled, onMissing });
   const htmlOf = (key: string) => snippets.get(key)?.html;
-  for (const warning of blockWarnings(pages.map(withBytes), htmlOf)) logger.warn(warning);
+  for (const warning of blockWarnings(pagesWithText(site), htmlOf)) logger.warn(warning);
   const recorder = new FileRecorder(uses, snippets, collected, missing);
-  await inlineFiles(site.files, {
+  await inlineFiles(site, {
     snippets,
     headers,
-    write,
+    rewrite,
     onFile(file, inlined) {
-      verifier.check(file.source, inlined.file);
-      recorder.add(file, inlined);
-      styled?.add(file, inlined.file, (key) => snippets.get(key)?.classes);
+      verifier.check(file, inlined.file);
+      recorder.add(file.name, inlined);
+      styled?.add(file, inlined, (key) => snippets.get(key)?.classes);
     },
   });
   for (const warning of styled?.warnings ?? []) logger.warn(warning);
-  if (kept !== undefined) keepFiles(kept, { uses, snippets, settings, recorder, verifier, write });
+  if (kept !== undefined) keepFiles(kept, { uses, snippets, settings, recorder, verifier, rewrite });
   if (site.files.length > 0) {
     const counts = { ...fetcher.counts, missing: missing.size, withoutKey: fetcher.showsChildren };
     logger.info(describeBuild(site, counts, performance.now() - start));
@@ -103,6 +101,11 @@ export async function inlineSnippets(
   return recorder;
 }
 
-function withBytes({ source, embeds, bytes }: EmbeddingFile): PageWithEmbeds {
-  return { name: source.name, embeds, read: () => bytes ?? readFileSync(source.file) };
+/** Pages in which an embed is in a paragraph with something else. */
+function* pagesWithText({ files, store }: ScannedSite): Generator<PageWithEmbeds> {
+  for (const { source, embeds, isInText, bytes } of files) {
+    if (!isInText || source.kind !== 'html') continue;
+    const read = () => bytes ?? readFileSync(source.file);
+    yield { name: source.name, embeds: store.read(embeds), read };
+  }
 }

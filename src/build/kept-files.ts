@@ -13,7 +13,7 @@ import { renew } from '../record/refresh.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { type SnippetUse, snippetUse } from '../snippets/file-embeds.ts';
-import type { WriteFile } from './inline-files.ts';
+import type { RewriteFile } from './inline-files.ts';
 import type { FileRecorder } from './record-files.ts';
 import type { ScannableFile } from './scan-site.ts';
 import { recordedRules } from './site-manifest.ts';
@@ -45,15 +45,15 @@ export function withKeptUses(uses: readonly SnippetUse[], kept: KeptFiles | unde
   if (kept === undefined) return [...uses];
   const all = new Map(uses.map((use) => [use.request.key, use]));
   for (const { request, ...more } of usesOf(kept.record)) {
-    if (more.places.size === 0) continue;
+    if (more.places.length === 0) continue;
     const use = snippetUse(all, request);
     use.asHtml ||= more.asHtml;
-    for (const name of more.places) use.places.add(name);
+    for (const name of more.places) use.places.push(name);
     // A file is either kept or scanned, so no place of an embed is among these.
     for (const name of more.optionalPlaces ?? []) {
       use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(name);
     }
-    for (const name of more.placesWithoutChildren) use.placesWithoutChildren.add(name);
+    for (const name of more.placesWithoutChildren) use.placesWithoutChildren.push(name);
     for (const one of more.surroundings ?? []) use.surroundings = (use.surroundings ?? new Set()).add(one);
   }
   return [...all.values()];
@@ -66,12 +66,12 @@ export interface KeepOptions {
   settings: Settings;
   recorder: FileRecorder;
   verifier: OutputVerifier;
-  write: WriteFile;
+  rewrite: RewriteFile;
 }
 
 /** Records kept files, and writes those that show another content than the service publishes now. */
 export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): void {
-  const { uses, snippets, settings, recorder, verifier, write } = options;
+  const { uses, snippets, settings, recorder, verifier, rewrite } = options;
   const indexes = new Map(uses.map(({ request }, index) => [request.key, index]));
   const moved = requestsOf(record).map(({ key }) => indexes.get(key) ?? -1);
   const contents = uses.map(({ request }) => snippets.get(request.key));
@@ -90,7 +90,7 @@ export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): v
     }
     const { after, next } = renew(before, { ...page, places }, contents, hashes);
     verifier.check(file, after);
-    if (!after.equals(before)) write(file, after, before);
+    if (!after.equals(before)) rewrite(file, before, () => ({ file: after }));
     recorder.keep(page.name, next);
   }
 }

@@ -1,4 +1,6 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { Form } from '../embed/found.ts';
+import type { Placed } from '../embed/inline.ts';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import {
   contentRecord,
@@ -12,9 +14,8 @@ import {
 import { PlacePacker } from '../record/places.ts';
 import type { CollectionEntry } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet, FetchedSnippets } from '../snippets/fetch-snippets.ts';
-import { readEmbeds, type SnippetUse, type SnippetUses } from '../snippets/file-embeds.ts';
+import { type FileEmbed, readEmbeds, type SnippetUse, type SnippetUses } from '../snippets/file-embeds.ts';
 import type { InlinedFile } from './inline-files.ts';
-import type { EmbeddingFile } from './scan-site.ts';
 
 /** An entry of a collection, and the snippet that it shows. */
 export interface CollectedEntry extends CollectionEntry {
@@ -29,6 +30,8 @@ export class FileRecorder {
   readonly #contents: ReadonlyMap<string, ManifestContent>;
   readonly #collections: Manifest['collections'];
   readonly #packer = new PlacePacker();
+  /** The indexes of kinds, for embeds that share a form. */
+  readonly #known = new Map<Form, Map<SnippetRequest, number>>();
   readonly #files: ManifestFile[] = [];
   /** The keys of embeds inside contents. They are not replaced, and stay in the output. */
   readonly quoted: ReadonlySet<string>;
@@ -52,21 +55,35 @@ export class FileRecorder {
     });
   }
 
-  add({ source }: EmbeddingFile, { file, placed, policies }: InlinedFile): void {
-    const places = placed.map(({ embed: { request, form }, children, start, end }) => ({
-      snippet: this.#indexes.get(request.key) ?? 0,
-      form,
-      content: this.#contents.get(request.key)?.hash,
-      ...(children && { children: children.toString('latin1') }),
-      start,
-      end,
-    }));
-    this.#files.push({
-      name: source.name,
-      hash: hashOf(file),
-      places: this.#packer.pack(places),
-      policies: policies.length === 0 ? undefined : policies,
-    });
+  /** @param name how people know the file. */
+  add(name: string, { file, placed, policies }: InlinedFile): void {
+    const places = new Array<number>(placed.length * 2);
+    let last = 0;
+    for (const [index, place] of placed.entries()) {
+      places[index * 2] = this.#kindIndex(place);
+      places[index * 2 + 1] = place.start - last;
+      last = place.end;
+    }
+    const hash = hashOf(file);
+    this.#files.push(policies.length === 0 ? { name, hash, places } : { name, hash, places, policies });
+  }
+
+  /** The index of what a place has in common with others. */
+  #kindIndex({ embed: { request, form }, children, start, end }: Placed<FileEmbed>): number {
+    const length = end - start;
+    const known = this.#known.get(form) ?? new Map<SnippetRequest, number>();
+    this.#known.set(form, known);
+    const index = children === undefined ? known.get(request) : undefined;
+    // Without content, each embed shows its own children.
+    if (index !== undefined && this.#packer.kinds[index]?.length === length) return index;
+    const snippet = this.#indexes.get(request.key) ?? 0;
+    const content = this.#contents.get(request.key)?.hash;
+    if (children !== undefined) {
+      return this.#packer.index({ snippet, form, content, children: children.toString('latin1'), length });
+    }
+    const added = this.#packer.index({ snippet, form, content, length });
+    known.set(request, added);
+    return added;
   }
 
   /** Records a file that an earlier run has inlined. Its places have the indexes that snippets have here. */

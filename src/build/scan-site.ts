@@ -6,21 +6,22 @@ import type { InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from '../read-file.ts';
 import { excluder } from '../snippets/excluder.ts';
-import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
+import type { SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
 import type { AddPageParams } from '../snippets/page-params.ts';
+import type { EmbedStore, StoredEmbeds } from './embed-store.ts';
 import { inTurns } from './in-turns.ts';
 
 /** A file of the built site. */
 export interface SiteFile {
   /** Its path on disk. */
-  file: string;
+  readonly file: string;
   /** How people know it: its path in the output folder, with slashes. */
-  name: string;
+  readonly name: string;
 }
 
 /** A file that may contain embeds. */
 export interface ScannableFile extends SiteFile {
-  kind: FileKind;
+  readonly kind: FileKind;
 }
 
 export interface SiteFiles {
@@ -32,6 +33,26 @@ export interface SiteFiles {
 }
 
 /**
+ * Without its path, which is made when it is needed: of a large site, all of them take as much memory as its embeds. So
+ * `{ ...file }` has none.
+ */
+class OutputFile implements ScannableFile {
+  readonly #folder: string;
+  readonly name: string;
+  readonly kind: FileKind;
+
+  constructor(folder: string, name: string, kind: FileKind) {
+    this.#folder = folder;
+    this.name = name;
+    this.kind = kind;
+  }
+
+  get file(): string {
+    return `${this.#folder}${sep}${sep === '/' ? this.name : this.name.replaceAll('/', sep)}`;
+  }
+}
+
+/**
  * Lists the files of the output, in an order that does not depend on the disk. Other binary files
  * are left out.
  *
@@ -40,20 +61,21 @@ export interface SiteFiles {
 export function listSiteFiles(directory: string, exclude: readonly string[]): SiteFiles {
   const files: SiteFiles = { scannable: [], others: [], compressed: [] };
   const isExcluded = excluder(exclude);
+  const root = directory.endsWith(sep) ? directory.slice(0, -1) : directory;
   // Folder by folder, because joining names is cheaper than taking recursive paths apart.
   const list = (folder: string, prefix: string) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const found = { file: `${folder}${sep}${entry.name}`, name: `${prefix}${entry.name}` };
-      if (entry.isDirectory()) list(found.file, `${found.name}/`);
+      const name = `${prefix}${entry.name}`;
+      if (entry.isDirectory()) list(`${folder}${sep}${entry.name}`, `${name}/`);
       if (!entry.isFile()) continue;
       const kind = fileKind(entry.name);
       if (kind === 'binary') continue;
-      if (kind === 'compressed') files.compressed.push(found);
-      else if (kind === 'code' || isExcluded(found.name)) files.others.push(found);
-      else files.scannable.push({ ...found, kind });
+      if (kind === 'compressed') files.compressed.push(new OutputFile(root, name, 'text'));
+      else if (kind === 'code' || isExcluded(name)) files.others.push(new OutputFile(root, name, 'text'));
+      else files.scannable.push(new OutputFile(root, name, kind));
     }
   };
-  list(directory.endsWith(sep) ? directory.slice(0, -1) : directory, '');
+  list(root, '');
   const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
   files.scannable.sort(byName);
   files.others.sort(byName);
@@ -64,7 +86,9 @@ export function listSiteFiles(directory: string, exclude: readonly string[]): Si
 /** A file that contains embeds. */
 export interface EmbeddingFile {
   source: ScannableFile;
-  embeds: FileEmbed[];
+  embeds: StoredEmbeds;
+  /** Whether one of them is in a paragraph with something else. */
+  isInText: boolean;
   /** The file's bytes if they are kept in memory; otherwise it is read again. */
   bytes?: Buffer | undefined;
 }
@@ -72,6 +96,12 @@ export interface EmbeddingFile {
 export interface ScannedSite {
   /** Files with at least one embed, even if it is invalid. */
   files: EmbeddingFile[];
+  /** Their embeds. */
+  store: EmbedStore;
+  /** How many there are. */
+  embeds: number;
+  /** The ids of snippets in headings of pages. */
+  idsInHeadings: Set<number>;
   /** In the order in which the files show them. */
   uses: SnippetUse[];
   invalid: InvalidEmbed[];
@@ -99,10 +129,14 @@ export async function scanSite(
   { onPlainFile, onSnippet, paramsOf }: ScanOptions,
 ): Promise<ScannedSite> {
   const { readEmbeds } = await import('../snippets/file-embeds.ts');
+  const { EmbedStore } = await import('./embed-store.ts');
   const uses: SnippetUses = new Map();
   const found: EmbeddingFile[] = [];
   const invalid: InvalidEmbed[] = [];
   const warnings: string[] = [];
+  const store = new EmbedStore();
+  const idsInHeadings = new Set<number>();
+  let embedCount = 0;
   let keptBytes = 0;
   await inTurns(files, (source) => {
     const bytes = readEmbedding(source);
@@ -111,14 +145,26 @@ export async function scanSite(
     for (const embed of flaws.invalid) invalid.push(embed);
     for (const warning of flaws.warnings) warnings.push(warning);
     if (embeds.length + flaws.invalid.length === 0) return onPlainFile(source, bytes);
-    for (const { request } of embeds) {
+    for (const { request, inHeading } of embeds) {
       const use = uses.get(request.key);
-      if (use?.places.size === 1) onSnippet(use);
+      if (use?.places.length === 1) onSnippet(use);
+      if (inHeading && source.kind === 'html') idsInHeadings.add(request.id);
     }
+    embedCount += embeds.length;
     keptBytes += bytes.length;
-    found.push({ source, embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
+    const isInText = embeds.some(({ inParagraph, paragraph }) => inParagraph && paragraph === undefined);
+    const kept = keptBytes > maxKeptBytes ? undefined : bytes;
+    found.push({ source, embeds: store.add(embeds), isInText, bytes: kept });
   });
-  return { files: found, uses: [...uses.values()], invalid, warnings };
+  return {
+    files: found,
+    store,
+    embeds: embedCount,
+    idsInHeadings,
+    uses: [...uses.values()],
+    invalid,
+    warnings,
+  };
 }
 
 /** Reads a file, unless it is large and contains no embed. */

@@ -4,12 +4,11 @@ import type { ScannedSite } from './scan-site.ts';
 
 /** The one line that says what a build did. */
 export function describeBuild(
-  { files, uses }: ScannedSite,
+  { files, uses, embeds }: ScannedSite,
   counts: SnippetSource['counts'] & { missing: number; withoutKey: boolean },
   milliseconds: number,
 ): string {
   const { requests, retries, fallbacks, cached = 0, missing, withoutKey } = counts;
-  const embeds = files.reduce((sum, file) => sum + file.embeds.length, 0);
   const isPage = files.every(({ source }) => source.kind === 'html');
   return [
     `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`}`,

@@ -14,8 +14,7 @@ import {
   outputFrom,
   readManifest,
 } from '../record/manifest.ts';
-import { listManifests, manifestOf } from '../record/manifest-file.ts';
-import { lockFile } from '../record/output-lock.ts';
+import { listManifests, lockFile, manifestOf } from '../record/manifest-file.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';

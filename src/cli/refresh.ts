@@ -5,13 +5,8 @@ import { containsKnownKey } from '../client/known-keys.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
-import {
-  describeHolder,
-  possibleLockFiles,
-  type WaitOptions,
-  waitForLock,
-  waitUntilFree,
-} from '../record/output-lock.ts';
+import { possibleLockFiles } from '../record/manifest-file.ts';
+import { describeHolder, type WaitOptions, waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import {
   type PageToBuild,
   planRefresh,

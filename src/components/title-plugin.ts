@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { userError } from '../failures/user-error.ts';
-import { withoutHidden } from './location-plugin.ts';
 
 const component = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<Snippet[\s/>]/g;
 
@@ -26,6 +25,8 @@ export function titlePlugin(version: string) {
         if (!id.endsWith('.astro')) return undefined;
         const source = await readFile(id, 'utf8').catch(() => '');
         if (!source.includes('astro-snippets/components')) return undefined;
+        // Loaded only here: a site without embeds does not need it.
+        const { withoutHidden } = await import('./locations.ts');
         const text = withoutHidden(id, source);
         const [found] = text.matchAll(component);
         if (found === undefined) return undefined;

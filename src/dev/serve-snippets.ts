@@ -14,7 +14,7 @@ import { excluder } from '../snippets/excluder.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { pageParams } from '../snippets/page-params.ts';
-import { headingWarnings } from '../source/heading-warnings.ts';
+import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
 import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
 import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
@@ -191,7 +191,7 @@ async function viewOf(
     [...(withoutKey ? [] : uses)].map(async ([key, use]) =>
       shown.set(key, {
         snippet: await memory.get(use),
-        hasChildren: use.placesWithoutChildren.size === 0,
+        hasChildren: use.placesWithoutChildren.length === 0,
         isOptional: use.optionalPlaces?.has(page) === true,
       }),
     ),
@@ -214,7 +214,7 @@ async function viewOf(
     const htmlOf = (key: string) => shown.get(key)?.snippet.html;
     const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => response.body }], htmlOf) : [];
     // A source may be removed while it is read.
-    const headings = isPage ? await headingWarnings(embeds, sources).catch(() => []) : [];
+    const headings = isPage ? await headingWarnings(idsInHeadings(embeds), sources).catch(() => []) : [];
     return [...(withoutKey ? [withoutKeyWarning] : []), ...found.warnings, ...headings, ...blocks];
   };
   return { body, shown, failed, failure, warnings: warnings() };

@@ -18,6 +18,13 @@ export interface Form {
   around?: string | undefined;
 }
 
+/** Equal for equal forms. Built for every embed of a site, and most are plain. */
+export function formKey({ as, layers, around = '', paragraph }: Form): string {
+  if (layers.length === 0 && around === '' && paragraph === undefined) return as;
+  const written = paragraph === undefined ? '' : JSON.stringify([paragraph.before, paragraph.after]);
+  return `${as} ${layers.join()} ${around} ${written}`;
+}
+
 /** An embed that was found in a file. All places are byte offsets. */
 export interface FoundEmbed extends Range {
   /** The attributes, decoded but not validated. */

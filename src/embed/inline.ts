@@ -36,12 +36,11 @@ export interface Inlined<Embed> {
  */
 export function compose(content: Content, { as, layers, paragraph }: Form): Buffer {
   const bytes = Buffer.from(encode(content[as], layers));
-  return as === 'html' && isBlockLevel(content.html) ? bytes : around(bytes, paragraph);
+  if (paragraph === undefined || (as === 'html' && isBlockLevel(content.html))) return bytes;
+  return around(bytes, paragraph);
 }
 
-function around(bytes: Buffer, paragraph: Form['paragraph']): Buffer {
-  if (paragraph === undefined) return bytes;
-  const { before, after } = paragraph;
+function around(bytes: Buffer, { before, after }: NonNullable<Form['paragraph']>): Buffer {
   return Buffer.concat([Buffer.from(before, 'latin1'), bytes, Buffer.from(after, 'latin1')]);
 }
 
@@ -50,19 +49,20 @@ function around(bytes: Buffer, paragraph: Form['paragraph']): Buffer {
  * stays as it was. An embed inside content is not replaced.
  *
  * @param embeds in the order of the file, as `scan` gives them.
- * @param contentOf returns the content for an embed, or `undefined` to show its children.
+ * @param contentOf returns the content for an embed, or the bytes that {@link compose} makes of it, or `undefined` to
+ * show its children.
  * @param others further replacements outside the embeds, in the order of the file.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,
   embeds: readonly Embed[],
-  contentOf: (embed: Embed) => Content | undefined,
+  contentOf: (embed: Embed) => Content | Buffer | undefined,
   others: readonly Replacement[] = [],
 ): Inlined<Embed> {
   const pieces: (Replacement & { embed?: Embed; children?: Buffer })[] = embeds.map((embed) => {
     const { start, end } = embed.paragraph ?? embed;
-    const content = contentOf(embed);
-    const bytes = content === undefined ? childrenOf(file, embed) : compose(content, embed.form);
+    const content = contentOf(embed) ?? childrenOf(file, embed);
+    const bytes = Buffer.isBuffer(content) ? content : compose(content, embed.form);
     return embed.isOptional
       ? { start, end, bytes, embed, children: childrenOf(file, embed) }
       : { start, end, bytes, embed };
@@ -81,8 +81,11 @@ export function inline<Embed extends PlacedEmbed>(
 
 /** The children as they are; their text where text is shown. */
 function childrenOf(file: Buffer, { children, form }: PlacedEmbed): Buffer {
-  if (form.as === 'text')
-    return around(Buffer.from(encode(children.text ?? '', form.layers)), form.paragraph);
-  const bytes = file.subarray(children.start, children.end);
-  return children.isBlockLevel ? bytes : around(bytes, form.paragraph);
+  const { as, layers, paragraph } = form;
+  const bytes =
+    as === 'text'
+      ? Buffer.from(encode(children.text ?? '', layers))
+      : file.subarray(children.start, children.end);
+  if (paragraph === undefined || (as === 'html' && children.isBlockLevel)) return bytes;
+  return around(bytes, paragraph);
 }

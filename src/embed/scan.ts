@@ -61,6 +61,11 @@ const scanners: Record<FileKind, (search: Search, whole: Part) => void> = {
 };
 
 const ignored = 'data-snippets-ignore';
+// Once for all pages: making them takes as long as using them.
+const names = new RegExp(name, 'gi');
+const components = new RegExp(component, 'gi');
+const ignoredNames = new RegExp(ignored, 'gi');
+const langs = /lang\s*=/gi;
 // The attributes of copy buttons.
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 const refusedAttributes = /^(?:on|x-|[:@]|style$)/;
@@ -116,11 +121,11 @@ const isHeading = (name: string) => /^h[1-6]$/.test(name);
 /** HTML, where an embed is an element; or XML, where it can only be encoded in text. */
 function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
   const { text } = part;
-  const nameFrom = finder(text, name);
+  const nameFrom = finder(text, names);
   const isWholePage = search.isPage && part.layers.length === 0;
-  const componentFrom = isWholePage ? finder(text, component) : () => Infinity;
-  const ignoredFrom = finder(text, new RegExp(ignored, 'i'));
-  const langFrom = finder(text, /lang\s*=/);
+  const componentFrom = isWholePage ? finder(text, components) : () => Infinity;
+  const ignoredFrom = finder(text, ignoredNames);
+  const langFrom = finder(text, langs);
   const hasName = ({ start, end }: Range) => nameFrom(start) < end;
   let embed: { tag: Tag; inside: Context } | undefined;
   // The open paragraph, as long as it contains nothing but one embed.
@@ -172,7 +177,10 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       return { ...context, isExample: true };
     }
     for (const attribute of attributes) {
-      if (hasName(attribute)) scanAttribute(search, part, attribute, { isXml, lang });
+      if (!hasName(attribute)) continue;
+      scanAttribute(search, part, attribute, { isXml, lang });
+      // Its start tag shows something, and has to stay.
+      paragraph = undefined;
     }
     if (inside !== undefined) return { ...context, ...inside };
     if (isHeading(tag.name)) return { ...context, heading: tag };
@@ -316,7 +324,7 @@ function isJson(text: string): boolean {
 /** The strings of JSON, or of JSON lines. */
 function scanJson(search: Search, part: Part, place: Place, { inScript = false } = {}): void {
   const { text } = part;
-  const nameFrom = finder(text, name);
+  const nameFrom = finder(text, names);
   for (let start = text.indexOf('"') + 1; start > 0 && nameFrom(start) !== Infinity; ) {
     const end = stringEnd(text, start);
     if (nameFrom(start) < end) {
@@ -417,9 +425,8 @@ function cut({ text, layers, at }: Part, { start, end }: Range): Part {
   return { text: text.slice(start, end), layers, at: (offset) => at(start + offset) };
 }
 
-/** Returns a function that finds the first match from an offset on. Offsets must not decrease. */
-function finder(text: string, pattern: RegExp): (from: number) => number {
-  const all = new RegExp(pattern, 'gi');
+/** Returns a function that finds the first match of a global pattern from an offset on. Offsets must not decrease. */
+function finder(text: string, all: RegExp): (from: number) => number {
   let next = -1;
   return (from) => {
     if (next < from) {

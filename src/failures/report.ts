@@ -10,9 +10,9 @@ export interface FailedSnippet {
   request: SnippetRequest;
   error: SnippetFailure;
   /** The names of pages, and of entries of collections. */
-  places: ReadonlySet<string>;
+  places: readonly string[];
   /** Those where no children can be shown instead. */
-  placesWithoutChildren: ReadonlySet<string>;
+  placesWithoutChildren: readonly string[];
   /** Those where each of its embeds is optional. */
   optionalPlaces?: ReadonlySet<string>;
 }
@@ -99,11 +99,11 @@ function warnOf<T extends Pick<FailedSnippet, 'request' | 'error' | 'places'>>(
   if (first === undefined || group.length <= examplesShown) {
     return group.map((one) => {
       const consequence = typeof forOne === 'string' ? forOne : forOne(one);
-      return `${one.error.message} ${consequence} on ${listPlaces([...one.places])}. [${one.error.code}]`;
+      return `${one.error.message} ${consequence} on ${listPlaces(one.places)}. [${one.error.code}]`;
     });
   }
   const examples = group.slice(0, examplesShown).map(({ request }) => request.id);
-  const places = [...new Set(group.flatMap((one) => [...one.places]))];
+  const places = [...new Set(group.flatMap((one) => one.places))];
   return [
     `${count(group.length, 'snippet')} could not be fetched, among them ${examples.join(', ')}: ${reasonOf(first.error)}. ${forAll} on ${listPlaces(places)}. [${first.error.code}]`,
   ];
@@ -125,7 +125,7 @@ interface ReportedSnippet {
 
 function placesThatFail(failed: FailedSnippet): readonly string[] {
   const { error, places, placesWithoutChildren, optionalPlaces } = failed;
-  const failing = [...(effectOf(error) === 'children' ? placesWithoutChildren : places)];
+  const failing = effectOf(error) === 'children' ? placesWithoutChildren : places;
   return isMissing(error) ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
 

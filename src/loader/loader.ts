@@ -54,8 +54,8 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
         const request = await requestOf(entry, place);
         requests.set(id, request);
         const use = snippetUse(uses, request);
-        use.places.add(place);
-        use.placesWithoutChildren.add(place);
+        use.places.push(place);
+        use.placesWithoutChildren.push(place);
         use.asHtml = true;
       }
       const snippets = await fetchHook(

@@ -60,9 +60,9 @@ export function usesOf(manifest: Manifest): SnippetUse[] {
   const shown = shownOn(manifest);
   const required = shownOn(manifest, ({ children }) => children === undefined);
   return requestsOf(manifest).map((request, index) => {
-    const places = new Set(namesOf(shown[index] ?? nowhere));
+    const places = namesOf(shown[index] ?? nowhere);
     const requiring = new Set(namesOf(required[index] ?? nowhere));
-    const optionalPlaces = new Set([...places].filter((place) => !requiring.has(place)));
+    const optionalPlaces = new Set(places.filter((place) => !requiring.has(place)));
     const surroundings = around.get(index) ?? new Set();
     return {
       request,

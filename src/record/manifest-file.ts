@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
 /**
  * Each output folder of a project has a manifest of its own. It is in Astro's cache directory, or where there is no
@@ -40,4 +41,29 @@ export function listManifests(root: string): string[] {
     const names = existsSync(folder) ? readdirSync(folder) : [];
     return names.filter((name) => /^manifest(?:\..+)?\.json$/.test(name)).map((name) => join(folder, name));
   });
+}
+
+/**
+ * The lock of an output folder is beside its manifest. Astro empties the output, so a cache folder in there cannot
+ * hold a lock.
+ *
+ * @param outDir the folder that Astro empties.
+ */
+export function lockFile(manifest: string, outDir: string): string {
+  const inside = relative(outDir, manifest);
+  const isInside = !inside.startsWith('..') && !isAbsolute(inside);
+  return isInside ? lockElsewhere(manifest) : lockBeside(manifest);
+}
+
+/** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
+export function possibleLockFiles(manifest: string): string[] {
+  return [lockBeside(manifest), lockElsewhere(manifest)];
+}
+
+function lockBeside(manifest: string): string {
+  return join(dirname(manifest), `${basename(manifest, '.json')}.lock`);
+}
+
+function lockElsewhere(manifest: string): string {
+  return join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
 }

@@ -3,6 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
+import type { Form } from '../embed/found.ts';
 import { layerNames } from '../embed/layers.ts';
 import type { ImageUse } from '../html/images.ts';
 import { piecesOf } from '../read-file.ts';
@@ -11,6 +12,7 @@ import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { writeAtomically } from '../write-atomically.ts';
 import {
   arePackedPlaces,
+  isIndex,
   type Kind,
   kindsOf,
   type PackedPlaces,
@@ -20,21 +22,41 @@ import {
 
 const index = z.int().min(0);
 
-const kindSchema: z.ZodType<Kind> = z.object({
-  snippet: index,
-  form: z.object({
-    as: z.enum(['html', 'text']),
-    layers: z.array(z.enum(layerNames)),
-    paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
-    /** What a refresh needs to apply the same rules. */
-    around: z.string().optional(),
-  }),
-  content: z.string().optional(),
-  children: z.string().optional(),
-  length: index,
+const formSchema: z.ZodType<Form> = z.object({
+  as: z.enum(['html', 'text']),
+  layers: z.array(z.enum(layerNames)),
+  paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
+  /** What a refresh needs to apply the same rules. */
+  around: z.string().optional(),
 });
 
-// Checked number by number only once the kinds are known: zod takes several times as long for so many.
+// Files, places and their kinds are checked without zod, which takes several times as long for so many.
+const kindsSchema = z.custom<Kind[]>((value) => {
+  if (!Array.isArray(value)) return false;
+  const isForm = (form: unknown) => isPlainForm(form) || formSchema.safeParse(form).success;
+  const isOptionalText = (text: unknown) => text === undefined || typeof text === 'string';
+  return value.every(
+    (kind) =>
+      isRecord(kind) &&
+      isIndex(kind['snippet']) &&
+      isIndex(kind['length']) &&
+      isOptionalText(kind['content']) &&
+      isOptionalText(kind['children']) &&
+      isForm(kind['form']),
+  );
+});
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether it is the form of most places. */
+function isPlainForm(form: unknown): boolean {
+  if (!isRecord(form) || (form['as'] !== 'html' && form['as'] !== 'text')) return false;
+  const { layers, paragraph, around } = form;
+  return Array.isArray(layers) && layers.length === 0 && paragraph === undefined && around === undefined;
+}
+
 const placesSchema = z.custom<PackedPlaces>(Array.isArray);
 
 const policiesSchema = z.array(z.object({ start: index, end: index, tag: z.string() }));
@@ -60,25 +82,29 @@ export interface ManifestFile extends FileState {
   next?: FileState | undefined;
 }
 
-// A tuple, since the names of its fields would be a fifth of the manifest.
-const fileSchema = z
-  .tuple([
-    z.string(),
-    z.string(),
-    placesSchema,
-    z
-      .object({
-        policies: policiesSchema.optional(),
-        next: z
-          .object({ hash: z.string(), places: placesSchema, policies: policiesSchema.optional() })
-          .optional(),
-      })
-      .optional(),
-  ])
-  .transform(([name, hash, places, more]): ManifestFile => ({ name, hash, places, ...more }));
+const moreSchema = z.object({
+  policies: policiesSchema.optional(),
+  next: z.object({ hash: z.string(), places: placesSchema, policies: policiesSchema.optional() }).optional(),
+});
+
+// An array, since the names of its fields would be a fifth of the manifest.
+type WrittenFile = [name: string, hash: string, places: PackedPlaces, more?: z.infer<typeof moreSchema>];
+
+const filesSchema = z
+  .custom<WrittenFile[]>((value) => Array.isArray(value) && value.every(isWrittenFile))
+  .transform((files) =>
+    files.map(([name, hash, places, more]): ManifestFile => ({ name, hash, places, ...more })),
+  );
+
+function isWrittenFile(file: unknown): file is WrittenFile {
+  if (!Array.isArray(file)) return false;
+  const [name, hash, places, more] = file;
+  if (typeof name !== 'string' || typeof hash !== 'string' || !Array.isArray(places)) return false;
+  return more === undefined || moreSchema.safeParse(more).success;
+}
 
 /** A file as the schema reads it. */
-function writtenFile({ name, hash, places, policies, next }: ManifestFile): z.input<typeof fileSchema> {
+function writtenFile({ name, hash, places, policies, next }: ManifestFile): WrittenFile {
   return policies === undefined && next === undefined
     ? [name, hash, places]
     : [name, hash, places, { policies, next }];
@@ -187,8 +213,8 @@ const manifestSchema = z.object({
     })
     .optional(),
   /** What the places in files have in common; see {@link placesIn}. */
-  kinds: z.array(kindSchema),
-  files: z.array(fileSchema),
+  kinds: kindsSchema,
+  files: filesSchema,
   /** The entries of collections that show snippets, each with the hash of the content that it shows. */
   collections: z.array(
     z.object({ collection: z.string(), entry: z.string(), snippet: index, content: z.string() }),
@@ -300,13 +326,13 @@ export function shownOn(
   matches: (place: Pick<Kind, 'snippet' | 'content' | 'children'>) => boolean = () => true,
 ): Shown[] {
   const shown = manifest.snippets.map((): Shown => ({ pages: [], collections: [] }));
-  for (const file of manifest.files) {
-    const snippets = new Set(
-      kindsIn(manifest, file)
-        .filter(matches)
-        .map(({ snippet }) => snippet),
-    );
-    for (const snippet of snippets) shown[snippet]?.pages.push(file.name);
+  const matching = manifest.kinds.map((kind) => (matches(kind) ? shown[kind.snippet]?.pages : undefined));
+  for (const { name, places } of manifest.files) {
+    for (let at = 0; at < places.length; at += 2) {
+      const pages = matching[places[at] ?? -1];
+      // A file may show a snippet twice.
+      if (pages !== undefined && pages.at(-1) !== name) pages.push(name);
+    }
   }
   for (const { collection, entry, ...place } of manifest.collections) {
     if (matches(place)) shown[place.snippet]?.collections.push({ collection, entry });
@@ -351,7 +377,8 @@ export async function readManifest(file: string): Promise<FoundManifest> {
   }
   const versioned = versionSchema.safeParse(written);
   if (versioned.success && versioned.data.version !== version) return { flaw: 'other-version' };
-  const { data } = schema.safeParse(written);
+  // Used once, and compiling a parser would take longer.
+  const { data } = schema.safeParse(written, { jitless: true });
   return versioned.success && data !== undefined ? { manifest: data } : { flaw: 'damaged' };
 }
 

@@ -9,8 +9,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
 import type { Clock } from '../client/clock.ts';
@@ -60,31 +60,6 @@ export function isAbandoned({ isSameHost, isOwn, isRunning, silence }: Sighting)
 export interface OutputLock {
   /** Gives it back, unless it was taken over. A second call does nothing. */
   release(): void;
-}
-
-/**
- * The lock of an output folder is beside its manifest. Astro empties the output, so a cache folder in there cannot
- * hold a lock.
- *
- * @param outDir the folder that Astro empties.
- */
-export function lockFile(manifest: string, outDir: string): string {
-  const inside = relative(outDir, manifest);
-  const isInside = !inside.startsWith('..') && !isAbsolute(inside);
-  return isInside ? lockElsewhere(manifest) : lockBeside(manifest);
-}
-
-/** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
-export function possibleLockFiles(manifest: string): string[] {
-  return [lockBeside(manifest), lockElsewhere(manifest)];
-}
-
-function lockBeside(manifest: string): string {
-  return join(dirname(manifest), `${basename(manifest, '.json')}.lock`);
-}
-
-function lockElsewhere(manifest: string): string {
-  return join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
 }
 
 /** Takes a lock, or returns who holds it. */

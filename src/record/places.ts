@@ -1,4 +1,4 @@
-import type { Form } from '../embed/found.ts';
+import { type Form, formKey } from '../embed/found.ts';
 
 /** What places that are alike have in common. Recorded once, however many places there are. */
 export interface Kind {
@@ -43,14 +43,14 @@ export class PlacePacker {
     const packed: number[] = [];
     let last = 0;
     for (const { start, end, ...place } of places) {
-      packed.push(this.#index({ ...place, length: end - start }), start - last);
+      packed.push(this.index({ ...place, length: end - start }), start - last);
       last = end;
     }
     return packed;
   }
 
   /** The index of a kind, which is added if it is new. */
-  #index(kind: Kind): number {
+  index(kind: Kind): number {
     const key = keyOf(kind);
     let index = this.#indexes.get(key);
     if (index === undefined) {
@@ -61,14 +61,9 @@ export class PlacePacker {
   }
 }
 
-// Built for every embed of a site, so JSON is left to the few that are optional or in a paragraph of their own.
 function keyOf({ snippet, length, content = '', form, children }: Kind): string {
-  const { as, layers, around = '', paragraph } = form;
-  const written =
-    paragraph === undefined && children === undefined
-      ? ''
-      : JSON.stringify([paragraph?.before, paragraph?.after, children]);
-  return `${snippet} ${length} ${content} ${as} ${layers.join()} ${around} ${written}`;
+  const shown = children === undefined ? '' : JSON.stringify(children);
+  return `${snippet} ${length} ${content} ${shown} ${formKey(form)}`;
 }
 
 /** The places of a file, with their bytes. */
@@ -125,6 +120,7 @@ export function arePackedPlaces(value: unknown, kinds: number): value is number[
   return true;
 }
 
-function isIndex(value: unknown): value is number {
+/** Whether a value from outside can count or index something. */
+export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -67,6 +67,8 @@ export interface RefreshPlan {
  * page is complete in either state. Changes nothing.
  */
 export async function recover(file: string, manifest: Manifest): Promise<Manifest> {
+  const renewing = await recoverCopies(file, manifest);
+  if (manifest.files.every(({ next }) => next === undefined)) return { ...manifest, renewing };
   const output = outputOf(file, manifest);
   const files = await Promise.all(
     manifest.files.map(async ({ next, ...page }): Promise<ManifestFile> => {
@@ -75,7 +77,6 @@ export async function recover(file: string, manifest: Manifest): Promise<Manifes
       return bytes !== undefined && hashOf(bytes) === next.hash ? { ...page, ...next } : page;
     }),
   );
-  const renewing = await recoverCopies(file, manifest);
   return { ...manifest, files, renewing };
 }
 
@@ -122,8 +123,10 @@ export async function planRefresh(
   const reasonForAll = reasonForStyles(manifest, snippets);
   const folders = siteFolders(file, manifest);
   const renewing = new Map(manifest.renewing?.map((one) => [one.page, one]));
+  const oldKinds = manifest.kinds.map(isOld);
   for (const page of manifest.files) {
-    if (!renewing.has(page.name) && !kindsIn(manifest, page).some(isOld)) continue;
+    const showsOld = page.places.some((value, at) => at % 2 === 0 && oldKinds[value]);
+    if (!showsOld && !renewing.has(page.name)) continue;
     const before = await readFile(join(output, page.name)).catch(() => undefined);
     const reason = reasonToBuild(page, before, manifest, snippets) ?? reasonForAll;
     if (reason !== undefined) plan.toBuild.push({ name: page.name, reason });

@@ -219,7 +219,8 @@ export function parseOptions(
   given: unknown,
   headline = 'The options of snippets() in the Astro config are invalid',
 ): ParsedOptions {
-  const parsed = checkedSchema.safeParse(given);
+  // Used once, and compiling a parser would take longer.
+  const parsed = checkedSchema.safeParse(given, { jitless: true });
   if (parsed.success) return parsed.data;
   const flaws = parsed.error.issues
     .flatMap(intendedAlternative)

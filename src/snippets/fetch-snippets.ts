@@ -303,7 +303,7 @@ export function watchSetup(): (id: number, error: SnippetFailure | undefined) =>
 }
 
 function placesOf(uses: readonly SnippetUse[]): string[] {
-  return [...new Set(uses.flatMap(({ places }) => [...places]))];
+  return [...new Set(uses.flatMap(({ places }) => places))];
 }
 
 /** Warns about each snippet that is shown as it was, and each that has a flaw. */
@@ -316,7 +316,7 @@ export function warningsOf(fetched: FetchedSnippets, uses: readonly SnippetUse[]
     const { error, fetchedAt = 0 } = snippet;
     if (error !== undefined) stale.push({ request, error, places, age: Date.now() - fetchedAt });
     // With other params the same snippet has the same flaw, which is worth one warning per list of pages.
-    for (const flaw of snippet.warnings) warnings.add(`${flaw} It is on ${listPlaces([...places])}.`);
+    for (const flaw of snippet.warnings) warnings.add(`${flaw} It is on ${listPlaces(places)}.`);
   }
   return [...staleWarnings(stale), ...warnings];
 }

@@ -12,10 +12,10 @@ import type { AddPageParams } from './page-params.ts';
 /** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
 export interface SnippetUse {
   request: SnippetRequest;
-  /** The names of files, and of entries of collections. */
-  places: Set<string>;
+  /** The names of files, and of entries of collections, each once. */
+  places: string[];
   /** Those where no children can be shown instead. */
-  placesWithoutChildren: Set<string>;
+  placesWithoutChildren: string[];
   /** Those where each of its embeds is optional. */
   optionalPlaces?: Set<string>;
   /** Whether it is shown as HTML anywhere, and not only as text. */
@@ -31,13 +31,13 @@ export type SnippetUses = Map<string, SnippetUse>;
 export function snippetUse(uses: SnippetUses, request: SnippetRequest): SnippetUse {
   let use = uses.get(request.key);
   if (use === undefined) {
-    use = { request, places: new Set(), placesWithoutChildren: new Set(), asHtml: false };
+    use = { request, places: [], placesWithoutChildren: [], asHtml: false };
     uses.set(request.key, use);
   }
   return use;
 }
 
-/** What is kept of an embed until it is inlined. A large site has half a million of them. */
+/** What is kept of an embed until it is inlined. */
 export interface FileEmbed extends PlacedEmbed {
   request: SnippetRequest;
   /** The key of the request as the embed is written, if the site adds params to it. */
@@ -123,30 +123,22 @@ function isOptional({ attributes }: FoundEmbed): boolean {
 function addUse(uses: SnippetUses, request: SnippetRequest, embed: FoundEmbed, file: string): SnippetUse {
   const { form, children } = embed;
   const use = snippetUse(uses, request);
+  // A file is read as a whole before the next one.
   if (!isOptional(embed)) use.optionalPlaces?.delete(file);
-  else if (!use.places.has(file)) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(file);
+  else if (use.places.at(-1) !== file) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(file);
   use.asHtml ||= form.as === 'html';
   if (form.around !== undefined) use.surroundings = (use.surroundings ?? new Set()).add(form.around);
-  use.places.add(file);
-  if (children.start === children.end) use.placesWithoutChildren.add(file);
+  if (use.places.at(-1) !== file) use.places.push(file);
+  if (children.start === children.end && use.placesWithoutChildren.at(-1) !== file) {
+    use.placesWithoutChildren.push(file);
+  }
   return use;
 }
-
-// Most embeds have none.
-const noChildren: FoundEmbed['children'] = Object.freeze({ start: 0, end: 0, isBlockLevel: false });
 
 /** Without the attributes: they are in the request, and as parts of the page's text they would keep all of it in memory. */
 function kept(found: FoundEmbed, { request }: SnippetUse, written: string): FileEmbed {
   const { start, end, children, form, inHeading, inParagraph, paragraph } = found;
-  const embed: FileEmbed = {
-    start,
-    end,
-    children: children.start === children.end ? noChildren : children,
-    form,
-    inHeading,
-    inParagraph,
-    request,
-  };
+  const embed: FileEmbed = { start, end, children, form, inHeading, inParagraph, request };
   if (paragraph !== undefined) embed.paragraph = paragraph;
   if (isOptional(found)) embed.isOptional = true;
   if (written !== request.key) embed.written = written;
@@ -191,6 +183,7 @@ function describeWarnings(
   warnings: readonly EmbedWarning[],
   lineOf: (offset: number) => number,
 ): string[] {
+  if (warnings.length === 0) return [];
   const kinds = new Map<EmbedWarning['flaw'], { first: number; times: number }>();
   for (const { start, flaw } of warnings) {
     const kind = kinds.get(flaw);

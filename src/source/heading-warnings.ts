@@ -16,23 +16,24 @@ interface EmbedOfPage {
   request: { id: number };
 }
 
+/** The ids of snippets that are shown in headings with ids. */
+export function idsInHeadings(embeds: readonly EmbedOfPage[]): Set<number> {
+  return new Set(embeds.filter(({ inHeading }) => inHeading).map(({ request }) => request.id));
+}
+
 /**
  * Warns about each embed in a Markdown heading, with its source. Astro writes a heading's slug and its entry in the
  * table of contents before any snippet is fetched. The sources are only searched if a page shows such a heading.
  *
- * @param embeds the embeds of pages.
+ * @param ids see {@link idsInHeadings}; of all pages.
  */
-export async function headingWarnings(
-  embeds: readonly EmbedOfPage[],
-  folders: SourceFolders,
-): Promise<string[]> {
-  const inHeadings = embeds.filter(({ inHeading }) => inHeading);
-  if (inHeadings.length === 0) return [];
-  const shown = new Set<number | undefined>([undefined, ...inHeadings.map(({ request }) => request.id)]);
+export async function headingWarnings(ids: ReadonlySet<number>, folders: SourceFolders): Promise<string[]> {
+  if (ids.size === 0) return [];
+  const shown = new Set<number | undefined>([undefined, ...ids]);
   const warnings: string[] = [];
   for (const { name, text } of await readMarkdown(folders)) {
-    for (const { line, ids } of embeddingHeadings(text)) {
-      if (ids.some((id) => shown.has(id))) warnings.push(`${name}:${line} ${warning}`);
+    for (const { line, ids: written } of embeddingHeadings(text)) {
+      if (written.some((id) => shown.has(id))) warnings.push(`${name}:${line} ${warning}`);
     }
   }
   return warnings;

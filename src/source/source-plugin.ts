@@ -5,8 +5,8 @@ import { separatesPrerendered } from '../astro-version.ts';
 import type { ErrorCode } from '../failures/errors.ts';
 import { errors } from '../failures/errors.ts';
 import { userError } from '../failures/user-error.ts';
-import { fileOf, type ModuleEmbeds, nameOfModule, readModule } from './module-embeds.ts';
-import { mixedGraph, onDemandGraph, type Reached, reachedThrough } from './module-graph.ts';
+import type { ModuleEmbeds } from './module-embeds.ts';
+import type { Reached } from './module-graph.ts';
 import type { SiteSource } from './on-demand-routes.ts';
 import type { SyntaxNode } from './written-embeds.ts';
 
@@ -38,7 +38,7 @@ const serverMessage =
 export function sourcePlugin(
   source: SiteSource,
   logger: AstroIntegrationLogger,
-  onMention: () => void,
+  onMention: () => Promise<void>,
 ): Plugin {
   let root = '';
   let isBuild = true;
@@ -48,7 +48,7 @@ export function sourcePlugin(
   const pending = new Map<string, string>();
   const warned = new Set<string>();
   const warn = (id: string, message: string) => {
-    const file = fileOf(id);
+    const file = id.replace(/[?#].*$/, '');
     if (warned.has(file)) return;
     warned.add(file);
     logger.warn(message);
@@ -69,8 +69,10 @@ export function sourcePlugin(
     transform: {
       order: 'post',
       filter: { code: /snippet-embed|astro-snippets\/components/i },
-      handler(code, id) {
-        onMention();
+      async handler(code, id) {
+        await onMention();
+        // Loaded only here and below: a site without embeds needs neither.
+        const { fileOf, nameOfModule, readModule } = await import('./module-embeds.ts');
         const { name: environment } = this.environment;
         const found = modulesOf(modules, environment);
         found.delete(id);
@@ -114,8 +116,11 @@ export function sourcePlugin(
     generateBundle: {
       // Astro moves small scripts from the bundle into pages.
       order: 'pre',
-      handler(_options, bundle) {
+      async handler(_options, bundle) {
         const { name: environment } = this.environment;
+        if (pending.size === 0 && modulesOf(modules, environment).size === 0) return;
+        const { nameOfModule } = await import('./module-embeds.ts');
+        const { mixedGraph, onDemandGraph, reachedThrough } = await import('./module-graph.ts');
         const moduleInfo = (id: string) => this.getModuleInfo(id);
         const graph = isMixed
           ? mixedGraph(moduleInfo, this.getModuleIds(), source, root)

@@ -1,61 +1,44 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { type Cell, fullCells, quickCells } from './cells.ts';
-import { measureMicro } from './micro.ts';
-import { type BenchResult, renderPage, renderTable } from './render-result.ts';
-import { runCells } from './run-cells.ts';
-import { targetsOf } from './targets.ts';
-import type { VariantName } from './variants.ts';
+import { type BenchResult, resultsFolder, tableOf } from './result.ts';
+import { runSites, sitesFolder } from './run-sites.ts';
+import { fullSites, quickSites } from './sites.ts';
 
 const number = (text: string) => Number(text.replaceAll('_', ''));
 
 const program = new Command('npm run bench --')
   .description('How long sites take to build that have their snippets in one way or another.')
-  .option('--quick', 'small sites, few runs')
-  .option('--pages <number>', 'one site of so many pages, instead of those that are kept', number)
-  .option('--embeds <number>', 'on each page', number, 5)
-  .option('--distinct <number>', 'different snippets', number, 200)
-  .option('--page-size <bytes>', 'of each page besides its embeds', number, 4_000)
-  .option('--latency <milliseconds>', 'of the service', number, 0)
-  .option('--runs <number>', 'of each variant', number, 3)
-  .option('--variants <names...>', 'which', ['typed', 'cold', 'warm', 'refresh'])
+  .option('--quick', 'smaller sites, in under two minutes on a machine with nothing else to do')
+  .option('--rounds <number>', 'how many times each is built', number)
+  .option('--sites <names...>', 'some of the sites')
   .parse();
 
-const options = program.opts();
-const own: Cell | undefined =
-  options['pages'] === undefined
-    ? undefined
-    : {
-        name: 'your own',
-        pages: options['pages'],
-        embeds: options['embeds'],
-        distinct: options['distinct'],
-        pageSize: options['pageSize'],
-        latency: options['latency'],
-        runs: options['runs'],
-        variants: options['variants'] as VariantName[],
-      };
-const isFull = own === undefined && options['quick'] !== true;
-const cells = own !== undefined ? [own] : isFull ? fullCells : quickCells;
+const { quick = false, rounds = quick ? 2 : 5, sites: names } = program.opts();
+const all = quick ? quickSites : fullSites;
+const sites = names === undefined ? all : all.filter(({ name }) => names.includes(name));
+if (sites.length === 0) throw new Error(`The sites are ${all.map(({ name }) => name).join(', ')}.`);
 
-const micro = measureMicro();
-const measured = await runCells(cells, (line) => process.stderr.write(`${line}\n`));
+const kept = quick ? 'quick' : names === undefined ? 'full' : 'own';
+const file = join(resultsFolder, `${kept}.json`);
+await mkdir(resultsFolder, { recursive: true });
+
+const start = performance.now();
 const [cpu] = cpus();
-const result: BenchResult = {
+const about = {
   at: new Date().toISOString(),
   machine: `${cpus().length} × ${cpu?.model.trim() || process.arch}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}, Node ${process.versions.node}`,
-  measured,
-  micro,
-  targets: targetsOf(measured, micro),
+  folder: sitesFolder.isInMemory ? 'in memory' : 'on a disk',
 };
-
-process.stdout.write(`\n${renderTable(result)}`);
-const folder = join(import.meta.dirname, 'results');
-await mkdir(folder, { recursive: true });
-// The kept ones are of a whole run; others are for the one who ran them.
-const name = isFull ? 'full' : own === undefined ? 'quick' : 'own';
-await writeFile(join(folder, `${name}.json`), `${JSON.stringify(result, undefined, 1)}\n`);
-await writeFile(join(folder, `${name}.html`), renderPage(result));
-process.stdout.write(`\nWritten to ${join(folder, name)}.json and .html\n`);
+await runSites(sites, rounds, {
+  say: (line) => process.stderr.write(`${line}\n`),
+  // After each round, so that a run that is interrupted is not lost.
+  async onRound(measured, done) {
+    const result: BenchResult = { ...about, load: loadavg()[0] ?? 0, rounds: done, measured };
+    await writeFile(file, `${JSON.stringify(result, undefined, 1)}\n`);
+    if (done === rounds) process.stdout.write(`\n${tableOf(result)}`);
+  },
+});
+const seconds = ((performance.now() - start) / 1000).toFixed(0);
+process.stdout.write(`\nTook ${seconds} s, with the sites in ${sitesFolder.path}. Written to ${file}.\n`);

@@ -22,6 +22,8 @@ export interface Approach {
   files?: Record<string, string>;
 }
 
+const lorem = 'Lorem ipsum dolor sit amet, consectetur. ';
+
 const plainConfig = `import { defineConfig } from 'astro/config';
 export default defineConfig({});`;
 
@@ -47,6 +49,8 @@ export function approachesFor({ distinct }: SiteSize): Record<string, Approach> 
   const ids = Array.from({ length: distinct }, (_, index) => index + 1);
   const contents = JSON.stringify(Object.fromEntries(ids.map((id) => [id, contentOf(id)])));
   return {
+    plain: { imports: '', shown: '' },
+    unused: { imports: '', shown: '', config: oursConfig },
     typed: {
       imports: "import { contents } from '../contents.js';",
       shown: '<Fragment set:html={contents[id]} />',
@@ -106,6 +110,19 @@ function inComponent(component: string, files: Record<string, string> = {}): App
   };
 }
 
+/** A page as Astro generates it, with its embeds still in it. */
+export function pageOf({ embeds, distinct, pageSize }: SiteSize, page: number): string {
+  const sections = Array.from({ length: embeds }, (_, index) => {
+    const id = ((page * embeds + index) % distinct) + 1;
+    return `<section><div><snippet-embed id="${id}"></snippet-embed></div><p>${fillerOf(pageSize, embeds)}</p></section>`;
+  });
+  return `<!DOCTYPE html><html lang="en"><head><title>Page ${page}</title></head><body>\n${sections.join('')}\n</body></html>`;
+}
+
+function fillerOf(pageSize: number, embeds: number): string {
+  return lorem.repeat(Math.ceil(pageSize / lorem.length / Math.max(1, embeds)));
+}
+
 /** Writes a site of that size, which shows its snippets in that way. */
 export async function generateSite(
   folder: string,
@@ -121,8 +138,8 @@ export function getStaticPaths() {
   return Array.from({ length: ${pages} }, (_, page) => ({ params: { page: String(page) } }));
 }
 const page = Number(Astro.params.page);
-const ids = Array.from({ length: ${embeds} }, (_, index) => ((page * ${embeds} + index) % ${distinct}) + 1);
-const filler = 'Lorem ipsum dolor sit amet, consectetur. '.repeat(${Math.ceil(pageSize / 41 / Math.max(1, embeds))});
+const ids = Array.from({ length: ${Math.max(1, embeds)} }, (_, index) => ((page * ${embeds} + index) % ${distinct}) + 1);
+const filler = ${JSON.stringify(fillerOf(pageSize, embeds))};
 ---
 <html lang="en"><head><title>Page {page}</title></head><body>
 {ids.map((id) => <section><div>${shown}</div><p>{filler}</p></section>)}

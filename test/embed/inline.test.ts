@@ -101,6 +101,13 @@ describe('the children of an embed are inlined unchanged if there is no content'
   });
 });
 
+test('a paragraph with another embed in an attribute stays, whatever its own embed shows', () => {
+  const page = `<p title='a ${embed}'><snippet-embed id="2"></snippet-embed></p><i>rest</i>`;
+  expect(put(page, (id) => (id === '1' ? 'title' : '<div>block</div>')).toString()).toBe(
+    "<p title='a title'><div>block</div></p><i>rest</i>",
+  );
+});
+
 test('several embeds each get their own content', () => {
   const html =
     '<title><snippet-embed id=1 /></title><p><snippet-embed id=2 /></p><snippet-embed id=3>c</snippet-embed>';

@@ -41,8 +41,8 @@ async function run(what: string, ids: readonly number[], variants: readonly stri
   const service = new Service({ apiKey: 'sk_failing_ids', ca: certificate.ca, ...urls });
   const uses = ids.map((id) => ({
     request: createRequest(id),
-    places: new Set(['index.html']),
-    placesWithoutChildren: new Set(['index.html']),
+    places: ['index.html'],
+    placesWithoutChildren: ['index.html'],
     asHtml: true,
   }));
   const start = performance.now();

@@ -19,8 +19,8 @@ const fine = json({ content: 'rendered' });
 function uses(count: number): SnippetUse[] {
   return Array.from({ length: count }, (_, index) => ({
     request: createRequest(index + 1),
-    places: new Set(['index.html']),
-    placesWithoutChildren: new Set(['index.html']),
+    places: ['index.html'],
+    placesWithoutChildren: ['index.html'],
     asHtml: true,
   }));
 }

@@ -4,12 +4,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openProject } from '../../src/cli/project.ts';
 import { systemClock } from '../../src/client/clock.ts';
 import { readManifest } from '../../src/record/manifest.ts';
+import { lockFile } from '../../src/record/manifest-file.ts';
 import {
   describeHolder,
   isAbandoned,
   isHolder,
   type LockHolder,
-  lockFile,
   takeLock,
   waitUntilFree,
 } from '../../src/record/output-lock.ts';

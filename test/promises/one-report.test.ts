@@ -14,8 +14,8 @@ import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 function failing(count: number, errorOf: (id: number) => SnippetError): FailedSnippet[] {
   return Array.from({ length: count }, (_, index) => ({
     request: createRequest(index + 1),
-    places: new Set([`page-${index + 1}.html`]),
-    placesWithoutChildren: new Set([`page-${index + 1}.html`]),
+    places: [`page-${index + 1}.html`],
+    placesWithoutChildren: [`page-${index + 1}.html`],
     error: errorOf(index + 1),
   }));
 }
@@ -23,8 +23,8 @@ function failing(count: number, errorOf: (id: number) => SnippetError): FailedSn
 function usesOf(count: number): SnippetUse[] {
   return Array.from({ length: count }, (_, index) => ({
     request: createRequest(index + 1),
-    places: new Set(['index.html']),
-    placesWithoutChildren: new Set(['index.html']),
+    places: ['index.html'],
+    placesWithoutChildren: ['index.html'],
     asHtml: true,
   }));
 }

@@ -123,8 +123,8 @@ describe('the API key in text from outside', () => {
         {
           request: createRequest(1),
           error: new SnippetError('network', text, { snippetId: 1 }),
-          places: new Set([text]),
-          placesWithoutChildren: new Set(),
+          places: [text],
+          placesWithoutChildren: [],
         },
       ]),
     ];

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FileRecorder } from '../../src/build/record-files.ts';
-import type { ScannableFile } from '../../src/build/scan-site.ts';
 import { toRequest } from '../../src/client/snippet-request.ts';
 import type { FoundEmbed } from '../../src/embed/found.ts';
 import { withoutRules } from '../../src/html/rules.ts';
@@ -68,6 +67,7 @@ test('a snippet is shown in files and in collections', () => {
 
 test.each<[string, Partial<Record<keyof Manifest, unknown>>]>([
   ['a kind of a snippet that does not exist', { kinds: [...small.kinds, { ...small.kinds[0], snippet: 2 }] }],
+  ['a kind whose children are no text', { kinds: [...small.kinds, { ...small.kinds[0], children: 1 }] }],
   ['a kind with a negative length', { kinds: [...small.kinds, { ...small.kinds[0], length: -1 }] }],
   ['a file with places of a kind that does not exist', { files: [['a.html', 'a', [3, 0]]] }],
   ['a file with half a place', { files: [['a.html', 'a', [0]]] }],
@@ -147,9 +147,8 @@ test('the manifest of 5,000 pages with 5 embeds each of 200 snippets takes at mo
       const embed = { form, request } as FoundEmbed & { request: typeof request };
       return { embed, start, end: start + 100 + (request.id % 50) };
     });
-    const source = { name: `blog/post-number-${page}/index.html` } as ScannableFile;
     const inlined = { file: Buffer.from(`${page}`), placed, policies: [], otherPlaces: [] };
-    recorder.add({ source, embeds: [] }, inlined);
+    recorder.add(`blog/post-number-${page}/index.html`, inlined);
   }
   await writeManifest(file, { ...frame, ...recorder.record });
   expect((await stat(file)).size).toBeLessThan(700_000);

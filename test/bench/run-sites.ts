@@ -1,0 +1,163 @@
+import { fork } from 'node:child_process';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { approachesFor, generateSite, pageOf } from './generate-site.ts';
+import { measure, type Usage } from './measure.ts';
+import type { BenchSite } from './sites.ts';
+import { prepare, type Variant, type VariantName, variants } from './variants.ts';
+
+const root = join(import.meta.dirname, '../..');
+const scripts = {
+  build: join(root, 'node_modules/astro/bin/astro.mjs'),
+  refresh: join(root, 'dist/cli/main.js'),
+  pass: join(import.meta.dirname, 'pass-process.ts'),
+};
+
+const memory = '/dev/shm';
+/** Where sites are built. In memory if possible: a disk that is busy with earlier writes would distort the result. */
+export const sitesFolder: { path: string; isInMemory: boolean } = existsSync(memory)
+  ? { path: memory, isInMemory: true }
+  : { path: tmpdir(), isInMemory: false };
+
+export interface Measured {
+  site: BenchSite;
+  /** One for each round. */
+  runs: Partial<Record<VariantName, Usage[]>>;
+  /** The size of the manifest, in MB. */
+  manifest?: number;
+}
+
+/** Links all packages and this one into a folder, as if they were installed there. */
+async function install(folder: string): Promise<void> {
+  await mkdir(folder);
+  const packages = join(root, 'node_modules');
+  for (const name of await readdir(packages)) {
+    if (!name.startsWith('.')) await symlink(join(packages, name), join(folder, name), 'junction');
+  }
+  await symlink(root, join(folder, 'astro-snippets'), 'junction');
+}
+
+interface ServiceProcess {
+  environment: Record<string, string>;
+  tell(told: { latency?: number; edition?: number }): Promise<void>;
+  end(): void;
+}
+
+async function startService(folder: string): Promise<ServiceProcess> {
+  const child = fork(join(import.meta.dirname, 'service-process.ts'), { stdio: 'inherit' });
+  const heard = <T>() => new Promise<T>((resolve) => child.once('message', resolve as never));
+  const { origin, ca } = await heard<{ origin: string; ca: string }>();
+  const authority = join(folder, 'authority.pem');
+  await writeFile(authority, ca);
+  return {
+    environment: {
+      SNIPPETS_API_KEY: 'sk_of_the_benchmark',
+      SNIPPETS_RENDER_BASE_URL: origin,
+      NODE_EXTRA_CA_CERTS: authority,
+    },
+    async tell(told) {
+      const done = heard();
+      child.send(told);
+      await done;
+    },
+    end: () => child.disconnect(),
+  };
+}
+
+interface RunEvents {
+  say(line: string): void;
+  /** Called after each round with everything measured so far. */
+  onRound(measured: Measured[], rounds: number): Promise<void>;
+}
+
+/**
+ * Builds every site in every variant, one of each in a round, so that a slow phase of the machine affects all of them.
+ * Every other round is in reverse order.
+ */
+export async function runSites(
+  sites: readonly BenchSite[],
+  rounds: number,
+  { say, onRound }: RunEvents,
+): Promise<void> {
+  const folder = await mkdtemp(join(sitesFolder.path, 'snippets-bench-'));
+  await install(join(folder, 'node_modules'));
+  const service = await startService(folder);
+  try {
+    const all = sites.map((site) => ({ site, runs: {} }) as Measured);
+    for (const { site } of all) await generate(folder, site);
+    for (let round = 0; round < rounds; round++) {
+      for (const measured of all) {
+        const { times = 1 } = measured.site;
+        for (let time = 0; time < times; time++) {
+          await runRound(measured, round + time, { folder, service, say });
+        }
+      }
+      await onRound(all, round + 1);
+    }
+  } finally {
+    service.end();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const placeOf = (folder: string, site: BenchSite, { approach }: Variant) =>
+  join(folder, `${site.name}-${approach}`);
+
+async function generate(folder: string, site: BenchSite): Promise<void> {
+  const approaches = approachesFor(site);
+  for (const name of site.variants) {
+    const variant = variants[name];
+    const approach = approaches[variant.approach];
+    if (approach !== undefined) await generateSite(placeOf(folder, site, variant), site, approach);
+  }
+}
+
+async function runRound(
+  measured: Measured,
+  round: number,
+  { folder, service, say }: { folder: string; service: ServiceProcess; say: (line: string) => void },
+): Promise<void> {
+  const { site, runs } = measured;
+  await service.tell({ latency: site.latency });
+  // What is built needs the manifest of the cold build before it.
+  const names = round % 2 === 0 ? site.variants : [...site.variants].sort(reversed);
+  for (const name of names) {
+    const variant = variants[name];
+    const place = placeOf(folder, site, variant);
+    await prepare(place, variant);
+    if (variant.command === 'refresh') await service.tell({ edition: round + 1 });
+    const environment = { ...service.environment, BENCH_CACHE: join(place, '.cache') };
+    let arguments_: string[] = [variant.command];
+    if (variant.command === 'pass') {
+      writePages(join(place, 'dist'), site);
+      arguments_ = [join(place, 'dist'), join(place, 'manifest.json')];
+    }
+    const usage = await measure(place, scripts[variant.command], arguments_, environment);
+    runs[name] = [...(runs[name] ?? []), usage];
+    if (variant.command === 'pass') {
+      measured.manifest = statSync(join(place, 'manifest.json')).size / 1e6;
+      await rm(place, { recursive: true });
+    }
+    say(
+      `${site.name}, ${variant.name}: ${usage.wall.toFixed(2)} s, ${usage.cpu.toFixed(2)} s of CPU, ${usage.memory.toFixed(0)} MB`,
+    );
+  }
+}
+
+/** The peers in reverse order, behind those that need each other in this one. */
+function reversed(a: VariantName, b: VariantName): number {
+  const ours: VariantName[] = ['cold', 'warm', 'refresh'];
+  const rank = (name: VariantName) =>
+    ours.includes(name) ? ours.indexOf(name) : 10 - Object.keys(variants).indexOf(name);
+  return rank(a) - rank(b);
+}
+
+/** The pages as Astro would generate them. */
+function writePages(folder: string, site: BenchSite): void {
+  for (let page = 0; page < site.pages; page++) {
+    mkdirSync(join(folder, String(page)), { recursive: true });
+    writeFileSync(join(folder, String(page), 'index.html'), pageOf(site, page));
+  }
+}
