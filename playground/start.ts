@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { preview } from 'astro';
 import { site } from './run-astro.ts';
@@ -55,7 +56,10 @@ const folder = await mkdtemp(join(tmpdir(), 'snippet-playground-'));
 const authority = join(folder, 'authority.pem');
 
 let environment: Record<string, string> = {};
-const publisher = createSitePublisher(`http://localhost:${flags['site-port']}`, () => environment);
+const publisher = createSitePublisher({
+  siteUrl: `http://localhost:${flags['site-port']}`,
+  environment: () => environment,
+});
 const service = await startService({
   // A run that ends by itself needs no port that anybody knows.
   port: flags.once ? 0 : Number(flags['api-port']),
@@ -96,10 +100,14 @@ console.log(`
   The site      http://localhost:${served.port}/
   The website   ${service.loginLink(organization.id)}
                 signs in once; edit a snippet there, publish it, and see it on the site
+                press Enter here for another link
   The API       ${service.openApiUrl}
 
   Ctrl-C ends all of it. What you change stays, in playground/.data.
 `);
+createInterface({ input: process.stdin }).on('line', () =>
+  console.log(`  Another login link: ${service.loginLink(organization.id)}`),
+);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
     await served.stop();
@@ -117,6 +125,7 @@ function newKey({ store: { keys } }: Service): string {
 }
 
 async function end(exitCode: number): Promise<never> {
+  publisher.stop();
   await service.close();
   await rm(folder, { recursive: true, force: true });
   process.exit(exitCode);

@@ -13,6 +13,7 @@ import { headers, ownPagesOnly } from './guard.ts';
 import { keyPages } from './key-pages.ts';
 import { layout } from './layout.ts';
 import { problemPages } from './problem-pages.ts';
+import { publicationPages } from './publication.ts';
 import { requestPages } from './request-pages.ts';
 import type { Sessions } from './sessions.ts';
 import { snippetPages } from './snippet-pages.ts';
@@ -20,7 +21,10 @@ import { snippetPages } from './snippet-pages.ts';
 const cookie = 'snippets-session';
 const assets = {
   'website.css': 'text/css; charset=utf-8',
+  'copy.js': 'text/javascript; charset=utf-8',
   'preview.js': 'text/javascript; charset=utf-8',
+  'publication.js': 'text/javascript; charset=utf-8',
+  'unsaved.js': 'text/javascript; charset=utf-8',
 } as const;
 
 /**
@@ -57,7 +61,15 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     const session = sessions.get(getCookie(context, cookie) ?? '');
     const organization = session && store.organizations.get(session.organizationId);
     if (session === undefined || organization === undefined) {
-      return context.html(signInPage('You are not signed in.'), 401);
+      const isForm = context.req.method === 'POST';
+      return context.html(
+        signInPage(
+          isForm
+            ? 'You are not signed in any more. What you typed into a snippet is kept in this browser: sign in, and open the snippet again.'
+            : 'You are not signed in.',
+        ),
+        401,
+      );
     }
     context.set('session', session);
     context.set('organization', organization);
@@ -71,7 +83,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     deleteCookie(context, cookie, { path: '/' });
     return context.html(signInPage('You are signed out.'));
   });
-  for (const pages of [snippetPages, keyPages, requestPages, faultPages, accountPages]) {
+  for (const pages of [snippetPages, publicationPages, keyPages, requestPages, faultPages, accountPages]) {
     website.route('/', pages(parts));
   }
   website.notFound((context) =>
@@ -92,6 +104,7 @@ function signInPage(notice: string) {
     title: 'Sign in',
     body: html`<h1>Sign in</h1>
       <p class="card notice">${notice}</p>
-      <p>The service writes a login link to the terminal it was started in. It works once.</p>`,
+      <p>The service writes a login link to the terminal it was started in. It works once; press Enter in
+        that terminal for another one.</p>`,
   });
 }
