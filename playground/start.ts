@@ -66,6 +66,7 @@ const service = await startService({
   websitePort: flags.once ? 0 : Number(flags['website-port']),
   database: join(data, 'service.sqlite'),
   publisher,
+  onLinkWanted: writeLink,
   onSignIn: (organizationId) => console.log(`  The next login link: ${service.loginLink(organizationId)}`),
   faults: {
     failing: Number(flags.failing) / 100,
@@ -100,19 +101,28 @@ console.log(`
   The site      http://localhost:${served.port}/
   The website   ${service.loginLink(organization.id)}
                 signs in once; edit a snippet there, publish it, and see it on the site
-                press Enter here for another link
+                ${process.stdin.isTTY ? 'press Enter here for another link' : 'its sign-in page can ask for another link'}
   The API       ${service.openApiUrl}
 
   Ctrl-C ends all of it. What you change stays, in playground/.data.
 `);
-createInterface({ input: process.stdin }).on('line', () =>
-  console.log(`  Another login link: ${service.loginLink(organization.id)}`),
-);
+// Only from a terminal: what ends a redirected input would end the server too.
+if (process.stdin.isTTY) {
+  createInterface({ input: process.stdin })
+    .on('line', writeLink)
+    .on('close', () => void stop());
+}
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, async () => {
-    await served.stop();
-    await end(0);
-  });
+  process.once(signal, stop);
+}
+
+function writeLink(): void {
+  console.log(`  A new login link: ${service.loginLink(organization.id)}`);
+}
+
+async function stop(): Promise<void> {
+  await served.stop();
+  await end(0);
 }
 
 /** A key for this run alone: that of the run before is revoked, and only its hash was kept. */

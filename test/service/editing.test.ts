@@ -9,6 +9,7 @@ let latest: Publication | undefined;
 let published = 0;
 let places: ShownPlaces | undefined;
 let siteKey = '';
+const links: string[] = [];
 const publisher: Publisher = {
   siteUrl: 'http://localhost:1',
   publish() {
@@ -21,7 +22,12 @@ const publisher: Publisher = {
 };
 
 beforeAll(async () => {
-  service = await startService({ publisher });
+  service = await startService({
+    publisher,
+    onLinkWanted: () => {
+      links.push(service.loginLink(organization));
+    },
+  });
   organization = service.store.organizations.list()[0]?.id ?? 0;
   const answer = await fetch(service.loginLink(organization), { redirect: 'manual' });
   cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
@@ -278,4 +284,14 @@ describe('revoking a key', () => {
     expect(page).toContain('2026-01-02 03:04 UTC');
     expect(page).toContain('another-build/1');
   });
+});
+
+test('the sign-in page has a new link written to the terminal, without a restart, and does not show it', async () => {
+  const answer = await send('/login', {}, '');
+  const page = await answer.text();
+  expect(page).toContain('A new link is in the terminal.');
+  expect(links).toHaveLength(1);
+  expect(page).not.toContain(links[0]?.split('/').at(-1));
+  const opened = await fetch(links[0] ?? '', { redirect: 'manual' });
+  expect(opened.headers.get('set-cookie')).toContain('snippets-session=');
 });
