@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +54,8 @@ const data = join(import.meta.dirname, '.data');
 if (flags.fresh) await rm(data, { recursive: true, force: true });
 await mkdir(data, { recursive: true });
 const folder = await mkdtemp(join(tmpdir(), 'snippet-playground-'));
+// However it ends: Astro's server ends the process by itself at the end of a terminal's input.
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const authority = join(folder, 'authority.pem');
 
 let environment: Record<string, string> = {};
@@ -137,6 +140,5 @@ function newKey({ store: { keys } }: Service): string {
 async function end(exitCode: number): Promise<never> {
   publisher.stop();
   await service.close();
-  await rm(folder, { recursive: true, force: true });
   process.exit(exitCode);
 }
