@@ -105,7 +105,7 @@ function keysPage({ keys, siteKeyId, lastUses }: KeysView, secret?: string): Htm
         <tbody>
           ${keys.map(
             ({ id, name, kind, ending, createdAt, revokedAt }) => html`<tr>
-            <td data-label="Name">${name} ${id === siteKeyId ? html`<span class="badge good">the site's key</span>` : ''}</td>
+            <td data-label="Name"><span>${name} ${id === siteKeyId ? html`<span class="badge good">the site's key</span>` : ''}</span></td>
             <td data-label="Kind">${kind}</td>
             <td data-label="May">${scopes[kind].join(', ')}</td>
             <td data-label="Ends in"><code>…${ending}</code></td>
