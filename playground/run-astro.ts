@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 
 const astro = join(dirname(createRequire(import.meta.url).resolve('astro/package.json')), 'bin/astro.mjs');
 
@@ -24,6 +24,16 @@ export function buildSite(folder: string, environment: Record<string, string>): 
 /** Runs `astro-snippets refresh` on a built site. */
 export function refreshSite(folder: string, environment: Record<string, string>): Promise<RunResult> {
   return run([command, 'refresh', '--output', folder], environment);
+}
+
+/** What `astro-snippets list --json` writes about a built site. Rejects when the site has no usable record. */
+export async function listSnippets(folder: string, environment: Record<string, string>): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [command, 'list', '--json', '--output', folder],
+    { cwd: site, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 },
+  );
+  return stdout;
 }
 
 /** In a process of its own, with the key in its environment; what it writes goes on to our own terminal too. */

@@ -1,6 +1,8 @@
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { preview } from 'astro';
 import { site } from './run-astro.ts';
@@ -52,16 +54,22 @@ const data = join(import.meta.dirname, '.data');
 if (flags.fresh) await rm(data, { recursive: true, force: true });
 await mkdir(data, { recursive: true });
 const folder = await mkdtemp(join(tmpdir(), 'snippet-playground-'));
+// However it ends: Astro's server ends the process by itself at the end of a terminal's input.
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const authority = join(folder, 'authority.pem');
 
 let environment: Record<string, string> = {};
-const publisher = createSitePublisher(`http://localhost:${flags['site-port']}`, () => environment);
+const publisher = createSitePublisher({
+  siteUrl: `http://localhost:${flags['site-port']}`,
+  environment: () => environment,
+});
 const service = await startService({
   // A run that ends by itself needs no port that anybody knows.
   port: flags.once ? 0 : Number(flags['api-port']),
   websitePort: flags.once ? 0 : Number(flags['website-port']),
   database: join(data, 'service.sqlite'),
   publisher,
+  onLinkWanted: writeLink,
   onSignIn: (organizationId) => console.log(`  The next login link: ${service.loginLink(organizationId)}`),
   faults: {
     failing: Number(flags.failing) / 100,
@@ -96,15 +104,28 @@ console.log(`
   The site      http://localhost:${served.port}/
   The website   ${service.loginLink(organization.id)}
                 signs in once; edit a snippet there, publish it, and see it on the site
+                ${process.stdin.isTTY ? 'press Enter here for another link' : 'its sign-in page can ask for another link'}
   The API       ${service.openApiUrl}
 
   Ctrl-C ends all of it. What you change stays, in playground/.data.
 `);
+// Only from a terminal: what ends a redirected input would end the server too.
+if (process.stdin.isTTY) {
+  createInterface({ input: process.stdin })
+    .on('line', writeLink)
+    .on('close', () => void stop());
+}
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, async () => {
-    await served.stop();
-    await end(0);
-  });
+  process.once(signal, stop);
+}
+
+function writeLink(): void {
+  console.log(`  A new login link: ${service.loginLink(organization.id)}`);
+}
+
+async function stop(): Promise<void> {
+  await served.stop();
+  await end(0);
 }
 
 /** A key for this run alone: that of the run before is revoked, and only its hash was kept. */
@@ -117,7 +138,7 @@ function newKey({ store: { keys } }: Service): string {
 }
 
 async function end(exitCode: number): Promise<never> {
+  publisher.stop();
   await service.close();
-  await rm(folder, { recursive: true, force: true });
   process.exit(exitCode);
 }

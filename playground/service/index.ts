@@ -22,6 +22,8 @@ export interface ServiceOptions {
   publisher?: Publisher;
   /** Called when a login link was used: it is spent, and another one may be wanted. */
   onSignIn?: (organizationId: number) => void;
+  /** Writes a new login link to the terminal: someone who is not signed in asked for one. */
+  onLinkWanted?: () => void;
 }
 
 export interface Service {
@@ -55,7 +57,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const sessions = new Sessions();
   const website = await listenPlainly(
     createWebsite(
-      { store, faults, publisher: options.publisher, onSignIn: options.onSignIn ?? (() => {}) },
+      {
+        ...{ store, faults, publisher: options.publisher },
+        ...{ onSignIn: options.onSignIn ?? (() => {}), onLinkWanted: options.onLinkWanted },
+      },
       sessions,
     ).fetch,
     options.websitePort ?? 0,

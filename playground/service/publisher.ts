@@ -1,15 +1,28 @@
 /** What became of bringing the site up to date. */
 export interface Publication {
+  /** After `failed` it is tried again by itself, at the time in `retryAt`. */
   state: 'running' | 'done' | 'failed';
-  /** Milliseconds since the epoch. */
+  /** When it was asked for, in milliseconds since the epoch. */
   startedAt: number;
   finishedAt?: number;
+  /** When the next attempt begins, in milliseconds since the epoch; only after a failure. */
+  retryAt?: number | undefined;
+  /** Why the attempt before the one under way failed: what it wrote to the terminal. */
+  failure?: string | undefined;
   /** How it was done: by just the pages that changed, or by all of them. */
   how: 'refresh' | 'build';
   /** How long the last build of the whole site took, for comparison. */
   buildMilliseconds?: number | undefined;
   /** What was written to the terminal meanwhile, without colours. */
   output: string;
+}
+
+/** Where the site shows a snippet, according to the record of its last build or refresh. */
+export interface ShownPlaces {
+  /** Files of the site's output, such as `pricing/index.html`. */
+  pages: readonly string[];
+  /** Entries of content collections, such as `offers/spring`. */
+  entries: readonly string[];
 }
 
 /**
@@ -19,8 +32,17 @@ export interface Publication {
 export interface Publisher {
   /** Where the site can be looked at. */
   siteUrl: string;
-  /** Begins to bring the site up to date; once more afterwards, when that has begun already. */
+  /**
+   * Begins to bring the site up to date; once more afterwards, when that has begun already. An attempt that fails
+   * is repeated until one succeeds.
+   */
   publish(): void;
   /** The last time, or the one that is under way. */
   latest(): Publication | undefined;
+  /** Where a snippet is shown; nothing when the site has no usable record. */
+  shown(id: number): ShownPlaces | undefined;
+  /** Markup for the head of a preview, with which it looks as on the site; empty when there is none. */
+  previewHead(): string;
+  /** The API key that the site is built with, where that is known. */
+  apiKey(): string | undefined;
 }

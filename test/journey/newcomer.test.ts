@@ -90,6 +90,18 @@ test('the link in the terminal signs in to the website once', async () => {
   await stranger.close();
 });
 
+test('a new link is written to the terminal when the sign-in page is asked for one', async () => {
+  const stranger = await browser.newContext();
+  const opened = await stranger.newPage();
+  await opened.goto(websiteUrl);
+  await opened.getByRole('button', { name: 'Write a new link to the terminal' }).click();
+  await opened.getByText('A new link is in the terminal.').waitFor();
+  await vi.waitFor(() => expect(output).toContain('A new login link: '));
+  await opened.goto(/A new login link: (\S+)/.exec(output)?.[1] ?? '');
+  expect(await opened.getByRole('heading', { level: 1 }).textContent()).toBe('Snippets');
+  await stranger.close();
+});
+
 test('a snippet is edited from its page, previewed, published, and shown on the page', async () => {
   await page.goto(`${siteUrl}/pricing/`);
   expect(await page.getByText('The winter roast is here.').count()).toBe(1);

@@ -13,6 +13,9 @@ const publisher: Publisher = {
   publish: () =>
     void published.push({ state: 'failed', how: 'build', startedAt: 0, output: 'what the build <said>' }),
   latest: () => published.at(-1),
+  shown: () => undefined,
+  previewHead: () => '',
+  apiKey: () => undefined,
 };
 
 beforeAll(async () => {
@@ -136,6 +139,10 @@ describe('snippets on the website', () => {
     expect(page).toContain('srcdoc="&lt;b&gt;&amp;lt;you&amp;gt;&lt;/b&gt;');
     expect(await (await send('/snippets/42/preview', typed)).json()).toEqual({
       content: '<b>&lt;you&gt;</b><script>1</script>',
+      embeds: {
+        component: '<Snippet id={42} params={{"who":"<you>"}} />',
+        element: `<snippet-embed id="42" params='{"who":"&lt;you>"}'></snippet-embed>`,
+      },
     });
     expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
   });

@@ -55,4 +55,9 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE snippets ADD COLUMN sample TEXT NOT NULL DEFAULT '{}';
   `,
+  // A deleted snippet keeps its row: SQLite would give its id to the next one, and the embeds of the deleted
+  // snippet would show that one.
+  `
+  ALTER TABLE snippets ADD COLUMN deleted_at TEXT;
+  `,
 ];

@@ -66,4 +66,17 @@ export class RequestLog {
       .all(organizationId, limit);
     return rows as unknown as LoggedRequest[];
   }
+
+  /** The last requests of each key that is still in the log, by the key's id. */
+  lastUses(organizationId: number): Map<number, { at: string; userAgent: string }> {
+    this.write();
+    // SQLite takes the other columns from the row of the maximum.
+    const rows = this.#database
+      .prepare(
+        `SELECT key_id AS keyId, at, user_agent AS userAgent, MAX(id) FROM requests
+         WHERE organization_id = ? AND key_id IS NOT NULL GROUP BY key_id`,
+      )
+      .all(organizationId) as unknown as { keyId: number; at: string; userAgent: string }[];
+    return new Map(rows.map(({ keyId, at, userAgent }) => [keyId, { at, userAgent }]));
+  }
 }

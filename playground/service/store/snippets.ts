@@ -11,6 +11,8 @@ export interface Snippet {
   /** The number of the version that is served; `null` until it is published. */
   published: number | null;
   publishedAt: string | null;
+  /** The content of that version, before its variables are filled in. */
+  publishedContent: string | null;
 }
 
 export interface NewSnippet {
@@ -33,6 +35,10 @@ export interface PublishedSnippet {
   content: string;
 }
 
+const selection = `SELECT s.id, s.name, s.draft, s.sample, s.published, v.published_at AS publishedAt,
+    v.content AS publishedContent
+  FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published`;
+
 /**
  * The snippets of organizations, and every version that was ever published. Each method takes the organization:
  * there is no way to reach another one's.
@@ -48,16 +54,15 @@ export class Snippets {
     const { lastInsertRowid } = this.#database
       .prepare('INSERT INTO snippets (id, organization_id, name, draft, sample) VALUES (?, ?, ?, ?, ?)')
       .run(id ?? null, organizationId, name, draft, sample);
-    return { id: Number(lastInsertRowid), name, draft, sample, published: null, publishedAt: null };
+    return {
+      ...{ id: Number(lastInsertRowid), name, draft, sample },
+      ...{ published: null, publishedAt: null, publishedContent: null },
+    };
   }
 
   get(organizationId: number, id: number): Snippet | undefined {
     const row = this.#database
-      .prepare(
-        `SELECT s.id, s.name, s.draft, s.sample, s.published, v.published_at AS publishedAt
-         FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
-         WHERE s.organization_id = ? AND s.id = ?`,
-      )
+      .prepare(`${selection} WHERE s.organization_id = ? AND s.id = ? AND s.deleted_at IS NULL`)
       .get(organizationId, id);
     return row as unknown as Snippet | undefined;
   }
@@ -66,9 +71,8 @@ export class Snippets {
   list(organizationId: number, search = ''): Snippet[] {
     const rows = this.#database
       .prepare(
-        `SELECT s.id, s.name, s.draft, s.sample, s.published, v.published_at AS publishedAt
-         FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
-         WHERE s.organization_id = ? AND (instr(lower(s.name), lower(?)) > 0 OR CAST(s.id AS TEXT) = ?)
+        `${selection}
+         WHERE s.organization_id = ? AND s.deleted_at IS NULL AND (instr(lower(s.name), lower(?)) > 0 OR CAST(s.id AS TEXT) = ?)
          ORDER BY s.id`,
       )
       .all(organizationId, search, search);
@@ -82,7 +86,10 @@ export class Snippets {
     { name, draft, sample }: Pick<Snippet, 'name' | 'draft' | 'sample'>,
   ): boolean {
     const { changes } = this.#database
-      .prepare('UPDATE snippets SET name = ?, draft = ?, sample = ? WHERE organization_id = ? AND id = ?')
+      .prepare(
+        `UPDATE snippets SET name = ?, draft = ?, sample = ?
+         WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
+      )
       .run(name, draft, sample, organizationId, id);
     return changes === 1;
   }
@@ -96,14 +103,65 @@ export class Snippets {
     });
   }
 
-  /** Serves an old version's content again, as a new version: nothing that was published is ever changed. */
+  /**
+   * Serves an old version's content again, as a new version: nothing that was published is ever changed. The draft
+   * becomes the same content, unless it was never published: then it is kept, since it is nowhere else.
+   */
   rollBack(organizationId: number, id: number, number: number): SnippetVersion | undefined {
     return transaction(this.#database, () => {
-      const old = this.versions(organizationId, id).find((version) => version.number === number);
+      const versions = this.versions(organizationId, id);
+      const old = versions.find((version) => version.number === number);
       if (old === undefined) return undefined;
-      this.#database.prepare('UPDATE snippets SET draft = ? WHERE id = ?').run(old.content, id);
+      const draft = this.get(organizationId, id)?.draft;
+      if (versions.some(({ content }) => content === draft)) {
+        this.#database.prepare('UPDATE snippets SET draft = ? WHERE id = ?').run(old.content, id);
+      }
       return this.#serve(id, old.content);
     });
+  }
+
+  /** Ends that it is served. Its versions stay. Returns whether it was served until now. */
+  unpublish(organizationId: number, id: number): boolean {
+    const { changes } = this.#database
+      .prepare(
+        `UPDATE snippets SET published = NULL
+         WHERE organization_id = ? AND id = ? AND deleted_at IS NULL AND published IS NOT NULL`,
+      )
+      .run(organizationId, id);
+    return changes === 1;
+  }
+
+  /** Ends that it is served and listed, until it is restored. Returns whether there was such a snippet. */
+  delete(organizationId: number, id: number): boolean {
+    const { changes } = this.#database
+      .prepare(
+        `UPDATE snippets SET published = NULL, deleted_at = ?
+         WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
+      )
+      .run(new Date().toISOString(), organizationId, id);
+    return changes === 1;
+  }
+
+  /** Brings a deleted snippet back, with its versions, unpublished. Returns whether there was one. */
+  restore(organizationId: number, id: number): boolean {
+    const { changes } = this.#database
+      .prepare(
+        `UPDATE snippets SET deleted_at = NULL
+         WHERE organization_id = ? AND id = ? AND deleted_at IS NOT NULL`,
+      )
+      .run(organizationId, id);
+    return changes === 1;
+  }
+
+  /** The deleted ones, the last one first. */
+  listDeleted(organizationId: number): { id: number; name: string; deletedAt: string }[] {
+    const rows = this.#database
+      .prepare(
+        `SELECT id, name, deleted_at AS deletedAt FROM snippets
+         WHERE organization_id = ? AND deleted_at IS NOT NULL ORDER BY deleted_at DESC`,
+      )
+      .all(organizationId);
+    return rows as unknown as ReturnType<Snippets['listDeleted']>;
   }
 
   /** Every version that was published, the newest first. */
@@ -112,7 +170,7 @@ export class Snippets {
       .prepare(
         `SELECT v.number, v.content, v.published_at AS publishedAt
          FROM snippet_versions v JOIN snippets s ON s.id = v.snippet_id
-         WHERE s.organization_id = ? AND s.id = ? ORDER BY v.number DESC`,
+         WHERE s.organization_id = ? AND s.id = ? AND s.deleted_at IS NULL ORDER BY v.number DESC`,
       )
       .all(organizationId, id);
     return rows as unknown as SnippetVersion[];

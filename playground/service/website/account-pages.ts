@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { layout } from './layout.ts';
-import { publicationNotice } from './publication.ts';
+import { publicationRegion, repeatFailed } from './publication.ts';
 
 /** The organization: its subscription, and its site. */
 export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
@@ -11,9 +11,11 @@ export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
   pages.get('/account', (context) => {
     const { organization } = context.var;
     const expired = organization.subscription === 'expired';
-    const latest = context.req.query('published') === undefined ? undefined : publisher?.latest();
+    const recent = publisher?.latest();
+    const isShown = context.req.query('published') !== undefined || recent?.state === 'failed';
+    const latest = isShown ? recent : undefined;
     const body = html`<h1>Account</h1>
-      ${latest && publisher ? publicationNotice(latest, publisher.siteUrl, '/') : ''}
+      ${latest === undefined ? '' : publicationRegion(publisher, { page: '/' })}
       <section class="card" aria-labelledby="subscription">
         <h2 id="subscription">Subscription</h2>
         <p>The subscription of ${organization.name} is <strong>${organization.subscription}</strong>.
@@ -39,6 +41,7 @@ export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
         section: '/account',
         organization,
         body,
+        scripts: ['publication'],
         ...(latest?.state === 'running' ? { reloadAfter: 1 } : {}),
       }),
     );
@@ -50,6 +53,7 @@ export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
       context.var.organization.id,
       subscription === 'expired' ? 'expired' : 'active',
     );
+    if (subscription === 'active') repeatFailed(publisher);
     return context.redirect('/account', 303);
   });
 

@@ -11,6 +11,8 @@ export interface WebsiteParts {
   publisher: Publisher | undefined;
   /** Called when a login link was used: it is spent, and another one may be wanted. */
   onSignIn: (organizationId: number) => void;
+  /** Writes a new login link to where only the owner of this machine reads it; absent where that cannot be asked for. */
+  onLinkWanted: (() => void) | undefined;
 }
 
 /** What a request of a page carries on its way. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { noFaults } from '../faults.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { type Html, layout } from './layout.ts';
+import { repeatFailed } from './publication.ts';
 
 const percent = z.coerce.number().min(0).max(100);
 
@@ -20,7 +21,7 @@ const formSchema = z.object({
 });
 
 /** Makes the service ail, so that a developer sees what a build does about it. */
-export function faultPages({ faults }: WebsiteParts): Hono<WebsiteEnvironment> {
+export function faultPages({ faults, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
   const show = (organization: WebsiteEnvironment['Variables']['organization'], notice: Html | string) =>
     layout({
@@ -75,6 +76,7 @@ export function faultPages({ faults }: WebsiteParts): Hono<WebsiteEnvironment> {
       );
     }
     Object.assign(faults, form.data);
+    repeatFailed(publisher);
     return context.html(
       show(
         context.var.organization,
@@ -85,6 +87,7 @@ export function faultPages({ faults }: WebsiteParts): Hono<WebsiteEnvironment> {
 
   pages.post('/faults/none', (context) => {
     Object.assign(faults, noFaults);
+    repeatFailed(publisher);
     return context.redirect('/faults', 303);
   });
 

@@ -23,19 +23,20 @@ export function ownPagesOnly(): MiddlewareHandler {
 }
 
 /**
- * Pages load nothing from elsewhere. Inline styles are let through for the preview of a snippet, which is a frame
+ * Pages load nothing from elsewhere but the site itself and its styles. Inline styles are let through for the preview of a snippet, which is a frame
  * without scripts, forms or an origin of its own.
  */
 export function headers(siteOrigin: string | undefined): MiddlewareHandler {
+  const site = siteOrigin === undefined ? [] : [siteOrigin];
   return secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
       scriptSrc: ["'self'"],
-      styleSrc: ["'self'", "'unsafe-inline'"],
+      styleSrc: ["'self'", "'unsafe-inline'", ...site],
       imgSrc: ["'self'", 'data:'],
       connectSrc: ["'self'"],
       formAction: ["'self'"],
-      frameSrc: siteOrigin === undefined ? ["'self'"] : ["'self'", siteOrigin],
+      frameSrc: ["'self'", ...site],
       frameAncestors: ["'none'"],
       baseUri: ["'none'"],
     },

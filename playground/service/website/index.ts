@@ -13,6 +13,7 @@ import { headers, ownPagesOnly } from './guard.ts';
 import { keyPages } from './key-pages.ts';
 import { layout } from './layout.ts';
 import { problemPages } from './problem-pages.ts';
+import { publicationPages } from './publication.ts';
 import { requestPages } from './request-pages.ts';
 import type { Sessions } from './sessions.ts';
 import { snippetPages } from './snippet-pages.ts';
@@ -20,7 +21,10 @@ import { snippetPages } from './snippet-pages.ts';
 const cookie = 'snippets-session';
 const assets = {
   'website.css': 'text/css; charset=utf-8',
+  'copy.js': 'text/javascript; charset=utf-8',
   'preview.js': 'text/javascript; charset=utf-8',
+  'publication.js': 'text/javascript; charset=utf-8',
+  'unsaved.js': 'text/javascript; charset=utf-8',
 } as const;
 
 /**
@@ -30,6 +34,7 @@ const assets = {
 export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<WebsiteEnvironment> {
   const website = new Hono<WebsiteEnvironment>();
   const { publisher, store } = parts;
+  const canAsk = parts.onLinkWanted !== undefined;
   website.use(ownPagesOnly(), headers(publisher && new URL(publisher.siteUrl).origin));
   website.use(
     bodyLimit({
@@ -45,9 +50,15 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   }
   website.route('/', problemPages());
 
+  website.post('/login', (context) => {
+    if (parts.onLinkWanted === undefined) return context.notFound();
+    parts.onLinkWanted();
+    return context.html(signInPage('A new link is in the terminal.', canAsk));
+  });
   website.get('/login/:token', (context) => {
     const opened = sessions.open(context.req.param('token'));
-    if (opened === undefined) return context.html(signInPage('This link has been used, or is too old.'), 401);
+    if (opened === undefined)
+      return context.html(signInPage('This link has been used, or is too old.', canAsk), 401);
     parts.onSignIn(opened.session.organizationId);
     setCookie(context, cookie, opened.token, { httpOnly: true, sameSite: 'Lax', path: '/' });
     return context.redirect('/snippets', 303);
@@ -57,7 +68,16 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     const session = sessions.get(getCookie(context, cookie) ?? '');
     const organization = session && store.organizations.get(session.organizationId);
     if (session === undefined || organization === undefined) {
-      return context.html(signInPage('You are not signed in.'), 401);
+      const isForm = context.req.method === 'POST';
+      return context.html(
+        signInPage(
+          isForm
+            ? 'You are not signed in any more. What you typed into a snippet is kept in this browser: sign in, and open the snippet again.'
+            : 'You are not signed in.',
+          canAsk,
+        ),
+        401,
+      );
     }
     context.set('session', session);
     context.set('organization', organization);
@@ -69,9 +89,9 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   website.post('/sign-out', (context) => {
     sessions.end(getCookie(context, cookie) ?? '');
     deleteCookie(context, cookie, { path: '/' });
-    return context.html(signInPage('You are signed out.'));
+    return context.html(signInPage('You are signed out.', canAsk));
   });
-  for (const pages of [snippetPages, keyPages, requestPages, faultPages, accountPages]) {
+  for (const pages of [snippetPages, publicationPages, keyPages, requestPages, faultPages, accountPages]) {
     website.route('/', pages(parts));
   }
   website.notFound((context) =>
@@ -87,11 +107,12 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   return website;
 }
 
-function signInPage(notice: string) {
+function signInPage(notice: string, canAsk: boolean) {
   return layout({
     title: 'Sign in',
     body: html`<h1>Sign in</h1>
-      <p class="card notice">${notice}</p>
-      <p>The service writes a login link to the terminal it was started in. It works once.</p>`,
+      <p class="card notice" role="status">${notice}</p>
+      <p>The service writes a login link to the terminal it was started in. It works once.</p>
+      ${canAsk ? html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>` : ''}`,
   });
 }

@@ -1,18 +1,28 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { scopes } from '../authenticate.ts';
+import type { Store } from '../store/index.ts';
 import type { ApiKey } from '../store/keys.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, layout, time } from './layout.ts';
+import { type Html, layout, question, time } from './layout.ts';
 
 /** Create a key, which is shown once; revoke one. */
-export function keyPages({ store: { keys } }: WebsiteParts): Hono<WebsiteEnvironment> {
+export function keyPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
+  const { keys } = store;
+  const siteKeyId = () => keys.find(publisher?.apiKey() ?? '')?.id;
+  const viewOf = (organizationId: number): KeysView => ({
+    keys: keys.list(organizationId),
+    siteKeyId: siteKeyId(),
+    lastUses: store.requests.lastUses(organizationId),
+  });
 
   pages.get('/keys', (context) => {
     const { organization } = context.var;
-    const body = keysPage(keys.list(organization.id));
-    return context.html(layout({ title: 'API keys', section: '/keys', organization, body }));
+    const body = keysPage(viewOf(organization.id));
+    return context.html(
+      layout({ title: 'API keys', section: '/keys', organization, body, scripts: ['copy'] }),
+    );
   });
 
   // Answered with the page itself and no redirect: the key is in this answer and nowhere else.
@@ -22,47 +32,94 @@ export function keyPages({ store: { keys } }: WebsiteParts): Hono<WebsiteEnviron
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'Unnamed';
     const { secret } = keys.create(organization.id, kind === 'public' ? 'public' : 'secret', title);
     context.header('cache-control', 'no-store');
-    const body = keysPage(keys.list(organization.id), secret);
-    return context.html(layout({ title: 'API keys', section: '/keys', organization, body }));
+    const body = keysPage(viewOf(organization.id), secret);
+    return context.html(
+      layout({ title: 'API keys', section: '/keys', organization, body, scripts: ['copy'] }),
+    );
   });
 
-  pages.post('/keys/:id{[1-9][0-9]{0,14}}/revoke', (context) => {
-    const revoked = keys.revoke(context.var.organization.id, Number(context.req.param('id')));
-    return revoked ? context.redirect('/keys', 303) : context.notFound();
+  pages.get('/keys/:id{[1-9][0-9]{0,14}}/revoke', (context) => {
+    const { organization } = context.var;
+    const found = viewOf(organization.id);
+    const key = found.keys.find(({ id }) => id === Number(context.req.param('id')));
+    if (key === undefined || key.revokedAt !== null) return context.notFound();
+    const body = revokeQuestion(key, found);
+    return context.html(layout({ title: `Revoke ${key.name}`, section: '/keys', organization, body }));
+  });
+
+  pages.post('/keys/:id{[1-9][0-9]{0,14}}/revoke', async (context) => {
+    const id = Number(context.req.param('id'));
+    const organizationId = context.var.organization.id;
+    if (!keys.list(organizationId).some((key) => key.id === id)) return context.notFound();
+    const { confirm } = await context.req.parseBody();
+    // The answer to the other question is none to this one: it may have become the site's key since.
+    if (confirm !== (id === siteKeyId() ? 'site' : 'yes')) return context.redirect(`/keys/${id}/revoke`, 303);
+    return keys.revoke(organizationId, id) ? context.redirect('/keys', 303) : context.notFound();
   });
 
   return pages;
 }
 
-function keysPage(keys: readonly ApiKey[], secret?: string): Html {
+interface KeysView {
+  keys: readonly ApiKey[];
+  /** The key that the publisher's site is built with. */
+  siteKeyId: number | undefined;
+  lastUses: ReturnType<Store['requests']['lastUses']>;
+}
+
+function revokeQuestion({ id, name, ending }: ApiKey, { siteKeyId, lastUses }: KeysView): Html {
+  const use = lastUses.get(id);
+  return question({
+    title: `Revoke the key “${name}”?`,
+    body: html`${
+      id === siteKeyId
+        ? html`<p><strong>The site is built with this key.</strong> Once it is revoked, nothing that is published reaches the
+          site any more, until the site is given another key.</p>`
+        : ''
+    }
+        <p>Every build that uses the key that ends in <code>…${ending}</code> fails from then on. It cannot be undone.</p>
+        <p>${
+          use === undefined
+            ? 'None of the last requests used it.'
+            : html`It was last used ${time(use.at)}, by ${use.userAgent}.`
+        }</p>`,
+    action: `/keys/${id}/revoke`,
+    yes: id === siteKeyId ? "Revoke the site's key" : 'Revoke it',
+    confirm: id === siteKeyId ? 'site' : 'yes',
+    back: '/keys',
+  });
+}
+
+function keysPage({ keys, siteKeyId, lastUses }: KeysView, secret?: string): Html {
   return html`<h1>API keys</h1>
       ${
         secret === undefined
           ? ''
           : html`<div class="card notice good" role="status">
         <p><label for="new-key">The new key. It is shown this once, and stored nowhere:</label></p>
-        <input id="new-key" readonly value="${secret}">
+        <div class="row"><input class="grow" id="new-key" readonly value="${secret}"><button class="quiet" type="button" data-copy="new-key" hidden>Copy</button></div>
       </div>`
       }
-      <div class="scroll card" tabindex="0" role="region" aria-label="API keys"><table>
-        <thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">May</th><th scope="col">Ends in</th><th scope="col">Created</th><th scope="col">Change</th></tr></thead>
+      <table class="card stacked">
+        <thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">May</th><th scope="col">Ends in</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col">Change</th></tr></thead>
         <tbody>
           ${keys.map(
             ({ id, name, kind, ending, createdAt, revokedAt }) => html`<tr>
-            <td>${name}</td>
-            <td>${kind}</td>
-            <td>${scopes[kind].join(', ')}</td>
-            <td><code>…${ending}</code></td>
-            <td>${time(createdAt)}</td>
-            <td>${
+            <td data-label="Name"><span>${name} ${id === siteKeyId ? html`<span class="badge good">the site's key</span>` : ''}</span></td>
+            <td data-label="Kind">${kind}</td>
+            <td data-label="May">${scopes[kind].join(', ')}</td>
+            <td data-label="Ends in"><code>…${ending}</code></td>
+            <td data-label="Created">${time(createdAt)}</td>
+            <td data-label="Last used">${time(lastUses.get(id)?.at ?? null)}</td>
+            <td data-label="Change">${
               revokedAt === null
-                ? html`<form method="post" action="/keys/${id}/revoke"><button class="danger">Revoke ${name}</button></form>`
+                ? html`<a class="button danger" href="/keys/${id}/revoke">Revoke<span class="hidden"> ${name}</span></a>`
                 : html`revoked ${time(revokedAt)}`
             }</td>
           </tr>`,
           )}
         </tbody>
-      </table></div>
+      </table>
       <h2>Create a key</h2>
       <form class="row card" method="post">
         <div class="grow">

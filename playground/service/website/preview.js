@@ -8,11 +8,19 @@ let latest = 0;
 async function preview() {
   const number = ++latest;
   const response = await fetch(form.dataset.preview, { method: 'POST', body: new FormData(form) });
-  const { content, error } = await response.json();
+  if (response.status === 401) {
+    flaw.textContent = 'You are signed out. What you type is kept in this browser.';
+    return;
+  }
+  const { content, error, embeds } = await response.json();
   // An answer that comes after a later one was asked for shows what is no longer there.
   if (number !== latest) return;
   flaw.textContent = error ?? '';
-  if (error === undefined) frame.srcdoc = content;
+  if (error !== undefined) return;
+  frame.srcdoc = frame.dataset.head + content;
+  for (const [form, text] of Object.entries(embeds)) {
+    document.getElementById(`embed-${form}`).textContent = text;
+  }
 }
 
 form?.addEventListener('input', () => {

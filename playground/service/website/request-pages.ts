@@ -17,23 +17,23 @@ export function requestPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
       ${
         requests.length === 0
           ? html`<p class="card">Nothing was asked for yet. <a href="/account">Bring the site up to date</a> to see its requests here.</p>`
-          : html`<div class="scroll card" tabindex="0" role="region" aria-label="Requests"><table>
+          : html`<table class="card stacked">
         <thead><tr><th scope="col">Time</th><th scope="col">Snippet</th><th scope="col">Operation</th><th scope="col">Params</th><th scope="col">Answer</th><th scope="col">Took</th><th scope="col">Key</th><th scope="col">By</th></tr></thead>
         <tbody>
           ${requests.map(
             (request) => html`<tr>
-            <td>${time(request.at)}</td>
-            <td>${request.snippetId}</td>
-            <td>${request.variant}</td>
-            <td><code>${request.params ?? ''}</code></td>
-            <td class="status ${request.status === 200 ? 'good' : 'bad'}">${request.status}</td>
-            <td>${request.milliseconds.toFixed(1)} ms</td>
-            <td>${request.keyId === null ? '' : keys.get(request.keyId)?.name}</td>
-            <td>${request.userAgent}</td>
+            <td data-label="Time">${time(request.at)}</td>
+            <td data-label="Snippet">${request.snippetId}</td>
+            <td data-label="Operation">${request.variant}</td>
+            <td data-label="Params"><code>${request.params ?? ''}</code></td>
+            <td data-label="Answer" class="status ${request.status === 200 ? 'good' : 'bad'}">${request.status}</td>
+            <td data-label="Took">${request.milliseconds.toFixed(1)} ms</td>
+            <td data-label="Key">${request.keyId === null ? '' : keys.get(request.keyId)?.name}</td>
+            <td data-label="By">${request.userAgent}</td>
           </tr>`,
           )}
         </tbody>
-      </table></div>`
+      </table>`
       }`;
     return context.html(layout({ title: 'Requests', section: '/requests', organization, body }));
   });

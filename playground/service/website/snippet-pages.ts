@@ -1,97 +1,143 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
-import { limits } from '../limits.ts';
-import { parseParams } from '../schemas.ts';
-import type { NewSnippet, Snippet } from '../store/snippets.ts';
-import { renderTemplate, TemplateError } from '../template.ts';
+import type { Snippet } from '../store/snippets.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, layout, time } from './layout.ts';
-import { publicationNotice } from './publication.ts';
+import { type Html, layout } from './layout.ts';
+import { pathOf, publicationRegion, repeatFailed } from './publication.ts';
+import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
+import { deleteQuestion, unpublishQuestion } from './snippet-questions.ts';
+import { editPart, listPart, placesPart, removePart, versionPart, versionsPart } from './snippet-views.ts';
 
-/** List, search, create, edit, preview, publish, roll back. */
+const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
+type PageContext = Context<WebsiteEnvironment>;
+
+/** List, search, create, edit, preview, publish, roll back, unpublish, delete, restore. */
 export function snippetPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
   const { snippets } = store;
 
-  pages.get('/snippets', (context) => {
-    const { organization } = context.var;
+  function found(context: PageContext): Snippet | undefined {
+    return snippets.get(context.var.organization.id, Number(context.req.param('id')));
+  }
+
+  function show(context: PageContext, title: string, body: Html): Html {
+    return layout({ title, section: '/snippets', organization: context.var.organization, body });
+  }
+
+  function showList(context: PageContext, flaw?: { name: string; message: string }): Html {
+    const { id } = context.var.organization;
     const search = context.req.query('search')?.trim() ?? '';
-    const found = snippets.list(organization.id, search);
-    return context.html(
-      layout({ title: 'Snippets', section: '/snippets', organization, body: listPage(found, search) }),
-    );
-  });
+    const body = listPart({
+      ...{ snippets: snippets.list(id, search), search, publisher, flaw },
+      deleted: snippets.listDeleted(id),
+      justDeleted: Number(context.req.query('deleted')),
+    });
+    return show(context, 'Snippets', body);
+  }
+
+  /** The page of a snippet; `edited` is what was typed and not saved, and `notice` says why not. */
+  async function showSnippet(
+    context: PageContext,
+    snippet: Snippet,
+    { edited, notice = '' }: { edited?: SnippetForm; notice?: Html | '' } = {},
+  ): Promise<Html> {
+    const { organization } = context.var;
+    const page = pathOf(context.req.query('page'));
+    const isFlagged = context.req.query('published') !== undefined;
+    const isWorth = isFlagged || publisher?.latest()?.state !== 'done';
+    return layout({
+      title: edited?.name ?? snippet.name,
+      organization,
+      section: '/snippets',
+      scripts: ['copy', 'preview', 'publication', 'unsaved'],
+      body: html`${notice}
+        ${context.req.query('saved') === undefined || notice !== '' ? '' : savedNotice(snippet)}
+        ${isWorth ? publicationRegion(publisher, { page, id: snippet.id }) : ''}
+        ${await editPart({ snippet, edited, publisher, address: addressOf(snippet.id, page) })}
+        ${placesPart(snippet, publisher)}
+        ${versionsPart(snippet, snippets.versions(organization.id, snippet.id))}
+        ${removePart(snippet)}`,
+    });
+  }
+
+  pages.get('/snippets', (context) => context.html(showList(context)));
 
   pages.post('/snippets', async (context) => {
     const { organization } = context.var;
     const { name } = await context.req.parseBody();
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'New snippet';
-    const flaw = tooLong({ name: title });
-    if (flaw !== undefined) {
-      const body = listPage(snippets.list(organization.id), '', flaw);
-      return context.html(layout({ title: 'Snippets', section: '/snippets', organization, body }), 422);
-    }
+    const message = tooLong({ name: title });
+    if (message !== undefined) return context.html(showList(context, { name: title, message }), 422);
     const { id } = snippets.create(organization.id, { name: title });
     return context.redirect(`/snippets/${id}`, 303);
   });
 
-  pages.get('/snippets/:id{[1-9][0-9]{0,14}}', async (context) => {
-    const { organization } = context.var;
-    const snippet = snippets.get(organization.id, Number(context.req.param('id')));
-    if (snippet === undefined) return context.notFound();
-    const page = pathOf(context.req.query('page'));
-    const published = context.req.query('published') !== undefined;
-    const latest = published ? publisher?.latest() : undefined;
-    return context.html(
-      layout({
-        title: snippet.name,
-        organization,
-        section: '/snippets',
-        script: true,
-        ...(latest?.state === 'running' ? { reloadAfter: 1 } : {}),
-        body: html`${latest && publisher ? publicationNotice(latest, publisher.siteUrl, page) : ''}
-        ${await editPage(snippet, page)}
-        ${versionsPart(snippet, snippets.versions(organization.id, snippet.id))}`,
-      }),
-    );
+  pages.get(oneSnippet, async (context) => {
+    const snippet = found(context);
+    return snippet === undefined ? context.notFound() : context.html(await showSnippet(context, snippet));
   });
 
-  pages.post('/snippets/:id{[1-9][0-9]{0,14}}', async (context) => {
+  pages.post(oneSnippet, async (context) => {
     const { organization } = context.var;
-    const id = Number(context.req.param('id'));
     const form = formOf(await context.req.parseBody());
     const page = pathOf(context.req.query('page'));
-    const snippet = snippets.get(organization.id, id);
+    const snippet = found(context);
     if (snippet === undefined) return context.notFound();
-    const edited: Snippet = { ...snippet, ...form };
+    const { id } = snippet;
+    const edited = { ...snippet, ...form };
     const preview = await previewOf(edited);
     if (form.action === 'preview' || 'error' in preview) {
       return context.html(
-        layout({
-          title: edited.name,
-          organization,
-          section: '/snippets',
-          script: true,
-          body: await editPage(edited, page),
-        }),
+        await showSnippet(context, snippet, { edited: form }),
         'error' in preview ? 422 : 200,
       );
     }
+    if (form.base !== '' && form.base !== revisionOf(snippet)) {
+      // Saving once more is then the answer.
+      const answer = { edited: { ...form, base: revisionOf(snippet) }, notice: conflictNotice(snippet) };
+      return context.html(await showSnippet(context, snippet, answer), 409);
+    }
+    if (form.action === 'publish' && preview.content.trim() === '') {
+      return context.html(
+        await showSnippet(context, snippet, { edited: form, notice: emptyNotice(snippet) }),
+        422,
+      );
+    }
     snippets.save(organization.id, id, edited);
-    if (form.action !== 'publish') return context.redirect(addressOf(id, page), 303);
+    if (form.action !== 'publish' && form.action !== 'publish-empty') {
+      return context.redirect(addressOf(id, page, 'saved'), 303);
+    }
     snippets.publish(organization.id, id);
     publisher?.publish();
     return context.redirect(addressOf(id, page, 'published'), 303);
   });
 
-  pages.post('/snippets/:id{[1-9][0-9]{0,14}}/preview', async (context) => {
-    const { organization } = context.var;
-    const snippet = snippets.get(organization.id, Number(context.req.param('id')));
+  pages.post(`${oneSnippet}/preview`, async (context) => {
+    const snippet = found(context);
     if (snippet === undefined) return context.notFound();
     return context.json(await previewOf({ ...snippet, ...formOf(await context.req.parseBody()) }));
   });
 
-  pages.post('/snippets/:id{[1-9][0-9]{0,14}}/roll-back', async (context) => {
+  pages.get(`${oneSnippet}/versions/:number{[1-9][0-9]{0,14}}`, async (context) => {
+    const snippet = found(context);
+    const number = Number(context.req.param('number'));
+    const version = snippets
+      .versions(context.var.organization.id, snippet?.id ?? 0)
+      .find((one) => one.number === number);
+    if (snippet === undefined || version === undefined) return context.notFound();
+    const body = await versionPart(snippet, version, publisher);
+    return context.html(
+      layout({
+        title: `${snippet.name}, version ${number}`,
+        section: '/snippets',
+        organization: context.var.organization,
+        scripts: ['copy'],
+        body,
+      }),
+    );
+  });
+
+  pages.post(`${oneSnippet}/roll-back`, async (context) => {
     const { organization } = context.var;
     const id = Number(context.req.param('id'));
     const { number } = await context.req.parseBody();
@@ -101,161 +147,75 @@ export function snippetPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
     return context.redirect(addressOf(id, '/', 'published'), 303);
   });
 
+  pages.get(`${oneSnippet}/unpublish`, (context) => {
+    const snippet = found(context);
+    if (snippet === undefined || snippet.published === null) return context.notFound();
+    return context.html(show(context, `Unpublish ${snippet.name}`, unpublishQuestion(snippet, publisher)));
+  });
+
+  pages.post(`${oneSnippet}/unpublish`, async (context) => {
+    const snippet = found(context);
+    if (snippet === undefined) return context.notFound();
+    const { confirm } = await context.req.parseBody();
+    if (confirm !== 'yes') return context.redirect(`/snippets/${snippet.id}/unpublish`, 303);
+    snippets.unpublish(context.var.organization.id, snippet.id);
+    return context.redirect(`/snippets/${snippet.id}`, 303);
+  });
+
+  pages.get(`${oneSnippet}/delete`, (context) => {
+    const snippet = found(context);
+    if (snippet === undefined) return context.notFound();
+    return context.html(show(context, `Delete ${snippet.name}`, deleteQuestion(snippet, publisher)));
+  });
+
+  pages.post(`${oneSnippet}/delete`, async (context) => {
+    const snippet = found(context);
+    if (snippet === undefined) return context.notFound();
+    const { confirm } = await context.req.parseBody();
+    if (confirm !== 'yes') return context.redirect(`/snippets/${snippet.id}/delete`, 303);
+    snippets.delete(context.var.organization.id, snippet.id);
+    return context.redirect(`/snippets?deleted=${snippet.id}`, 303);
+  });
+
+  pages.post(`${oneSnippet}/restore`, (context) => {
+    const id = Number(context.req.param('id'));
+    if (!snippets.restore(context.var.organization.id, id)) return context.notFound();
+    repeatFailed(publisher);
+    return context.redirect(`/snippets/${id}`, 303);
+  });
+
   return pages;
 }
 
-type Form = Pick<Snippet, 'name' | 'draft' | 'sample'> & { action: string };
-
-function formOf(body: Record<string, unknown>): Form {
-  const text = (name: string) => (typeof body[name] === 'string' ? (body[name] as string) : '');
-  return {
-    name: text('name').trim() || 'Unnamed',
-    // Forms send CR LF; what was typed were lines.
-    draft: text('draft').replaceAll('\r\n', '\n'),
-    sample: text('sample').trim() || '{}',
-    action: text('action'),
-  };
-}
-
-/** A path of the site, to lead back to. Nothing that could be another host. */
-function pathOf(page: string | undefined): string {
-  return page !== undefined && /^\/(?![/\\])/.test(page) ? page : '/';
-}
-
-function addressOf(id: number, page: string, flag?: 'published'): string {
+function addressOf(id: number, page: string, flag?: 'published' | 'saved'): string {
   const query = new URLSearchParams();
   if (page !== '/') query.set('page', page);
   if (flag !== undefined) query.set(flag, '');
   return `/snippets/${id}${query.size > 0 ? `?${query}` : ''}`;
 }
 
-/** Says which text is too long, and how long it may be. */
-function tooLong({ name, draft = '', sample = '' }: NewSnippet): string | undefined {
-  if (name.length > limits.name) return `The name has more than ${limits.name} characters.`;
-  if (draft.length > limits.content) return `The content has more than ${limits.content} characters.`;
-  if (sample.length > limits.sample) return `The sample params have more than ${limits.sample} characters.`;
-  return undefined;
+function savedNotice({ draft, published, publishedContent }: Snippet): Html {
+  return html`<p class="card notice good" role="status"><strong>The draft is saved.</strong> ${
+    published === null
+      ? 'It is not published: no page can show it yet.'
+      : draft === publishedContent
+        ? `It is the same as version ${published}, which is published.`
+        : `Pages show version ${published} until you publish.`
+  }</p>`;
 }
 
-async function previewOf(snippet: Snippet): Promise<{ content: string } | { error: string }> {
-  const { draft, sample } = snippet;
-  const flaw = tooLong(snippet);
-  if (flaw !== undefined) return { error: flaw };
-  const params = parseParams(sample);
-  if (params === undefined) return { error: 'The sample params are not a JSON object.' };
-  try {
-    return { content: await renderTemplate(draft, params) };
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    return { error: error.message };
-  }
+function conflictNotice({ draft }: Snippet): Html {
+  return html`<div class="card notice bad" role="alert">
+          <p><strong>Not saved: the draft was changed elsewhere since you opened it.</strong> What you typed is below. Saving once more replaces the other draft.</p>
+          <details><summary>The other draft</summary><pre tabindex="0">${draft}</pre></details>
+        </div>`;
 }
 
-function stateOf({ published, publishedAt }: Snippet): Html {
-  return published === null ? html`draft` : html`version ${published}, ${time(publishedAt)}`;
-}
-
-function listPage(snippets: readonly Snippet[], search: string, flaw?: string): Html {
-  return html`<h1>Snippets</h1>
-      <form class="row" role="search">
-        <div class="grow">
-          <label for="search">Search by name or id</label>
-          <input id="search" name="search" type="search" value="${search}">
-        </div>
-        <button>Search</button>
-      </form>
-      ${
-        snippets.length === 0
-          ? html`<p class="card">${search === '' ? 'There is no snippet yet.' : 'No snippet matches.'}</p>`
-          : html`<div class="scroll card" tabindex="0" role="region" aria-label="Snippets"><table>
-        <caption class="hint">${snippets.length} ${snippets.length === 1 ? 'snippet' : 'snippets'}</caption>
-        <thead><tr><th scope="col">Id</th><th scope="col">Name</th><th scope="col">Published</th></tr></thead>
-        <tbody>
-          ${snippets.map(
-            (snippet) => html`<tr>
-            <td>${snippet.id}</td>
-            <td><a href="/snippets/${snippet.id}">${snippet.name}</a></td>
-            <td>${stateOf(snippet)}</td>
-          </tr>`,
-          )}
-        </tbody>
-      </table></div>`
-      }
-      <h2>Add a snippet</h2>
-      ${flaw === undefined ? '' : html`<p class="card notice bad" role="alert">${flaw}</p>`}
-      <form class="row card" method="post">
-        <div class="grow">
-          <label for="name">Name</label>
-          <p class="hint" id="name-hint">At most ${limits.name} characters.</p>
-          <input id="name" name="name" required maxlength="${limits.name}" aria-describedby="name-hint">
-        </div>
-        <button>Add</button>
-      </form>`;
-}
-
-async function editPage(snippet: Snippet, page: string): Promise<Html> {
-  const preview = await previewOf(snippet);
-  const address = addressOf(snippet.id, page);
-  return html`<h1>${snippet.name}</h1>
-      <p class="hint">Snippet ${snippet.id} · ${stateOf(snippet)} · in a page: <code>&lt;Snippet id={${snippet.id}} /&gt;</code></p>
-      <form class="two" method="post" action="${address}" data-preview="/snippets/${snippet.id}/preview">
-        <div class="fields">
-          <div>
-            <label for="name">Name</label>
-            <p class="hint" id="name-hint">At most ${limits.name} characters.</p>
-            <input id="name" name="name" value="${snippet.name}" required maxlength="${limits.name}" aria-describedby="name-hint">
-          </div>
-          <div>
-            <label for="draft">Content</label>
-            <p class="hint" id="draft-hint">HTML, at most ${limits.content} characters. A variable is written {{ plan }}, and its value is escaped.</p>
-            <textarea id="draft" name="draft" spellcheck="false" maxlength="${limits.content}" aria-describedby="draft-hint">
-${snippet.draft}</textarea>
-          </div>
-          <div>
-            <label for="sample">Sample params</label>
-            <p class="hint" id="sample-hint">A JSON object to preview with, at most ${limits.sample} characters. Pages pass their own.</p>
-            <textarea class="small" id="sample" name="sample" spellcheck="false" maxlength="${limits.sample}" aria-describedby="sample-hint">
-${snippet.sample}</textarea>
-          </div>
-          <div class="row">
-            <button name="action" value="publish">Publish</button>
-            <button class="quiet" name="action" value="save">Save the draft</button>
-            <button class="quiet" name="action" value="preview">Preview</button>
-          </div>
-        </div>
-        <div>
-          <h2 id="preview">Preview</h2>
-          <p class="status bad" role="status" data-preview-flaw>${'error' in preview ? preview.error : ''}</p>
-          <iframe data-preview sandbox title="Preview of ${snippet.name}" srcdoc="${'error' in preview ? '' : preview.content}"></iframe>
-        </div>
-      </form>`;
-}
-
-function versionsPart(
-  { id, published }: Snippet,
-  versions: readonly { number: number; content: string; publishedAt: string }[],
-): Html {
-  if (versions.length === 0)
-    return html`<p class="card">It was never published: no page can show it yet.</p>`;
-  return html`<h2>Versions</h2>
-      <div class="scroll card" tabindex="0" role="region" aria-label="Versions"><table>
-        <thead><tr><th scope="col">Version</th><th scope="col">Published</th><th scope="col">Content</th><th scope="col">Change</th></tr></thead>
-        <tbody>
-          ${versions.map(
-            ({ number, content, publishedAt }) => html`<tr>
-            <td>${number}</td>
-            <td>${time(publishedAt)}</td>
-            <td><code>${content.length > 80 ? `${content.slice(0, 79)}…` : content}</code></td>
-            <td>${
-              number === published
-                ? html`served now`
-                : html`<form method="post" action="/snippets/${id}/roll-back">
-                <input type="hidden" name="number" value="${number}">
-                <button class="quiet">Roll back to ${number}</button>
-              </form>`
-            }</td>
-          </tr>`,
-          )}
-        </tbody>
-      </table></div>`;
+function emptyNotice({ published }: Snippet): Html {
+  return html`<div class="card notice bad" role="alert">
+          <p><strong>Not published: the content is empty.</strong> Pages would show nothing in its place.${
+            published === null ? '' : ` They still show version ${published}.`
+          }</p>
+          <button class="danger" form="edit" name="action" value="publish-empty">Publish it empty</button>
+        </div>`;
 }

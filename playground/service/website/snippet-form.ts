@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { limits } from '../limits.ts';
+import { parseParams } from '../schemas.ts';
+import type { NewSnippet, Snippet } from '../store/snippets.ts';
+import { renderTemplate, TemplateError } from '../template.ts';
+
+type Typed = Pick<Snippet, 'name' | 'draft' | 'sample'>;
+
+export interface SnippetForm extends Typed {
+  action: string;
+  /** The revision that was edited; empty for a form that says nothing of it. */
+  base: string;
+}
+
+export function formOf(body: Record<string, unknown>): SnippetForm {
+  const text = (name: string) => (typeof body[name] === 'string' ? (body[name] as string) : '');
+  return {
+    name: text('name').trim() || 'Unnamed',
+    // Forms send CR LF; what was typed were lines.
+    draft: text('draft').replaceAll('\r\n', '\n'),
+    sample: text('sample').trim() || '{}',
+    action: text('action'),
+    base: text('base'),
+  };
+}
+
+/** Differs as soon as what can be typed differs, so that two people do not overwrite each other's text. */
+export function revisionOf({ name, draft, sample }: Typed): string {
+  return createHash('sha256')
+    .update(JSON.stringify([name, draft, sample]))
+    .digest('base64url')
+    .slice(0, 16);
+}
+
+/** Says which text is too long, and how long it may be. */
+export function tooLong({ name, draft = '', sample = '' }: NewSnippet): string | undefined {
+  if (name.length > limits.name) return `The name has more than ${limits.name} characters.`;
+  if (draft.length > limits.content) return `The content has more than ${limits.content} characters.`;
+  if (sample.length > limits.sample) return `The sample params have more than ${limits.sample} characters.`;
+  return undefined;
+}
+
+/** How pages embed a snippet. */
+export interface Embeds {
+  /** For `.astro` and `.mdx` files. */
+  component: string;
+  /** For Markdown, HTML and any UI framework. */
+  element: string;
+}
+
+export function embedsOf(id: number, params: Record<string, unknown>): Embeds {
+  if (Object.keys(params).length === 0) {
+    return { component: `<Snippet id={${id}} />`, element: `<snippet-embed id="${id}"></snippet-embed>` };
+  }
+  const json = JSON.stringify(params);
+  const attribute = json.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
+  return {
+    component: `<Snippet id={${id}} params={${json}} />`,
+    element: `<snippet-embed id="${id}" params='${attribute}'></snippet-embed>`,
+  };
+}
+
+export type Preview = { content: string; embeds: Embeds } | { error: string };
+
+/** What the snippet shows with its sample params, or why it shows nothing. */
+export async function previewOf(snippet: Snippet): Promise<Preview> {
+  const { id, draft, sample } = snippet;
+  const flaw = tooLong(snippet);
+  if (flaw !== undefined) return { error: flaw };
+  const params = parseParams(sample);
+  if (params === undefined) return { error: 'The sample params are not a JSON object.' };
+  try {
+    return { content: await renderTemplate(draft, params), embeds: embedsOf(id, params) };
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return { error: error.message };
+  }
+}

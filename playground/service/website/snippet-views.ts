@@ -1,0 +1,239 @@
+import { html } from 'hono/html';
+import { limits } from '../limits.ts';
+import type { Publisher } from '../publisher.ts';
+import type { Snippet, SnippetVersion } from '../store/snippets.ts';
+import { type Html, time } from './layout.ts';
+import { countOf, placesList } from './places.ts';
+import { embedsOf, previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
+
+function hasChanges({ draft, published, publishedContent }: Snippet): boolean {
+  return published !== null && draft !== publishedContent;
+}
+
+function stateOf(snippet: Snippet): Html {
+  const { published, publishedAt } = snippet;
+  if (published === null) return html`<span class="badge">not published</span>`;
+  return html`version ${published}, ${time(publishedAt)}
+              ${hasChanges(snippet) ? html`<span class="badge warn">unpublished changes</span>` : ''}`;
+}
+
+interface List {
+  snippets: readonly Snippet[];
+  search: string;
+  publisher: Publisher | undefined;
+  deleted: readonly { id: number; name: string; deletedAt: string }[];
+  /** The id of the one that was deleted just now. */
+  justDeleted: number;
+  /** Why the name of a new snippet was refused. */
+  flaw?: { name: string; message: string } | undefined;
+}
+
+export function listPart({ snippets, search, publisher, deleted, justDeleted, flaw }: List): Html {
+  const gone = deleted.find(({ id }) => id === justDeleted);
+  return html`<h1>Snippets</h1>
+      ${
+        gone === undefined
+          ? ''
+          : html`<div class="card notice good row" role="status">
+        <p class="grow">“${gone.name}” is deleted.</p>${restoreForm(gone)}
+      </div>`
+      }
+      <form class="row" role="search">
+        <div class="grow">
+          <label for="search">Search by name or id</label>
+          <input id="search" name="search" type="search" value="${search}">
+        </div>
+        <button>Search</button>
+      </form>
+      ${
+        snippets.length === 0
+          ? html`<p class="card">${search === '' ? 'There is no snippet yet.' : 'No snippet matches.'}</p>`
+          : html`<table class="card stacked">
+        <caption class="hint">${snippets.length} ${snippets.length === 1 ? 'snippet' : 'snippets'}</caption>
+        <thead><tr><th scope="col">Id</th><th scope="col">Name</th><th scope="col">Published</th><th scope="col">Shown on</th></tr></thead>
+        <tbody>
+          ${snippets.map((snippet) => {
+            const places = publisher?.shown(snippet.id);
+            return html`<tr>
+            <td data-label="Id">${snippet.id}</td>
+            <td data-label="Name"><a href="/snippets/${snippet.id}">${snippet.name}</a></td>
+            <td data-label="Published"><span>${stateOf(snippet)}</span></td>
+            <td data-label="Shown on">${places === undefined ? 'not known' : countOf(places)}</td>
+          </tr>`;
+          })}
+        </tbody>
+      </table>`
+      }
+      <h2>Add a snippet</h2>
+      ${flaw === undefined ? '' : html`<p class="card notice bad" role="alert">${flaw.message}</p>`}
+      <form class="row card" method="post" action="/snippets">
+        <div class="grow">
+          <label for="name">Name</label>
+          <p class="hint" id="name-hint">At most ${limits.name} characters.</p>
+          <input id="name" name="name" required maxlength="${limits.name}" value="${flaw?.name ?? ''}" aria-describedby="name-hint">
+        </div>
+        <button>Add</button>
+      </form>
+      ${
+        deleted.length === 0
+          ? ''
+          : html`<details class="card"><summary>Deleted snippets (${deleted.length})</summary>
+        <ul class="plain">
+          ${deleted.map(
+            (one) =>
+              html`<li class="row"><span class="grow">${one.id} ${one.name}, deleted ${time(one.deletedAt)}</span> ${restoreForm(one)}</li>`,
+          )}
+        </ul>
+      </details>`
+      }`;
+}
+
+function restoreForm({ id, name }: { id: number; name: string }): Html {
+  return html`<form method="post" action="/snippets/${id}/restore"><button class="quiet">Restore<span class="hidden"> ${name}</span></button></form>`;
+}
+
+interface Edit {
+  snippet: Snippet;
+  /** What was typed and not saved. */
+  edited: SnippetForm | undefined;
+  publisher: Publisher | undefined;
+  /** Where the form is sent. */
+  address: string;
+}
+
+export async function editPart({ snippet, edited, publisher, address }: Edit): Promise<Html> {
+  const { id } = snippet;
+  const { name, draft, sample } = edited ?? snippet;
+  const preview = await previewOf({ ...snippet, name, draft, sample });
+  const embeds = 'error' in preview ? embedsOf(id, {}) : preview.embeds;
+  const head = publisher?.previewHead() ?? '';
+  return html`<h1>${name}</h1>
+      <p class="hint">Snippet ${id} · ${stateOf(snippet)}</p>
+      <div class="card notice" data-unsaved-offer hidden>
+        <p>You typed something here earlier that was not saved. This browser has kept it.</p>
+        <div class="row"><button type="button" data-restore>Bring it back</button> <button type="button" class="quiet" data-discard>Discard it</button></div>
+      </div>
+      <form class="two" id="edit" method="post" action="${address}" data-edit data-preview="/snippets/${id}/preview"${edited === undefined ? '' : html` data-unsaved`}>
+        <input type="hidden" name="base" value="${edited?.base || revisionOf(snippet)}">
+        <div class="fields">
+          <div>
+            <label for="name">Name</label>
+            <p class="hint" id="name-hint">At most ${limits.name} characters.</p>
+            <input id="name" name="name" value="${name}" required maxlength="${limits.name}" aria-describedby="name-hint">
+          </div>
+          <div>
+            <label for="draft">Content</label>
+            <p class="hint" id="draft-hint">HTML, at most ${limits.content} characters. A variable is written {{ plan }}, and its value is escaped.</p>
+            <textarea id="draft" name="draft" spellcheck="false" maxlength="${limits.content}" aria-describedby="draft-hint">
+${draft}</textarea>
+          </div>
+          <div>
+            <label for="sample">Sample params</label>
+            <p class="hint" id="sample-hint">A JSON object to preview with, at most ${limits.sample} characters. Pages pass their own.</p>
+            <textarea class="small" id="sample" name="sample" spellcheck="false" maxlength="${limits.sample}" aria-describedby="sample-hint">
+${sample}</textarea>
+          </div>
+          <div class="row">
+            <button name="action" value="publish">Publish</button>
+            <button class="quiet" name="action" value="save">Save the draft</button>
+            <button class="quiet" name="action" value="preview">Preview</button>
+            <span class="hint" role="status" data-unsaved-mark></span>
+          </div>
+        </div>
+        <div>
+          <h2 id="preview">Preview</h2>
+          <p class="status bad" role="status" data-preview-flaw>${'error' in preview ? preview.error : ''}</p>
+          <iframe data-preview data-head="${head}" sandbox title="Preview of ${name}" srcdoc="${'error' in preview ? '' : head + preview.content}"></iframe>
+          <p class="hint">${head === '' ? '' : "With the styles of the site's home page."}</p>
+        </div>
+      </form>
+      <h2>Embed it</h2>
+      <div class="card">
+        ${embedPart('component', 'In .astro and .mdx files', embeds.component)}
+        ${embedPart('element', 'In Markdown, HTML and UI frameworks', embeds.element)}
+      </div>`;
+}
+
+function embedPart(form: string, label: string, text: string): Html {
+  return html`<p class="hint">${label}</p>
+        <div class="row embed"><code class="grow" id="embed-${form}">${text}</code><button class="quiet" type="button" data-copy="embed-${form}" aria-label="Copy: ${label}" hidden>Copy</button></div>`;
+}
+
+/** Where the site shows it. */
+export function placesPart({ id }: Snippet, publisher: Publisher | undefined): Html | '' {
+  if (publisher === undefined) return '';
+  const places = publisher.shown(id);
+  return html`<h2>Where it shows</h2>
+      <div class="card">${
+        places === undefined
+          ? html`<p>Not known: the site has no record of a build.</p>`
+          : html`<p>The site shows it on ${countOf(places)}, as of its last build or refresh.</p>
+        ${placesList(places, publisher)}`
+      }</div>`;
+}
+
+export function versionsPart({ id, published }: Snippet, versions: readonly SnippetVersion[]): Html {
+  if (versions.length === 0)
+    return html`<p class="card">It was never published: no page can show it yet.</p>`;
+  return html`<h2>Versions</h2>
+      <table class="card stacked">
+        <thead><tr><th scope="col">Version</th><th scope="col">Published</th><th scope="col">Content</th><th scope="col">Change</th></tr></thead>
+        <tbody>
+          ${versions.map(
+            ({ number, content, publishedAt }) => html`<tr>
+            <td data-label="Version"><a href="/snippets/${id}/versions/${number}"><span class="hidden">Version </span>${number}</a></td>
+            <td data-label="Published">${time(publishedAt)}</td>
+            <td data-label="Content"><code>${content.length > 80 ? `${content.slice(0, 79)}…` : content}</code></td>
+            <td data-label="Change">${number === published ? html`served now` : rollBackForm(id, number)}</td>
+          </tr>`,
+          )}
+        </tbody>
+      </table>`;
+}
+
+function rollBackForm(id: number, number: number): Html {
+  return html`<form method="post" action="/snippets/${id}/roll-back">
+                <input type="hidden" name="number" value="${number}">
+                <button class="quiet">Roll back to ${number}</button>
+              </form>`;
+}
+
+/** A version in full, and as it looked. */
+export async function versionPart(
+  snippet: Snippet,
+  { number, content, publishedAt }: SnippetVersion,
+  publisher: Publisher | undefined,
+): Promise<Html> {
+  const { id, name, published } = snippet;
+  const preview = await previewOf({ ...snippet, draft: content });
+  return html`<p><a href="/snippets/${id}">Back to ${name}</a></p>
+      <h1>${name}, version ${number}</h1>
+      <p class="hint">Published ${time(publishedAt)}. ${
+        number === published ? html`<span class="badge good">served now</span>` : ''
+      }</p>
+      <div class="two">
+        <div>
+          <h2>Content</h2>
+          <pre tabindex="0" id="version">${content}</pre>
+          <p class="row"><button class="quiet" type="button" data-copy="version" hidden>Copy</button></p>
+          ${number === published ? '' : rollBackForm(id, number)}
+        </div>
+        <div>
+          <h2>Preview</h2>
+          ${
+            'error' in preview
+              ? html`<p class="status bad">${preview.error}</p>`
+              : html`<iframe sandbox title="Preview of version ${number}" srcdoc="${(publisher?.previewHead() ?? '') + preview.content}"></iframe>`
+          }
+        </div>
+      </div>`;
+}
+
+/** The ways to take it from the site. */
+export function removePart({ id, published }: Snippet): Html {
+  return html`<h2>Remove it</h2>
+      <p class="row">
+        ${published === null ? '' : html`<a class="button danger" href="/snippets/${id}/unpublish">Unpublish…</a>`}
+        <a class="button danger" href="/snippets/${id}/delete">Delete…</a>
+      </p>`;
+}
