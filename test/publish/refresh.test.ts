@@ -284,7 +284,9 @@ test('astro-snippets list says to build the site if the manifest is damaged or a
   const absent = await run(['list']);
   expect(absent.exitCode).toBe(3);
   expect(absent.output).toContain(`No build manifest found at ${file}. [missing-manifest]`);
-  expect(absent.output).toContain('Build the site first, in this folder');
+  expect(absent.output).toContain(
+    'Build the site first, or run `astro-snippets inline` on it, in this folder',
+  );
 });
 
 describe('a manifest of another version', () => {
@@ -333,7 +335,7 @@ test('astro-snippets suggests a command for an unknown one, and prints its help 
   expect(wrong.exitCode).toBe(2);
   expect(wrong.output).toContain('Did you mean check?');
   expect((await run(['--help'])).output).toMatch(
-    /Commands:\s+list [\s\S]*check [\s\S]*refresh [\s\S]*watch [\s\S]*report [\s\S]*doctor [\s\S]*get /,
+    /Commands:\s+inline [\s\S]*list [\s\S]*check [\s\S]*refresh [\s\S]*watch [\s\S]*report [\s\S]*doctor [\s\S]*get /,
   );
   expect((await run(['--version'])).output).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
