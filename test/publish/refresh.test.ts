@@ -284,7 +284,9 @@ test('astro-snippets list says to build the site if the manifest is damaged or a
   const absent = await run(['list']);
   expect(absent.exitCode).toBe(3);
   expect(absent.output).toContain(`No build manifest found at ${file}. [missing-manifest]`);
-  expect(absent.output).toContain('Build the site first');
+  expect(absent.output).toContain(
+    'Build the site first, or run `astro-snippets inline` on it, in this folder',
+  );
 });
 
 describe('a manifest of another version', () => {
