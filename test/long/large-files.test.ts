@@ -78,7 +78,10 @@ test.for([
       'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
     });
     // With little room on the heap, V8 soon looks for garbage. What is kept of a file would not fit, or is not on the heap.
-    const environment = { ...service.environment, NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=80' };
+    const environment = {
+      ...service.environment,
+      NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=80',
+    };
     const refresh = async (content: string) => {
       service.put(1, content);
       const { memory } = await measure(site.directory, snippetsCommand, ['refresh'], environment);
