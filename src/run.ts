@@ -174,7 +174,7 @@ export class Run {
   async prepareClasses(): Promise<void> {
     if (this.#classes === undefined || !hasConnection(this.settings)) return;
     const { prepareEarly } = await import('./build/build-fetcher.ts');
-    await prepareEarly(await this.open(), fileURLToPath(this.config.srcDir));
+    await prepareEarly(await this.open(), fileURLToPath(this.config.srcDir), this.settings.timeout);
   }
 
   /** In `astro:build:generated`: inlines snippets into the output. */

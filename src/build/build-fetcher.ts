@@ -2,7 +2,8 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { hashOf, type Manifest, readManifest, requestsOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { CacheEntry } from '../snippets/cache.ts';
-import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { type FetcherOptions, fetchAll, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 import { literalRequests } from '../source/literal-requests.ts';
 import type { BuildLogger } from './build-logger.ts';
 
@@ -51,11 +52,17 @@ export function prefetchLastBuild({ fetcher, before }: BuildFetcher): void {
  * again when a page shows it.
  *
  * @param sources the folder of the site's sources.
+ * @param timeout how long all of this may take, in milliseconds.
  */
-export async function prepareEarly({ fetcher, before }: BuildFetcher, sources: string): Promise<void> {
-  const requests = [...(before === undefined ? [] : requestsOf(before)), ...literalRequests(sources)];
-  const distinct = new Map(requests.map((request) => [request.key, request]));
-  await Promise.allSettled([...distinct.values()].map((request) => fetcher.get({ request, asHtml: true })));
+export async function prepareEarly(
+  { fetcher, before }: BuildFetcher,
+  sources: string,
+  timeout: number,
+): Promise<void> {
+  const uses: SnippetUses = new Map();
+  const known = before === undefined ? [] : requestsOf(before);
+  for (const request of [...known, ...literalRequests(sources)]) snippetUse(uses, request).asHtml = true;
+  await fetchAll([...uses.values()], (use, signal) => fetcher.get(use, signal), { timeout });
 }
 
 /** A cached answer is too old if the site has shown a newer one since: a refresh always asks the service. */

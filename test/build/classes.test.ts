@@ -132,3 +132,23 @@ test.for(Object.entries(sites))('%s makes CSS for the classes of snippets', asyn
     await site.remove();
   }
 });
+
+test('a rejected key ends the early requests as it ends the others', async () => {
+  const ids = Array.from({ length: 400 }, (_, index) => index + 1);
+  const site = await createSite({
+    'astro.config.mjs': config('', ''),
+    'src/pages/index.astro': page(ids.map((id) => `<Snippet id={${id}} />`).join('\n'), ''),
+  });
+  const before = service.requests().length;
+  try {
+    const { exitCode, output } = await site.build({
+      ...service.environment,
+      SNIPPETS_API_KEY: `${service.environment.SNIPPETS_API_KEY.slice(0, -4)}0000`,
+    });
+    expect(exitCode, output).toBe(1);
+    expect(output).toContain('401 Unauthorized');
+    expect(service.requests().length - before).toBeLessThan(ids.length / 2);
+  } finally {
+    await site.remove();
+  }
+});

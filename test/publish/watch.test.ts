@@ -1,6 +1,7 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { isCommandPending } from '../../src/cli/pending-command.ts';
 import { jittered, poll, WatchedSite } from '../../src/cli/watch.ts';
 import { userError } from '../../src/failures/user-error.ts';
 import { instantClock } from '../support/clock.ts';
@@ -190,6 +191,9 @@ describe('astro-snippets watch', () => {
       timeout: 20_000,
     });
     expect(await site.read('index.html')).toContain('<p>fifth</p>');
+    // A watch that is killed before its command has ended leaves the command to the next one.
+    const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
+    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
   });
 
   // Windows has no SIGTERM: a process is ended without notice.

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { cleanEnvironment } from './environment.ts';
 import { astroCommand, astroVersion, sitesFolder } from './installation.ts';
 
@@ -51,6 +53,8 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       for (const [name, text] of Object.entries(more)) {
         const file = join(directory, name);
         await mkdir(dirname(file), { recursive: true });
+        // Vite's watcher drops a change that comes within 50 ms of another change of the same file.
+        if (existsSync(file)) await setTimeout(100);
         await writeFile(file, astroVersion < 7 ? withoutComponentsInTitles(text) : text);
       }
     },
