@@ -27,9 +27,10 @@ export function changedByJson(json: string, root: string): string | undefined {
   let isKey = false;
   for (const [token] of json.matchAll(tokens)) {
     const level = levels.at(-1);
-    const path = level === undefined ? root : pathTo(level.path, level.next);
-    if (token === '{') levels.push({ path, keys: new Set(), next: '' });
-    else if (token === '[') levels.push({ path, keys: undefined, next: 0 });
+    // Only on demand: a key that has to be quoted is cleaned first, and most tokens need no path.
+    const path = () => (level === undefined ? root : pathTo(level.path, level.next));
+    if (token === '{') levels.push({ path: path(), keys: new Set(), next: '' });
+    else if (token === '[') levels.push({ path: path(), keys: undefined, next: 0 });
     else if (token === '}' || token === ']') levels.pop();
     else if (token === ',' && typeof level?.next === 'number') level.next += 1;
     else if (token.startsWith('"') && level?.keys !== undefined && isKey) {
@@ -37,7 +38,7 @@ export function changedByJson(json: string, root: string): string | undefined {
       if (level.keys.has(level.next as string)) return `${pathTo(level.path, level.next)} is given twice.`;
       level.keys.add(level.next as string);
     } else if (/^[-\d]/.test(token) && !isExact(token)) {
-      return `${path} is the number ${cleanText(token)}, which JavaScript cannot represent: write it as a string.`;
+      return `${path()} is the number ${cleanText(token)}, which JavaScript cannot represent: write it as a string.`;
     }
     // After these, an object's next string is a key.
     isKey = token === '{' || (token === ',' && level?.keys !== undefined);
