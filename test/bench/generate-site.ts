@@ -31,6 +31,46 @@ const oursConfig = `import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
 export default defineConfig({ integrations: [snippets()] });`;
 
+// Only what has to be done to get snippets into pages that are written already, with the same transport: nothing is checked,
+// retried, escaped, recorded or reported. What an integration of this kind cannot be faster than, but for what it does
+// while Astro renders.
+const floorConfig = `import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { defineConfig } from 'astro/config';
+import { Agent, request } from 'undici';
+const embed = /<snippet-embed id="(\\d+)"><\\/snippet-embed>/g;
+const floor = {
+  name: 'floor',
+  hooks: {
+    async 'astro:build:generated'({ dir }) {
+      const dispatcher = new Agent({ allowH2: true, pipelining: 100, connections: 1 });
+      const headers = { authorization: 'Bearer ' + process.env.SNIPPETS_API_KEY };
+      const contents = new Map();
+      const ask = async (id) => {
+        const url = process.env.SNIPPETS_RENDER_BASE_URL + '/snippets/' + id + '/render';
+        const { body } = await request(url, { dispatcher, headers });
+        return (await body.json()).content;
+      };
+      const pages = readdirSync(dir, { recursive: true }).filter((name) => name.endsWith('.html'));
+      const found = pages.map((name) => {
+        const html = readFileSync(new URL(name, dir), 'utf8');
+        for (const [, id] of html.matchAll(embed)) if (!contents.has(id)) contents.set(id, ask(id));
+        return html;
+      });
+      for (const [id, content] of contents) contents.set(id, await content);
+      for (const [index, name] of pages.entries()) {
+        writeFileSync(new URL(name, dir), found[index].replace(embed, (_, id) => contents.get(id)));
+      }
+      await dispatcher.close();
+    },
+  },
+};
+export default defineConfig({ integrations: [floor] });`;
+
+const emptyConfig = `import { defineConfig } from 'astro/config';
+const hooks = ['config:setup', 'config:done', 'build:start', 'build:generated', 'build:done'];
+const empty = { name: 'empty', hooks: Object.fromEntries(hooks.map((name) => ['astro:' + name, () => {}])) };
+export default defineConfig({ integrations: [empty] });`;
+
 const request = `const get = async (id) => {
   const response = await fetch(process.env.SNIPPETS_RENDER_BASE_URL + '/snippets/' + id + '/render', {
     headers: { authorization: 'Bearer ' + process.env.SNIPPETS_API_KEY },
@@ -50,6 +90,7 @@ export function approachesFor({ distinct }: SiteSize): Record<string, Approach> 
   const contents = JSON.stringify(Object.fromEntries(ids.map((id) => [id, contentOf(id)])));
   return {
     plain: { imports: '', shown: '' },
+    empty: { imports: '', shown: '', config: emptyConfig },
     unused: { imports: '', shown: '', config: oursConfig },
     typed: {
       imports: "import { contents } from '../contents.js';",
@@ -61,6 +102,7 @@ export function approachesFor({ distinct }: SiteSize): Record<string, Approach> 
       shown: '<Snippet id={id} />',
       config: oursConfig,
     },
+    floor: { imports: '', shown: '<snippet-embed id={id}></snippet-embed>', config: floorConfig },
     fetch: inComponent(asking, { 'src/get.js': `export ${request}` }),
     memo: inComponent(asking, {
       'src/get.js': `${request.replace('get', 'ask')}

@@ -26,7 +26,10 @@ a slow phase of the machine affects all of them: what counts are the ratios with
 median and the extremes. The service is another process, over TLS, and answers after the latency that is named.
 
 ${tableOf(result)}
-A ratio is to the site that is typed in, unless it names another. CPU is that of the whole process, on all threads.
+A ratio is to the site that is typed in, unless it names another. CPU is that of the whole process, on all threads. The floor
+is what the same site takes with the least that gets snippets into finished pages: each is fetched once over the same
+transport, and pages are read, replaced and written, without a check, a retry or a record. Of a site without embeds it is
+an integration that does nothing.
 "The pass alone" is what happens after Astro has generated the pages, without the network: scan, inline, verify, record.
 
 ${sites.join('\n')}

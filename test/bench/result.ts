@@ -29,6 +29,8 @@ interface Row {
   unit: '×' | 's' | 'ms' | 'MB';
   /** At most. Only said of the sites of a whole run. */
   aim: number;
+  /** The same measured on the least that can be done, of each round. */
+  floor?: number[];
 }
 
 /** One that has to be compared within each round, in which the machine was as fast for both. */
@@ -40,9 +42,11 @@ function ratio(
 ): Row[] {
   const pairs = pairsOf(runs[ours], runs[theirs]);
   if (pairs.length === 0) return [];
-  const values = (measured: keyof Usage) => pairs.map(([a, b]) => a[measured] / b[measured]);
-  const row: Row = { what: `${sizeOf(site)}${what}`, values: values(of), unit: '×', aim };
-  return [of === 'wall' ? { ...row, cpu: values('cpu') } : row];
+  const ratios = (all: readonly [Usage, Usage][], measured: keyof Usage) =>
+    all.map(([a, b]) => a[measured] / b[measured]);
+  const row: Row = { what: `${sizeOf(site)}${what}`, values: ratios(pairs, of), unit: '×', aim };
+  if (theirs === 'typed') row.floor = ratios(pairsOf(runs.floor, runs.typed), of);
+  return [of === 'wall' ? { ...row, cpu: ratios(pairs, 'cpu') } : row];
 }
 
 function pairsOf(ours: readonly Usage[] = [], theirs: readonly Usage[] = []): [Usage, Usage][] {
@@ -106,9 +110,12 @@ function refreshRow({ site, runs: { refresh = [] } }: Measured): Row[] {
 }
 
 function plainRow({ site, runs }: Measured): Row[] {
-  const added = pairsOf(runs.unused, runs.without).map(([a, b]) => (a.cpu - b.cpu) * 1000);
-  if (added.length === 0) return [];
-  return [{ what: `${sizeOf(site)} without embeds: added CPU`, values: added, unit: 'ms', aim: 8 }];
+  const added = (usages: readonly Usage[] | undefined) =>
+    pairsOf(usages, runs.without).map(([a, b]) => (a.cpu - b.cpu) * 1000);
+  const values = added(runs.unused);
+  if (values.length === 0) return [];
+  const what = `${sizeOf(site)} without embeds: added CPU`;
+  return [{ what, values, unit: 'ms', aim: 8, floor: added(runs.empty) }];
 }
 
 function passRows({ site, runs: { pass = [] }, manifest = 0 }: Measured): Row[] {
@@ -143,16 +150,17 @@ export function isBusy({ machine, load }: Pick<BenchResult, 'machine' | 'load'>)
 
 /** The aims as Markdown, which is as good to read on a terminal: the median over the rounds, and the extremes. */
 export function tableOf(result: BenchResult): string {
-  const lines = rowsOf(result).map(({ what, values, cpu, unit, aim }) => {
+  const lines = rowsOf(result).map(({ what, values, cpu, unit, aim, floor = [] }) => {
     const spread = `${Math.min(...values).toFixed(digits[unit])}–${Math.max(...values).toFixed(digits[unit])}`;
     const beside = cpu === undefined ? '' : shown(median(cpu), unit);
-    return `| ${what} | ${shown(median(values), unit)} | ${spread} | ${beside} | ≤ ${aim} |`;
+    const least = floor.length === 0 ? '' : shown(median(floor), unit);
+    return `| ${what} | ${shown(median(values), unit)} | ${spread} | ${beside} | ≤ ${aim} | ${least} |`;
   });
   return [
     describeRun(result),
     '',
-    '| what | measured | spread | CPU | aim |',
-    '| --- | --: | --: | --: | --: |',
+    '| what | measured | spread | CPU | aim | floor |',
+    '| --- | --: | --: | --: | --: | --: |',
     ...lines,
     '',
   ].join('\n');

@@ -5,7 +5,18 @@ import { join } from 'node:path';
 export interface Variant {
   name: string;
   /** How the site gets its snippets. */
-  approach: 'typed' | 'plain' | 'unused' | 'ours' | 'fetch' | 'memo' | 'collection' | 'eleventy' | 'pages';
+  approach:
+    | 'typed'
+    | 'plain'
+    | 'empty'
+    | 'unused'
+    | 'ours'
+    | 'floor'
+    | 'fetch'
+    | 'memo'
+    | 'collection'
+    | 'eleventy'
+    | 'pages';
   /** What is on the disk at the start: nothing, the output of an earlier run, or pages that Astro has generated. */
   starts: 'cold' | 'built' | 'generated';
   command: 'build' | 'refresh' | 'pass';
@@ -18,11 +29,13 @@ export const variants = {
   cold: { ...built, name: 'astro-snippets, cold', approach: 'ours' },
   warm: { ...built, name: 'astro-snippets, with the last manifest', approach: 'ours', starts: 'built' },
   refresh: { name: 'astro-snippets refresh', approach: 'ours', starts: 'built', command: 'refresh' },
+  floor: { ...built, name: 'fetch, read, replace, write', approach: 'floor' },
   memo: { ...built, name: 'await fetch with a memo', approach: 'memo' },
   collection: { ...built, name: 'a collection of all snippets', approach: 'collection' },
   fetch: { ...built, name: 'await fetch in the component', approach: 'fetch' },
   eleventy: { ...built, name: '@11ty/eleventy-fetch', approach: 'eleventy' },
   without: { ...built, name: 'without the integration', approach: 'plain' },
+  empty: { ...built, name: 'with an integration that does nothing', approach: 'empty' },
   unused: { ...built, name: 'with the integration, no embeds', approach: 'unused' },
   pass: { name: 'the pass alone', approach: 'pages', starts: 'generated', command: 'pass' },
 } as const satisfies Record<string, Variant>;
