@@ -1,8 +1,9 @@
 import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCommand } from '../support/command.ts';
 import { type ImageHost, images, startImageHost } from '../support/images.ts';
+import { startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site } from '../support/site.ts';
 import { certificate } from '../support/tls-server.ts';
@@ -112,21 +113,18 @@ test('a refresh fetches an image again whose file is gone from the output', asyn
 });
 
 test('astro dev serves the images of snippets at the same URLs', async () => {
-  const dev = site.start(['dev', '--port', '0'], service.environment);
+  const dev = await startServer(site, 'dev', service.environment);
   try {
-    await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 50_000 });
-    const [address = ''] = /http:\/\/localhost:\d+/.exec(dev.output()) ?? [];
-    const page = await (await fetch(`${address}/docs/both/`)).text();
+    const page = await (await fetch(`${dev.url}/docs/both/`)).text();
     const [, tag = '', src = ''] = /<img (.*?) src="([^"]+)">/.exec(page) ?? [];
     expect(tag).toBe('width="80" height="45" loading="lazy" decoding="async" alt=""');
     expect(src).toBe(`/docs/${(await shownOn('both/index.html')).file}`);
-    const response = await fetch(address + src);
+    const response = await fetch(dev.url + src);
     expect(response.headers.get('content-type')).toBe('image/png');
     expect(Buffer.from(await response.arrayBuffer())).toEqual(images.png);
-    expect(await (await fetch(`${address}/docs/feed.xml`)).text()).toContain(`${host.origin}/new.webp`);
-    expect((await fetch(`${address}/docs/_astro/none.0123456789abcdef0123.png`)).status).toBe(404);
+    expect(await (await fetch(`${dev.url}/docs/feed.xml`)).text()).toContain(`${host.origin}/new.webp`);
+    expect((await fetch(`${dev.url}/docs/_astro/none.0123456789abcdef0123.png`)).status).toBe(404);
   } finally {
-    dev.process.kill('SIGTERM');
-    await dev.ended;
+    await dev.stop();
   }
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type DevServer, startDev } from '../support/dev-server.ts';
+import { type SiteServer, startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
-let dev: DevServer;
+let dev: SiteServer;
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const escaped = (text: string) => `<p>Text</p>\n<h1>{${JSON.stringify(text)}}</h1>`;
@@ -25,7 +25,7 @@ import { Content } from './heading.md';
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;snippet-embed id="1"&gt; cut</item></rss>', { headers: { 'content-type': 'application/xml' } });`,
     'src/pages/fine.md': `Text ${embed(1)}.\n\n\`<Snippet id={1} />\`\n`,
   });
-  dev = await startDev(site, service.environment);
+  dev = await startServer(site, 'dev', service.environment);
 });
 afterAll(async () => {
   await dev.stop();
