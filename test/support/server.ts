@@ -1,4 +1,6 @@
 import { expect, vi } from 'vitest';
+import { defaultLimits } from '../../src/client/limits.ts';
+import type { TestService } from './service.ts';
 import type { Site } from './site.ts';
 
 export interface SiteServer {
@@ -38,4 +40,23 @@ export async function startServer(
     throw error;
   }
   return { url: pattern.exec(output())?.[0] ?? '', output, stop: () => end('SIGTERM') };
+}
+
+/**
+ * The text of a page that is shown without an answer of the service. Before the client could give up its first request
+ * the page has to be here. Tried again, because it is not if the machine stands still meanwhile.
+ */
+export function textWithoutAnswers(url: string, service: TestService): Promise<string> {
+  return vi.waitFor(
+    async () => {
+      const held = service.hold();
+      try {
+        const signal = AbortSignal.timeout(defaultLimits.idleTimeout - 1_000);
+        return await (await fetch(url, { signal })).text();
+      } finally {
+        held.release();
+      }
+    },
+    { timeout: 45_000 },
+  );
 }
