@@ -76,7 +76,7 @@ test('a build serves the images of snippets itself, and a refresh does what a bu
   host.answers['/new.webp'] = { type: 'image/webp', body: images.webp, headers: { etag: '"1"' } };
   host.requests.length = 0;
   service.put(1, hero('new.webp'));
-  const environment = service.environment as Record<string, string>;
+  const { environment } = service;
   const check = await startCommand(site.directory, ['check'], environment).ended;
   expect(check.exitCode, check.output).toBe(10);
   expect(host.requests).toEqual([]);
@@ -103,11 +103,7 @@ test('a refresh fetches an image again whose file is gone from the output', asyn
   const { file } = await shownOn('both/index.html');
   await rm(join(site.directory, 'dist', file));
   service.put(2, 'no image any more');
-  const refresh = await startCommand(
-    site.directory,
-    ['refresh'],
-    service.environment as Record<string, string>,
-  ).ended;
+  const refresh = await startCommand(site.directory, ['refresh'], service.environment).ended;
   expect(refresh.exitCode, refresh.output).toBe(0);
   await access(join(site.directory, 'dist', file));
 });

@@ -6,7 +6,7 @@ import { canonicalPath, pathOfFile, type SiteUrls } from '../../src/settings/sit
 import { startCommand } from '../support/command.ts';
 import { startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
 
 const links = '<a href="/prices?a=1#b">prices</a><img src="/a.png" srcset="/a.png 1x, /b.png 2x"> /prices';
 const adapted =
@@ -111,7 +111,7 @@ test('astro dev passes the same params and adapts links in the same way as a bui
 });
 
 test('a params function that throws, or returns something else than params, is an error with its page', async () => {
-  const other = await createSite({
+  const other = await temporarySite({
     'astro.config.mjs': configWith(`{ params: ({ page }) => {
       if (page === '/throws/') throw new Error('no such page');
       if (page === '/text/') return 'text';
@@ -142,7 +142,6 @@ import { Snippet } from 'astro-snippets/components';
   expect(output).toContain(failed('key', 'params contains the API key. Its value is not shown on purpose.'));
   expect(output).toContain('Snippet 1 was rendered here, but is not in the output. [embed-lost]');
   expect(output).toContain('6 embeds are invalid.');
-  await other.remove();
 });
 
 describe('the path of a page is the same for a request in dev and for the built file', () => {

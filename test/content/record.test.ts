@@ -158,7 +158,7 @@ test('a snippet in a collection and on a page is one snippet, and a refresh writ
   expect((await run(site, 'refresh')).exitCode).toBe(3);
   expect(await contents(site)).toEqual(before);
 
-  // The page can be brought up to date alone. The collection is still to be built.
+  // The page can be updated alone. The collection is still to be built.
   const skipped = await run(site, 'refresh', '--skip-modified');
   expect(skipped.exitCode).toBe(3);
   expect(skipped.output).toContain('about/index.html is up to date\n');

@@ -19,7 +19,7 @@ import { startCommand } from '../support/command.ts';
 import { sitesFolder } from '../support/installation.ts';
 import { holderElsewhere } from '../support/output-lock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { createSite, type Site, temporarySite } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
@@ -167,7 +167,8 @@ test('a lock of another machine holds as long as that machine is heard of', asyn
   await expectNoLock();
 });
 
-describe('a refresh', () => {
+// Each test runs up to eight processes.
+describe('a refresh', { timeout: 120_000 }, () => {
   const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
   const check = () => startCommand(site.directory, ['check'], service.environment).ended;
 
@@ -266,7 +267,7 @@ test('a refresh leaves a page alone that was changed after its plan, and says so
 });
 
 test('a site without embeds takes no lock', async () => {
-  const plain = await createSite({
+  const plain = await temporarySite({
     'src/pages/index.astro': '<p>plain</p>',
     'astro.config.mjs': `
 import { existsSync } from 'node:fs';
@@ -280,7 +281,6 @@ export default defineConfig({ integrations: [snippets(), looking] });`,
   expect(exitCode).toBe(0);
   expect(output).toContain('RECORDS false');
   expect(output).not.toContain('RECORDS true');
-  await plain.remove();
 });
 
 describe('a lock may be taken over', () => {
