@@ -24,7 +24,7 @@ import { Content } from './heading.md';
     'src/pages/blocks.md': `Text ${embed(2)} text ${embed(2)}.\n`,
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;snippet-embed id="1"&gt; cut</item></rss>', { headers: { 'content-type': 'application/xml' } });`,
     'src/pages/last-[turn].astro': `---
-export const getStaticPaths = () => Array.from({ length: 20 }, (_, turn) => ({ params: { turn } }));
+export const getStaticPaths = () => Array.from({ length: 20 }, (_, turn) => ({ params: { turn: String(turn) } }));
 ---
 ${escaped('<snippet-embed id="1">The last excerpt')}`,
     'src/pages/fine.md': `Text ${embed(1)}.\n\n\`<Snippet id={1} />\`\n`,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, vi } from 'vitest';
 import { defaultLimits } from '../../src/client/limits.ts';
 import type { TestService } from './service.ts';
@@ -43,8 +44,8 @@ export async function startServer(
 }
 
 /**
- * The text of a page that is shown without an answer of the service. Before the client could give up its first request
- * the page has to be here. Tried again, because it is not if the machine stands still meanwhile.
+ * The text of a page that is shown while the service is asked, without its answer: before the client could give up its
+ * first request. Tried again, because a page that was just viewed asks for nothing, and a machine may stand still.
  */
 export function textWithoutAnswers(url: string, service: TestService): Promise<string> {
   return vi.waitFor(
@@ -52,7 +53,12 @@ export function textWithoutAnswers(url: string, service: TestService): Promise<s
       const held = service.hold();
       try {
         const signal = AbortSignal.timeout(defaultLimits.idleTimeout - 1_000);
-        return await (await fetch(url, { signal })).text();
+        const text = await (await fetch(url, { signal })).text();
+        const notAsked = once(AbortSignal.timeout(2_000), 'abort').then(() => {
+          throw new Error('The service was not asked.');
+        });
+        await Promise.race([held.asked(), notAsked]);
+        return text;
       } finally {
         held.release();
       }
