@@ -64,6 +64,8 @@ export interface ApiParts {
   random: () => number;
   /** Where the pages are that explain the problems. */
   websiteUrl: string;
+  /** Awaited before each answer. */
+  beforeAnswer?: (() => Promise<unknown>) | undefined;
 }
 
 /**
@@ -71,7 +73,13 @@ export interface ApiParts {
  *
  * Both fill in the variables: section 4.1 too calls `params` "variables passed into the snippet".
  */
-export function createApi({ store, faults, random, websiteUrl }: ApiParts): OpenAPIHono<ApiEnvironment> {
+export function createApi({
+  store,
+  faults,
+  random,
+  websiteUrl,
+  beforeAnswer,
+}: ApiParts): OpenAPIHono<ApiEnvironment> {
   const api = new OpenAPIHono<ApiEnvironment>({
     // The only thing a schema can refuse is the id.
     defaultHook: (result, context) => (result.success ? undefined : notFound(context as ApiContext)),
@@ -81,6 +89,12 @@ export function createApi({ store, faults, random, websiteUrl }: ApiParts): Open
     context.set('websiteUrl', websiteUrl);
     return next();
   });
+  if (beforeAnswer !== undefined) {
+    api.use(async (_context, next) => {
+      await beforeAnswer();
+      return next();
+    });
+  }
   for (const [operation, path] of [
     ['retrieve', `${retrievePath}/snippets/:id`],
     ['render', `${renderPath}/snippets/:id/render`],

@@ -18,6 +18,8 @@ export interface ServiceOptions {
   faults?: Partial<Faults>;
   /** Chance, for the faults. @default Math.random */
   random?: () => number;
+  /** Awaited before each answer of the API. */
+  beforeAnswer?: () => Promise<unknown>;
   /** The site to bring up to date when a snippet is published. */
   publisher?: Publisher;
   /** Called when a login link was used: it is spent, and another one may be wanted. */
@@ -66,8 +68,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     options.websitePort ?? 0,
   );
   const api = await listenSecurely(
-    createApi({ store, faults, random: options.random ?? Math.random, websiteUrl: website.origin })
-      .fetch as never,
+    createApi({
+      ...{ store, faults, random: options.random ?? Math.random },
+      ...{ websiteUrl: website.origin, beforeAnswer: options.beforeAnswer },
+    }).fetch as never,
     certificate,
     options.port ?? 0,
   );

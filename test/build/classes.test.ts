@@ -112,8 +112,7 @@ test.for(Object.entries(sites))('%s makes CSS for the classes of snippets', asyn
     });
 
     // A refresh cannot make CSS, so it only goes on while the classes stay.
-    const refresh = () =>
-      startCommand(site.directory, ['refresh'], service.environment as Record<string, string>).ended;
+    const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
     service.put(2, computed('Only the text has changed.'));
     const unchanged = await refresh();
     expect(unchanged.exitCode, unchanged.output).toBe(0);

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
 import jsonld from 'jsonld';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
 import { startCommand } from '../support/command.ts';
 import { astroVersion } from '../support/installation.ts';
+import { type SiteServer, startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { createSite, type Site } from '../support/site.ts';
 
 interface Content {
   html: string;
@@ -141,7 +142,7 @@ const files = {
 let service: TestService;
 let site: Site;
 let browser: Browser;
-let preview: RunningAstro;
+let preview: SiteServer;
 let page: Page;
 const problems: string[] = [];
 
@@ -153,7 +154,7 @@ async function build(): Promise<string> {
 
 async function visit(): Promise<void> {
   problems.length = 0;
-  await page.goto(/http:\/\/localhost:\d+/.exec(preview.output())?.[0] ?? '');
+  await page.goto(preview.url);
   await page.locator('astro-island:not([ssr])').nth(1).waitFor({ state: 'attached' });
 }
 
@@ -161,17 +162,15 @@ beforeAll(async () => {
   service = await startTestService({ 1: before.html });
   site = await createSite(files);
   expect(await build()).not.toContain('[WARN] [astro-snippets]');
-  preview = site.start(['preview', '--port', '0']);
+  preview = await startServer(site, 'preview');
   browser = await startBrowser();
-  await vi.waitFor(() => expect(preview.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 20_000 });
   page = await browser.newPage();
   page.on('console', (message) => void problems.push(`${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => void problems.push(error.message));
 });
 afterAll(async () => {
   await browser?.close();
-  preview?.process.kill('SIGTERM');
-  await preview?.ended;
+  await preview?.stop();
   await site?.remove();
   await service?.close();
 });

@@ -1,8 +1,9 @@
 import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCommand } from '../support/command.ts';
 import { type ImageHost, images, startImageHost } from '../support/images.ts';
+import { startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site } from '../support/site.ts';
 import { certificate } from '../support/tls-server.ts';
@@ -75,7 +76,7 @@ test('a build serves the images of snippets itself, and a refresh does what a bu
   host.answers['/new.webp'] = { type: 'image/webp', body: images.webp, headers: { etag: '"1"' } };
   host.requests.length = 0;
   service.put(1, hero('new.webp'));
-  const environment = service.environment as Record<string, string>;
+  const { environment } = service;
   const check = await startCommand(site.directory, ['check'], environment).ended;
   expect(check.exitCode, check.output).toBe(10);
   expect(host.requests).toEqual([]);
@@ -102,31 +103,24 @@ test('a refresh fetches an image again whose file is gone from the output', asyn
   const { file } = await shownOn('both/index.html');
   await rm(join(site.directory, 'dist', file));
   service.put(2, 'no image any more');
-  const refresh = await startCommand(
-    site.directory,
-    ['refresh'],
-    service.environment as Record<string, string>,
-  ).ended;
+  const refresh = await startCommand(site.directory, ['refresh'], service.environment).ended;
   expect(refresh.exitCode, refresh.output).toBe(0);
   await access(join(site.directory, 'dist', file));
 });
 
 test('astro dev serves the images of snippets at the same URLs', async () => {
-  const dev = site.start(['dev', '--port', '0'], service.environment);
+  const dev = await startServer(site, 'dev', service.environment);
   try {
-    await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 50_000 });
-    const [address = ''] = /http:\/\/localhost:\d+/.exec(dev.output()) ?? [];
-    const page = await (await fetch(`${address}/docs/both/`)).text();
+    const page = await (await fetch(`${dev.url}/docs/both/`)).text();
     const [, tag = '', src = ''] = /<img (.*?) src="([^"]+)">/.exec(page) ?? [];
     expect(tag).toBe('width="80" height="45" loading="lazy" decoding="async" alt=""');
     expect(src).toBe(`/docs/${(await shownOn('both/index.html')).file}`);
-    const response = await fetch(address + src);
+    const response = await fetch(dev.url + src);
     expect(response.headers.get('content-type')).toBe('image/png');
     expect(Buffer.from(await response.arrayBuffer())).toEqual(images.png);
-    expect(await (await fetch(`${address}/docs/feed.xml`)).text()).toContain(`${host.origin}/new.webp`);
-    expect((await fetch(`${address}/docs/_astro/none.0123456789abcdef0123.png`)).status).toBe(404);
+    expect(await (await fetch(`${dev.url}/docs/feed.xml`)).text()).toContain(`${host.origin}/new.webp`);
+    expect((await fetch(`${dev.url}/docs/_astro/none.0123456789abcdef0123.png`)).status).toBe(404);
   } finally {
-    dev.process.kill('SIGTERM');
-    await dev.ended;
+    await dev.stop();
   }
 });

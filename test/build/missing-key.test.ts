@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
 
 const children = configWith(`{ missingKey: 'children' }`);
 
@@ -63,7 +63,7 @@ test("without a key and with missingKey: 'children', a build shows children, war
 });
 
 test('without a key, a site whose only snippets are in a collection has no record either', async () => {
-  const other = await createSite({
+  const other = await temporarySite({
     'astro.config.mjs': children,
     'src/content.config.ts': `
       import { defineCollection } from 'astro:content';
@@ -75,11 +75,10 @@ test('without a key, a site whose only snippets are in a collection has no recor
   expect(exitCode, output).toBe(0);
   expect(output).toContain('SNIPPETS_API_KEY is not set, so embeds show their children');
   expect(await other.list('node_modules/.astro')).not.toContain(manifest);
-  await other.remove();
 });
 
 test("with missingKey: 'children', an invalid embed and a wrong key still fail the build", async () => {
-  const other = await createSite({
+  const other = await temporarySite({
     'astro.config.mjs': children,
     'src/pages/index.astro': '<p><snippet-embed id="1">a</snippet-embed></p>',
     'src/pages/invalid.astro': '<p><snippet-embed id="x">a</snippet-embed></p>',
@@ -90,13 +89,14 @@ test("with missingKey: 'children', an invalid embed and a wrong key still fail t
   const unknown = await other.build({ ...service.environment, SNIPPETS_API_KEY: 'sk_unknown_0123456789' });
   expect(unknown.exitCode).toBe(1);
   expect(unknown.output).toContain('[unauthorized]');
-  await other.remove();
 });
 
 test("with missingKey: 'children', a site without embeds is built without a warning", async () => {
-  const other = await createSite({ 'astro.config.mjs': children, 'src/pages/index.astro': '<p>plain</p>' });
+  const other = await temporarySite({
+    'astro.config.mjs': children,
+    'src/pages/index.astro': '<p>plain</p>',
+  });
   const { exitCode, output } = await other.build(withoutAnything);
   expect(exitCode, output).toBe(0);
   expect(output).not.toContain('[WARN]');
-  await other.remove();
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { type SiteServer, startServer } from '../support/server.ts';
 import { createSite } from '../support/site.ts';
 
 const files = {
@@ -24,25 +25,23 @@ import { Snippet } from 'astro-snippets/components';
 
 test('astro dev: <Snippet> is an error with a hint on a page rendered on demand, and works on a prerendered page', async () => {
   const site = await createSite(files);
-  const dev = site.start(['dev', '--port', '0']);
+  let dev: SiteServer | undefined;
   try {
-    await expect.poll(dev.output, { timeout: 20_000 }).toMatch(/http:\/\/localhost:\d+/);
-    const address = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
-    await fetch(`${address}/live`);
+    dev = await startServer(site, 'dev');
+    await fetch(`${dev.url}/live`);
     await expect
       .poll(dev.output)
       .toContain('is on /live (route /live, src/pages/live.astro:5), which is rendered on demand');
     await expect.poll(dev.output).toContain('export const prerender = true');
-    const still = await fetch(`${address}/still`);
+    const still = await fetch(`${dev.url}/still`);
     // It gets as far as asking for the key, which is not set.
     expect(await still.text()).toContain('SNIPPETS_API_KEY is not set.');
-    await fetch(`${address}/wrong`);
+    await fetch(`${dev.url}/wrong`);
     await expect
       .poll(dev.output)
       .toContain('<Snippet> of snippet 1 on /wrong (src/pages/wrong.astro:4): params.at is a Date');
   } finally {
-    dev.process.kill('SIGTERM');
-    await dev.ended;
+    await dev?.stop();
     await site.remove();
   }
 });

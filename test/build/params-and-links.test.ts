@@ -1,11 +1,12 @@
 import { cp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adaptLinks, type LinkRules } from '../../src/html/links.ts';
 import { canonicalPath, pathOfFile, type SiteUrls } from '../../src/settings/site-urls.ts';
 import { startCommand } from '../support/command.ts';
+import { startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
 
 const links = '<a href="/prices?a=1#b">prices</a><img src="/a.png" srcset="/a.png 1x, /b.png 2x"> /prices';
 const adapted =
@@ -97,23 +98,20 @@ test('params of the site are passed by page and language in two languages, and a
 test('astro dev passes the same params and adapts links in the same way as a build', async () => {
   service.put(1, '{{ locale }} {{ page }}{{ extra }}');
   service.put(2, links);
-  const dev = site.start(['dev', '--port', '0'], service.environment);
+  const dev = await startServer(site, 'dev', service.environment);
   try {
-    await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 120_000 });
-    const url = /http:\/\/localhost:\d+/.exec(dev.output())?.[0];
-    const html = async (path: string) => (await fetch(url + path)).text();
+    const html = async (path: string) => (await fetch(dev.url + path)).text();
     const english = await html('/docs/');
     expectPages(english, await html('/docs/de/about/'));
     expect(english).toContain(adapted);
     expect(await html('/docs/feed.xml')).toContain('<entry>de-AT /docs/feed.xml</entry>');
   } finally {
-    dev.process.kill('SIGTERM');
-    await dev.ended;
+    await dev.stop();
   }
 });
 
 test('a params function that throws, or returns something else than params, is an error with its page', async () => {
-  const other = await createSite({
+  const other = await temporarySite({
     'astro.config.mjs': configWith(`{ params: ({ page }) => {
       if (page === '/throws/') throw new Error('no such page');
       if (page === '/text/') return 'text';
@@ -144,7 +142,6 @@ import { Snippet } from 'astro-snippets/components';
   expect(output).toContain(failed('key', 'params contains the API key. Its value is not shown on purpose.'));
   expect(output).toContain('Snippet 1 was rendered here, but is not in the output. [embed-lost]');
   expect(output).toContain('6 embeds are invalid.');
-  await other.remove();
 });
 
 describe('the path of a page is the same for a request in dev and for the built file', () => {

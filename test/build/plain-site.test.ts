@@ -26,9 +26,7 @@ describe('a site without embeds', () => {
     const { exitCode, output } = await site.build(guarded);
     expect(output).not.toContain('Loaded in vain');
     expect(exitCode).toBe(0);
-    expect(await site.list('node_modules').catch(() => [])).not.toContainEqual(
-      expect.stringContaining('manifest.json'),
-    );
+    expect(await site.list('node_modules')).not.toContainEqual(expect.stringContaining('manifest.json'));
   });
 
   test('fails and loses the file if the key is in its output', async () => {

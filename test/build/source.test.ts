@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
+import { startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type BuildResult, createSite, type Site } from '../support/site.ts';
 
@@ -21,13 +22,11 @@ const site = async (files: Record<string, string>) => {
   return created;
 };
 const inDev = async (served: Site, look: (url: string, output: () => string) => Promise<void>) => {
-  const dev = served.start(['dev', '--port', '0'], service.environment);
+  const dev = await startServer(served, 'dev', service.environment);
   try {
-    await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-    await look(/http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '', dev.output);
+    await look(dev.url, dev.output);
   } finally {
-    dev.process.kill('SIGTERM');
-    await dev.ended;
+    await dev.stop();
   }
 };
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BuildResult, createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { startServer } from '../support/server.ts';
+import { type BuildResult, createSite, type Site } from '../support/site.ts';
 
 const sites: Site[] = [];
 const site = async (files: Record<string, string>) => {
@@ -64,16 +65,13 @@ describe('<Snippet> in Markdown', () => {
   });
 
   test('astro dev shows the same report', async () => {
-    const dev: RunningAstro = failing.start(['dev', '--port', '0']);
+    const dev = await startServer(failing, 'dev');
     try {
-      await expect.poll(dev.output, { timeout: 20_000 }).toMatch(/http:\/\/localhost:\d+/);
-      const url = /http:\/\/localhost:\d+/.exec(dev.output())?.[0];
-      const response = await fetch(`${url}/post`);
+      const response = await fetch(`${dev.url}/post`);
       expect(response.status).toBe(500);
       expect(await response.text()).toContain('written in src/pages/post.md:3. [unrendered-component]');
     } finally {
-      dev.process.kill('SIGTERM');
-      await dev.ended;
+      await dev.stop();
     }
   });
 });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startCommand } from '../support/command.ts';
+import { startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site } from '../support/site.ts';
 
@@ -119,14 +120,14 @@ describe('a site that shows snippets through a collection alone', () => {
     const built = await record(site);
     service.put(1, 'a new imprint');
     expect((await site.start(['sync'], service.environment).ended).exitCode).toBe(0);
-    const dev = site.start(['dev', '--port', '0'], service.environment);
-    await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-    const address = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
-    await vi.waitFor(async () => expect(await (await fetch(address)).text()).toContain('a new imprint'), {
-      timeout: 30_000,
-    });
-    dev.process.kill('SIGTERM');
-    await dev.ended;
+    const dev = await startServer(site, 'dev', service.environment);
+    try {
+      await vi.waitFor(async () => expect(await (await fetch(dev.url)).text()).toContain('a new imprint'), {
+        timeout: 30_000,
+      });
+    } finally {
+      await dev.stop();
+    }
     expect(await record(site)).toBe(built);
     expect((await run(site, 'check')).exitCode).toBe(10);
   });
@@ -157,7 +158,7 @@ test('a snippet in a collection and on a page is one snippet, and a refresh writ
   expect((await run(site, 'refresh')).exitCode).toBe(3);
   expect(await contents(site)).toEqual(before);
 
-  // The page can be brought up to date alone. The collection is still to be built.
+  // The page can be updated alone. The collection is still to be built.
   const skipped = await run(site, 'refresh', '--skip-modified');
   expect(skipped.exitCode).toBe(3);
   expect(skipped.output).toContain('about/index.html is up to date\n');

@@ -2,13 +2,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
-import { type DevServer, startDev } from '../support/dev-server.ts';
+import { type SiteServer, startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
-let dev: DevServer;
+let dev: SiteServer;
 let browser: Browser;
 let gate: Gate;
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   });
   gate = await openGate(new URL(service.renderBaseUrl).port);
   const through = (url: string) => Object.assign(new URL(url), { port: gate.port }).href;
-  dev = await startDev(site, {
+  dev = await startServer(site, 'dev', {
     ...service.environment,
     SNIPPETS_RENDER_BASE_URL: through(service.renderBaseUrl),
     SNIPPETS_RETRIEVE_BASE_URL: through(service.retrieveBaseUrl),

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { lookOf } from '../../src/dev/look.ts';
+import { type SiteServer, startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type RunningAstro, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
-let dev: RunningAstro;
-let siteUrl: string;
+let dev: SiteServer;
 
 beforeAll(async () => {
   service = await startTestService({ 1: 'one' });
@@ -21,19 +21,16 @@ import { Snippet } from 'astro-snippets/components';
     'src/pages/both.astro':
       '<p><snippet-embed id="9" optional>a</snippet-embed><snippet-embed id="9">b</snippet-embed></p>',
   });
-  dev = site.start(['dev', '--port', '0'], service.environment);
-  await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-  siteUrl = /http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '';
+  dev = await startServer(site, 'dev', service.environment);
 });
 afterAll(async () => {
-  dev.process.kill('SIGTERM');
-  await dev.ended;
+  await dev.stop();
   await site.remove();
   await service.close();
 });
 
 const view = async (path: string) => {
-  const response = await fetch(siteUrl + path);
+  const response = await fetch(dev.url + path);
   return { status: response.status, html: await response.text() };
 };
 
@@ -75,10 +72,10 @@ import { Snippet } from 'astro-snippets/components';
     'src/pages/other.astro': '<p><snippet-embed id="1">other</snippet-embed></p>',
     'src/pages/invalid.astro': '<p><snippet-embed id="x">other</snippet-embed></p>',
   });
-  const running = other.start(['dev', '--port', '0'], { ...service.environment, SNIPPETS_API_KEY: '' });
+  let running: SiteServer | undefined;
   try {
-    await vi.waitFor(() => expect(running.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 30_000 });
-    const url = /http:\/\/localhost:\d+/.exec(running.output())?.[0];
+    running = await startServer(other, 'dev', { ...service.environment, SNIPPETS_API_KEY: '' });
+    const { url } = running;
     const html = async (path: string) => (await fetch(url + path)).text();
     for (let views = 0; views < 2; views += 1) {
       expect(await html('/')).toContain('<p><b>children</b></p>');
@@ -87,8 +84,7 @@ import { Snippet } from 'astro-snippets/components';
     expect(await html('/invalid')).toContain('[invalid-id]');
     expect(running.output().match(/SNIPPETS_API_KEY is not set/g)).toHaveLength(1);
   } finally {
-    running.process.kill('SIGTERM');
-    await running.ended;
+    await running?.stop();
     await other.remove();
   }
 });

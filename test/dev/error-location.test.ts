@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
-import { type DevServer, startDev } from '../support/dev-server.ts';
+import { type SiteServer, startServer } from '../support/server.ts';
 import { createSite, type Site } from '../support/site.ts';
 
 let site: Site;
-let dev: DevServer;
+let dev: SiteServer;
 let browser: Browser;
 
 const snippetImport = `import { Snippet } from 'astro-snippets/components';`;
@@ -72,7 +72,7 @@ const { id } = Astro.props;
 </article>`,
     ...wrong,
   });
-  dev = await startDev(site);
+  dev = await startServer(site, 'dev');
   browser = await startBrowser();
 });
 afterAll(async () => {

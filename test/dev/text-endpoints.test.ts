@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DevServer, startDev } from '../support/dev-server.ts';
 import { byAstro } from '../support/installation.ts';
+import { type SiteServer, startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
-let dev: DevServer;
+let dev: SiteServer;
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const stream = (type: string, prefix: string) => `
@@ -41,7 +41,7 @@ beforeAll(async () => {
     'src/data.json': `{ "html": "${embed(1).replaceAll('"', '\\"')}" }`,
     'src/pages/index.astro': `<html><body><script>import { name } from '../embed'; console.log(name);</script></body></html>`,
   });
-  dev = await startDev(site, service.environment);
+  dev = await startServer(site, 'dev', service.environment);
 });
 afterAll(async () => {
   await dev.stop();

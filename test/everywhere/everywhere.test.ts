@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
 import { byAstro } from '../support/installation.ts';
+import { startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -96,14 +97,13 @@ import Own from '../components/Own.${extension}';
     });
     expect(await pageOf(site, 'index.html')).toMatchSnapshot();
 
-    const preview = site.start(['preview', '--port', '0']);
+    const preview = await startServer(site, 'preview');
     try {
-      await vi.waitFor(() => expect(preview.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 20_000 });
       const page = await browser.newPage();
       const problems: string[] = [];
       page.on('console', (message) => void problems.push(`${message.type()}: ${message.text()}`));
       page.on('pageerror', (error) => void problems.push(error.message));
-      await page.goto(/http:\/\/localhost:\d+/.exec(preview.output())?.[0] ?? '');
+      await page.goto(preview.url);
       await page.locator('astro-island:not([ssr])').waitFor({ state: 'attached' });
       await page.locator('.box button').first().click();
       expect(await page.locator('.box').first().innerText()).toMatch(/^1\s+one & only$/);
@@ -111,8 +111,7 @@ import Own from '../components/Own.${extension}';
       expect(problems).toEqual([]);
       await page.close();
     } finally {
-      preview.process.kill('SIGTERM');
-      await preview.ended;
+      await preview.stop();
     }
   });
 
@@ -210,18 +209,16 @@ import Late from '../components/Late.astro';
 <html><body><Late server:defer><i slot="fallback">soon</i></Late></body></html>`,
   });
   sites.push(site);
-  const dev = site.start(['dev', '--port', '0'], service.environment);
+  const dev = await startServer(site, 'dev', service.environment);
   try {
-    await vi.waitFor(() => expect(dev.output()).toMatch(/http:\/\/localhost:\d+/), { timeout: 20_000 });
     const page = await browser.newPage();
-    await page.goto(/http:\/\/localhost:\d+/.exec(dev.output())?.[0] ?? '');
+    await page.goto(dev.url);
     await vi.waitFor(() => expect(dev.output()).toContain('which is rendered on demand'), {
       timeout: 20_000,
     });
     expect(dev.output()).toContain('SnippetClient');
     await page.close();
   } finally {
-    dev.process.kill('SIGTERM');
-    await dev.ended;
+    await dev.stop();
   }
 });

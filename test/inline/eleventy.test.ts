@@ -26,7 +26,7 @@ beforeAll(async () => {
     'static/robots.txt': 'User-agent: *\n',
     'content/_includes/page.njk':
       '<!doctype html><title>{{ title }}</title><body>{{ content | safe }}</body>',
-    // The title is escaped by Nunjucks, the body by nobody.
+    // Nunjucks escapes the title; the body is not escaped.
     'content/index.md': `---
 layout: page.njk
 title: 'Home <snippet-embed id="2"></snippet-embed>'
@@ -111,11 +111,14 @@ test('watch builds with Eleventy where there is no record, and then refreshes', 
     service.environment,
   );
   const home = () => folder.read('_site/index.html').catch(() => '');
-  const patience = { timeout: 50_000, interval: 200 };
-  await vi.waitFor(async () => expect(await home()).toContain('two &amp; more'), patience);
-  service.put(2, 'published while watching');
-  await vi.waitFor(async () => expect(await home()).toContain('published while watching'), patience);
-  watching.process.kill('SIGTERM');
+  const patience = { timeout: 25_000, interval: 200 };
+  try {
+    await vi.waitFor(async () => expect(await home()).toContain('two &amp; more'), patience);
+    service.put(2, 'published while watching');
+    await vi.waitFor(async () => expect(await home()).toContain('published while watching'), patience);
+  } finally {
+    watching.process.kill('SIGTERM');
+  }
   const { output } = await watching.ended;
   expect(output).toContain('Building the site.');
   expect(output).toContain('index.html is up to date');

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { violationsOf } from '../support/accessibility.ts';
 import { startBrowser } from '../support/browser.ts';
 
 const phone = { width: 390, height: 844 };
@@ -68,13 +68,6 @@ afterAll(async () => {
   // Windows has no SIGINT: a process is ended without notice.
   if (process.platform !== 'win32') expect(exitCode).toBe(0);
 });
-
-/** The accessibility violations that axe finds on the page. */
-async function violationsOf(): Promise<string> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`).join('\n');
-}
 
 /** Whether the page is wider than the screen and scrolls sideways. */
 function overflows(): Promise<boolean> {
@@ -177,7 +170,7 @@ test.for([
     ...sitePages.map((path) => siteUrl + path),
   ]) {
     await page.goto(url);
-    expect(await violationsOf(), url).toBe('');
+    expect(await violationsOf(page), url).toBe('');
     expect(await overflows(), url).toBe(false);
   }
 });

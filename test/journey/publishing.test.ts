@@ -1,15 +1,13 @@
-import { once } from 'node:events';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../../playground/service/index.ts';
 import type { Publication, Publisher } from '../../playground/service/publisher.ts';
 import { createSitePublisher, type SitePublisher } from '../../playground/site-publisher.ts';
+import { violationsOf } from '../support/accessibility.ts';
 import { startBrowser } from '../support/browser.ts';
+import { type FolderServer, serveFolder } from '../support/folder-server.ts';
 
 let browser: Browser;
 let page: Page;
@@ -25,13 +23,6 @@ async function signIn(service: Service, context: BrowserContext): Promise<Page> 
 }
 
 const organizationOf = ({ store }: Service) => store.organizations.list()[0]?.id ?? 0;
-
-/** The accessibility violations that axe finds on the page. */
-async function violationsOf(): Promise<string> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`).join('\n');
-}
 
 /** What a dialog of the browser asks when a link is clicked, and then not answered with "leave". */
 async function askedOnLeaving(link: string): Promise<string | undefined> {
@@ -198,7 +189,7 @@ describe('on the website, with a site that does as the test says,', () => {
       ]) {
         await open(path);
         await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
-        expect(await violationsOf(), path).toBe('');
+        expect(await violationsOf(page), path).toBe('');
         const width = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
         expect(await page.evaluate(width), path).toBe(0);
       }
@@ -211,27 +202,15 @@ describe('on the website, with the site of the playground,', () => {
   const served = join(folder, 'site');
   let service: Service;
   let publisher: SitePublisher;
-  let server: Server;
+  let server: FolderServer;
   let context: BrowserContext;
 
   beforeAll(async () => {
     await mkdir(folder, { recursive: true });
-    server = createServer(async ({ url = '/' }, response) => {
-      const file = join(
-        served,
-        new URL(url, 'http://localhost').pathname,
-        url.endsWith('/') ? 'index.html' : '',
-      );
-      const body = await readFile(file).catch(() => undefined);
-      response.writeHead(body === undefined ? 404 : 200, {
-        'content-type': file.endsWith('.css') ? 'text/css' : 'text/html',
-      });
-      response.end(body);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    server = await serveFolder(served);
     let environment: Record<string, string> = {};
     publisher = createSitePublisher({
-      siteUrl: `http://localhost:${(server.address() as AddressInfo).port}`,
+      siteUrl: server.url,
       environment: () => environment,
       served,
     });
@@ -253,8 +232,7 @@ describe('on the website, with the site of the playground,', () => {
   afterAll(async () => {
     publisher?.stop();
     await context?.close();
-    server?.closeAllConnections();
-    server?.close();
+    await server?.close();
     await service?.close();
     await rm(folder, { recursive: true, force: true });
   });

@@ -155,7 +155,7 @@ test('a snippet that alone keeps failing is given up after five attempts', async
   });
   expect([...failed.keys()]).toEqual([500]);
   expect(failed.get(500)).toMatchObject({ code: 'server-error', attempts: 5 });
-  // In between, a few requests show that the service is well.
+  // In between, a few requests show that the service is healthy.
   expect(requests.render).toBeLessThanOrEqual(999 + 5 + 4);
   expect(milliseconds).toBeLessThan(10_000);
 });

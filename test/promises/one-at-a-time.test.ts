@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +10,6 @@ import {
   describeHolder,
   isAbandoned,
   isHolder,
-  type LockHolder,
   takeLock,
   waitUntilFree,
 } from '../../src/record/output-lock.ts';
@@ -17,8 +17,9 @@ import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 import { startCommand } from '../support/command.ts';
 import { sitesFolder } from '../support/installation.ts';
+import { holderElsewhere } from '../support/output-lock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { createSite, type Site, temporarySite } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
@@ -43,15 +44,13 @@ afterAll(async () => {
 
 const lock = () => join(site.directory, 'node_modules/.astro/astro-snippets/manifest.lock');
 
-/** What a build of another machine says about itself in its lock. */
-const holderElsewhere = (): LockHolder => ({
-  work: 'build',
-  token: 'other',
-  pid: 1,
-  hostname: 'build-2',
-  host: 'build-2 elsewhere',
-  since: new Date().toISOString(),
-});
+/** Waits until a build has taken a lock. */
+const lockedByBuild = (file: string) =>
+  expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 30_000 }).toContain('"build"');
+const waitsForBuild = (output: () => string) =>
+  expect
+    .poll(output, { timeout: 30_000 })
+    .toMatch(/Waiting for the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC, to end\./);
 
 async function expectCompleteSite(folder = 'dist') {
   const pages = (await site.list(folder)).filter((name) => name.endsWith('.html'));
@@ -68,7 +67,12 @@ async function expectNoLock() {
 
 test('of two builds of one output folder, one has all pages, and the other fails and names it', async () => {
   for (let turn = 0; turn < 2; turn++) {
-    const builds = await Promise.all([site.build(service.environment), site.build(service.environment)]);
+    // Neither ends before the other has looked for its lock.
+    const held = service.hold();
+    const running = [site.build(service.environment), site.build(service.environment)];
+    await Promise.race(running);
+    held.release();
+    const builds = await Promise.all(running);
     expect(builds.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
     const failed = builds.find(({ exitCode }) => exitCode === 1);
     expect(failed?.output).toMatch(
@@ -112,9 +116,9 @@ test('a command finds the record of the output that it is about', async () => {
 });
 
 test('the lock of a build that was killed is taken over at once', async () => {
-  service.faults.latency = 3_600_000;
+  service.hold();
   const killed = site.start(['build'], service.environment);
-  await expect.poll(() => readFile(lock(), 'utf8').catch(() => ''), { timeout: 30_000 }).toContain('"build"');
+  await lockedByBuild(lock());
   killed.process.kill('SIGKILL');
   await killed.ended;
   service.clearFaults();
@@ -163,7 +167,8 @@ test('a lock of another machine holds as long as that machine is heard of', asyn
   await expectNoLock();
 });
 
-describe('a refresh', () => {
+// Each test runs up to eight processes.
+describe('a refresh', { timeout: 120_000 }, () => {
   const refresh = () => startCommand(site.directory, ['refresh'], service.environment).ended;
   const check = () => startCommand(site.directory, ['check'], service.environment).ended;
 
@@ -175,7 +180,12 @@ describe('a refresh', () => {
 
   test('waits for another refresh, and both exit with 0', async () => {
     service.put(1, '<b>two</b>');
-    const refreshes = await Promise.all([refresh(), refresh(), refresh()]);
+    // All of them have read the same record before one can write.
+    const held = service.hold();
+    const running = [refresh(), refresh(), refresh()];
+    await held.asked(running.length);
+    held.release();
+    const refreshes = await Promise.all(running);
     expect(refreshes.map(({ exitCode, output }) => exitCode === 0 || output)).toEqual([true, true, true]);
     expect(await site.read('7/index.html')).toContain('<b>two</b>');
     expect((await check()).exitCode).toBe(0);
@@ -191,32 +201,33 @@ describe('a refresh', () => {
   });
 
   test('that begins during a build waits for it, and updates what that build wrote', async () => {
-    service.faults.latency = 5_000;
+    // A build asks while it has the lock, a refresh before it takes the lock.
+    const building = service.hold(() => existsSync(lock()));
+    const refreshing = service.hold(() => !existsSync(lock()));
     const build = site.start(['build'], service.environment);
-    await expect
-      .poll(() => readFile(lock(), 'utf8').catch(() => ''), { timeout: 30_000 })
-      .toContain('"build"');
-    const refreshed = refresh();
-    await build.ended;
-    service.clearFaults();
-    service.put(1, '<b>two</b>');
-    const { exitCode, output } = await refreshed;
-    expect(exitCode === 0 || output).toBe(true);
-    expect(output.slice(0, 300)).toMatch(
-      /Waiting for the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC, to end\./,
-    );
+    await lockedByBuild(lock());
+    const early = startCommand(site.directory, ['refresh'], service.environment);
+    await waitsForBuild(early.output);
+    building.release();
     expect((await build.ended).exitCode).toBe(0);
+    expect(await site.read('7/index.html')).toContain('<b>one</b>');
+    service.put(1, '<b>two</b>');
+    refreshing.release();
+    const { exitCode, output } = await early.ended;
+    expect(exitCode === 0 || output).toBe(true);
+    expect(await site.read('7/index.html')).toContain('<b>two</b>');
     expect((await check()).exitCode).toBe(0);
   });
 
   test('that was planned before a build is planned again, and never writes old pages over new ones', async () => {
     service.put(1, '<b>two</b>');
-    service.faults.latency = 4_000;
+    // Only the refresh asks while nothing has the lock.
+    const refreshing = service.hold(() => !existsSync(lock()));
     const refreshed = refresh();
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    service.clearFaults();
+    await refreshing.asked();
     const built = await site.build({ ...service.environment, LAYOUT: 'new' });
     expect(built.exitCode === 0 || built.output).toBe(true);
+    refreshing.release();
     expect((await refreshed).exitCode).toBe(0);
     for (let page = 0; page < count; page++) {
       const text = await site.read(`${page}/index.html`);
@@ -256,7 +267,7 @@ test('a refresh leaves a page alone that was changed after its plan, and says so
 });
 
 test('a site without embeds takes no lock', async () => {
-  const plain = await createSite({
+  const plain = await temporarySite({
     'src/pages/index.astro': '<p>plain</p>',
     'astro.config.mjs': `
 import { existsSync } from 'node:fs';
@@ -270,7 +281,6 @@ export default defineConfig({ integrations: [snippets(), looking] });`,
   expect(exitCode).toBe(0);
   expect(output).toContain('RECORDS false');
   expect(output).not.toContain('RECORDS true');
-  await plain.remove();
 });
 
 describe('a lock may be taken over', () => {
@@ -357,8 +367,6 @@ export default defineConfig({ cacheDir: './dist/.cache', ${options} integrations
   };
   const refresh = (folder: string) =>
     startCommand(folder, ['--manifest', manifest, 'refresh'], service.environment);
-  const waitsForBuild = (output: () => string) =>
-    expect.poll(output, { timeout: 20_000 }).toMatch(/Waiting for the build of process \d+/);
   afterAll(async () => {
     for (const nested of sites) await nested.remove();
   });
@@ -375,12 +383,12 @@ export default defineConfig({ cacheDir: './dist/.cache', ${options} integrations
     const nested = await createNested(options);
     service.put(1, '<b>one</b>');
     const held = lockFile(join(nested.directory, manifest), join(nested.directory, 'dist'));
-    service.faults.latency = 8_000;
+    const requests = service.hold();
     const building = nested.start(['build'], service.environment);
-    await expect.poll(() => readFile(held, 'utf8').catch(() => ''), { timeout: 30_000 }).toContain('"build"');
+    await lockedByBuild(held);
     const early = refresh(nested.directory);
     await waitsForBuild(early.output);
-    service.clearFaults();
+    requests.release();
     expect(await building.ended).toMatchObject({ exitCode: 0 });
     expect(await early.ended).toMatchObject({ exitCode: 0 });
 

@@ -112,7 +112,7 @@ describe('a draft', () => {
   });
 });
 
-test('no page with a form for text loads itself again while the site is being brought up to date', async () => {
+test('no page with a form for text loads itself again while the site is being updated', async () => {
   const { path } = add('one');
   latest = { state: 'running', how: 'refresh', startedAt: 0, output: '' };
   for (const page of [path, `${path}?published`, '/snippets']) {

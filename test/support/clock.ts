@@ -56,7 +56,8 @@ export function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | 
   });
 }
 
-// In real milliseconds: how long time stands still for an expected wait that does not begin.
+// In turns of the event loop: how long time stands still for an expected wait that does not begin. A pause of the whole
+// process is one turn, however long it is.
 const longestStandstill = 100;
 
 /**
@@ -78,10 +79,10 @@ export function virtualClock({
   const waits: number[] = [];
   const waiting = new Set<Wait>();
   let pump: NodeJS.Timeout | undefined;
-  let lastWait = 0;
+  let idleTurns = 0;
   const endFirst = () => {
     pump = undefined;
-    if (waiting.size < sleepers() && performance.now() - lastWait < longestStandstill) return schedule();
+    if (waiting.size < sleepers() && idleTurns++ < longestStandstill) return schedule();
     const first = [...waiting].sort((a, b) => a.at - b.at)[0];
     if (first === undefined) return;
     now = Math.max(now, first.at);
@@ -99,7 +100,7 @@ export function virtualClock({
     advanced: () => now - start,
     wait(milliseconds, signal) {
       waits.push(milliseconds);
-      lastWait = performance.now();
+      idleTurns = 0;
       const ended = beginWait(waiting, now + milliseconds, signal);
       schedule();
       return ended;

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,12 +21,26 @@ export interface TestService extends Service {
   put(id: number, content: string): void;
   /** Takes a snippet away, until it is published again. */
   unpublish(id: number): void;
-  /** Ends all faults, and renews the subscription. */
+  /**
+   * Keeps requests without an answer until they are released.
+   *
+   * @param when asked when a request arrives. Without it, every request is held.
+   */
+  hold(when?: () => boolean): Hold;
+  /** Ends all faults, releases what is held, and renews the subscription. */
   clearFaults(): void;
 }
 
+export interface Hold {
+  /** Resolves when so many requests have arrived, those that a client has given up included. */
+  asked(requests?: number): Promise<void>;
+  /** Answers the requests, as the service is then. */
+  release(): void;
+}
+
 export async function startTestService(contents: Record<number, string>): Promise<TestService> {
-  const service = await startService();
+  const { arrive, hold, releaseAll } = gate();
+  const service = await startService({ beforeAnswer: arrive });
   const { store, faults } = service;
   const folder = await mkdtemp(join(tmpdir(), 'snippets-'));
   const authority = join(folder, 'authority.pem');
@@ -62,13 +77,51 @@ export async function startTestService(contents: Record<number, string>): Promis
     requests: () => store.requests.list(organizationId, 10_000).reverse(),
     put,
     unpublish: (id) => void unpublished.add(id),
+    hold,
     clearFaults() {
+      releaseAll();
       Object.assign(faults, noFaults);
       store.organizations.setSubscription(organizationId, 'active');
     },
     async close() {
+      releaseAll();
       await service.close();
       await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** What requests pass one by one, and where they can be held. */
+function gate() {
+  const holds = new Set<{ pass(): Promise<void> | undefined; release(): void }>();
+  return {
+    arrive: () => Promise.all([...holds].map(({ pass }) => pass())),
+    hold(when = () => true): Hold {
+      const { promise: released, resolve } = Promise.withResolvers<void>();
+      const held = new EventEmitter();
+      let count = 0;
+      const one = {
+        pass() {
+          if (!when()) return undefined;
+          count += 1;
+          held.emit('request');
+          return released;
+        },
+        release() {
+          holds.delete(one);
+          resolve();
+        },
+      };
+      holds.add(one);
+      return {
+        async asked(requests = 1) {
+          while (count < requests) await once(held, 'request');
+        },
+        release: one.release,
+      };
+    },
+    releaseAll() {
+      for (const { release } of holds) release();
     },
   };
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
 import { cleanEnvironment } from './environment.ts';
 import { astroCommand, astroVersion, sitesFolder } from './installation.ts';
 
@@ -95,6 +96,13 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
     remove: () => rm(directory, { recursive: true, force: true }),
   };
   await site.write({ 'astro.config.mjs': configWith(), ...files });
+  return site;
+}
+
+/** Creates a site that is removed when the test that is running ends, also if it fails. */
+export async function temporarySite(files: Record<string, string>): Promise<Site> {
+  const site = await createSite(files);
+  onTestFinished(() => site.remove());
   return site;
 }
 

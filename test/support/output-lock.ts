@@ -1,0 +1,11 @@
+import type { LockHolder } from '../../src/record/output-lock.ts';
+
+/** What a build of another machine says about itself in its lock. */
+export const holderElsewhere = (): LockHolder => ({
+  work: 'build',
+  token: 'other',
+  pid: 1,
+  hostname: 'build-2',
+  host: 'build-2 elsewhere',
+  since: new Date().toISOString(),
+});

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { expect, vi } from 'vitest';
+import { defaultLimits } from '../../src/client/limits.ts';
+import type { TestService } from './service.ts';
+import type { Site } from './site.ts';
+
+export interface SiteServer {
+  /** `http://localhost:…` */
+  url: string;
+  output(): string;
+  stop(): Promise<void>;
+}
+
+// Below the time limit of a test, so that a server that does not start is named, with its output.
+const longestStart = 50_000;
+
+/**
+ * Starts `astro dev` or `astro preview` on a port of its own, and waits until it serves.
+ *
+ * @throws with the output of the server if it does not serve in time, or ends. It has ended then.
+ */
+export async function startServer(
+  site: Site,
+  command: 'dev' | 'preview',
+  environment?: Record<string, string>,
+): Promise<SiteServer> {
+  const { process, output, ended } = site.start([command, '--port', '0'], environment);
+  const end = async (signal: NodeJS.Signals) => {
+    process.kill(signal);
+    await ended;
+  };
+  const pattern = /http:\/\/localhost:\d+/;
+  const failed = ended.then(() => {
+    throw new Error(`astro ${command} has ended:\n${output()}`);
+  });
+  const serves = vi.waitFor(() => expect(output()).toMatch(pattern), { timeout: longestStart });
+  try {
+    await Promise.race([serves, failed]);
+  } catch (error) {
+    await end('SIGKILL');
+    throw error;
+  }
+  return { url: pattern.exec(output())?.[0] ?? '', output, stop: () => end('SIGTERM') };
+}
+
+/**
+ * The text of a page that is shown while the service is asked, without its answer: before the client could give up its
+ * first request. Tried again, because a page that was just viewed asks for nothing, and a machine may stand still.
+ */
+export function textWithoutAnswers(url: string, service: TestService): Promise<string> {
+  return vi.waitFor(
+    async () => {
+      const held = service.hold();
+      try {
+        const signal = AbortSignal.timeout(defaultLimits.idleTimeout - 1_000);
+        const text = await (await fetch(url, { signal })).text();
+        const notAsked = once(AbortSignal.timeout(2_000), 'abort').then(() => {
+          throw new Error('The service was not asked.');
+        });
+        await Promise.race([held.asked(), notAsked]);
+        return text;
+      } finally {
+        held.release();
+      }
+    },
+    { timeout: 45_000 },
+  );
+}
