@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
 import { type Manifest, outDirOf, readManifest, removeManifest, writeManifest } from '../record/manifest.ts';
-import { lockFile } from '../record/manifest-file.ts';
+import { contains, lockFile } from '../record/manifest-file.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { shownPath } from '../record/side-products/site-folders.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -38,7 +38,7 @@ export interface FolderInlining extends SiteFolders {
 
 /**
  * Inlines snippets into a folder of files, whatever has written them. If it fails, no file has been written. Files that
- * an earlier run has inlined stay in the record, and are brought up to date.
+ * an earlier run has inlined stay in the record, and are updated.
  *
  * @throws AstroError with one report of everything that went wrong; if another process writes to the folder; if the
  * folders cannot be used.
@@ -64,7 +64,7 @@ async function inlineLocked({ settings: given, logger, ...folders }: FolderInlin
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(folders, given.exclude);
   const kept = before && findKeptFiles(before, scannable.filter(isPublished));
-  // Without a record, files of an earlier run would never be brought up to date again.
+  // Without a record, files of an earlier run would never be updated again.
   const settings: Settings = kept?.files.size ? { ...given, missingKey: 'error' } : given;
   const verifier = new OutputVerifier(settings.apiKey);
   const staged = new StagedFiles();
@@ -137,12 +137,13 @@ async function publish(
   await staged.commit();
   if (from !== to) {
     const records = dirname(manifest);
-    await cp(realpathSync(from), existsSync(to) ? realpathSync(to) : to, {
+    const input = realpathSync(from);
+    await cp(input, existsSync(to) ? realpathSync(to) : to, {
       recursive: true,
       preserveTimestamps: true,
       verbatimSymlinks: true,
       filter(source) {
-        const name = nameIn(realpathSync(from), source);
+        const name = nameIn(input, source);
         return !written.has(name) && join(from, name) !== records;
       },
     });
@@ -157,6 +158,8 @@ function withEarlier(record: Manifest, before: Manifest | undefined, kept: KeptF
     ...record,
     copies: before?.copies,
     renewing: renewing?.length ? renewing : undefined,
+    // What the command of `refresh --after` was to renew is still out of date.
+    pending: before?.pending,
     files: record.files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
@@ -239,11 +242,6 @@ function refuseFolders({ from, to, manifest }: SiteFolders): void {
       'Run the command in a folder above the output folder, or pass a file outside of it to --manifest.',
     );
   }
-}
-
-function contains(folder: string, path: string): boolean {
-  const inside = relative(folder, path);
-  return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);
 }
 
 function nameIn(folder: string, path: string): string {

@@ -50,9 +50,13 @@ export function listManifests(root: string): string[] {
  * @param outDir the folder that Astro empties.
  */
 export function lockFile(manifest: string, outDir: string): string {
-  const inside = relative(outDir, manifest);
-  const isInside = !inside.startsWith('..') && !isAbsolute(inside);
-  return isInside ? lockElsewhere(manifest) : lockBeside(manifest);
+  return contains(outDir, manifest) ? lockElsewhere(manifest) : lockBeside(manifest);
+}
+
+/** Whether a path is that of a folder, or of something in it. */
+export function contains(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);
 }
 
 /** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
