@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { usesOf } from '../record/changes.ts';
 import {
   hashOf,
@@ -72,8 +73,7 @@ export interface KeepOptions {
 /** Records kept files, and writes those that show another content than the service publishes now. */
 export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): void {
   const { uses, snippets, settings, recorder, verifier, rewrite } = options;
-  const indexes = new Map(uses.map(({ request }, index) => [request.key, index]));
-  const moved = requestsOf(record).map(({ key }) => indexes.get(key) ?? -1);
+  const moved = requestsOf(record).map((request) => recorder.indexOf(request));
   const contents = uses.map(({ request }) => snippets.get(request.key));
   const hashes = contents.map((snippet) => snippet && hashOf(snippet.content));
   const mayDiffer = hasOtherRules(record, settings);
@@ -98,8 +98,5 @@ export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): v
 /** Whether the same content may be other HTML now. A function that sanitizes may have changed without a trace. */
 function hasOtherRules({ rules }: Manifest, settings: Settings): boolean {
   const now = recordedRules(settings);
-  return (
-    now.sanitizes ||
-    JSON.stringify(Object.entries(rules).sort()) !== JSON.stringify(Object.entries(now).sort())
-  );
+  return now.sanitizes || !isDeepStrictEqual(rules, now);
 }

@@ -86,6 +86,11 @@ export class FileRecorder {
     return added;
   }
 
+  /** The index of a snippet; -1 if it is not recorded. */
+  indexOf({ key }: SnippetRequest): number {
+    return this.#indexes.get(key) ?? -1;
+  }
+
   /** Records a file that an earlier run has inlined. Its places have the indexes that snippets have here. */
   keep(name: string, { hash, places, policies }: UnpackedState): void {
     this.#files.push({ name, hash, places: this.#packer.pack(places), policies });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { inlineFolder } from '../../src/build/inline-folder.ts';
-import { type Manifest, readManifest, writeManifest } from '../../src/record/manifest.ts';
+import { hashOf, type Manifest, readManifest, writeManifest } from '../../src/record/manifest.ts';
 import { parseOptions, type SnippetsOptions } from '../../src/settings/options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
@@ -57,4 +57,19 @@ test('a command of `refresh --after` that has failed is still pending after the 
   await writeManifest(recordOf(folder), { ...(await readRecord(folder)), pending: [] });
   await inline(folder);
   expect((await readRecord(folder)).pending).toEqual([]);
+});
+
+test('a kept page is composed again only if its snippets or the rules for HTML have changed', async () => {
+  const folder = await folderWith({ 'public/a.html': `<p>${embed(1)}</p>` });
+  await inline(folder);
+  // A page that nothing would compose, to see whether it is left alone.
+  const page = '<p><b>eno</b></p>';
+  const record = await readRecord(folder);
+  const files = record.files.map((file) => ({ ...file, hash: hashOf(page) }));
+  await folder.write({ 'public/a.html': page });
+  await writeManifest(recordOf(folder), { ...record, files });
+  await inline(folder);
+  expect(await folder.read('public/a.html')).toBe(page);
+  await inline(folder, { strict: true });
+  expect(await folder.read('public/a.html')).toBe('<p><b>one</b></p>');
 });
