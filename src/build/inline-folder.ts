@@ -15,7 +15,7 @@ import { lockAfterRefresh } from './build-lock.ts';
 import type { BuildLogger } from './build-logger.ts';
 import { CompressedCopies } from './compressed-copies.ts';
 import { inlineSnippets } from './inline-snippets.ts';
-import { findKeptFiles, type KeptFiles } from './kept-files.ts';
+import { findKeptFiles, type KeptFiles, lostOptions } from './kept-files.ts';
 import { FileRecorder } from './record-files.ts';
 import { listSiteFiles, type SiteFile, type SiteFiles } from './scan-site.ts';
 import { siteManifest } from './site-manifest.ts';
@@ -33,6 +33,8 @@ export interface SiteFolders {
 
 export interface FolderInlining extends SiteFolders {
   settings: Settings;
+  /** Whether the project has an Astro config: then the last record may be that of a build. */
+  isAstro: boolean;
   logger: BuildLogger;
 }
 
@@ -57,13 +59,14 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
 // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
 const urls: SiteUrls = { base: '/', trailingSlash: 'ignore', format: 'preserve' };
 
-async function inlineLocked({ settings: given, logger, ...folders }: FolderInlining): Promise<void> {
+async function inlineLocked({ settings: given, isAstro, logger, ...folders }: FolderInlining): Promise<void> {
   const { to, manifest } = folders;
   const before = await lastRecord(manifest, logger);
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(folders, given.exclude);
   const kept = before && findKeptFiles(before, scannable.filter(isPublished));
+  if (kept !== undefined) refuseLostOptions(folders, lostOptions(kept, given, isAstro));
   // Without a record, files of an earlier run would never be updated again.
   const settings: Settings = kept?.files.size ? { ...given, missingKey: 'error' } : given;
   const verifier = new OutputVerifier(settings.apiKey);
@@ -242,6 +245,17 @@ function refuseFolders({ from, to, manifest }: SiteFolders): void {
       'Run the command in a folder above the output folder, or pass a file outside of it to --manifest.',
     );
   }
+}
+
+/** @throws AstroError if the files that are kept were made with options that this run does not have. */
+function refuseLostOptions({ to, manifest }: SiteFolders, lost: readonly string[]): void {
+  if (lost.length === 0) return;
+  const record = existsSync(manifest) ? manifest : asideOf(manifest);
+  throw userError(
+    'unusable-output',
+    `${shownPath(to)} has files of a build with options that this command does not have: ${lost.join(', ')}. Nothing was written.`,
+    `Build the site again. Or delete ${shownPath(record)}: these files then stay as they are, and are no longer updated.`,
+  );
 }
 
 function nameIn(folder: string, path: string): string {

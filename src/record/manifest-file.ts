@@ -21,8 +21,12 @@ const cacheDirs = { astro: 'node_modules/.astro', other: '.cache' } as const;
 
 /** Where a project keeps its caches, as far as can be known without loading a config. */
 export function cacheDirOf(root: string): string {
-  const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
-  return join(root, usesAstro ? cacheDirs.astro : cacheDirs.other);
+  return join(root, usesAstro(root) ? cacheDirs.astro : cacheDirs.other);
+}
+
+/** Whether a project has an Astro config. */
+export function usesAstro(root: string): boolean {
+  return readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
 }
 
 /** The manifest of an output folder: the one that there is, or else where it would be. */
