@@ -1,10 +1,17 @@
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { type Manifest, outDirOf, readManifest, removeManifest, writeManifest } from '../record/manifest.ts';
+import {
+  hashOf,
+  type Manifest,
+  outDirOf,
+  readManifest,
+  removeManifest,
+  writeManifest,
+} from '../record/manifest.ts';
 import { contains, lockFile } from '../record/manifest-file.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { shownPath } from '../record/side-products/site-folders.ts';
@@ -16,6 +23,7 @@ import type { BuildLogger } from './build-logger.ts';
 import { CompressedCopies } from './compressed-copies.ts';
 import { inlineSnippets } from './inline-snippets.ts';
 import { findKeptFiles, type KeptFiles, lostOptions } from './kept-files.ts';
+import { readUnchanged } from './read-unchanged.ts';
 import { FileRecorder } from './record-files.ts';
 import { listSiteFiles, type SiteFile, type SiteFiles } from './scan-site.ts';
 import { siteManifest } from './site-manifest.ts';
@@ -72,6 +80,7 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
   const verifier = new OutputVerifier(settings.apiKey);
   const staged = new StagedFiles();
   const copies = new CompressedCopies(compressed, before);
+  const hashes = new Map(kept?.record.files.map(({ name, hash }) => [name, hash]));
   const written = new Set<string>();
   const write = (file: SiteFile, bytes: Buffer) => {
     written.add(file.name);
@@ -94,8 +103,9 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
           // The folder is not what the record says, even if this run fails.
           if (files.some(({ source }) => isPublished(source))) setAside(manifest);
         },
-        rewrite(file, kept, change) {
-          const before = kept ?? readFileSync(file.file);
+        onEmbeddingFile: ({ name }, bytes) => void hashes.set(name, hashOf(bytes)),
+        rewrite(file, _inMemory, change) {
+          const before = readUnchanged(file, hashes.get(file.name));
           const changed = change(before);
           write(file, changed.file);
           copies.check(file, changed.file, before);

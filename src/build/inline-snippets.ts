@@ -37,6 +37,8 @@ export interface Inlining {
   kept?: KeptFiles | undefined;
   /** Called with each file that contains no embed. */
   onPlainFile?(file: ScannableFile): void;
+  /** Called with each file that contains an embed, as it is before anything is fetched. */
+  onEmbeddingFile?(file: ScannableFile, bytes: Buffer): void;
   /** Finds snippets that were rendered but are not in the output. */
   findLost?(site: ScannedSite): readonly InvalidEmbed[];
   /** Called before anything is fetched or written. @throws if another process writes to the output. */
@@ -63,6 +65,7 @@ export async function inlineSnippets(
       inlining.onPlainFile?.(file);
       verifier.check(file, bytes);
     },
+    onEmbeddingFile: (file, bytes) => inlining.onEmbeddingFile?.(file, bytes),
     onSnippet: ({ request }) => fetcher.prefetch(request),
     paramsOf: ({ name, kind }) => pageParams(settings.params, pathOfFile(name, kind === 'html', urls)),
   });

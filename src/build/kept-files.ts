@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { usesOf } from '../record/changes.ts';
 import {
@@ -15,6 +14,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { type SnippetUse, snippetUse } from '../snippets/file-embeds.ts';
 import type { RewriteFile } from './inline-files.ts';
+import { readUnchanged } from './read-unchanged.ts';
 import type { FileRecorder } from './record-files.ts';
 import type { ScannableFile } from './scan-site.ts';
 import { recordedRules } from './site-manifest.ts';
@@ -82,7 +82,7 @@ export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): v
     const file = files.get(page.name);
     if (file === undefined) continue;
     const places = placesIn(record, page).map((place) => ({ ...place, snippet: moved[place.snippet] ?? -1 }));
-    const before = readFileSync(file.file);
+    const before = readUnchanged(file, page.hash);
     if (!mayDiffer && places.every(({ snippet, content }) => content === hashes[snippet])) {
       verifier.check(file, before);
       recorder.keep(page.name, { ...page, places });

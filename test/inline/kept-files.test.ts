@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { inlineFolder } from '../../src/build/inline-folder.ts';
@@ -123,5 +124,38 @@ describe('the options of an earlier build that this run does not have are named,
     await folder.write({ 'public/a.html': embed(1) });
     await inline(folder);
     expect(await folder.read('public/a.html')).toBe('<b>one</b>');
+  });
+});
+
+describe('a file that a generator writes while snippets are fetched is left alone, and named:', () => {
+  const pages = { 'public/a.html': `<p>${embed(1)}</p>`, 'public/b.html': embed(2) };
+
+  /** Writes the page `a.html` as soon as `b.html` has been read. */
+  async function failsWith(folder: Folder, text: string) {
+    const file = join(folder.directory, 'public/a.html');
+    const params = ({ page }: { page: string }) => {
+      if (page === '/b/') writeFileSync(file, text);
+      return {};
+    };
+    const before = await folder.files('public');
+    await expect(inline(folder, { params })).rejects.toThrow(
+      'a.html was changed while snippets were fetched. Nothing was written.',
+    );
+    expect(await folder.files('public')).toEqual({ ...before, 'a.html': text });
+  }
+
+  test('one with embeds', async () => {
+    await failsWith(await folderWith(pages), `<h1>${embed(1)}</h1>`);
+  });
+
+  test.each([
+    ['is to be updated', '<b>new</b>'],
+    ['shows what the service publishes', '<b>one</b>'],
+  ])('one of an earlier run that %s', async (_what, content) => {
+    const folder = await folderWith(pages);
+    await inline(folder);
+    await folder.write({ 'public/b.html': embed(2) });
+    service.put(1, content);
+    await failsWith(folder, `<h1>${embed(1)}</h1>`);
   });
 });
