@@ -8,11 +8,13 @@ import {
   hashOf,
   type Manifest,
   outDirOf,
+  type RenewingPage,
   readManifest,
   removeManifest,
   writeManifest,
 } from '../record/manifest.ts';
 import { contains, lockFile } from '../record/manifest-file.ts';
+import { dropUnusedKinds } from '../record/places.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { shownPath } from '../record/side-products/site-folders.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -104,6 +106,7 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
           if (files.some(({ source }) => isPublished(source))) setAside(manifest);
         },
         onEmbeddingFile: ({ name }, bytes) => void hashes.set(name, hashOf(bytes)),
+        onSame: (file, bytes) => copies.check(file, bytes, bytes),
         rewrite(file, _inMemory, change) {
           const before = readUnchanged(file, hashes.get(file.name));
           const changed = change(before);
@@ -121,7 +124,7 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
     const record = siteManifest({ manifest, directory: to, outDir, before, settings }, recorder);
     // With a record, a check could say that nothing has changed.
     const published = fetcher.showsChildren ? undefined : withEarlier(record, before, kept);
-    await publish(folders, { staged, written, record: published });
+    await publish(folders, { staged, written, renewing: copies.renewing, record: published });
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close();
@@ -136,16 +139,23 @@ interface Publication {
   staged: StagedFiles;
   /** The names of files that are not copied. */
   written: ReadonlySet<string>;
+  /** The pages whose compressed files are written. */
+  renewing: readonly RenewingPage[];
+  /** Files that are written have their state before and after it. */
   record: Manifest | undefined;
 }
 
-/** Until everything is written, the record is beside its place: there it would say that it is. */
+/**
+ * Until everything is written, the record is beside its place: there it would say that it is. It announces what is going
+ * to be written, as that of a refresh does, so that the process can be killed at any moment.
+ */
 async function publish(
   { from, to, manifest }: SiteFolders,
-  { staged, written, record }: Publication,
+  { staged, written, renewing, record }: Publication,
 ): Promise<void> {
-  if (record === undefined) await removeManifest(asideOf(manifest));
-  else await writeManifest(asideOf(manifest), record);
+  const announced = record && announce(record, renewing);
+  if (announced === undefined) await removeManifest(asideOf(manifest));
+  else await writeManifest(asideOf(manifest), announced);
   await removeManifest(manifest);
   await staged.commit();
   if (from !== to) {
@@ -161,7 +171,32 @@ async function publish(
       },
     });
   }
-  if (record !== undefined) await rename(asideOf(manifest), manifest);
+  if (record === undefined || announced === undefined) return;
+  if (announced.renewing !== undefined || announced.files.some(({ next }) => next !== undefined)) {
+    await writeManifest(asideOf(manifest), await settled(manifest, record));
+  }
+  await rename(asideOf(manifest), manifest);
+}
+
+/** The record with what the compressed files of pages may hold until they are written. */
+function announce(record: Manifest, renewing: readonly RenewingPage[]): Manifest {
+  if (renewing.length === 0) return record;
+  const all = new Map(record.renewing?.map((one) => [one.page, one]));
+  for (const { page, hashes, maxLength } of renewing) {
+    const known = all.get(page);
+    all.set(page, {
+      page,
+      hashes: [...new Set([...(known?.hashes ?? []), ...hashes])],
+      maxLength: Math.max(known?.maxLength ?? 0, maxLength),
+    });
+  }
+  return { ...record, renewing: [...all.values()] };
+}
+
+/** The record of files that are all written. What earlier runs have left unfinished may be, too. */
+async function settled(manifest: string, record: Manifest): Promise<Manifest> {
+  const files = record.files.map(({ next, ...file }) => ({ ...file, ...next }));
+  return recover(manifest, { ...record, ...dropUnusedKinds(record.kinds, files) });
 }
 
 /** What the last record has besides pages, or of pages that are kept. */

@@ -68,11 +68,17 @@ export interface KeepOptions {
   recorder: FileRecorder;
   verifier: OutputVerifier;
   rewrite: RewriteFile;
+  /** Called with each file that is not written, and its bytes. */
+  onSame(file: ScannableFile, bytes: Buffer): void;
 }
+
+// No hash. A file that an interrupted run has not written is composed by the next one, even if only the rules for HTML
+// have changed.
+const outdated = 'outdated';
 
 /** Records kept files, and writes those that show another content than the service publishes now. */
 export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): void {
-  const { uses, snippets, settings, recorder, verifier, rewrite } = options;
+  const { uses, snippets, settings, recorder, verifier, rewrite, onSame } = options;
   const moved = requestsOf(record).map((request) => recorder.indexOf(request));
   const contents = uses.map(({ request }) => snippets.get(request.key));
   const hashes = contents.map((snippet) => snippet && hashOf(snippet.content));
@@ -83,15 +89,18 @@ export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): v
     if (file === undefined) continue;
     const places = placesIn(record, page).map((place) => ({ ...place, snippet: moved[place.snippet] ?? -1 }));
     const before = readUnchanged(file, page.hash);
-    if (!mayDiffer && places.every(({ snippet, content }) => content === hashes[snippet])) {
-      verifier.check(file, before);
-      recorder.keep(page.name, { ...page, places });
-      continue;
-    }
-    const { after, next } = renew(before, { ...page, places }, contents, hashes);
+    const isCurrent = !mayDiffer && places.every(({ snippet, content }) => content === hashes[snippet]);
+    const now = { ...page, places };
+    const { after, next } = isCurrent ? { after: before, next: now } : renew(before, now, contents, hashes);
     verifier.check(file, after);
-    if (!after.equals(before)) rewrite(file, before, () => ({ file: after }));
-    recorder.keep(page.name, next);
+    if (after.equals(before)) {
+      onSame(file, before);
+      recorder.keep(page.name, next);
+    } else {
+      rewrite(file, before, () => ({ file: after }));
+      const old = { ...now, places: places.map((place) => ({ ...place, content: outdated })) };
+      recorder.keep(page.name, old, next);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { inlineFolder } from '../../src/build/inline-folder.ts';
 import { hashOf, type Manifest, readManifest, writeManifest } from '../../src/record/manifest.ts';
 import { parseOptions, type SnippetsOptions } from '../../src/settings/options.ts';
@@ -8,12 +9,25 @@ import { resolveSettings } from '../../src/settings/settings.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
+/** How many files a run replaces before it ends, as one that is killed does. */
+const killed = vi.hoisted(() => ({ after: Infinity }));
+
+vi.mock('node:fs', async (importOriginal) => {
+  const fs = await importOriginal<typeof import('node:fs')>();
+  const renameSync: typeof fs.renameSync = (from, to) => {
+    if (String(from).endsWith('.inline.tmp') && killed.after-- <= 0) throw new Error('killed');
+    fs.renameSync(from, to);
+  };
+  return { ...fs, renameSync };
+});
+
 let service: TestService;
 
 beforeAll(async () => {
   service = await startTestService({});
 });
 beforeEach(() => {
+  killed.after = Infinity;
   service.put(1, '<b>one</b>');
   service.put(2, 'two');
 });
@@ -158,4 +172,96 @@ describe('a file that a generator writes while snippets are fetched is left alon
     service.put(1, content);
     await failsWith(folder, `<h1>${embed(1)}</h1>`);
   });
+});
+
+describe('after a run that was killed while it wrote, the next one', () => {
+  const names = ['a.html', 'b.html', 'c.html'];
+  const pageOf = (name: string, content: string) => `<p>${name} ${content}</p>`;
+
+  /** Pages of an earlier run and a new one, each with a compressed copy. */
+  async function inlinedFolder(): Promise<Folder> {
+    const folder = await folderWith({});
+    for (const name of ['a.html', 'b.html']) await writePage(folder, name);
+    await inline(folder);
+    await writePage(folder, 'c.html');
+    return folder;
+  }
+
+  async function writePage(folder: Folder, name: string) {
+    const page = pageOf(name, embed(1));
+    await folder.write({ [`public/${name}`]: page, [`public/${name}.gz`]: gzipSync(page) });
+  }
+
+  async function kill(folder: Folder, after: number, options?: SnippetsOptions) {
+    killed.after = after;
+    await expect(inline(folder, options)).rejects.toThrow('killed');
+    killed.after = Infinity;
+  }
+
+  async function expectPages(folder: Folder, content: string) {
+    for (const name of names) {
+      const page = pageOf(name, content);
+      expect(await folder.read(`public/${name}`)).toBe(page);
+      expect(gunzipSync(readFileSync(join(folder.directory, `public/${name}.gz`))).toString()).toBe(page);
+    }
+    const { files, kinds, renewing, snippets } = await readRecord(folder);
+    expect(files).toEqual(names.map((name) => expect.objectContaining({ name })));
+    for (const { name, hash, next } of files) {
+      expect(hash).toBe(hashOf(pageOf(name, content)));
+      expect(next).toBeUndefined();
+    }
+    for (const kind of kinds) expect(kind.content).toBe(snippets[kind.snippet]?.content?.hash);
+    expect(renewing ?? []).toEqual([]);
+    expect(existsSync(`${recordOf(folder)}.unfinished`)).toBe(false);
+  }
+
+  // Three pages and their compressed copies.
+  const moments = [0, 1, 2, 3, 4, 5];
+
+  test.each(moments)('completes all files: killed after %i of 6', async (after) => {
+    const folder = await inlinedFolder();
+    service.put(1, '<i>new</i>');
+    await kill(folder, after);
+    await inline(folder);
+    await expectPages(folder, '<i>new</i>');
+  });
+
+  test.each(moments)(
+    'takes all files back if the content is the old one again: killed after %i of 6',
+    async (after) => {
+      const folder = await inlinedFolder();
+      service.put(1, '<i>new</i>');
+      await kill(folder, after);
+      service.put(1, '<b>one</b>');
+      await inline(folder);
+      await expectPages(folder, '<b>one</b>');
+    },
+  );
+
+  test.each(moments)('applies its own rules to all files: killed after %i of 6', async (after) => {
+    service.put(1, '<b>one</b><script>go()</script>');
+    for (const scripts of ['strip', 'allow'] as const) {
+      const folder = await inlinedFolder();
+      await kill(folder, after, { scripts: 'strip' });
+      await inline(folder, { scripts });
+      await expectPages(folder, scripts === 'strip' ? '<b>one</b>' : '<b>one</b><script>go()</script>');
+    }
+  });
+
+  test('can be killed, too', async () => {
+    const folder = await inlinedFolder();
+    service.put(1, '<i>new</i>');
+    await kill(folder, 4);
+    service.put(1, '<i>newer</i>');
+    await kill(folder, 3);
+    await inline(folder);
+    await expectPages(folder, '<i>newer</i>');
+  });
+});
+
+test('a compressed file beside a page of an earlier run that holds something else is an error', async () => {
+  const folder = await folderWith({ 'public/a.html': embed(1) });
+  await inline(folder);
+  await folder.write({ 'public/a.html.gz': gzipSync('something else') });
+  await expect(inline(folder)).rejects.toThrow('a.html.gz does not decompress to the file beside it.');
 });
