@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeHTMLAttribute } from 'entities/decode';
 import { Parser } from 'htmlparser2';
 import { cleanText } from '../client/clean-text.ts';
-import { decodeAttribute } from '../embed/found.ts';
 import { listPlaces } from '../failures/report.ts';
 import { classesOfStyles } from '../html/classes.ts';
 import type { InlinedFile } from './inline-files.ts';
@@ -71,7 +71,7 @@ export class ClassChecker {
         onopentag: (name, { rel = '', href }) => {
           if (name === 'style') style = '';
           const isSheet = name === 'link' && rel.toLowerCase().split(/\s+/).includes('stylesheet');
-          if (isSheet && href !== undefined) sheets.push(this.#sheet(decodeAttribute(href)));
+          if (isSheet && href !== undefined) sheets.push(this.#sheet(decodeHTMLAttribute(href)));
         },
         ontext: (text) => {
           if (style !== undefined) style += text;

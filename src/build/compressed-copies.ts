@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { userError } from '../failures/user-error.ts';
-import { hashOf, type Manifest } from '../record/manifest.ts';
+import { hashOf, type Manifest, type RenewingPage } from '../record/manifest.ts';
 import { compress, decompress, type Suffix, suffixOf } from '../record/side-products/encodings.ts';
 import type { SiteFile } from './scan-site.ts';
 
@@ -17,8 +17,9 @@ const slack = 4 * 1024 * 1024;
  */
 export class CompressedCopies {
   readonly #byPage: ReadonlyMap<string, CompressedFile[]>;
-  readonly #last: ReadonlyMap<string, string>;
-  readonly #outdated: { copy: CompressedFile; page: SiteFile }[] = [];
+  /** What the files of each page may hold. */
+  readonly #known: ReadonlyMap<string, Omit<RenewingPage, 'page'>>;
+  readonly #outdated: { copy: CompressedFile; page: SiteFile; held: Buffer }[] = [];
   readonly #others: string[] = [];
 
   constructor(compressed: readonly SiteFile[], before: Manifest | undefined) {
@@ -27,20 +28,33 @@ export class CompressedCopies {
       return suffix === undefined ? [] : [{ file, name, suffix }];
     });
     this.#byPage = Map.groupBy(files, ({ name, suffix }) => name.slice(0, -suffix.length));
-    this.#last = new Map(before?.files.map(({ name, hash }) => [name, hash]));
+    const known = new Map(before?.files.map(({ name, hash }) => [name, { hashes: [hash], maxLength: 0 }]));
+    for (const { page, hashes, maxLength } of before?.renewing ?? []) {
+      known.set(page, { hashes: [...hashes, ...(known.get(page)?.hashes ?? [])], maxLength });
+    }
+    this.#known = known;
   }
 
-  /** Looks at the compressed files of a page that is going to be written. */
+  /** Looks at the compressed files of a page that is going to be `after`. */
   check(page: SiteFile, after: Buffer, before: Buffer): void {
+    const { hashes = [], maxLength = 0 } = this.#known.get(page.name) ?? {};
     for (const copy of this.#byPage.get(page.name) ?? []) {
-      const maxLength = Math.max(after.length, before.length) + slack;
-      const held = decompress(readFileSync(copy.file), copy.suffix, maxLength);
+      const longest = Math.max(after.length, before.length, maxLength) + slack;
+      const held = decompress(readFileSync(copy.file), copy.suffix, longest);
       if (held?.equals(after)) continue;
-      const isCopy =
-        held !== undefined && (held.equals(before) || hashOf(held) === this.#last.get(page.name));
-      if (isCopy) this.#outdated.push({ copy, page });
+      const isCopy = held !== undefined && (held.equals(before) || hashes.includes(hashOf(held)));
+      if (isCopy) this.#outdated.push({ copy, page, held });
       else this.#others.push(copy.name);
     }
+  }
+
+  /** The pages whose files are out of date, and what these hold: a run that is killed may leave them like that. */
+  get renewing(): RenewingPage[] {
+    return this.#outdated.map(({ page: { name }, held }) => ({
+      page: name,
+      hashes: [hashOf(held)],
+      maxLength: held.length,
+    }));
   }
 
   /**

@@ -1,11 +1,20 @@
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { type Manifest, outDirOf, readManifest, removeManifest, writeManifest } from '../record/manifest.ts';
-import { lockFile } from '../record/manifest-file.ts';
+import {
+  hashOf,
+  type Manifest,
+  outDirOf,
+  type RenewingPage,
+  readManifest,
+  removeManifest,
+  writeManifest,
+} from '../record/manifest.ts';
+import { contains, lockFile } from '../record/manifest-file.ts';
+import { dropUnusedKinds } from '../record/places.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { shownPath } from '../record/side-products/site-folders.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -15,7 +24,8 @@ import { lockAfterRefresh } from './build-lock.ts';
 import type { BuildLogger } from './build-logger.ts';
 import { CompressedCopies } from './compressed-copies.ts';
 import { inlineSnippets } from './inline-snippets.ts';
-import { findKeptFiles, type KeptFiles } from './kept-files.ts';
+import { findKeptFiles, type KeptFiles, lostOptions } from './kept-files.ts';
+import { readUnchanged } from './read-unchanged.ts';
 import { FileRecorder } from './record-files.ts';
 import { listSiteFiles, type SiteFile, type SiteFiles } from './scan-site.ts';
 import { siteManifest } from './site-manifest.ts';
@@ -33,12 +43,14 @@ export interface SiteFolders {
 
 export interface FolderInlining extends SiteFolders {
   settings: Settings;
+  /** Whether the project has an Astro config: then the last record may be that of a build. */
+  isAstro: boolean;
   logger: BuildLogger;
 }
 
 /**
  * Inlines snippets into a folder of files, whatever has written them. If it fails, no file has been written. Files that
- * an earlier run has inlined stay in the record, and are brought up to date.
+ * an earlier run has inlined stay in the record, and are updated.
  *
  * @throws AstroError with one report of everything that went wrong; if another process writes to the folder; if the
  * folders cannot be used.
@@ -57,18 +69,20 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
 // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
 const urls: SiteUrls = { base: '/', trailingSlash: 'ignore', format: 'preserve' };
 
-async function inlineLocked({ settings: given, logger, ...folders }: FolderInlining): Promise<void> {
+async function inlineLocked({ settings: given, isAstro, logger, ...folders }: FolderInlining): Promise<void> {
   const { to, manifest } = folders;
   const before = await lastRecord(manifest, logger);
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(folders, given.exclude);
   const kept = before && findKeptFiles(before, scannable.filter(isPublished));
-  // Without a record, files of an earlier run would never be brought up to date again.
+  if (kept !== undefined) refuseLostOptions(folders, lostOptions(kept, given, isAstro));
+  // Without a record, files of an earlier run would never be updated again.
   const settings: Settings = kept?.files.size ? { ...given, missingKey: 'error' } : given;
   const verifier = new OutputVerifier(settings.apiKey);
   const staged = new StagedFiles();
   const copies = new CompressedCopies(compressed, before);
+  const hashes = new Map(kept?.record.files.map(({ name, hash }) => [name, hash]));
   const written = new Set<string>();
   const write = (file: SiteFile, bytes: Buffer) => {
     written.add(file.name);
@@ -91,8 +105,10 @@ async function inlineLocked({ settings: given, logger, ...folders }: FolderInlin
           // The folder is not what the record says, even if this run fails.
           if (files.some(({ source }) => isPublished(source))) setAside(manifest);
         },
-        rewrite(file, kept, change) {
-          const before = kept ?? readFileSync(file.file);
+        onEmbeddingFile: ({ name }, bytes) => void hashes.set(name, hashOf(bytes)),
+        onSame: (file, bytes) => copies.check(file, bytes, bytes),
+        rewrite(file, _inMemory, change) {
+          const before = readUnchanged(file, hashes.get(file.name));
           const changed = change(before);
           write(file, changed.file);
           copies.check(file, changed.file, before);
@@ -108,7 +124,7 @@ async function inlineLocked({ settings: given, logger, ...folders }: FolderInlin
     const record = siteManifest({ manifest, directory: to, outDir, before, settings }, recorder);
     // With a record, a check could say that nothing has changed.
     const published = fetcher.showsChildren ? undefined : withEarlier(record, before, kept);
-    await publish(folders, { staged, written, record: published });
+    await publish(folders, { staged, written, renewing: copies.renewing, record: published });
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close();
@@ -123,31 +139,64 @@ interface Publication {
   staged: StagedFiles;
   /** The names of files that are not copied. */
   written: ReadonlySet<string>;
+  /** The pages whose compressed files are written. */
+  renewing: readonly RenewingPage[];
+  /** Files that are written have their state before and after it. */
   record: Manifest | undefined;
 }
 
-/** Until everything is written, the record is beside its place: there it would say that it is. */
+/**
+ * Until everything is written, the record is beside its place: there it would say that it is. It announces what is going
+ * to be written, as that of a refresh does, so that the process can be killed at any moment.
+ */
 async function publish(
   { from, to, manifest }: SiteFolders,
-  { staged, written, record }: Publication,
+  { staged, written, renewing, record }: Publication,
 ): Promise<void> {
-  if (record === undefined) await removeManifest(asideOf(manifest));
-  else await writeManifest(asideOf(manifest), record);
+  const announced = record && announce(record, renewing);
+  if (announced === undefined) await removeManifest(asideOf(manifest));
+  else await writeManifest(asideOf(manifest), announced);
   await removeManifest(manifest);
   await staged.commit();
   if (from !== to) {
     const records = dirname(manifest);
-    await cp(realpathSync(from), existsSync(to) ? realpathSync(to) : to, {
+    const input = realpathSync(from);
+    await cp(input, existsSync(to) ? realpathSync(to) : to, {
       recursive: true,
       preserveTimestamps: true,
       verbatimSymlinks: true,
       filter(source) {
-        const name = nameIn(realpathSync(from), source);
+        const name = nameIn(input, source);
         return !written.has(name) && join(from, name) !== records;
       },
     });
   }
-  if (record !== undefined) await rename(asideOf(manifest), manifest);
+  if (record === undefined || announced === undefined) return;
+  if (announced.renewing !== undefined || announced.files.some(({ next }) => next !== undefined)) {
+    await writeManifest(asideOf(manifest), await settled(manifest, record));
+  }
+  await rename(asideOf(manifest), manifest);
+}
+
+/** The record with what the compressed files of pages may hold until they are written. */
+function announce(record: Manifest, renewing: readonly RenewingPage[]): Manifest {
+  if (renewing.length === 0) return record;
+  const all = new Map(record.renewing?.map((one) => [one.page, one]));
+  for (const { page, hashes, maxLength } of renewing) {
+    const known = all.get(page);
+    all.set(page, {
+      page,
+      hashes: [...new Set([...(known?.hashes ?? []), ...hashes])],
+      maxLength: Math.max(known?.maxLength ?? 0, maxLength),
+    });
+  }
+  return { ...record, renewing: [...all.values()] };
+}
+
+/** The record of files that are all written. What earlier runs have left unfinished may be, too. */
+async function settled(manifest: string, record: Manifest): Promise<Manifest> {
+  const files = record.files.map(({ next, ...file }) => ({ ...file, ...next }));
+  return recover(manifest, { ...record, ...dropUnusedKinds(record.kinds, files) });
 }
 
 /** What the last record has besides pages, or of pages that are kept. */
@@ -157,6 +206,8 @@ function withEarlier(record: Manifest, before: Manifest | undefined, kept: KeptF
     ...record,
     copies: before?.copies,
     renewing: renewing?.length ? renewing : undefined,
+    // What the command of `refresh --after` was to renew is still out of date.
+    pending: before?.pending,
     files: record.files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
@@ -241,9 +292,15 @@ function refuseFolders({ from, to, manifest }: SiteFolders): void {
   }
 }
 
-function contains(folder: string, path: string): boolean {
-  const inside = relative(folder, path);
-  return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);
+/** @throws AstroError if the files that are kept were made with options that this run does not have. */
+function refuseLostOptions({ to, manifest }: SiteFolders, lost: readonly string[]): void {
+  if (lost.length === 0) return;
+  const record = existsSync(manifest) ? manifest : asideOf(manifest);
+  throw userError(
+    'unusable-output',
+    `${shownPath(to)} has files of a build with options that this command does not have: ${lost.join(', ')}. Nothing was written.`,
+    `Build the site again. Or delete ${shownPath(record)}: these files then stay as they are, and are no longer updated.`,
+  );
 }
 
 function nameIn(folder: string, path: string): string {

@@ -37,6 +37,10 @@ export interface Inlining {
   kept?: KeptFiles | undefined;
   /** Called with each file that contains no embed. */
   onPlainFile?(file: ScannableFile): void;
+  /** Called with each file that contains an embed, as it is before anything is fetched. */
+  onEmbeddingFile?(file: ScannableFile, bytes: Buffer): void;
+  /** Called with each file of an earlier run that stays as it is, and its bytes. */
+  onSame?(file: ScannableFile, bytes: Buffer): void;
   /** Finds snippets that were rendered but are not in the output. */
   findLost?(site: ScannedSite): readonly InvalidEmbed[];
   /** Called before anything is fetched or written. @throws if another process writes to the output. */
@@ -63,6 +67,7 @@ export async function inlineSnippets(
       inlining.onPlainFile?.(file);
       verifier.check(file, bytes);
     },
+    onEmbeddingFile: (file, bytes) => inlining.onEmbeddingFile?.(file, bytes),
     onSnippet: ({ request }) => fetcher.prefetch(request),
     paramsOf: ({ name, kind }) => pageParams(settings.params, pathOfFile(name, kind === 'html', urls)),
   });
@@ -93,7 +98,10 @@ export async function inlineSnippets(
     },
   });
   for (const warning of styled?.warnings ?? []) logger.warn(warning);
-  if (kept !== undefined) keepFiles(kept, { uses, snippets, settings, recorder, verifier, rewrite });
+  if (kept !== undefined) {
+    const onSame = (file: ScannableFile, bytes: Buffer) => inlining.onSame?.(file, bytes);
+    keepFiles(kept, { uses, snippets, settings, recorder, verifier, rewrite, onSame });
+  }
   if (site.files.length > 0) {
     const counts = { ...fetcher.counts, missing: missing.size, withoutKey: fetcher.showsChildren };
     logger.info(describeBuild(site, counts, performance.now() - start));

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { usesOf } from '../record/changes.ts';
 import {
   hashOf,
@@ -14,6 +14,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { type SnippetUse, snippetUse } from '../snippets/file-embeds.ts';
 import type { RewriteFile } from './inline-files.ts';
+import { readUnchanged } from './read-unchanged.ts';
 import type { FileRecorder } from './record-files.ts';
 import type { ScannableFile } from './scan-site.ts';
 import { recordedRules } from './site-manifest.ts';
@@ -67,13 +68,18 @@ export interface KeepOptions {
   recorder: FileRecorder;
   verifier: OutputVerifier;
   rewrite: RewriteFile;
+  /** Called with each file that is not written, and its bytes. */
+  onSame(file: ScannableFile, bytes: Buffer): void;
 }
+
+// No hash. A file that an interrupted run has not written is composed by the next one, even if only the rules for HTML
+// have changed.
+const outdated = 'outdated';
 
 /** Records kept files, and writes those that show another content than the service publishes now. */
 export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): void {
-  const { uses, snippets, settings, recorder, verifier, rewrite } = options;
-  const indexes = new Map(uses.map(({ request }, index) => [request.key, index]));
-  const moved = requestsOf(record).map(({ key }) => indexes.get(key) ?? -1);
+  const { uses, snippets, settings, recorder, verifier, rewrite, onSame } = options;
+  const moved = requestsOf(record).map((request) => recorder.indexOf(request));
   const contents = uses.map(({ request }) => snippets.get(request.key));
   const hashes = contents.map((snippet) => snippet && hashOf(snippet.content));
   const mayDiffer = hasOtherRules(record, settings);
@@ -82,24 +88,48 @@ export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): v
     const file = files.get(page.name);
     if (file === undefined) continue;
     const places = placesIn(record, page).map((place) => ({ ...place, snippet: moved[place.snippet] ?? -1 }));
-    const before = readFileSync(file.file);
-    if (!mayDiffer && places.every(({ snippet, content }) => content === hashes[snippet])) {
-      verifier.check(file, before);
-      recorder.keep(page.name, { ...page, places });
-      continue;
-    }
-    const { after, next } = renew(before, { ...page, places }, contents, hashes);
+    const before = readUnchanged(file, page.hash);
+    const isCurrent = !mayDiffer && places.every(({ snippet, content }) => content === hashes[snippet]);
+    const now = { ...page, places };
+    const { after, next } = isCurrent ? { after: before, next: now } : renew(before, now, contents, hashes);
     verifier.check(file, after);
-    if (!after.equals(before)) rewrite(file, before, () => ({ file: after }));
-    recorder.keep(page.name, next);
+    if (after.equals(before)) {
+      onSame(file, before);
+      recorder.keep(page.name, next);
+    } else {
+      rewrite(file, before, () => ({ file: after }));
+      const old = { ...now, places: places.map((place) => ({ ...place, content: outdated })) };
+      recorder.keep(page.name, old, next);
+    }
   }
+}
+
+const byStrictness: readonly Settings['html']['scripts'][] = ['allow', 'strip', 'error'];
+
+/**
+ * The options that the record's build had, and without which the contents of kept files would be other HTML. Those that
+ * only Astro's builds have, and a function that sanitizes, are never known here.
+ *
+ * @param isAstro whether the record may be that of a build of Astro, whose config is not read. Elsewhere, an option that
+ * is no longer there was removed.
+ */
+export function lostOptions({ record, files }: KeptFiles, { html }: Settings, isAstro: boolean): string[] {
+  if (files.size === 0) return [];
+  const { rules, classes } = record;
+  const lost = {
+    sanitize: rules.sanitizes && html.sanitize === undefined,
+    links: rules.links !== undefined,
+    images: rules.images !== undefined,
+    classes: classes !== undefined,
+    scripts: isAstro && byStrictness.indexOf(html.scripts) < byStrictness.indexOf(rules.scripts),
+    strict: isAstro && rules.strict && !html.strict,
+    csp: isAstro && rules.policy === 'hash' && html.policy !== 'hash',
+  };
+  return Object.entries(lost).flatMap(([option, isLost]) => (isLost ? [option] : []));
 }
 
 /** Whether the same content may be other HTML now. A function that sanitizes may have changed without a trace. */
 function hasOtherRules({ rules }: Manifest, settings: Settings): boolean {
   const now = recordedRules(settings);
-  return (
-    now.sanitizes ||
-    JSON.stringify(Object.entries(rules).sort()) !== JSON.stringify(Object.entries(now).sort())
-  );
+  return now.sanitizes || !isDeepStrictEqual(rules, now);
 }

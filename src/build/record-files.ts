@@ -4,6 +4,7 @@ import type { Placed } from '../embed/inline.ts';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import {
   contentRecord,
+  type FileState,
   hashOf,
   type Manifest,
   type ManifestContent,
@@ -86,9 +87,22 @@ export class FileRecorder {
     return added;
   }
 
-  /** Records a file that an earlier run has inlined. Its places have the indexes that snippets have here. */
-  keep(name: string, { hash, places, policies }: UnpackedState): void {
-    this.#files.push({ name, hash, places: this.#packer.pack(places), policies });
+  /** The index of a snippet; -1 if it is not recorded. */
+  indexOf({ key }: SnippetRequest): number {
+    return this.#indexes.get(key) ?? -1;
+  }
+
+  /**
+   * Records a file that an earlier run has inlined. Its places have the indexes that snippets have here.
+   *
+   * @param next what it is going to be, if it is written.
+   */
+  keep(name: string, now: UnpackedState, next?: UnpackedState): void {
+    this.#files.push({ name, ...this.#pack(now), next: next && this.#pack(next) });
+  }
+
+  #pack({ hash, places, policies }: UnpackedState): FileState {
+    return { hash, places: this.#packer.pack(places), policies };
   }
 
   /** Records what an earlier build has shown in collections. */

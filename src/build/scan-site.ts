@@ -114,6 +114,8 @@ export interface ScanOptions {
    * memory.
    */
   onPlainFile(file: ScannableFile, bytes: Buffer | undefined): void;
+  /** Called with each file that contains an embed, even if it is invalid. */
+  onEmbeddingFile?(file: ScannableFile, bytes: Buffer): void;
   /** Called with each snippet when its first file is found; more than once if that file repeats it. */
   onSnippet(use: SnippetUse): void;
   /** What the site adds to the params of each embed of a file. */
@@ -126,7 +128,7 @@ const maxKeptBytes = 32 * 1024 * 1024;
 /** Reads files and finds their embeds. */
 export async function scanSite(
   files: readonly ScannableFile[],
-  { onPlainFile, onSnippet, paramsOf }: ScanOptions,
+  { onPlainFile, onEmbeddingFile, onSnippet, paramsOf }: ScanOptions,
 ): Promise<ScannedSite> {
   const { readEmbeds } = await import('../snippets/file-embeds.ts');
   const { EmbedStore } = await import('./embed-store.ts');
@@ -145,6 +147,7 @@ export async function scanSite(
     for (const embed of flaws.invalid) invalid.push(embed);
     for (const warning of flaws.warnings) warnings.push(warning);
     if (embeds.length + flaws.invalid.length === 0) return onPlainFile(source, bytes);
+    onEmbeddingFile?.(source, bytes);
     for (const { request, inHeading } of embeds) {
       const use = uses.get(request.key);
       if (use?.places.length === 1) onSnippet(use);

@@ -44,7 +44,8 @@ export function recordedRules({ html, images }: Pick<Settings, 'html' | 'images'
     scripts,
     strict,
     policy,
-    links,
-    images: images && { hosts: [...images.hosts], assets: images.assets },
+    // Absent rather than `undefined`, as in a manifest that was read.
+    ...(links && { links }),
+    ...(images && { images: { hosts: [...images.hosts], assets: images.assets } }),
   };
 }

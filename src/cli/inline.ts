@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { inlineFolder } from '../build/inline-folder.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { userError } from '../failures/user-error.ts';
-import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
+import { cacheDirOf, manifestOf, usesAstro } from '../record/manifest-file.ts';
 import { readOptions } from '../settings/config-file.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
@@ -55,7 +55,8 @@ export async function inline(
     hasPolicy: options.csp === 'hash',
   });
   const file = manifest === undefined ? manifestOf(root, to) : resolve(manifest);
-  await inlineFolder({ from, to, manifest: file, settings, logger: { info: print, warn: printError } });
+  const logger = { info: print, warn: printError };
+  await inlineFolder({ from, to, manifest: file, settings, isAstro: usesAstro(root), logger });
   if (manifest === undefined) await keepOutOfGit(dirname(file));
 }
 

@@ -21,8 +21,12 @@ const cacheDirs = { astro: 'node_modules/.astro', other: '.cache' } as const;
 
 /** Where a project keeps its caches, as far as can be known without loading a config. */
 export function cacheDirOf(root: string): string {
-  const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
-  return join(root, usesAstro ? cacheDirs.astro : cacheDirs.other);
+  return join(root, usesAstro(root) ? cacheDirs.astro : cacheDirs.other);
+}
+
+/** Whether a project has an Astro config. */
+export function usesAstro(root: string): boolean {
+  return readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
 }
 
 /** The manifest of an output folder: the one that there is, or else where it would be. */
@@ -50,9 +54,13 @@ export function listManifests(root: string): string[] {
  * @param outDir the folder that Astro empties.
  */
 export function lockFile(manifest: string, outDir: string): string {
-  const inside = relative(outDir, manifest);
-  const isInside = !inside.startsWith('..') && !isAbsolute(inside);
-  return isInside ? lockElsewhere(manifest) : lockBeside(manifest);
+  return contains(outDir, manifest) ? lockElsewhere(manifest) : lockBeside(manifest);
+}
+
+/** Whether a path is that of a folder, or of something in it. */
+export function contains(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);
 }
 
 /** Where the lock may be if it is not known what Astro empties, since there is no manifest. */

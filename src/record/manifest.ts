@@ -61,7 +61,7 @@ const placesSchema = z.custom<PackedPlaces>(Array.isArray);
 
 const policiesSchema = z.array(z.object({ start: index, end: index, tag: z.string() }));
 
-/** A file as it is, or as a refresh makes it. */
+/** A file as it is, or as a refresh or `inline` makes it. */
 export interface FileState {
   /** The hash of the whole file. */
   hash: string;
@@ -78,7 +78,7 @@ export type UnpackedState = Omit<FileState, 'places'> & { places: Place[] };
 export interface ManifestFile extends FileState {
   /** Its path in the output folder, with slashes. */
   name: string;
-  /** What a refresh that is in progress, or was killed, makes of it. The file is in either state. */
+  /** What a refresh or `inline` that is in progress, or was killed, makes of it. The file is in either state. */
   next?: FileState | undefined;
 }
 
@@ -219,7 +219,7 @@ const manifestSchema = z.object({
   collections: z.array(
     z.object({ collection: z.string(), entry: z.string(), snippet: index, content: z.string() }),
   ),
-  /** Pages whose copies and compressed files a refresh that is in progress, or was killed, writes. */
+  /** Pages whose copies and compressed files a refresh or `inline` that is in progress, or was killed, writes. */
   renewing: z.array(renewingSchema).optional(),
   /**
    * What the command of `refresh --after` has yet to rebuild. Present, even if it is empty, from before pages are

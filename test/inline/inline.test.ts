@@ -150,6 +150,17 @@ describe('astro-snippets inline, in place', () => {
     expect(await folder.read('public/a.html')).not.toContain('onclick');
   });
 
+  test('in a project with an Astro config, files of a build with stricter options are left alone', async () => {
+    const folder = await folderWith({ 'public/a.html': embed(1), 'astro.config.mjs': '' });
+    await runs(folder, ['inline', 'public', '--scripts', 'strip', '--strict']);
+    service.put(1, '<b>one</b><script>go()</script>');
+    expect(await runs(folder, ['inline', 'public'], 2)).toContain(
+      'public has files of a build with options that this command does not have: scripts, strict. Nothing was written.',
+    );
+    expect(await folder.read('public/a.html')).toBe('<b>one</b>');
+    await runs(folder, ['inline', 'public', '--scripts', 'strip', '--strict']);
+  });
+
   test('a folder without embeds needs no key, and can be listed and checked', async () => {
     const folder = await folderWith({ 'public/a.html': '<p>plain</p>' });
     const { exitCode } = await run(folder, ['inline', 'public'], { SNIPPETS_API_KEY: '' });
