@@ -5,7 +5,7 @@ import { containsKnownKey } from '../client/known-keys.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
-import { possibleLockFiles } from '../record/manifest-file.ts';
+import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { describeHolder, type WaitOptions, waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import {
   type PageToBuild,
@@ -17,7 +17,13 @@ import {
 import { type StaleFile, settle } from '../record/side-products/pending.ts';
 import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
 import { exitCodes, nameOf, print, printError, printPatch } from './output.ts';
-import { manifestPath, type OpenedChanges, openChanges, type ProjectOptions } from './project.ts';
+import {
+  manifestPath,
+  type OpenedChanges,
+  openChanges,
+  openProject,
+  type ProjectOptions,
+} from './project.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -26,10 +32,12 @@ export interface RefreshOptions {
   after?: string;
 }
 
+type UpdateOptions = Pick<RefreshOptions, 'skipModified' | 'after'>;
+
 export interface RefreshResult {
   /** The pages that were written. */
   written: string[];
-  /** What a refresh could not bring up to date. Nothing was written, unless pages are skipped or a command was run. */
+  /** What a refresh could not update. Nothing was written, unless pages are skipped or a command was run. */
   toBuild: PageToBuild[];
   /** What of it a command can renew. */
   stale?: readonly StaleFile[];
@@ -62,18 +70,34 @@ export async function refresh(project: ProjectOptions, options: RefreshOptions):
 
 /**
  * Writes what has changed since the build into the pages of the project in the current folder, and runs the command that
- * renews what was made from them. Waits while a build, or another refresh, writes to the same output.
+ * renews what was made from them. Waits while a build, or another refresh, writes to the same output, and while another
+ * such command is running.
  *
  * @throws AstroError with one report if a snippet could not be fetched. Nothing was written then.
  */
 export async function updateSite(
   project: ProjectOptions,
-  options: Pick<RefreshOptions, 'skipModified' | 'after'>,
+  options: UpdateOptions,
   signal?: AbortSignal,
 ): Promise<SiteUpdate> {
   const file = await manifestPath(project);
   // A build that is running has removed the record, and writes a new one.
   for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(signal));
+  const located = { ...project, manifest: file };
+  const update = () => updateRecorded(located, options, signal);
+  if (options.after === undefined) return update();
+  // From before the plan: what one command is renewing must not be in the plan of another refresh.
+  const { lock } = await openProject(located);
+  return whileLocked(commandLockFile(lock), update, signal);
+}
+
+async function updateRecorded(
+  project: ProjectOptions & { manifest: string },
+  options: UpdateOptions,
+  signal: AbortSignal | undefined,
+): Promise<SiteUpdate> {
+  const { manifest: file } = project;
+  const { after } = options;
   for (;;) {
     const record = await readRecord(file);
     const changes = await openChanges(project, { signal, writes: true });
@@ -81,13 +105,15 @@ export async function updateSite(
     const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.
       if (!isSame(record, await readRecord(file))) return undefined;
-      return { ...(await writeChanges(changes, options)), record: await readRecord(file) };
+      const { runsCommand, ...update } = await writeChanges(changes, options);
+      return { update, record: after !== undefined && runsCommand ? await readRecord(file) : undefined };
     });
     if (done === undefined) continue;
-    const { runsCommand, record: written, ...update } = done;
-    if (options.after === undefined || !runsCommand) return update;
-    // Without the lock: the command may be a build, which takes it itself, and whose record is left as it is.
-    const ran = await runAfter(options.after, update.stale);
+    const { update, record: written } = done;
+    if (after === undefined || written === undefined) return update;
+    // Without the lock of the output: the command may be a build, which takes it itself, and whose record is left as it
+    // is.
+    const ran = await runAfter(after, update.stale);
     if (ran.status === 0) {
       await locked(async () => {
         if (isSame(written, await readRecord(file))) await settle(file, ran.left);
@@ -128,7 +154,7 @@ function waiting(signal: AbortSignal | undefined): WaitOptions {
 
 async function writeChanges(
   changes: OpenedChanges,
-  { skipModified = false, after }: Pick<RefreshOptions, 'skipModified' | 'after'>,
+  { skipModified = false, after }: UpdateOptions,
 ): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
   const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });

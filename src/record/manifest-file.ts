@@ -60,6 +60,11 @@ export function possibleLockFiles(manifest: string): string[] {
   return [lockBeside(manifest), lockElsewhere(manifest)];
 }
 
+/** The lock of the command of `refresh --after`, which may be a build that takes the lock of the output itself. */
+export function commandLockFile(lock: string): string {
+  return `${lock}.after`;
+}
+
 function lockBeside(manifest: string): string {
   return join(dirname(manifest), `${basename(manifest, '.json')}.lock`);
 }
