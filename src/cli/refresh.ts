@@ -32,7 +32,10 @@ export interface RefreshOptions {
   after?: string;
 }
 
-type UpdateOptions = Pick<RefreshOptions, 'skipModified' | 'after'>;
+interface UpdateOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
+  /** Called before pages are written, or the command is run. */
+  beforeWrite?: (() => Promise<unknown>) | undefined;
+}
 
 export interface RefreshResult {
   /** The pages that were written. */
@@ -49,6 +52,8 @@ export interface RefreshResult {
 export interface SiteUpdate extends RefreshResult {
   /** Tells contents of the service apart: changes with each snippet of the site that is published. */
   published: string;
+  /** Whether a command of `--after` still has to succeed. */
+  isUnfinished: boolean;
 }
 
 /** `astro-snippets refresh`: updates the built site without building it again. */
@@ -154,7 +159,7 @@ function waiting(signal: AbortSignal | undefined): WaitOptions {
 
 async function writeChanges(
   changes: OpenedChanges,
-  { skipModified = false, after }: UpdateOptions,
+  { skipModified = false, after, beforeWrite }: UpdateOptions,
 ): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
   const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });
@@ -164,8 +169,11 @@ async function writeChanges(
   const published = hashOf(JSON.stringify(snippets.map((snippet) => snippet?.content)));
   const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
   if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
-    return { written: [], toBuild: refused, stale, published, runsCommand: false };
+    const isUnfinished = manifest.pending !== undefined;
+    return { written: [], toBuild: refused, stale, published, isUnfinished, runsCommand: false };
   }
+  const runsCommand = pages.length > 0 || manifest.pending !== undefined;
+  if (runsCommand) await beforeWrite?.();
   let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
     for (const warning of warnings) printError(warning);
@@ -177,13 +185,14 @@ async function writeChanges(
   }
   const skipped = new Set(leftAlone.map(({ name }) => name));
   const written = pages.map(({ page }) => page.name).filter((name) => !skipped.has(name));
-  const runsCommand = pages.length > 0 || manifest.pending !== undefined;
-  return { written, toBuild: [...toBuild, ...leftAlone], stale, published, runsCommand };
+  const left = [...toBuild, ...leftAlone];
+  return { written, toBuild: left, stale, published, isUnfinished: false, runsCommand };
 }
 
 function withCommand(update: SiteUpdate, after: AfterResult): SiteUpdate {
   const notRenewed = linesOf(after.left, () => 'was not renewed by the command');
-  return { ...update, toBuild: [...update.toBuild, ...notRenewed], stale: after.left, after };
+  const isUnfinished = after.status !== 0 || after.left.length > 0;
+  return { ...update, toBuild: [...update.toBuild, ...notRenewed], stale: after.left, isUnfinished, after };
 }
 
 /** What is, or would be, out of date without a command that renews it. */
