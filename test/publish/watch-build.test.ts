@@ -27,6 +27,7 @@ describe('a watched site with a build command', () => {
     const site = new WatchedSite({
       every,
       needsDeploy: false,
+      isUnfinished: false,
       signal: new AbortController().signal,
       clock,
       async update() {
