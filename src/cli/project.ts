@@ -1,6 +1,7 @@
 import { existsSync, type Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
@@ -135,6 +136,8 @@ interface ChangesOptions {
 export interface OpenedChanges extends Project, Changes {
   /** The bytes of an image that was downloaded, by its name. */
   readImage(name: string): Promise<Uint8Array | undefined>;
+  /** Whether a file contains the API key. */
+  containsKey(bytes: Buffer): boolean;
 }
 
 /**
@@ -160,7 +163,10 @@ export async function openChanges(
   );
   const readImage = (name: string) => fetcher.readImage(name);
   try {
-    return { ...project, ...(await findChanges(manifest, fetcher, signal)), readImage };
+    const changes = await findChanges(manifest, fetcher, signal);
+    // Without a snippet, no key is needed.
+    const containsKey = settings.apiKey === undefined ? () => false : keyDetector(settings.apiKey);
+    return { ...project, ...changes, readImage, containsKey };
   } finally {
     await fetcher.close();
   }

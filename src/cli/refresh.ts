@@ -1,7 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { systemClock } from '../client/clock.ts';
 import { count } from '../client/format.ts';
-import { containsKnownKey } from '../client/known-keys.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
@@ -164,7 +163,7 @@ async function writeChanges(
   const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });
   const plan = await planRefresh(file, manifest, snippets);
-  refuseKey(plan.pages);
+  refuseKey(changes, plan.pages);
   const { pages, toBuild, stale } = plan;
   const published = hashOf(JSON.stringify(snippets.map((snippet) => snippet?.content)));
   const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
@@ -201,9 +200,10 @@ function refusalsOf({ stale }: RefreshPlan, { pending }: Manifest): PageToBuild[
 }
 
 async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions): Promise<RefreshResult> {
-  const { file, manifest, snippets } = await openChanges(project, { writes: true });
+  const changes = await openChanges(project, { writes: true });
+  const { file, manifest, snippets } = changes;
   const plan = await planRefresh(file, manifest, snippets);
-  refuseKey(plan.pages);
+  refuseKey(changes, plan.pages);
   const { diffContents } = await import('../record/content-diff.ts');
   for (const diff of diffContents(manifest, plan.pages)) {
     print(`${nameOf(diff.request)}, on ${count(diff.pages.length, 'page')}`);
@@ -215,8 +215,8 @@ async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions
 }
 
 /** @throws AstroError if a page would contain the API key, as a build does. */
-function refuseKey(pages: readonly RefreshedPage[]): void {
-  const names = pages.filter(({ after }) => containsKnownKey(after.toString())).map(({ page }) => page.name);
+function refuseKey({ containsKey }: OpenedChanges, pages: readonly RefreshedPage[]): void {
+  const names = pages.filter(({ after }) => containsKey(after)).map(({ page }) => page.name);
   if (names.length === 0) return;
   throw userError('published-key', `The API key would be in ${listPlaces(names)}. Nothing was written.`);
 }
