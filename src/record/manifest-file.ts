@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { isHeld } from './output-lock.ts';
 
 /**
  * Each output folder of a project has a manifest of its own. It is in Astro's cache directory, or where there is no
@@ -34,14 +35,20 @@ export function manifestOf(root: string, outDir: string): string {
   return [own, ...all].find((file) => existsSync(file)) ?? own;
 }
 
-/** All manifests of a project. */
+/** All manifests of a project. While a build is running, there is only the lock of its own. */
 export function listManifests(root: string): string[] {
   return Object.values(cacheDirs).flatMap((dir) => {
     const folder = dirname(manifestFile({ cacheDir: join(root, dir), root, outDir: root }));
     const names = existsSync(folder) ? readdirSync(folder) : [];
-    return names.filter((name) => /^manifest(?:\..+)?\.json$/.test(name)).map((name) => join(folder, name));
+    const isFound = (name: string) =>
+      isRecord.test(name) || (isLock.test(name) && isHeld(join(folder, name)));
+    const records = names.filter(isFound);
+    return [...new Set(records.map((name) => join(folder, name.replace(isLock, '$1.json'))))];
   });
 }
+
+const isRecord = /^manifest(?:\..+)?\.json$/;
+const isLock = /^(manifest(?:\..+)?)\.lock$/;
 
 /**
  * The lock of an output folder is beside its manifest. Astro empties the output, so a cache folder in there cannot

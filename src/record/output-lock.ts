@@ -115,12 +115,22 @@ export async function waitUntilFree(
 ): Promise<void> {
   let isWaiting = false;
   for (;;) {
-    const holder = readHolder(file);
-    if (holder === undefined || isAbandoned(sightingOf(file, holder))) return;
+    const holder = currentHolder(file);
+    if (holder === undefined) return;
     if (!isWaiting) onWait(holder);
     isWaiting = true;
     await clock.wait(pause, signal);
   }
+}
+
+/** Whether a process holds a lock. */
+export function isHeld(file: string): boolean {
+  return currentHolder(file) !== undefined;
+}
+
+function currentHolder(file: string): LockHolder | undefined {
+  const holder = readHolder(file);
+  return holder === undefined || isAbandoned(sightingOf(file, holder)) ? undefined : holder;
 }
 
 /** A holder in the middle of a sentence: `the build of process 42 on web-1, since 12:30:05`. */
