@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { writeError } from './failures/write-error.ts';
 
 /**
  * Replaces a file as a whole: a reader sees all of the old bytes or all of the new ones, even if the process is killed.
+ * Its permissions stay.
  *
  * @param temporary the file that is written first. In the output folder it needs a known name, so that it can be
  * removed if it is left behind.
@@ -17,6 +18,7 @@ export async function writeAtomically(
 ): Promise<void> {
   try {
     await writeFile(temporary, bytes);
+    copyMode(file, temporary);
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -25,7 +27,8 @@ export async function writeAtomically(
 }
 
 /**
- * The same for many small files: takes half the time of {@link writeAtomically}, and keeps the process waiting.
+ * The same for many small files that are not published: takes half the time of {@link writeAtomically}, and keeps the
+ * process waiting.
  *
  * @throws AstroError that says why the file could not be written.
  */
@@ -38,4 +41,11 @@ export function writeSmallFile(file: string, text: string): void {
     rmSync(temporary, { force: true });
     throw writeError(file, error, 'It stays as it was.');
   }
+}
+
+/** Gives a file the permissions of another one, if that exists. When a file is written, the umask takes some away. */
+export function copyMode(from: string, to: string): void {
+  const mode = statSync(from, { throwIfNoEntry: false })?.mode;
+  // Not all file systems have modes to change.
+  if (mode !== undefined && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeError } from '../failures/write-error.ts';
+import { copyMode } from '../write-atomically.ts';
 import { inTurns } from './in-turns.ts';
 
 const suffix = '.inline.tmp';
@@ -29,7 +30,8 @@ export class StagedFiles {
       const folder = mkdirSync(dirname(target), { recursive: true });
       if (folder !== undefined) this.#newFolders.push(folder);
       this.#targets.add(target);
-      writeFileSync(target + suffix, bytes, { mode: statSync(like).mode });
+      writeFileSync(target + suffix, bytes);
+      copyMode(like, target + suffix);
     } catch (error) {
       throw writeError(target, error, 'Nothing was changed.');
     }

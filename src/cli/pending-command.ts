@@ -1,4 +1,5 @@
-import { access, mkdir, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 // A build renews the record before the command after it, such as a deployment, has succeeded. The record alone would
@@ -24,8 +25,8 @@ export async function runPendingCommand(
   recordOf: () => Promise<string>,
   run: () => Promise<number>,
 ): Promise<number> {
-  const status = await buildPending(recordOf, run);
-  if (status === 0) await rm(pendingFile(await recordOf()), { force: true });
+  const { result: status, token } = await whilePending(recordOf, run);
+  if (status === 0) await clearPending(await recordOf(), token);
   return status;
 }
 
@@ -34,19 +35,38 @@ export async function runPendingCommand(
  * built is deployed even if this process ends in between.
  */
 export async function buildPending<T>(recordOf: () => Promise<string>, run: () => Promise<T>): Promise<T> {
-  const before = await recordOf();
-  await markPending(before);
-  const result = await run();
-  const record = await recordOf();
-  // Again, since a build may have emptied the folder, or left its record elsewhere.
-  await markPending(record);
-  if (record !== before) await rm(pendingFile(before), { force: true });
-  return result;
+  return (await whilePending(recordOf, run)).result;
 }
 
-async function markPending(record: string): Promise<void> {
+/**
+ * Makes {@link isCommandPending} true.
+ *
+ * @returns what tells this call from others. A command that ends does not clear what a later one has set.
+ */
+export async function markPending(record: string, token: string = randomUUID()): Promise<string> {
   await mkdir(dirname(record), { recursive: true });
-  await writeFile(pendingFile(record), '');
+  await writeFile(pendingFile(record), token);
+  return token;
+}
+
+async function whilePending<T>(
+  recordOf: () => Promise<string>,
+  run: () => Promise<T>,
+): Promise<{ result: T; token: string }> {
+  const before = await recordOf();
+  const token = await markPending(before);
+  const result = await run();
+  const record = await recordOf();
+  // A build may have emptied the folder, or left its record elsewhere.
+  if (!(await isCommandPending(record))) await markPending(record, token);
+  if (record !== before) await clearPending(before, token);
+  return { result, token };
+}
+
+async function clearPending(record: string, token: string): Promise<void> {
+  const file = pendingFile(record);
+  const written = await readFile(file, 'utf8').catch(() => undefined);
+  if (written === token) await rm(file, { force: true });
 }
 
 /** Each record has its own: outputs of one project are deployed by commands of their own. */

@@ -1,6 +1,7 @@
 import { existsSync, type Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
@@ -135,6 +136,8 @@ interface ChangesOptions {
 export interface OpenedChanges extends Project, Changes {
   /** The bytes of an image that was downloaded, by its name. */
   readImage(name: string): Promise<Uint8Array | undefined>;
+  /** Whether a file contains the API key. */
+  containsKey(bytes: Buffer): boolean;
 }
 
 /**
@@ -160,7 +163,10 @@ export async function openChanges(
   );
   const readImage = (name: string) => fetcher.readImage(name);
   try {
-    return { ...project, ...(await findChanges(manifest, fetcher, signal)), readImage };
+    const changes = await findChanges(manifest, fetcher, signal);
+    // Without a snippet, no key is needed.
+    const containsKey = settings.apiKey === undefined ? () => false : keyDetector(settings.apiKey);
+    return { ...project, ...changes, readImage, containsKey };
   } finally {
     await fetcher.close();
   }
@@ -180,7 +186,7 @@ function statOf(output: string): Promise<Stats | undefined> {
 /**
  * Where the record of the last build is, whether or not there is one. Each output folder has its own. If none is named,
  * it is that of `dist`; in a project without such a folder, the only one there is. An output that was moved has the
- * record whose pages it contains.
+ * record that most of its pages are from.
  */
 export async function manifestPath({ manifest, output }: ProjectOptions): Promise<string> {
   if (manifest !== undefined) return resolve(manifest);
@@ -195,19 +201,37 @@ export async function manifestPath({ manifest, output }: ProjectOptions): Promis
     const [only, ...more] = records;
     return only !== undefined && more.length === 0 ? only : own;
   }
-  for (const record of [own, ...records]) if (await describes(record, outDir)) return record;
-  return own;
+  let best: Resemblance = { record: own, pages: 0, builtAt: '' };
+  for (const record of new Set([own, ...records])) {
+    const found = await compare(record, outDir);
+    // Of two outputs that are alike, each keeps its own record.
+    const isBetter = best.record === own ? found.pages > best.pages : isCloser(found, best);
+    if (isBetter) best = found;
+  }
+  return best.record;
+}
+
+interface Resemblance {
+  record: string;
+  /** How many pages of a folder are those of the record. */
+  pages: number;
+  builtAt: string;
+}
+
+function isCloser(one: Resemblance, other: Resemblance): boolean {
+  return one.pages === other.pages ? one.builtAt > other.builtAt : one.pages > other.pages;
 }
 
 // Others may have changed a page, but hardly all of the first.
 const pagesCompared = 20;
 
-/** Whether a record is about the pages in a folder, also during a refresh. */
-async function describes(record: string, folder: string): Promise<boolean> {
+/** Compares the first pages of a record with those in a folder, also during a refresh. */
+async function compare(record: string, folder: string): Promise<Resemblance> {
   const { manifest } = await readManifest(record);
+  let pages = 0;
   for (const { name, hash, next } of manifest?.files.slice(0, pagesCompared) ?? []) {
     const bytes = await readFile(join(folder, name)).catch(() => undefined);
-    if (bytes !== undefined && [hash, next?.hash].includes(hashOf(bytes))) return true;
+    if (bytes !== undefined && [hash, next?.hash].includes(hashOf(bytes))) pages += 1;
   }
-  return false;
+  return { record, pages, builtAt: manifest?.builtAt ?? '' };
 }

@@ -1,11 +1,10 @@
 import { readFile, rm } from 'node:fs/promises';
 import { systemClock } from '../client/clock.ts';
 import { count } from '../client/format.ts';
-import { containsKnownKey } from '../client/known-keys.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
-import { possibleLockFiles } from '../record/manifest-file.ts';
+import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { describeHolder, type WaitOptions, waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import {
   type PageToBuild,
@@ -17,7 +16,13 @@ import {
 import { type StaleFile, settle } from '../record/side-products/pending.ts';
 import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
 import { exitCodes, nameOf, print, printError, printPatch } from './output.ts';
-import { manifestPath, type OpenedChanges, openChanges, type ProjectOptions } from './project.ts';
+import {
+  manifestPath,
+  type OpenedChanges,
+  openChanges,
+  openProject,
+  type ProjectOptions,
+} from './project.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -26,10 +31,15 @@ export interface RefreshOptions {
   after?: string;
 }
 
+interface UpdateOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
+  /** Called before pages are written, or the command is run. */
+  beforeWrite?: (() => Promise<unknown>) | undefined;
+}
+
 export interface RefreshResult {
   /** The pages that were written. */
   written: string[];
-  /** What a refresh could not bring up to date. Nothing was written, unless pages are skipped or a command was run. */
+  /** What a refresh could not update. Nothing was written, unless pages are skipped or a command was run. */
   toBuild: PageToBuild[];
   /** What of it a command can renew. */
   stale?: readonly StaleFile[];
@@ -41,6 +51,8 @@ export interface RefreshResult {
 export interface SiteUpdate extends RefreshResult {
   /** Tells contents of the service apart: changes with each snippet of the site that is published. */
   published: string;
+  /** Whether a command of `--after` still has to succeed. */
+  isUnfinished: boolean;
 }
 
 /** `astro-snippets refresh`: updates the built site without building it again. */
@@ -62,18 +74,34 @@ export async function refresh(project: ProjectOptions, options: RefreshOptions):
 
 /**
  * Writes what has changed since the build into the pages of the project in the current folder, and runs the command that
- * renews what was made from them. Waits while a build, or another refresh, writes to the same output.
+ * renews what was made from them. Waits while a build, or another refresh, writes to the same output, and while another
+ * such command is running.
  *
  * @throws AstroError with one report if a snippet could not be fetched. Nothing was written then.
  */
 export async function updateSite(
   project: ProjectOptions,
-  options: Pick<RefreshOptions, 'skipModified' | 'after'>,
+  options: UpdateOptions,
   signal?: AbortSignal,
 ): Promise<SiteUpdate> {
   const file = await manifestPath(project);
   // A build that is running has removed the record, and writes a new one.
   for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(signal));
+  const located = { ...project, manifest: file };
+  const update = () => updateRecorded(located, options, signal);
+  if (options.after === undefined) return update();
+  // From before the plan: what one command is renewing must not be in the plan of another refresh.
+  const { lock } = await openProject(located);
+  return whileLocked(commandLockFile(lock), update, signal);
+}
+
+async function updateRecorded(
+  project: ProjectOptions & { manifest: string },
+  options: UpdateOptions,
+  signal: AbortSignal | undefined,
+): Promise<SiteUpdate> {
+  const { manifest: file } = project;
+  const { after } = options;
   for (;;) {
     const record = await readRecord(file);
     const changes = await openChanges(project, { signal, writes: true });
@@ -81,13 +109,15 @@ export async function updateSite(
     const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.
       if (!isSame(record, await readRecord(file))) return undefined;
-      return { ...(await writeChanges(changes, options)), record: await readRecord(file) };
+      const { runsCommand, ...update } = await writeChanges(changes, options);
+      return { update, record: after !== undefined && runsCommand ? await readRecord(file) : undefined };
     });
     if (done === undefined) continue;
-    const { runsCommand, record: written, ...update } = done;
-    if (options.after === undefined || !runsCommand) return update;
-    // Without the lock: the command may be a build, which takes it itself, and whose record is left as it is.
-    const ran = await runAfter(options.after, update.stale);
+    const { update, record: written } = done;
+    if (after === undefined || written === undefined) return update;
+    // Without the lock of the output: the command may be a build, which takes it itself, and whose record is left as it
+    // is.
+    const ran = await runAfter(after, update.stale);
     if (ran.status === 0) {
       await locked(async () => {
         if (isSame(written, await readRecord(file))) await settle(file, ran.left);
@@ -128,18 +158,21 @@ function waiting(signal: AbortSignal | undefined): WaitOptions {
 
 async function writeChanges(
   changes: OpenedChanges,
-  { skipModified = false, after }: Pick<RefreshOptions, 'skipModified' | 'after'>,
+  { skipModified = false, after, beforeWrite }: UpdateOptions,
 ): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
   const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });
   const plan = await planRefresh(file, manifest, snippets);
-  refuseKey(plan.pages);
+  refuseKey(changes, plan.pages);
   const { pages, toBuild, stale } = plan;
   const published = hashOf(JSON.stringify(snippets.map((snippet) => snippet?.content)));
   const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
   if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
-    return { written: [], toBuild: refused, stale, published, runsCommand: false };
+    const isUnfinished = manifest.pending !== undefined;
+    return { written: [], toBuild: refused, stale, published, isUnfinished, runsCommand: false };
   }
+  const runsCommand = pages.length > 0 || manifest.pending !== undefined;
+  if (runsCommand) await beforeWrite?.();
   let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
     for (const warning of warnings) printError(warning);
@@ -151,13 +184,14 @@ async function writeChanges(
   }
   const skipped = new Set(leftAlone.map(({ name }) => name));
   const written = pages.map(({ page }) => page.name).filter((name) => !skipped.has(name));
-  const runsCommand = pages.length > 0 || manifest.pending !== undefined;
-  return { written, toBuild: [...toBuild, ...leftAlone], stale, published, runsCommand };
+  const left = [...toBuild, ...leftAlone];
+  return { written, toBuild: left, stale, published, isUnfinished: false, runsCommand };
 }
 
 function withCommand(update: SiteUpdate, after: AfterResult): SiteUpdate {
   const notRenewed = linesOf(after.left, () => 'was not renewed by the command');
-  return { ...update, toBuild: [...update.toBuild, ...notRenewed], stale: after.left, after };
+  const isUnfinished = after.status !== 0 || after.left.length > 0;
+  return { ...update, toBuild: [...update.toBuild, ...notRenewed], stale: after.left, isUnfinished, after };
 }
 
 /** What is, or would be, out of date without a command that renews it. */
@@ -166,9 +200,10 @@ function refusalsOf({ stale }: RefreshPlan, { pending }: Manifest): PageToBuild[
 }
 
 async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions): Promise<RefreshResult> {
-  const { file, manifest, snippets } = await openChanges(project, { writes: true });
+  const changes = await openChanges(project, { writes: true });
+  const { file, manifest, snippets } = changes;
   const plan = await planRefresh(file, manifest, snippets);
-  refuseKey(plan.pages);
+  refuseKey(changes, plan.pages);
   const { diffContents } = await import('../record/content-diff.ts');
   for (const diff of diffContents(manifest, plan.pages)) {
     print(`${nameOf(diff.request)}, on ${count(diff.pages.length, 'page')}`);
@@ -180,8 +215,8 @@ async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions
 }
 
 /** @throws AstroError if a page would contain the API key, as a build does. */
-function refuseKey(pages: readonly RefreshedPage[]): void {
-  const names = pages.filter(({ after }) => containsKnownKey(after.toString())).map(({ page }) => page.name);
+function refuseKey({ containsKey }: OpenedChanges, pages: readonly RefreshedPage[]): void {
+  const names = pages.filter(({ after }) => containsKey(after)).map(({ page }) => page.name);
   if (names.length === 0) return;
   throw userError('published-key', `The API key would be in ${listPlaces(names)}. Nothing was written.`);
 }

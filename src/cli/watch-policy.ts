@@ -2,7 +2,9 @@
 export interface WatchState {
   /** Pages were written or built, and the deploy command has not succeeded since. */
   needsDeploy: boolean;
-  /** What only a build can bring up to date: differs when something else has to be built. */
+  /** What was made from the pages is out of date, so the site must not be deployed. */
+  isUnfinished: boolean;
+  /** What only a build can update: differs when something else has to be built. */
   toBuild: string | undefined;
   /** Builds that failed in a row. */
   failures: number;
@@ -15,7 +17,7 @@ export type WatchEvent =
   | { kind: 'checked'; written: boolean; toBuild?: string | undefined }
   /** The service is in trouble, so nothing is known. */
   | { kind: 'trouble' }
-  /** Pages were written, and what was made from them is not up to date. */
+  /** What was made from the pages is out of date. */
   | { kind: 'unfinished' }
   | { kind: 'built' | 'deployed'; succeeded: boolean };
 
@@ -50,7 +52,7 @@ export function nextAction(
     case 'trouble':
       return deployOrWait(state);
     case 'unfinished':
-      return { state: { ...state, needsDeploy: true }, action: 'wait' };
+      return { state: { ...state, needsDeploy: true, isUnfinished: true }, action: 'wait' };
     case 'checked': {
       const needsDeploy = state.needsDeploy || event.written;
       const { toBuild } = event;
@@ -74,6 +76,7 @@ export function nextAction(
 /** The state of a watch that has just begun. */
 export const idle: Readonly<WatchState> = {
   needsDeploy: false,
+  isUnfinished: false,
   toBuild: undefined,
   failures: 0,
   buildAt: 0,
@@ -84,7 +87,8 @@ function isSame(toBuild: string, { toBuild: before, failures }: WatchState): boo
   return toBuild === before || (toBuild === noRecord && failures > 0);
 }
 
-/** What a failed build has left in the output must not be deployed. */
+/** Neither what a failed build has left in the output nor an old search index must be deployed. */
 function deployOrWait(state: WatchState): { state: WatchState; action: WatchAction } {
-  return { state, action: state.needsDeploy && state.failures === 0 ? 'deploy' : 'wait' };
+  const { needsDeploy, isUnfinished, failures } = state;
+  return { state, action: needsDeploy && !isUnfinished && failures === 0 ? 'deploy' : 'wait' };
 }

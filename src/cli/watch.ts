@@ -4,7 +4,7 @@ import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/user-error.ts';
 import { explain } from './explain.ts';
 import { exitCodes, print } from './output.ts';
-import { buildPending, isCommandPending, runPendingCommand } from './pending-command.ts';
+import { buildPending, isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
 import { findManifest, manifestPath, openProject, type ProjectOptions } from './project.ts';
 import { afterFailure, type SiteUpdate, updateSite } from './refresh.ts';
 import { runCommand } from './run-command.ts';
@@ -21,7 +21,7 @@ import {
 export interface WatchOptions {
   /** In milliseconds. */
   every: number;
-  /** Builds the site where a refresh cannot bring it up to date. */
+  /** Builds the site where a refresh cannot update it. */
   build?: string;
   /** Deploys the site. */
   exec?: string;
@@ -38,18 +38,22 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
     const run = () => buildSite(project, command);
     return exec === undefined ? run() : buildPending(recordOf, run);
   };
+  // What is written is deployed even if this process ends before that.
+  const beforeWrite = exec === undefined ? undefined : async () => markPending(await recordOf());
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
   if (build === undefined || (await findManifest(project)) !== undefined) await openProject(project);
   const needsDeploy = exec !== undefined && (await isCommandPending(await recordOf()));
+  const isUnfinished = (await findManifest(project))?.pending !== undefined;
   await untilInterrupted(async (signal) => {
     // Not before signals are handled, since a caller may stop the command as soon as it says so.
     print(`Checking every ${every / 1000} s. Press Ctrl-C to stop.`);
     const site = new WatchedSite({
       every,
       needsDeploy,
+      isUnfinished,
       signal,
       clock: systemClock,
-      update: () => updateSite(project, options, signal),
+      update: () => updateSite(project, { ...options, beforeWrite }, signal),
       build: build === undefined ? undefined : () => builds(build),
       deploy: async () => (exec === undefined ? 0 : runPendingCommand(recordOf, () => runCommand(exec))),
       log: (line) => {
@@ -75,6 +79,8 @@ export interface WatchedSiteOptions {
   every: number;
   /** Whether there is something to deploy from the start. */
   needsDeploy: boolean;
+  /** Whether what was made from the pages is out of date from the start. */
+  isUnfinished: boolean;
   /** When it is aborted, nothing more is begun. */
   signal: AbortSignal;
   clock: Pick<Clock, 'now'>;
@@ -99,7 +105,8 @@ export class WatchedSite {
 
   constructor(options: WatchedSiteOptions) {
     this.#options = options;
-    this.#state = { ...idle, needsDeploy: options.needsDeploy };
+    const { needsDeploy, isUnfinished } = options;
+    this.#state = { ...idle, needsDeploy, isUnfinished };
   }
 
   async update(): Promise<void> {
@@ -122,7 +129,7 @@ export class WatchedSite {
   async #check(): Promise<WatchEvent> {
     const { update, build, log } = this.#options;
     try {
-      const { written, toBuild, published, after } = await update();
+      const { written, toBuild, published, isUnfinished, after } = await update();
       if (this.#trouble !== undefined) log('The check succeeded again.');
       this.#trouble = undefined;
       for (const name of written) log(`${name} is up to date`);
@@ -133,7 +140,7 @@ export class WatchedSite {
         log(`${failure} It is run again with the next check.`);
         return { kind: 'unfinished' };
       }
-      if (build === undefined && after !== undefined && after.left.length > 0) return { kind: 'unfinished' };
+      if (build === undefined && isUnfinished) return { kind: 'unfinished' };
       const what = reasons === '' ? undefined : `${reasons}\n${published}`;
       // The command may be that of an earlier check, whose pages were not deployed without it.
       return { kind: 'checked', written: written.length > 0 || after !== undefined, toBuild: what };

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { isHeld } from './output-lock.ts';
 
 /**
  * Each output folder of a project has a manifest of its own. It is in Astro's cache directory, or where there is no
@@ -38,14 +39,20 @@ export function manifestOf(root: string, outDir: string): string {
   return [own, ...all].find((file) => existsSync(file)) ?? own;
 }
 
-/** All manifests of a project. */
+/** All manifests of a project. While a build is running, there is only the lock of its own. */
 export function listManifests(root: string): string[] {
   return Object.values(cacheDirs).flatMap((dir) => {
     const folder = dirname(manifestFile({ cacheDir: join(root, dir), root, outDir: root }));
     const names = existsSync(folder) ? readdirSync(folder) : [];
-    return names.filter((name) => /^manifest(?:\..+)?\.json$/.test(name)).map((name) => join(folder, name));
+    const isFound = (name: string) =>
+      isRecord.test(name) || (isLock.test(name) && isHeld(join(folder, name)));
+    const records = names.filter(isFound);
+    return [...new Set(records.map((name) => join(folder, name.replace(isLock, '$1.json'))))];
   });
 }
+
+const isRecord = /^manifest(?:\..+)?\.json$/;
+const isLock = /^(manifest(?:\..+)?)\.lock$/;
 
 /**
  * The lock of an output folder is beside its manifest. Astro empties the output, so a cache folder in there cannot
@@ -66,6 +73,11 @@ export function contains(folder: string, path: string): boolean {
 /** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
 export function possibleLockFiles(manifest: string): string[] {
   return [lockBeside(manifest), lockElsewhere(manifest)];
+}
+
+/** The lock of the command of `refresh --after`, which may be a build that takes the lock of the output itself. */
+export function commandLockFile(lock: string): string {
+  return `${lock}.after`;
 }
 
 function lockBeside(manifest: string): string {

@@ -14,6 +14,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
 import type { Clock } from '../client/clock.ts';
+import { writeError } from '../failures/write-error.ts';
 
 const schema = z.object({
   work: z.enum(['build', 'refresh']),
@@ -58,11 +59,15 @@ export function isAbandoned({ isSameHost, isOwn, isRunning, silence }: Sighting)
 
 /** A lock that this process holds. */
 export interface OutputLock {
-  /** Gives it back, unless it was taken over. A second call does nothing. */
+  /** Gives it back, unless it was taken over. A second call does nothing. Never throws: the work is done. */
   release(): void;
 }
 
-/** Takes a lock, or returns who holds it. */
+/**
+ * Takes a lock, or returns who holds it.
+ *
+ * @throws AstroError if an abandoned lock cannot be removed.
+ */
 export function takeLock(file: string, work: LockHolder['work']): OutputLock | LockHolder {
   mkdirSync(dirname(file), { recursive: true });
   const token = randomUUID();
@@ -85,7 +90,7 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Takes a lock, and waits until it is free. @throws what `refuse` returns. */
+/** Takes a lock, and waits until it is free. @throws what `refuse` returns; AstroError as {@link takeLock}. */
 export async function waitForLock(
   file: string,
   work: LockHolder['work'],
@@ -110,12 +115,22 @@ export async function waitUntilFree(
 ): Promise<void> {
   let isWaiting = false;
   for (;;) {
-    const holder = readHolder(file);
-    if (holder === undefined || isAbandoned(sightingOf(file, holder))) return;
+    const holder = currentHolder(file);
+    if (holder === undefined) return;
     if (!isWaiting) onWait(holder);
     isWaiting = true;
     await clock.wait(pause, signal);
   }
+}
+
+/** Whether a process holds a lock. */
+export function isHeld(file: string): boolean {
+  return currentHolder(file) !== undefined;
+}
+
+function currentHolder(file: string): LockHolder | undefined {
+  const holder = readHolder(file);
+  return holder === undefined || isAbandoned(sightingOf(file, holder)) ? undefined : holder;
 }
 
 /** A holder in the middle of a sentence: `the build of process 42 on web-1, since 12:30:05`. */
@@ -143,7 +158,11 @@ function holding(file: string, token: string): OutputLock {
       if (!isHeld) return;
       isHeld = false;
       clearInterval(beat);
-      remove(file, token);
+      try {
+        remove(file, token);
+      } catch {
+        // Another process takes it over as soon as this one has ended.
+      }
     },
   };
 }
@@ -153,8 +172,9 @@ function remove(file: string, token: string): void {
   const aside = `${file}.${randomUUID()}`;
   try {
     renameSync(file, aside);
-  } catch {
-    return;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw writeError(file, error, 'The lock of a process that has ended is still there.');
   }
   if (readHolder(aside)?.token !== token) create(file, readFileSync(aside, 'utf8'));
   rmSync(aside, { force: true });

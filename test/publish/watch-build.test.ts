@@ -12,8 +12,8 @@ import { createSite, type Site } from '../support/site.ts';
 describe('a watched site with a build command', () => {
   const every = 30_000;
   const toBuild = [{ name: 'b.html', reason: 'was changed after the build' }];
-  const current = { written: [], toBuild: [], published: 'one' };
-  const minified = { written: [], toBuild, published: 'two' };
+  const current = { written: [], toBuild: [], published: 'one', isUnfinished: false };
+  const minified = { written: [], toBuild, published: 'two', isUnfinished: false };
   const unbuilt = () => userError('missing-manifest', 'No build manifest found.');
 
   /** Runs a turn for each outcome. Without a text, a build succeeds. */
@@ -27,6 +27,7 @@ describe('a watched site with a build command', () => {
     const site = new WatchedSite({
       every,
       needsDeploy: false,
+      isUnfinished: false,
       signal: new AbortController().signal,
       clock,
       async update() {

@@ -11,8 +11,9 @@ import {
 
 const now = 1_000_000;
 const every = 30_000;
-const waiting: WatchState = { needsDeploy: false, toBuild: 'a.html', failures: 2, buildAt: now + 1 };
+const waiting: WatchState = { ...idle, toBuild: 'a.html', failures: 2, buildAt: now + 1 };
 const undeployed: WatchState = { ...idle, needsDeploy: true };
+const unfinished: WatchState = { ...undeployed, isUnfinished: true };
 const written: WatchEvent = { kind: 'checked', written: true };
 const nothing: WatchEvent = { kind: 'checked', written: false };
 const toBuild = (what: string): WatchEvent => ({ kind: 'checked', written: false, toBuild: what });
@@ -30,6 +31,31 @@ test.each<[name: string, canBuild: boolean, WatchState, WatchEvent, WatchAction,
       idle,
       { kind: 'unfinished' },
       'wait',
+      { needsDeploy: true, isUnfinished: true },
+    ],
+    [
+      'deploys nothing that is out of date while the service is in trouble',
+      true,
+      unfinished,
+      { kind: 'trouble' },
+      'wait',
+      unfinished,
+    ],
+    ['deploys when nothing is out of date any more', true, unfinished, nothing, 'deploy', undeployed],
+    [
+      'deploys what was built after something was out of date',
+      true,
+      unfinished,
+      { kind: 'built', succeeded: true },
+      'deploy',
+      undeployed,
+    ],
+    [
+      'builds where something is out of date that a refresh cannot update',
+      true,
+      unfinished,
+      toBuild('index.js'),
+      'build',
       { needsDeploy: true },
     ],
     ['waits for a build by hand without a build command', false, idle, toBuild('a.html'), 'wait', idle],

@@ -1,7 +1,7 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { isCommandPending } from '../../src/cli/pending-command.ts';
+import { isCommandPending, markPending } from '../../src/cli/pending-command.ts';
 import { jittered, poll, WatchedSite } from '../../src/cli/watch.ts';
 import { userError } from '../../src/failures/user-error.ts';
 import { instantClock } from '../support/clock.ts';
@@ -55,12 +55,13 @@ describe('a watched site', () => {
     const site = new WatchedSite({
       every: 30_000,
       needsDeploy: false,
+      isUnfinished: false,
       signal: new AbortController().signal,
       clock: instantClock(),
       async update() {
         const outcome = outcomes.shift() ?? nothing;
         if (outcome instanceof Error) throw outcome;
-        return { ...outcome, published: '' };
+        return { ...outcome, published: '', isUnfinished: false };
       },
       build: undefined,
       async deploy() {
@@ -203,6 +204,51 @@ describe('astro-snippets watch', () => {
     // A watch that is killed before its command has ended leaves the command to the next one.
     const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
     await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
+  });
+
+  test('does not deploy a site that is out of date since an earlier command of --after failed, while the service is down', async () => {
+    await rm(join(site.directory, 'deployed'), { force: true });
+    const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
+    const before = await readFile(record, 'utf8');
+    await writeFile(record, JSON.stringify({ ...JSON.parse(before), pending: [] }));
+    await markPending(record);
+    Object.assign(service.faults, { failing: 1, failingStatus: 402 });
+    const { output } = start('--exec', 'node deploy.mjs');
+    await vi.waitFor(() => expect(output()).toContain('402 Payment Required'), { timeout: 30_000 });
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await deployed()).toBe('');
+    // The service is healthy again, and the command of --after has still not succeeded.
+    service.clearFaults();
+    await vi.waitFor(() => expect(output()).toContain('has not succeeded yet'), { timeout: 20_000 });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await deployed()).toBe('');
+    watching.process.kill('SIGKILL');
+    await watching.ended;
+    await writeFile(record, before);
+    start('--exec', 'node deploy.mjs');
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
+  });
+
+  test('deploys what was written before it was ended, when it is started again', async () => {
+    await rm(join(site.directory, 'deployed'), { force: true });
+    const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
+    const { output } = start('--exec', 'node deploy.mjs', '--after', 'node -e "setTimeout(() => {}, 3000)"');
+    await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 30_000 });
+    service.put(1, 'written and not deployed');
+    await vi.waitFor(async () => expect(await site.read('index.html')).toContain('not deployed'), {
+      timeout: 20_000,
+    });
+    watching.process.kill('SIGKILL');
+    await watching.ended;
+    expect(await isCommandPending(record)).toBe(true);
+    start('--exec', 'node deploy.mjs', '--after', 'node -e 0');
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
+    service.put(1, 'fifth');
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'.repeat(2)), {
+      timeout: 20_000,
+    });
   });
 
   // Windows has no SIGTERM: a process is ended without notice.

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { isHolder, takeLock } from '../../src/record/output-lock.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'output-lock-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+// A file can have this name, and cannot be renamed to a longer one, whatever the user may do.
+const unmovable = join(folder, `${'x'.repeat(245)}.lock`);
+
+test('an abandoned lock that cannot be removed is an error, and is not tried again for ever', async () => {
+  const taken = takeLock(unmovable, 'build');
+  if (isHolder(taken)) throw new Error('The lock was held.');
+  const holder = JSON.parse(readFileSync(unmovable, 'utf8'));
+  writeFileSync(unmovable, JSON.stringify({ ...holder, started: 'before this process' }));
+  // In a process of its own, since a synchronous loop cannot be stopped.
+  const program = `
+    import { takeLock } from ${JSON.stringify(import.meta.resolve('../../src/record/output-lock.ts'))};
+    try { takeLock(${JSON.stringify(unmovable)}, 'refresh'); } catch (error) { console.log(error.message); }`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
+    timeout: 20_000,
+  });
+  expect(stdout).toContain(`${unmovable} could not be written: `);
+  expect(stdout).toContain('ENAMETOOLONG');
+  expect(stdout).toContain('The lock of a process that has ended is still there.');
+});
+
+test('releasing a lock that cannot be removed does not throw', () => {
+  rmSync(unmovable, { force: true });
+  const taken = takeLock(unmovable, 'build');
+  if (isHolder(taken)) throw new Error('The lock was held.');
+  taken.release();
+  expect(existsSync(unmovable)).toBe(true);
+});
+
+test('a lock whose file is gone is released without an error', () => {
+  mkdirSync(join(folder, 'cache'));
+  const file = join(folder, 'cache/manifest.lock');
+  const taken = takeLock(file, 'build');
+  if (isHolder(taken)) throw new Error('The lock was held.');
+  rmSync(join(folder, 'cache'), { recursive: true });
+  taken.release();
+  expect(existsSync(file)).toBe(false);
+});
