@@ -56,7 +56,8 @@ export class SiteImages {
   readonly #options: SiteImagesOptions;
   readonly #queue = pLimit(downloadsAtOnce);
   readonly #found = new Map<string, { at: number; image: Promise<Found> }>();
-  readonly #contents = new Map<string, () => Promise<Uint8Array | undefined>>();
+  // What the cache does not have, by the names of files.
+  readonly #unkept = new Map<string, Uint8Array>();
   readonly #failures = new Map<string, number>();
   #connections: Connections | undefined;
 
@@ -106,9 +107,9 @@ export class SiteImages {
     return image;
   }
 
-  /** The bytes of an image that was found in this run, by its name. */
+  /** The bytes of an image that was found in this run, or is in the cache, by its name. */
   async read(file: string): Promise<Uint8Array | undefined> {
-    return this.#contents.get(file)?.();
+    return this.#unkept.get(file) ?? this.#cache?.readFile(file);
   }
 
   async close(): Promise<void> {
@@ -129,10 +130,8 @@ export class SiteImages {
     }
   }
 
-  #use({ entry: { file, width, height, url }, bytes, isKept, stale }: UsableImage): LocalImage {
-    const cache = this.#cache;
-    const read = async () => (await cache?.read(url))?.bytes;
-    this.#contents.set(file, isKept ? read : async () => bytes);
+  #use({ entry: { file, width, height }, bytes, isKept, stale }: UsableImage): LocalImage {
+    if (!isKept) this.#unkept.set(file, bytes);
     return { file, width, height, href: hrefOf(this.#assets, file), stale };
   }
 

@@ -1,6 +1,8 @@
 import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { protectKey } from '../../src/client/known-keys.ts';
 import { SiteImages } from '../../src/images/site-images.ts';
@@ -36,6 +38,21 @@ function open({
 }
 
 const find = (site: SiteImages, path: string) => site.find(new URL(path, host.origin));
+
+/** A PNG with a chunk of so many bytes before its last one. */
+function padded(png: Buffer, length: number): Buffer {
+  const chunk = Buffer.alloc(12 + length);
+  chunk.writeUInt32BE(length);
+  chunk.write('xxXx', 4);
+  return Buffer.concat([png.subarray(0, -12), chunk, png.subarray(-12)]);
+}
+
+/** In bytes, without what is garbage. */
+function usedByBuffers(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().arrayBuffers;
+}
 
 test.for([
   ['png', 'image/png', 80, 45],
@@ -196,6 +213,44 @@ test('an image that must not be stored is used, but not kept', async () => {
   const { file } = (await find(site, '/a.png')) as { file: string };
   expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.png);
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('an image keeps its bytes when another run has found new ones at its URL', async () => {
+  const site = open();
+  const { file } = (await find(site, '/a.png')) as { file: string };
+  host.answers['/a.png'] = { type: 'image/png', body: padded(images.png, 10), headers: { etag: '"2"' } };
+  expect((await find(open(), '/a.png')) as { file: string }).not.toMatchObject({ file });
+  expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.png);
+});
+
+test('an image in the cache can be read by a run that has not asked for it', async () => {
+  const { file } = (await find(open(), '/a.png')) as { file: string };
+  expect(Buffer.from((await open().read(file)) ?? [])).toEqual(images.png);
+});
+
+test.for(['../secret.0123456789abcdef0123.png', 'a.png', '..', ''])(
+  'a file of another name is not read from the cache: %j',
+  async (name) => {
+    await writeFile(join(folder, 'a.png'), images.png);
+    expect(await open().read(name)).toBeUndefined();
+  },
+);
+
+test('an image in the cache whose bytes are not those of its name is not read', async () => {
+  const { file } = (await find(open(), '/a.png')) as { file: string };
+  await writeFile(join(folder, file), images.jpg);
+  expect(await open().read(file)).toBeUndefined();
+});
+
+test('the bytes of images that the cache keeps do not stay in memory', async () => {
+  const site = open();
+  const paths = Array.from({ length: 20 }, (_, number) => `/${number}.png`);
+  const body = padded(images.png, 1024 * 1024);
+  for (const path of paths) host.answers[path] = { type: 'image/png', body };
+  await find(site, '/a.png');
+  const before = usedByBuffers();
+  await Promise.all(paths.map((path) => find(site, path)));
+  expect(usedByBuffers() - before).toBeLessThan(10 * 1024 * 1024);
 });
 
 test('offline, only the cache is used', async () => {
