@@ -1,6 +1,7 @@
 import { escapeAttribute } from 'entities/escape';
 import { cleanText } from '../client/clean-text.ts';
 import { type Element, elementsOf, parse } from './parsed-html.ts';
+import { applyEdits, candidatesIn, type Edit, replaceCandidates } from './srcset.ts';
 
 /** An image that the site serves itself. */
 export interface LocalImage {
@@ -38,12 +39,6 @@ export interface HtmlWithImages {
   images: ImageUse[];
   /** Why images stay where they are: a sentence each, without its subject. */
   flaws: string[];
-}
-
-interface Edit {
-  start: number;
-  end: number;
-  text: string;
 }
 
 // A URL without a host gets this one, which no option can name.
@@ -123,15 +118,12 @@ async function editsOf(
   };
   const shown = src === undefined ? undefined : await lookUp(src);
   if (shown !== undefined) write('src', shown.href);
-  const candidates = candidatesIn(srcset);
-  const found = await Promise.all(candidates.map(({ url }) => lookUp(url)));
-  const isFound = found.some((image) => image !== undefined);
-  if (isFound) {
-    const pieces = candidates.map(({ start, end }, index): Edit => {
-      const text = found[index]?.href ?? srcset.slice(start, end);
-      return { start, end, text };
-    });
-    write('srcset', applyEdits(srcset, pieces));
+  const found = await Promise.all(candidatesIn(srcset).map(({ url }) => lookUp(url)));
+  if (found.some((image) => image !== undefined)) {
+    write(
+      'srcset',
+      replaceCandidates(srcset, (url, index) => found[index]?.href ?? url),
+    );
   }
   const measured = shown ?? (src === undefined ? found[0] : undefined);
   if (measured === undefined || place == null) return edits;
@@ -158,47 +150,4 @@ function newAttributes(element: Element, { width, height }: LocalImage): [string
   if (attributeOf(element, 'loading') === undefined) added.push(['loading', 'lazy']);
   if (attributeOf(element, 'decoding') === undefined) added.push(['decoding', 'async']);
   return added;
-}
-
-/** A URL in `srcset`, and where it is in it. */
-interface Candidate {
-  url: string;
-  start: number;
-  end: number;
-}
-
-/** The URLs of a `srcset`, as browsers split it: a URL ends at white space or, without a descriptor, at a comma. */
-export function candidatesIn(srcset: string): Candidate[] {
-  const candidates: Candidate[] = [];
-  const pattern = /[\t\n\f\r ,]*([^\t\n\f\r ,][^\t\n\f\r ]*)/y;
-  for (let match = pattern.exec(srcset); match !== null; match = pattern.exec(srcset)) {
-    const written = match[1] ?? '';
-    const url = written.replace(/,+$/, '');
-    const start = pattern.lastIndex - written.length;
-    candidates.push({ url, start, end: start + url.length });
-    if (url.length === written.length) pattern.lastIndex = endOfDescriptors(srcset, pattern.lastIndex);
-  }
-  return candidates;
-}
-
-/** A comma between parentheses does not end the descriptors of a candidate. */
-function endOfDescriptors(srcset: string, from: number): number {
-  let isInside = false;
-  for (let at = from; at < srcset.length; at += 1) {
-    const character = srcset[at];
-    if (character === ',' && !isInside) return at;
-    if (character === '(') isInside = true;
-    if (character === ')') isInside = false;
-  }
-  return srcset.length;
-}
-
-function applyEdits(text: string, edits: readonly Edit[]): string {
-  let written = '';
-  let done = 0;
-  for (const { start, end, text: piece } of [...edits].sort((a, b) => a.start - b.start)) {
-    written += text.slice(done, start) + piece;
-    done = end;
-  }
-  return written + text.slice(done);
 }

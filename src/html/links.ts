@@ -2,6 +2,7 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 import { type Attribute, attributesOf, walk } from '../embed/html-scanner.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
+import { replaceCandidates } from './srcset.ts';
 
 /** What a site does to the links of a snippet. */
 export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;
@@ -20,7 +21,7 @@ export function adaptLinks(html: string, rules: LinkRules): string {
   const adaptAttribute = ({ name, start, end, quote }: Attribute, isPage: boolean) => {
     const value = decodeHTMLAttribute(html.slice(start, end));
     const link = (url: string) => adaptLink(url, isPage, rules);
-    const changed = name === 'srcset' ? adaptSources(value, link) : link(value);
+    const changed = name === 'srcset' ? replaceCandidates(value, link) : link(value);
     if (changed === value) return;
     const escaped = escapeAttribute(changed).replaceAll("'", '&#39;');
     adapted += html.slice(done, start) + (quote === '' ? `"${escaped}"` : escaped);
@@ -65,25 +66,4 @@ function withoutSlashes(path: string): string {
   let end = path.length;
   while (path.charAt(end - 1) === '/') end -= 1;
   return path.slice(0, end);
-}
-
-/** The candidates of `srcset`, as the HTML Standard parses them: a URL may contain commas, and descriptors parentheses. */
-function adaptSources(value: string, link: (url: string) => string): string {
-  const candidate = /([\t\n\f\r ,]*)([^\t\n\f\r ]+)/y;
-  const descriptors = /(?:[^(,]+|\([^)]*\)?)*/y;
-  let adapted = '';
-  let at = 0;
-  for (let found = candidate.exec(value); found !== null; found = candidate.exec(value)) {
-    const [whole, space = '', url = ''] = found;
-    adapted += space + link(url);
-    at += whole.length;
-    if (!url.endsWith(',')) {
-      descriptors.lastIndex = at;
-      const [described = ''] = descriptors.exec(value) ?? [];
-      adapted += described;
-      at += described.length;
-    }
-    candidate.lastIndex = at;
-  }
-  return adapted + value.slice(at);
 }

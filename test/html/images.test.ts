@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { candidatesIn, localizeImages } from '../../src/html/images.ts';
+import { localizeImages } from '../../src/html/images.ts';
+import { candidatesIn } from '../../src/html/srcset.ts';
 
 const copies: Record<string, [width: number, height: number]> = {
   'https://cdn.test/a.png': [600, 400],
@@ -96,4 +97,9 @@ test.for([
   const found = candidatesIn(srcset);
   expect(found.map(({ url }) => url)).toEqual(urls);
   expect(found.map(({ start, end }) => srcset.slice(start, end))).toEqual(urls);
+});
+
+test('a URL in srcset with a million commas in it is read', () => {
+  const url = `a${','.repeat(1_000_000)}b`;
+  expect(candidatesIn(`${url} 2x, c`).map((one) => one.url)).toEqual([url, 'c']);
 });
