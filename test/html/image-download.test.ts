@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { protectKey } from '../../src/client/known-keys.ts';
 import { SiteImages } from '../../src/images/site-images.ts';
 import { type ImageHost, images, startImageHost } from '../support/images.ts';
-import { certificate, makeCertificate, rawServer } from '../support/tls-server.ts';
+import { certificate, httpServer, makeCertificate, rawServer } from '../support/tls-server.ts';
 
 let host: ImageHost;
 let folder: string;
@@ -30,9 +30,10 @@ function open({
   staleIfError = 0,
   ca = certificate.ca,
   hosts = [host.host],
+  retryAfter = Number.POSITIVE_INFINITY,
 } = {}): SiteImages {
   const assets = { folder: '_astro', prefix: { png: 'https://png.test/', fallback: '/base/' } };
-  const site = new SiteImages({ ca, offline, staleIfError }, { hosts, assets, folder });
+  const site = new SiteImages({ ca, offline, staleIfError }, { hosts, assets, folder }, { retryAfter });
   opened.push(site);
   return site;
 }
@@ -158,6 +159,47 @@ test('a host is given up after five images that it failed for', async () => {
   const found = await Promise.all(paths.map((path) => find(site, path)));
   expect(found.at(-1)).toEqual({ flaw: 'its host failed for 5 images in a row and was given up' });
   expect(new Set(host.requests.map(({ path }) => path)).size).toBeLessThan(20);
+});
+
+test('a host that was given up is asked again after a while', async () => {
+  const site = open({ retryAfter: 1_500 });
+  const paths = Array.from({ length: 5 }, (_, number) => `/${number}.png`);
+  for (const path of paths) host.answers[path] = { status: 500 };
+  await Promise.all(paths.map((path) => find(site, path)));
+  expect(await find(site, '/a.png')).toMatchObject({ flaw: expect.stringContaining('was given up') });
+  await vi.waitFor(async () => expect(await find(site, '/a.png')).toMatchObject({ width: 80 }), 10_000);
+});
+
+test('a host that answers in between, if only with a 404, is not given up', async () => {
+  const site = open();
+  for (const number of [0, 1, 2, 3, 4, 5]) {
+    host.answers[`/${number}.png`] = { status: 500 };
+    expect(await find(site, `/${number}.png`)).toEqual({ flaw: 'its host answered with 500' });
+    expect(await find(site, `/none-${number}.png`)).toEqual({ flaw: 'its host answered with 404' });
+  }
+});
+
+test('images that are being downloaded, and those that wait, end when the run does', async () => {
+  let asked = 0;
+  const silent = await httpServer(() => {
+    asked += 1;
+  });
+  try {
+    const site = open({ hosts: [`localhost:${silent.port}`] });
+    const found = Array.from({ length: 300 }, (_, number) =>
+      site.find(new URL(`/${number}.png`, silent.origin)).then(
+        () => 'found',
+        ({ code }) => code,
+      ),
+    );
+    await vi.waitFor(() => expect(asked).toBe(8));
+    await site.close();
+    expect(new Set(await Promise.all(found))).toEqual(new Set(['closed']));
+    expect(asked).toBe(8);
+    await vi.waitFor(() => expect(silent.openConnections()).toBe(0));
+  } finally {
+    await silent.close();
+  }
 });
 
 test('only listed hosts are asked, by https, and never with the API key', async () => {
