@@ -1,13 +1,18 @@
-import { elementsOf, parse } from './parsed-html.ts';
+import { attributesOf, walk } from '../embed/html-scanner.ts';
+import { attributeValue } from './attribute-values.ts';
 
-/** The names of classes in HTML, each once, sorted. */
+/** The names of classes in HTML, those in `<noscript>` and `<template>` too, each once, sorted. */
 export function classesIn(html: string): string[] {
   if (!/\bclass\b/i.test(html)) return [];
   const found = new Set<string>();
-  for (const { attrs } of elementsOf(parse(html), { templates: true })) {
-    const value = attrs.find(({ name }) => name === 'class')?.value ?? '';
-    for (const name of value.split(/[\t\n\f\r ]+/)) if (name !== '') found.add(name);
-  }
+  walk(html, null, {
+    open(tag, context) {
+      const attribute = attributesOf(html, tag).find(({ name }) => name === 'class');
+      const value = attribute === undefined ? '' : attributeValue(html, attribute);
+      for (const name of value.split(/[\t\n\f\r ]+/)) if (name !== '') found.add(name);
+      return context;
+    },
+  });
   return [...found].sort();
 }
 

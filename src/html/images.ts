@@ -1,6 +1,8 @@
-import { escapeAttribute } from 'entities/escape';
 import { cleanText } from '../client/clean-text.ts';
-import { type Element, elementsOf, parse } from './parsed-html.ts';
+import { type Attribute, attributesOf, walk } from '../embed/html-scanner.ts';
+import { attributeValue, replaceValue } from './attribute-values.ts';
+import { applyEdits, type Edit } from './edits.ts';
+import { candidatesIn, replaceCandidates } from './srcset.ts';
 
 /** An image that the site serves itself. */
 export interface LocalImage {
@@ -40,12 +42,6 @@ export interface HtmlWithImages {
   flaws: string[];
 }
 
-interface Edit {
-  start: number;
-  end: number;
-  text: string;
-}
-
 // A URL without a host gets this one, which no option can name.
 const nowhere = 'https://relative.invalid/';
 
@@ -71,18 +67,43 @@ export async function localizeImages(html: string, find: FindImage): Promise<Htm
     images.set(url.href, { url: url.href, file, width, height });
     return found;
   };
-  const elements = [...elementsOf(parse(html), { templates: true })].filter(isImage);
+  const elements = imagesIn(html);
   // All at once, then each again in order: what was found is remembered.
   await Promise.all(elements.flatMap((element) => urlsOf(element).map((url) => find(url))));
   const edits: Edit[] = [];
-  for (const element of elements) edits.push(...(await editsOf(element, html, lookUp)));
+  for (const element of elements) edits.push(...(await editsOf(element, lookUp)));
   return { html: applyEdits(html, edits), images: [...images.values()], flaws: [...flaws] };
 }
 
-function isImage({ tagName, parentNode, sourceCodeLocation }: Element): boolean {
-  if (sourceCodeLocation == null) return false;
-  const parent = parentNode !== null && 'tagName' in parentNode ? parentNode.tagName : undefined;
-  return tagName === 'img' || (tagName === 'source' && parent === 'picture');
+/** An element that shows an image: `<img>`, or a `<source>` of a `<picture>`. */
+interface ImageElement {
+  isSource: boolean;
+  /** Where its name ends. */
+  nameEnd: number;
+  /** With their values decoded. */
+  attributes: ReadonlyMap<string, Attribute & { value: string }>;
+}
+
+/** Those in `<noscript>` and `<template>`, too: a browser may show them. */
+function imagesIn(html: string): ImageElement[] {
+  const found: ImageElement[] = [];
+  walk(html, '', {
+    open(tag, parent) {
+      const { name, start } = tag;
+      const isSource = name === 'source' && parent === 'picture';
+      // Browsers take <image> for <img>.
+      if (isSource || name === 'img' || name === 'image') {
+        const attributes = new Map<string, Attribute & { value: string }>();
+        for (const attribute of attributesOf(html, tag)) {
+          if (attributes.has(attribute.name)) continue;
+          attributes.set(attribute.name, { ...attribute, value: attributeValue(html, attribute) });
+        }
+        found.push({ isSource, nameEnd: start + 1 + name.length, attributes });
+      }
+      return name;
+    },
+  });
+  return found;
 }
 
 function urlOf(written: string): URL | undefined {
@@ -92,61 +113,53 @@ function urlOf(written: string): URL | undefined {
   return url;
 }
 
-function urlsOf(element: Element): URL[] {
+function urlsOf(element: ImageElement): URL[] {
   const { src, srcset } = valuesOf(element);
   const written = [...(src === undefined ? [] : [src]), ...candidatesIn(srcset).map(({ url }) => url)];
   return written.flatMap((one) => urlOf(one) ?? []);
 }
 
 /** The attributes that name images. `src` means nothing on `<source>`. */
-function valuesOf(element: Element): { src: string | undefined; srcset: string } {
-  const src = element.tagName === 'img' ? attributeOf(element, 'src') : undefined;
-  return { src, srcset: attributeOf(element, 'srcset') ?? '' };
-}
-
-function attributeOf({ attrs }: Element, wanted: string): string | undefined {
-  return attrs.find(({ name }) => name === wanted)?.value;
+function valuesOf({ isSource, attributes }: ImageElement): { src: string | undefined; srcset: string } {
+  const src = isSource ? undefined : attributes.get('src')?.value;
+  return { src, srcset: attributes.get('srcset')?.value ?? '' };
 }
 
 async function editsOf(
-  element: Element,
-  html: string,
+  element: ImageElement,
   lookUp: (written: string) => Promise<LocalImage | undefined>,
 ): Promise<Edit[]> {
-  const place = element.sourceCodeLocation;
   const { src, srcset } = valuesOf(element);
   const edits: Edit[] = [];
   const write = (name: string, value: string) => {
-    const at = place?.attrs?.[name];
-    if (at === undefined) return;
-    edits.push({ start: at.startOffset, end: at.endOffset, text: `${name}="${escapeAttribute(value)}"` });
+    const attribute = element.attributes.get(name);
+    if (attribute !== undefined) edits.push(replaceValue(attribute, value));
   };
   const shown = src === undefined ? undefined : await lookUp(src);
   if (shown !== undefined) write('src', shown.href);
-  const candidates = candidatesIn(srcset);
-  const found = await Promise.all(candidates.map(({ url }) => lookUp(url)));
-  const isFound = found.some((image) => image !== undefined);
-  if (isFound) {
-    const pieces = candidates.map(({ start, end }, index): Edit => {
-      const text = found[index]?.href ?? srcset.slice(start, end);
-      return { start, end, text };
-    });
-    write('srcset', applyEdits(srcset, pieces));
+  const found = await Promise.all(candidatesIn(srcset).map(({ url }) => lookUp(url)));
+  if (found.some((image) => image !== undefined)) {
+    write(
+      'srcset',
+      replaceCandidates(srcset, (url, index) => found[index]?.href ?? url),
+    );
   }
   const measured = shown ?? (src === undefined ? found[0] : undefined);
-  if (measured === undefined || place == null) return edits;
+  if (measured === undefined) return edits;
   const added = newAttributes(element, measured)
     .map(([name, value]) => ` ${name}="${value}"`)
     .join('');
-  // Behind the name of the tag: at its end, a slash may belong to a value without quotes.
-  const [start = ''] = /^<[^\s/>]+/.exec(html.slice(place.startOffset, place.startOffset + 20)) ?? [];
-  const at = place.startOffset + start.length;
-  return added === '' ? edits : [{ start: at, end: at, text: added }, ...edits];
+  // At the end of the tag, a slash may belong to a value without quotes.
+  const { nameEnd } = element;
+  return added === '' ? edits : [{ start: nameEnd, end: nameEnd, text: added }, ...edits];
 }
 
-function newAttributes(element: Element, { width, height }: LocalImage): [string, string | number][] {
+function newAttributes(
+  { isSource, attributes }: ImageElement,
+  { width, height }: LocalImage,
+): [string, string | number][] {
   const added: [string, string | number][] = [];
-  const given = { width: attributeOf(element, 'width'), height: attributeOf(element, 'height') };
+  const given = { width: attributes.get('width')?.value, height: attributes.get('height')?.value };
   if (given.width === undefined && given.height === undefined) {
     added.push(['width', width], ['height', height]);
   } else if (given.height === undefined && /^[1-9]\d*$/.test(given.width ?? '')) {
@@ -154,51 +167,9 @@ function newAttributes(element: Element, { width, height }: LocalImage): [string
   } else if (given.width === undefined && /^[1-9]\d*$/.test(given.height ?? '')) {
     added.push(['width', Math.max(1, Math.round((Number(given.height) * width) / height))]);
   }
-  if (element.tagName !== 'img') return added;
-  if (attributeOf(element, 'loading') === undefined) added.push(['loading', 'lazy']);
-  if (attributeOf(element, 'decoding') === undefined) added.push(['decoding', 'async']);
+  if (isSource) return added;
+  const isUrgent = attributes.get('fetchpriority')?.value.toLowerCase() === 'high';
+  if (!isUrgent && !attributes.has('loading')) added.push(['loading', 'lazy']);
+  if (!attributes.has('decoding')) added.push(['decoding', 'async']);
   return added;
-}
-
-/** A URL in `srcset`, and where it is in it. */
-interface Candidate {
-  url: string;
-  start: number;
-  end: number;
-}
-
-/** The URLs of a `srcset`, as browsers split it: a URL ends at white space or, without a descriptor, at a comma. */
-export function candidatesIn(srcset: string): Candidate[] {
-  const candidates: Candidate[] = [];
-  const pattern = /[\t\n\f\r ,]*([^\t\n\f\r ,][^\t\n\f\r ]*)/y;
-  for (let match = pattern.exec(srcset); match !== null; match = pattern.exec(srcset)) {
-    const written = match[1] ?? '';
-    const url = written.replace(/,+$/, '');
-    const start = pattern.lastIndex - written.length;
-    candidates.push({ url, start, end: start + url.length });
-    if (url.length === written.length) pattern.lastIndex = endOfDescriptors(srcset, pattern.lastIndex);
-  }
-  return candidates;
-}
-
-/** A comma between parentheses does not end the descriptors of a candidate. */
-function endOfDescriptors(srcset: string, from: number): number {
-  let isInside = false;
-  for (let at = from; at < srcset.length; at += 1) {
-    const character = srcset[at];
-    if (character === ',' && !isInside) return at;
-    if (character === '(') isInside = true;
-    if (character === ')') isInside = false;
-  }
-  return srcset.length;
-}
-
-function applyEdits(text: string, edits: readonly Edit[]): string {
-  let written = '';
-  let done = 0;
-  for (const { start, end, text: piece } of [...edits].sort((a, b) => a.start - b.start)) {
-    written += text.slice(done, start) + piece;
-    done = end;
-  }
-  return written + text.slice(done);
 }

@@ -1,7 +1,8 @@
-import { decodeHTMLAttribute } from 'entities/decode';
-import { escapeAttribute } from 'entities/escape';
 import { type Attribute, attributesOf, walk } from '../embed/html-scanner.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
+import { attributeValue, replaceValue } from './attribute-values.ts';
+import { applyEdits, type Edit } from './edits.ts';
+import { replaceCandidates } from './srcset.ts';
 
 /** What a site does to the links of a snippet. */
 export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;
@@ -15,28 +16,23 @@ const pageElements = new Set(['a', 'area', 'form']);
  * with it, and ends paths of pages as the site does. Every other byte stays.
  */
 export function adaptLinks(html: string, rules: LinkRules): string {
-  let adapted = '';
-  let done = 0;
-  const adaptAttribute = ({ name, start, end, quote }: Attribute, isPage: boolean) => {
-    const value = decodeHTMLAttribute(html.slice(start, end));
+  const edits: Edit[] = [];
+  const adapt = (attribute: Attribute, isPage: boolean) => {
+    const value = attributeValue(html, attribute);
     const link = (url: string) => adaptLink(url, isPage, rules);
-    const changed = name === 'srcset' ? adaptSources(value, link) : link(value);
-    if (changed === value) return;
-    const escaped = escapeAttribute(changed).replaceAll("'", '&#39;');
-    adapted += html.slice(done, start) + (quote === '' ? `"${escaped}"` : escaped);
-    done = end;
+    const changed = attribute.name === 'srcset' ? replaceCandidates(value, link) : link(value);
+    if (changed !== value) edits.push(replaceValue(attribute, changed));
   };
   walk(html, null, {
     open(tag, context) {
       for (const attribute of attributesOf(html, tag)) {
         const { name } = attribute;
-        if (name === 'srcset' || urlAttributes.has(name))
-          adaptAttribute(attribute, pageElements.has(tag.name));
+        if (name === 'srcset' || urlAttributes.has(name)) adapt(attribute, pageElements.has(tag.name));
       }
       return context;
     },
   });
-  return adapted + html.slice(done);
+  return applyEdits(html, edits);
 }
 
 function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules): string {
@@ -65,25 +61,4 @@ function withoutSlashes(path: string): string {
   let end = path.length;
   while (path.charAt(end - 1) === '/') end -= 1;
   return path.slice(0, end);
-}
-
-/** The candidates of `srcset`, as the HTML Standard parses them: a URL may contain commas, and descriptors parentheses. */
-function adaptSources(value: string, link: (url: string) => string): string {
-  const candidate = /([\t\n\f\r ,]*)([^\t\n\f\r ]+)/y;
-  const descriptors = /(?:[^(,]+|\([^)]*\)?)*/y;
-  let adapted = '';
-  let at = 0;
-  for (let found = candidate.exec(value); found !== null; found = candidate.exec(value)) {
-    const [whole, space = '', url = ''] = found;
-    adapted += space + link(url);
-    at += whole.length;
-    if (!url.endsWith(',')) {
-      descriptors.lastIndex = at;
-      const [described = ''] = descriptors.exec(value) ?? [];
-      adapted += described;
-      at += described.length;
-    }
-    candidate.lastIndex = at;
-  }
-  return adapted + value.slice(at);
 }

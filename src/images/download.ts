@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../client/clock.ts';
+import { systemClock } from '../client/clock.ts';
 import { type Connections, NoAnswer, type RawAnswer } from '../client/transport.ts';
 import { ImageError } from './image-error.ts';
 
@@ -29,20 +29,20 @@ const longestFreshness = 365 * 24 * 60 * 60 * 1000;
 /**
  * Downloads an image, in up to three attempts. Redirects are not followed, and no key is sent.
  *
- * @throws ImageError
+ * @throws ImageError, or the reason of `signal` if it was aborted.
  */
 export async function downloadImage(
   url: URL,
   known: Validators,
   connections: Connections,
-  clock: Pick<Clock, 'wait' | 'random'> = systemClock,
+  signal: AbortSignal,
 ): Promise<DownloadedImage | UnchangedImage> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await request(url, known, connections);
+      return await request(url, known, connections, signal);
     } catch (error) {
       if (!(error instanceof ImageError) || !error.isTrouble || attempt === attempts) throw error;
-      await clock.wait(clock.random() * retryBase * 2 ** attempt);
+      await systemClock.wait(systemClock.random() * retryBase * 2 ** attempt, signal);
     }
   }
 }
@@ -51,6 +51,7 @@ async function request(
   url: URL,
   { etag, lastModified }: Validators,
   connections: Connections,
+  signal: AbortSignal,
 ): Promise<DownloadedImage | UnchangedImage> {
   const headers = {
     // Not a list: hosts that choose a format would choose one that older browsers lack.
@@ -60,7 +61,6 @@ async function request(
   };
   let answer: RawAnswer;
   try {
-    const { signal } = new AbortController();
     answer = await connections.get({ url: url.href, headers, milliseconds: attemptTimeout }, signal);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;

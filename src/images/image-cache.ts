@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { writeAtomically } from '../write-atomically.ts';
 
+// As image-file.ts makes them.
+const fileName = /^[a-z0-9-]+\.([0-9a-f]{20})\.[a-z]+$/;
+
 const entrySchema = z.object({
   url: z.string(),
-  file: z.string().regex(/^[a-z0-9-]+\.[0-9a-f]{20}\.[a-z]+$/),
+  file: z.string().regex(fileName),
   width: z.int().min(1),
   height: z.int().min(1),
   /** Of the bytes, in full: a file that was cut off or changed counts as absent. */
@@ -40,6 +43,22 @@ export class ImageCache {
       const entry = entrySchema.parse(JSON.parse(await readFile(this.#entryFile(url), 'utf8')));
       const bytes = await readFile(join(this.#folder, entry.file));
       return entry.url === url && hash('sha256', bytes) === entry.sha256 ? { entry, bytes } : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * The bytes of an image by its name, which is that of its content: what its URL has become since does not matter.
+   *
+   * @param file may be any text, such as one from a request.
+   */
+  async readFile(file: string): Promise<Uint8Array | undefined> {
+    const [, start] = fileName.exec(file) ?? [];
+    if (start === undefined) return undefined;
+    try {
+      const bytes = await readFile(join(this.#folder, file));
+      return hash('sha256', bytes).startsWith(start) ? bytes : undefined;
     } catch {
       return undefined;
     }

@@ -3,11 +3,12 @@ import pLimit from 'p-limit';
 import { cleanText } from '../client/clean-text.ts';
 import { containsKnownKey } from '../client/known-keys.ts';
 import { defaultLimits } from '../client/limits.ts';
+import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type Connections, openConnections } from '../client/transport.ts';
 import type { FindImage, ImageUse, LocalImage } from '../html/images.ts';
 import type { Assets, Settings } from '../settings/settings.ts';
-import { downloadImage } from './download.ts';
+import { type DownloadedImage, downloadImage, type UnchangedImage } from './download.ts';
 import { type CachedImage, ImageCache, type ImageEntry } from './image-cache.ts';
 import { ImageError } from './image-error.ts';
 import { examineImage, imageName } from './image-file.ts';
@@ -56,8 +57,11 @@ export class SiteImages {
   readonly #options: SiteImagesOptions;
   readonly #queue = pLimit(downloadsAtOnce);
   readonly #found = new Map<string, { at: number; image: Promise<Found> }>();
-  readonly #contents = new Map<string, () => Promise<Uint8Array | undefined>>();
-  readonly #failures = new Map<string, number>();
+  // What the cache does not have, by the names of files.
+  readonly #unkept = new Map<string, Uint8Array>();
+  readonly #ended = new AbortController();
+  // How often hosts failed in a row, and when they last did.
+  readonly #failures = new Map<string, { count: number; at: number }>();
   #connections: Connections | undefined;
 
   /** @param folder of the cache, if there is one. */
@@ -89,16 +93,19 @@ export class SiteImages {
     return { file, width, height, href: hrefOf(this.#assets, file) };
   }
 
-  /** Finds the copy of an image, and downloads it if necessary. `undefined` if its host is not one of the site's. */
+  /**
+   * Finds the copy of an image, and downloads it if necessary. `undefined` if its host is not one of the site's.
+   *
+   * @throws SnippetError `closed`, if it had to be downloaded after {@link close}.
+   */
   async find(url: URL): Promise<Found | undefined> {
     if (!this.#hosts.has(url.host)) return undefined;
     const flaw = flawOf(url);
     if (flaw !== undefined) return { flaw };
-    const { retryAfter = Number.POSITIVE_INFINITY } = this.#options;
     const asked = this.#found.get(url.href);
     if (asked !== undefined) {
       const image = await asked.image;
-      if (!('flaw' in image) || Date.now() - asked.at < retryAfter) return image;
+      if (!('flaw' in image) || this.#isRecent(asked.at)) return image;
       if (this.#found.get(url.href) !== asked) return this.find(url);
     }
     const image = this.#find(url);
@@ -106,15 +113,21 @@ export class SiteImages {
     return image;
   }
 
-  /** The bytes of an image that was found in this run, by its name. */
+  /** The bytes of an image that was found in this run, or is in the cache, by its name. */
   async read(file: string): Promise<Uint8Array | undefined> {
-    return this.#contents.get(file)?.();
+    return this.#unkept.get(file) ?? this.#cache?.readFile(file);
   }
 
+  /** Ends what is under way or waiting, and closes connections. What was found can still be read. */
   async close(): Promise<void> {
-    const connections = this.#connections;
-    this.#connections = undefined;
-    await connections?.close();
+    this.#ended.abort(new SnippetError('closed', 'The images of this run were closed.'));
+    await this.#connections?.close();
+  }
+
+  /** Whether it is too early to try again. */
+  #isRecent(at: number): boolean {
+    const { retryAfter = Number.POSITIVE_INFINITY } = this.#options;
+    return Date.now() - at < retryAfter;
   }
 
   async #find(url: URL): Promise<Found> {
@@ -129,10 +142,8 @@ export class SiteImages {
     }
   }
 
-  #use({ entry: { file, width, height, url }, bytes, isKept, stale }: UsableImage): LocalImage {
-    const cache = this.#cache;
-    const read = async () => (await cache?.read(url))?.bytes;
-    this.#contents.set(file, isKept ? read : async () => bytes);
+  #use({ entry: { file, width, height }, bytes, isKept, stale }: UsableImage): LocalImage {
+    if (!isKept) this.#unkept.set(file, bytes);
     return { file, width, height, href: hrefOf(this.#assets, file), stale };
   }
 
@@ -154,8 +165,10 @@ export class SiteImages {
   }
 
   async #download(url: URL, cached: CachedImage | undefined): Promise<UsableImage> {
-    const failures = this.#failures.get(url.host) ?? 0;
-    if (failures >= failuresInARow) {
+    const { signal } = this.#ended;
+    signal.throwIfAborted();
+    const failures = this.#failures.get(url.host);
+    if (failures !== undefined && failures.count >= failuresInARow && this.#isRecent(failures.at)) {
       throw new ImageError(`its host failed for ${failuresInARow} images in a row and was given up`, true);
     }
     this.#connections ??= openConnections({
@@ -164,24 +177,27 @@ export class SiteImages {
       limits: { ...defaultLimits, bodyBytes: imageBytes },
       server: 'its host',
     });
+    let downloaded: DownloadedImage | UnchangedImage;
     try {
-      const downloaded = await downloadImage(url, cached?.entry ?? {}, this.#connections);
-      this.#failures.set(url.host, 0);
-      if (!('unchanged' in downloaded)) return await this.#keep(url, downloaded);
-      if (cached === undefined) throw new ImageError('its host sent no image');
-      return await this.#store({ ...cached, entry: { ...cached.entry, ...times(downloaded.freshFor ?? 0) } });
+      downloaded = await downloadImage(url, cached?.entry ?? {}, this.#connections, signal);
     } catch (error) {
-      if (error instanceof ImageError && error.isTrouble) {
-        this.#failures.set(url.host, (this.#failures.get(url.host) ?? 0) + 1);
-      }
+      if (!(error instanceof ImageError)) throw error;
+      if (error.isTrouble) this.#countFailure(url);
+      else this.#failures.delete(url.host);
       throw error;
     }
+    this.#failures.delete(url.host);
+    if (!('unchanged' in downloaded)) return this.#keep(url, downloaded);
+    if (cached === undefined) throw new ImageError('its host sent no image');
+    return this.#store({ ...cached, entry: { ...cached.entry, ...times(downloaded.freshFor ?? 0) } });
   }
 
-  async #keep(
-    url: URL,
-    downloaded: Exclude<Awaited<ReturnType<typeof downloadImage>>, { unchanged: true }>,
-  ): Promise<UsableImage> {
+  #countFailure({ host }: URL): void {
+    const { count = 0 } = this.#failures.get(host) ?? {};
+    this.#failures.set(host, { count: count + 1, at: Date.now() });
+  }
+
+  async #keep(url: URL, downloaded: DownloadedImage): Promise<UsableImage> {
     const { bytes, contentType, freshFor, etag, lastModified } = downloaded;
     const { extension, ...size } = examineImage(bytes, contentType);
     const entry: ImageEntry = {

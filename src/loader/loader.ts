@@ -18,7 +18,7 @@ export type SnippetEntry =
   | { of: SnippetDefinition; params?: Params | undefined };
 
 const schema = z.object({
-  /** The snippet's content: HTML, after the site's rules were applied. */
+  /** The snippet's content: HTML, after the site's rules were applied. Its images have their original URLs. */
   content: z.string(),
   /** The content's text: without tags, and with its entities decoded. */
   text: z.string(),
@@ -31,7 +31,7 @@ const schema = z.object({
 /**
  * A loader for a collection of snippets: content for a frontmatter or an endpoint, such as a meta description or a
  * feed. Each entry has `data.content`, which is HTML, and `data.text`, which is that content's text; `render(entry)`
- * returns a `<Content />`.
+ * returns a `<Content />` for pages, with the site's own copies of images (the option `images`).
  *
  * Snippets are fetched by the integration when the collection is loaded: at the start of a build, and in `astro dev`
  * when content is refreshed. (Embeds are fetched later, and kept up to date in dev.) An entry that fails fails the
@@ -68,13 +68,15 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
       });
       for (const [id, request] of requests) {
         // Without a key and with `missingKey: 'children'`, there are none.
-        const { html: content, text, variant, name } = snippets.get(request.key) ?? empty;
+        const { html, htmlElsewhere, text, variant, name } = snippets.get(request.key) ?? empty;
+        // Data may go into a feed, where a URL of the site's own copy of an image means nothing.
+        const content = htmlElsewhere ?? html;
         const data = await parseData({
           id,
           data: { content, text, variant, ...(name === undefined ? {} : { name }) },
         });
         // Astro does not write an entry with the same digest again, so nothing that depends on it is rebuilt.
-        store.set({ id, data, digest: generateDigest(data), rendered: { html: content } });
+        store.set({ id, data, digest: generateDigest({ data, html }), rendered: { html } });
       }
       for (const id of store.keys()) if (!requests.has(id)) store.delete(id);
       cleanLogger(logger).info(`${count(requests.size, 'snippet')} in the collection ${collection}`);
@@ -82,7 +84,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
   };
 }
 
-const empty: Pick<FetchedSnippet, 'html' | 'text' | 'variant' | 'name'> = {
+const empty: Pick<FetchedSnippet, 'html' | 'htmlElsewhere' | 'text' | 'variant' | 'name'> = {
   html: '',
   text: '',
   variant: 'render',

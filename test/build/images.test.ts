@@ -33,6 +33,13 @@ beforeAll(async () => {
     'src/content.config.ts': `import { defineCollection } from 'astro:content';
 import { snippetLoader } from 'astro-snippets/loader';
 export const collections = { banners: defineCollection({ loader: snippetLoader({ top: { id: 4 } }) }) };`,
+    'src/pages/collected.astro': `---
+import { getEntry, render } from 'astro:content';
+const { Content } = await render(await getEntry('banners', 'top'));
+---
+<html><body><Content /></body></html>`,
+    'src/pages/collected.json.ts': `import { getEntry } from 'astro:content';
+export const GET = async () => Response.json((await getEntry('banners', 'top')).data);`,
   });
   service.put(4, hero('late.jpg'));
 });
@@ -68,6 +75,8 @@ test('a build serves the images of snippets itself, and a refresh does what a bu
   // The image of a collection.
   const [late = ''] = (await site.list()).filter((name) => /^_astro\/late\..*\.jpg$/.test(name));
   expect(await bytesOf(late)).toEqual(images.jpg);
+  expect((await shownOn('collected/index.html')).file).toBe(late);
+  expect(JSON.parse(await site.read('collected.json'))).toMatchObject({ content: hero('late.jpg') });
   // Each once, and without the key.
   expect(host.requests.map(({ path }) => path).sort()).toEqual(['/gone.png', '/hero.png', '/late.jpg']);
   expect(JSON.stringify(host.requests)).not.toContain(service.environment.SNIPPETS_API_KEY);

@@ -7,6 +7,10 @@ test('the classes of HTML are read as a browser reads them, each once and sorted
   expect(classesIn(html)).toEqual(['a', 'b', 'c']);
 });
 
+test('the classes in <noscript>, which is shown without scripts, are read', () => {
+  expect(classesIn('<noscript><p class="fallback">Please call us</p></noscript>')).toEqual(['fallback']);
+});
+
 test.for([
   ['.a{}.b:hover,.c>.d.e{}', ['a', 'b', 'c', 'd', 'e']],
   ['.sm\\:p-\\[7px\\],.w-1\\/2{margin:.5rem}', ['sm:p-[7px]', 'w-1/2']],

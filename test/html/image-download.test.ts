@@ -1,11 +1,13 @@
 import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { protectKey } from '../../src/client/known-keys.ts';
 import { SiteImages } from '../../src/images/site-images.ts';
 import { type ImageHost, images, startImageHost } from '../support/images.ts';
-import { certificate, makeCertificate, rawServer } from '../support/tls-server.ts';
+import { certificate, httpServer, makeCertificate, rawServer } from '../support/tls-server.ts';
 
 let host: ImageHost;
 let folder: string;
@@ -28,14 +30,30 @@ function open({
   staleIfError = 0,
   ca = certificate.ca,
   hosts = [host.host],
+  retryAfter = Number.POSITIVE_INFINITY,
 } = {}): SiteImages {
   const assets = { folder: '_astro', prefix: { png: 'https://png.test/', fallback: '/base/' } };
-  const site = new SiteImages({ ca, offline, staleIfError }, { hosts, assets, folder });
+  const site = new SiteImages({ ca, offline, staleIfError }, { hosts, assets, folder }, { retryAfter });
   opened.push(site);
   return site;
 }
 
 const find = (site: SiteImages, path: string) => site.find(new URL(path, host.origin));
+
+/** A PNG with a chunk of so many bytes before its last one. */
+function padded(png: Buffer, length: number): Buffer {
+  const chunk = Buffer.alloc(12 + length);
+  chunk.writeUInt32BE(length);
+  chunk.write('xxXx', 4);
+  return Buffer.concat([png.subarray(0, -12), chunk, png.subarray(-12)]);
+}
+
+/** In bytes, without what is garbage. */
+function usedByBuffers(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().arrayBuffers;
+}
 
 test.for([
   ['png', 'image/png', 80, 45],
@@ -143,6 +161,47 @@ test('a host is given up after five images that it failed for', async () => {
   expect(new Set(host.requests.map(({ path }) => path)).size).toBeLessThan(20);
 });
 
+test('a host that was given up is asked again after a while', async () => {
+  const site = open({ retryAfter: 1_500 });
+  const paths = Array.from({ length: 5 }, (_, number) => `/${number}.png`);
+  for (const path of paths) host.answers[path] = { status: 500 };
+  await Promise.all(paths.map((path) => find(site, path)));
+  expect(await find(site, '/a.png')).toMatchObject({ flaw: expect.stringContaining('was given up') });
+  await vi.waitFor(async () => expect(await find(site, '/a.png')).toMatchObject({ width: 80 }), 10_000);
+});
+
+test('a host that answers in between, if only with a 404, is not given up', async () => {
+  const site = open();
+  for (const number of [0, 1, 2, 3, 4, 5]) {
+    host.answers[`/${number}.png`] = { status: 500 };
+    expect(await find(site, `/${number}.png`)).toEqual({ flaw: 'its host answered with 500' });
+    expect(await find(site, `/none-${number}.png`)).toEqual({ flaw: 'its host answered with 404' });
+  }
+});
+
+test('images that are being downloaded, and those that wait, end when the run does', async () => {
+  let asked = 0;
+  const silent = await httpServer(() => {
+    asked += 1;
+  });
+  try {
+    const site = open({ hosts: [`localhost:${silent.port}`] });
+    const found = Array.from({ length: 300 }, (_, number) =>
+      site.find(new URL(`/${number}.png`, silent.origin)).then(
+        () => 'found',
+        ({ code }) => code,
+      ),
+    );
+    await vi.waitFor(() => expect(asked).toBe(8));
+    await site.close();
+    expect(new Set(await Promise.all(found))).toEqual(new Set(['closed']));
+    expect(asked).toBe(8);
+    await vi.waitFor(() => expect(silent.openConnections()).toBe(0));
+  } finally {
+    await silent.close();
+  }
+});
+
 test('only listed hosts are asked, by https, and never with the API key', async () => {
   const key = 'sk_images_5f2c81d07ab94e63';
   protectKey(key);
@@ -196,6 +255,44 @@ test('an image that must not be stored is used, but not kept', async () => {
   const { file } = (await find(site, '/a.png')) as { file: string };
   expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.png);
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('an image keeps its bytes when another run has found new ones at its URL', async () => {
+  const site = open();
+  const { file } = (await find(site, '/a.png')) as { file: string };
+  host.answers['/a.png'] = { type: 'image/png', body: padded(images.png, 10), headers: { etag: '"2"' } };
+  expect((await find(open(), '/a.png')) as { file: string }).not.toMatchObject({ file });
+  expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.png);
+});
+
+test('an image in the cache can be read by a run that has not asked for it', async () => {
+  const { file } = (await find(open(), '/a.png')) as { file: string };
+  expect(Buffer.from((await open().read(file)) ?? [])).toEqual(images.png);
+});
+
+test.for(['../secret.0123456789abcdef0123.png', 'a.png', '..', ''])(
+  'a file of another name is not read from the cache: %j',
+  async (name) => {
+    await writeFile(join(folder, 'a.png'), images.png);
+    expect(await open().read(name)).toBeUndefined();
+  },
+);
+
+test('an image in the cache whose bytes are not those of its name is not read', async () => {
+  const { file } = (await find(open(), '/a.png')) as { file: string };
+  await writeFile(join(folder, file), images.jpg);
+  expect(await open().read(file)).toBeUndefined();
+});
+
+test('the bytes of images that the cache keeps do not stay in memory', async () => {
+  const site = open();
+  const paths = Array.from({ length: 20 }, (_, number) => `/${number}.png`);
+  const body = padded(images.png, 1024 * 1024);
+  for (const path of paths) host.answers[path] = { type: 'image/png', body };
+  await find(site, '/a.png');
+  const before = usedByBuffers();
+  await Promise.all(paths.map((path) => find(site, path)));
+  expect(usedByBuffers() - before).toBeLessThan(10 * 1024 * 1024);
 });
 
 test('offline, only the cache is used', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { candidatesIn, localizeImages } from '../../src/html/images.ts';
+import { localizeImages } from '../../src/html/images.ts';
+import { candidatesIn } from '../../src/html/srcset.ts';
 
 const copies: Record<string, [width: number, height: number]> = {
   'https://cdn.test/a.png': [600, 400],
@@ -23,9 +24,9 @@ test.for([
   [
     'in single quotes',
     `<img alt='"' src='https://cdn.test/a.png'/>`,
-    `<img ${added} alt='"' src="/_astro/a.png"/>`,
+    `<img ${added} alt='"' src='/_astro/a.png'/>`,
   ],
-  ['without quotes', '<IMG SRC=https://cdn.test/a.png>', `<IMG ${added} src="/_astro/a.png">`],
+  ['without quotes', '<IMG SRC=https://cdn.test/a.png>', `<IMG ${added} SRC="/_astro/a.png">`],
   ['with an entity', '<img src="https://cdn&period;test/a.png">', `<img ${added} src="/_astro/a.png">`],
   ['without a scheme', '<img src="//cdn.test/a.png">', `<img ${added} src="/_astro/a.png">`],
   ['with a fragment', '<img src="https://CDN.test/a.png#x">', `<img ${added} src="/_astro/a.png">`],
@@ -33,6 +34,16 @@ test.for([
     'in a template',
     '<template><img src="//cdn.test/a.png"></template>',
     `<template><img ${added} src="/_astro/a.png"></template>`,
+  ],
+  [
+    'in <noscript>',
+    '<img data-src="//cdn.test/a.png"><noscript><p><img src="//cdn.test/a.png"></p></noscript>',
+    `<img data-src="//cdn.test/a.png"><noscript><p><img ${added} src="/_astro/a.png"></p></noscript>`,
+  ],
+  [
+    'of two',
+    '<img src="//cdn.test/a.png" src="//cdn.test/b.png">',
+    `<img ${added} src="/_astro/a.png" src="//cdn.test/b.png">`,
   ],
 ] as const)('a src %s is replaced', async ([, html, expected]) => {
   expect((await localize(html)).html).toBe(expected);
@@ -46,6 +57,9 @@ test.for([
   '<!-- <img src="https://cdn.test/a.png"> -->',
   '<video><source src="https://cdn.test/a.png" srcset="https://cdn.test/a.png"></video>',
   '<a href="https://cdn.test/a.png">the picture</a>',
+  '<textarea><img src="https://cdn.test/a.png"></textarea>',
+  '<source srcset="https://cdn.test/a.png">',
+  '<img src="https://cdn.test/a.png"',
 ])('%s stays as it is', async (html) => {
   expect(await localize(html)).toEqual({ html, images: [], flaws: [] });
 });
@@ -60,6 +74,13 @@ test.for([
   const [, attributes] =
     /<img (.*) loading="eager" decoding="sync" src=/.exec((await localize(html)).html) ?? [];
   expect(attributes).toBe(expected);
+});
+
+test('an image that its author wants early is not loaded late', async () => {
+  const html = '<img fetchpriority="HIGH" src="//cdn.test/a.png">';
+  expect((await localize(html)).html).toBe(
+    '<img width="600" height="400" decoding="async" fetchpriority="HIGH" src="/_astro/a.png">',
+  );
 });
 
 test('a picture gets its copies in srcset, and each source its own size', async () => {
@@ -96,4 +117,9 @@ test.for([
   const found = candidatesIn(srcset);
   expect(found.map(({ url }) => url)).toEqual(urls);
   expect(found.map(({ start, end }) => srcset.slice(start, end))).toEqual(urls);
+});
+
+test('a URL in srcset with a million commas in it is read', () => {
+  const url = `a${','.repeat(1_000_000)}b`;
+  expect(candidatesIn(`${url} 2x, c`).map((one) => one.url)).toEqual([url, 'c']);
 });
