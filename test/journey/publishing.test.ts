@@ -243,18 +243,18 @@ describe('on the website, with the site of the playground,', () => {
     await page.goto(`${service.websiteUrl}/snippets/41`);
     await page.getByLabel('Content', { exact: true }).fill(`<p>${words}</p>`);
     await page.getByRole('button', { name: 'Publish' }).click();
-    await page.getByText('arrives by itself').waitFor({ timeout: 30_000 });
+    await page.getByText('arrives by itself').waitFor({ timeout: 60_000 });
     await page.getByLabel('Content', { exact: true }).fill('<p>the next text</p>');
     const account = await context.newPage();
     await account.goto(`${service.websiteUrl}/account`);
     await account.getByRole('button', { name: 'Renew it' }).click();
     await account.close();
-    await page.getByText(/It is on the site \d+\.\d s after the click/).waitFor({ timeout: 30_000 });
+    await page.getByText(/It is on the site \d+\.\d s after the click/).waitFor({ timeout: 60_000 });
     await page.frameLocator('iframe.page').getByText(words).waitFor();
     expect(await page.getByLabel('Content', { exact: true }).inputValue()).toBe('<p>the next text</p>');
     await page.getByText(/Shown on \d+ pages/).click();
     await page.getByRole('status').getByRole('link', { name: '/pricing/' }).waitFor();
-  });
+  }, 180_000);
 
   test('the preview looks as on the site', async () => {
     await page.goto(`${service.websiteUrl}/snippets/41`);
