@@ -1,6 +1,7 @@
 import { systemClock } from '../client/clock.ts';
 import { type Connections, NoAnswer, type RawAnswer } from '../client/transport.ts';
 import { ImageError } from './image-error.ts';
+import { refuseCut } from './image-file.ts';
 
 /** What tells a server which version of an image is known. */
 export interface Validators {
@@ -79,6 +80,8 @@ async function request(
   if ((header('content-encoding') ?? 'identity') !== 'identity') {
     throw new ImageError('its host sent it compressed');
   }
+  // Here, since another attempt may bring all of it.
+  refuseCut(bytes);
   return {
     bytes,
     contentType: header('content-type') ?? '',
