@@ -1,6 +1,7 @@
 import { systemClock } from '../client/clock.ts';
 import { type Connections, NoAnswer, type RawAnswer } from '../client/transport.ts';
 import { ImageError } from './image-error.ts';
+import { refuseCut } from './image-file.ts';
 
 /** What tells a server which version of an image is known. */
 export interface Validators {
@@ -67,7 +68,7 @@ async function request(
     throw new ImageError(error.message, error.kind === 'network' || error.kind === 'timeout');
   }
   const { status, header, bytes } = answer;
-  const freshFor = freshnessOf(header('cache-control') ?? '');
+  const freshFor = freshnessOf(header('cache-control') ?? '', header('age') ?? '');
   const hasValidators = etag !== undefined || lastModified !== undefined;
   if (status === 304 && hasValidators) return { unchanged: true, freshFor };
   if (status >= 300 && status < 400) {
@@ -79,6 +80,8 @@ async function request(
   if ((header('content-encoding') ?? 'identity') !== 'identity') {
     throw new ImageError('its host sent it compressed');
   }
+  // Here, since another attempt may bring all of it.
+  refuseCut(bytes);
   return {
     bytes,
     contentType: header('content-type') ?? '',
@@ -88,11 +91,12 @@ async function request(
   };
 }
 
-/** As the header Cache-Control says, for a cache of one site. */
-function freshnessOf(cacheControl: string): number | undefined {
+/** As the header Cache-Control says, for a cache of one site. On its way, a CDN may have kept it for a while: its `Age`. */
+function freshnessOf(cacheControl: string, age: string): number | undefined {
   const directives = cacheControl.toLowerCase().split(/\s*,\s*/);
   if (directives.includes('no-store')) return undefined;
   if (directives.some((directive) => /^no-cache(?:$|=)/.test(directive))) return 0;
   const seconds = directives.map((directive) => /^max-age="?(\d+)/.exec(directive)?.[1]).find(Boolean);
-  return Math.min(Number(seconds ?? 0) * 1000, longestFreshness);
+  const milliseconds = Math.min(Number(seconds ?? 0) * 1000, longestFreshness);
+  return Math.max(0, milliseconds - Number(/^\d+$/.exec(age)?.[0] ?? 0) * 1000);
 }

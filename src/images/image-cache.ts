@@ -69,6 +69,15 @@ export class ImageCache {
     try {
       await mkdir(this.#folder, { recursive: true });
       await writeAtomically(join(this.#folder, entry.file), Buffer.from(bytes));
+    } catch {
+      return false;
+    }
+    return this.confirm(entry);
+  }
+
+  /** Writes what is known of an image whose bytes are kept already. @returns whether it is. */
+  async confirm(entry: ImageEntry): Promise<boolean> {
+    try {
       await writeAtomically(this.#entryFile(entry.url), JSON.stringify(entry));
       return true;
     } catch {

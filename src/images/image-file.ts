@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
 import { imageSize } from 'image-size';
 import { ImageError } from './image-error.ts';
+import {
+  type IsWhole,
+  isWholeAvif,
+  isWholeGif,
+  isWholeJpeg,
+  isWholePng,
+  isWholeWebp,
+} from './whole-image.ts';
 
 /** What is known of an image by its bytes. */
 export interface ImageFacts {
@@ -16,15 +24,16 @@ interface Format {
   magic: Readonly<Record<number, string>>;
   /** The first is the one that it is served with. */
   types: readonly [string, ...string[]];
+  isWhole: IsWhole;
 }
 
 /** The formats that are served, by the ends of names. Nothing else reaches the library that measures images. */
 const formats: Readonly<Record<string, Format>> = {
-  png: { magic: { 0: '\x89PNG\r\n\x1a\n' }, types: ['image/png'] },
-  jpg: { magic: { 0: '\xff\xd8\xff' }, types: ['image/jpeg', 'image/jpg'] },
-  gif: { magic: { 0: 'GIF8' }, types: ['image/gif'] },
-  webp: { magic: { 0: 'RIFF', 8: 'WEBPVP8' }, types: ['image/webp'] },
-  avif: { magic: { 4: 'ftypavif' }, types: ['image/avif'] },
+  png: { magic: { 0: '\x89PNG\r\n\x1a\n' }, types: ['image/png'], isWhole: isWholePng },
+  jpg: { magic: { 0: '\xff\xd8\xff' }, types: ['image/jpeg', 'image/jpg'], isWhole: isWholeJpeg },
+  gif: { magic: { 0: 'GIF8' }, types: ['image/gif'], isWhole: isWholeGif },
+  webp: { magic: { 0: 'RIFF', 8: 'WEBPVP8' }, types: ['image/webp'], isWhole: isWholeWebp },
+  avif: { magic: { 4: 'ftypavif' }, types: ['image/avif'], isWhole: isWholeAvif },
 };
 
 /**
@@ -36,8 +45,7 @@ export function examineImage(bytes: Uint8Array, contentType: string): ImageFacts
   const declared = (contentType.split(';')[0] ?? '').trim().toLowerCase();
   // Opened by itself, an SVG is a page that may run scripts, and it would be one of the site's own.
   if (declared === 'image/svg+xml') throw new ImageError('it is an SVG, which may contain scripts');
-  const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
-  const [extension, format] = Object.entries(formats).find(([, { magic }]) => hasMagic(start, magic)) ?? [];
+  const [extension, format] = formatOf(bytes) ?? [];
   if (extension === undefined || format === undefined) {
     throw new ImageError('it is not a PNG, JPEG, GIF, WebP or AVIF image');
   }
@@ -46,6 +54,20 @@ export function examineImage(bytes: Uint8Array, contentType: string): ImageFacts
     throw new ImageError(`it was sent with ${type} but is a ${extension.toUpperCase()} image`);
   }
   return { extension, ...sizeOf(bytes) };
+}
+
+/** @throws ImageError if an image was cut off, as by a connection that was closed without a word about its length. */
+export function refuseCut(bytes: Uint8Array): void {
+  const [, format] = formatOf(bytes) ?? [];
+  const { buffer, byteOffset, byteLength } = bytes;
+  if (format?.isWhole(Buffer.from(buffer, byteOffset, byteLength)) === false) {
+    throw new ImageError('it was cut off', true);
+  }
+}
+
+function formatOf(bytes: Uint8Array): [string, Format] | undefined {
+  const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
+  return Object.entries(formats).find(([, { magic }]) => hasMagic(start, magic));
 }
 
 function hasMagic(start: string, magic: Format['magic']): boolean {

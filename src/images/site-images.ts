@@ -8,6 +8,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type Connections, openConnections } from '../client/transport.ts';
 import type { FindImage, ImageUse, LocalImage } from '../html/images.ts';
 import type { Assets, Settings } from '../settings/settings.ts';
+import { isYounger } from '../snippets/cache.ts';
 import { type DownloadedImage, downloadImage, type UnchangedImage } from './download.ts';
 import { type CachedImage, ImageCache, type ImageEntry } from './image-cache.ts';
 import { ImageError } from './image-error.ts';
@@ -150,8 +151,7 @@ export class SiteImages {
   async #get(url: URL): Promise<UsableImage> {
     const { offline, staleIfError } = this.#settings;
     const cached = await this.#cache?.read(url.href);
-    const age = cached === undefined ? Number.POSITIVE_INFINITY : Date.now() - cached.entry.fetchedAt;
-    if (cached !== undefined && (offline || Date.now() < cached.entry.freshUntil)) {
+    if (cached !== undefined && (offline || isFresh(cached.entry))) {
       return { ...cached, isKept: true };
     }
     if (offline) throw new ImageError('it is not in the cache, and `offline` is set');
@@ -159,7 +159,8 @@ export class SiteImages {
       return await this.#download(url, cached);
     } catch (error) {
       if (!(error instanceof ImageError) || !error.isTrouble) throw error;
-      if (cached === undefined || age >= staleIfError) throw error;
+      const mayBeStale = cached !== undefined && staleIfError > 0;
+      if (!mayBeStale || !isYounger(cached.entry, staleIfError, Date.now())) throw error;
       return { ...cached, isKept: true, stale: cleanText(error.message) };
     }
   }
@@ -189,7 +190,9 @@ export class SiteImages {
     this.#failures.delete(url.host);
     if (!('unchanged' in downloaded)) return this.#keep(url, downloaded);
     if (cached === undefined) throw new ImageError('its host sent no image');
-    return this.#store({ ...cached, entry: { ...cached.entry, ...times(downloaded.freshFor ?? 0) } });
+    const entry = { ...cached.entry, ...times(downloaded.freshFor ?? 0) };
+    await this.#cache?.confirm(entry);
+    return { ...cached, entry, isKept: true };
   }
 
   #countFailure({ host }: URL): void {
@@ -209,17 +212,19 @@ export class SiteImages {
       lastModified,
       ...times(freshFor ?? 0),
     };
-    return freshFor === undefined ? { entry, bytes, isKept: false } : this.#store({ entry, bytes });
-  }
-
-  async #store(image: CachedImage): Promise<UsableImage> {
-    return { ...image, isKept: (await this.#cache?.write(image)) === true };
+    const isKept = freshFor !== undefined && (await this.#cache?.write({ entry, bytes })) === true;
+    return { entry, bytes, isKept };
   }
 }
 
 function times(freshFor: number): Pick<ImageEntry, 'fetchedAt' | 'freshUntil'> {
   const fetchedAt = Date.now();
   return { fetchedAt, freshUntil: fetchedAt + freshFor };
+}
+
+function isFresh(entry: ImageEntry): boolean {
+  const freshFor = entry.freshUntil - entry.fetchedAt;
+  return freshFor > 0 && isYounger(entry, freshFor, Date.now());
 }
 
 /** Why a URL is not asked for. */

@@ -28,7 +28,7 @@ export function readCacheEntry(stored: unknown): CacheEntry | undefined {
 }
 
 /** Whether an entry is no older than `age`. A date in the future (a wrong clock) counts by its distance. */
-export function isYounger({ fetchedAt }: CacheEntry, age: number, now: number): boolean {
+export function isYounger({ fetchedAt }: Pick<CacheEntry, 'fetchedAt'>, age: number, now: number): boolean {
   return Math.abs(now - fetchedAt) <= age;
 }
 
