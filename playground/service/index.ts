@@ -18,7 +18,7 @@ export interface ServiceOptions {
   faults?: Partial<Faults>;
   /** Chance, for the faults. @default Math.random */
   random?: () => number;
-  /** The site to bring up to date when a snippet is published. */
+  /** The site to update when a snippet is published. */
   publisher?: Publisher;
   /** Called when a login link was used: it is spent, and another one may be wanted. */
   onSignIn?: (organizationId: number) => void;
