@@ -36,7 +36,7 @@ export function waitAfter(failures: number): number {
 }
 
 /**
- * Brings the playground's site up to date: by a refresh of the pages that changed, and where that cannot be, by
+ * Updates the playground's site: by a refresh of the pages that changed, and where that cannot be, by
  * building it again, beside the one that is served, and putting it in its place when it is good. One at a time: what
  * is published meanwhile is in the one after. What failed is repeated until it succeeds, so that a text that was
  * published during an outage is on the site after it.
@@ -101,9 +101,9 @@ export function createSitePublisher({
         publication.output += error.message;
         return false;
       });
-      if (isDone) await readSite();
       failures = isDone ? 0 : failures + 1;
       publication.finishedAt = Date.now();
+      if (isDone) await readSite();
       publication.state = isDone ? 'done' : 'failed';
     } while (again);
     work = undefined;
@@ -113,7 +113,7 @@ export function createSitePublisher({
   function repeatLater(publication: Publication): void {
     const wait = waitAfter(failures);
     publication.retryAt = Date.now() + wait;
-    // Unreferenced: a site that cannot be brought up to date does not keep the playground from ending.
+    // Unreferenced: a site that cannot be updated does not keep the playground from ending.
     repetition = setTimeout(begin, wait).unref();
   }
 

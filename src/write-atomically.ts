@@ -3,6 +3,8 @@ import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { writeError } from './failures/write-error.ts';
 
+const suffix = '.refresh.tmp';
+
 /**
  * Replaces a file as a whole: a reader sees all of the old bytes or all of the new ones, even if the process is killed.
  * Its permissions stay.
@@ -48,4 +50,14 @@ export function copyMode(from: string, to: string): void {
   const mode = statSync(from, { throwIfNoEntry: false })?.mode;
   // Not all file systems have modes to change.
   if (mode !== undefined && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
+}
+
+/** A fixed name for the file that is written first, so that one left behind by a killed process is found and removed. */
+export function temporaryFile(file: string): string {
+  return file + suffix;
+}
+
+/** Whether it is the name of a {@link temporaryFile}. */
+export function isTemporary(name: string): boolean {
+  return name.endsWith(suffix);
 }

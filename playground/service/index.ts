@@ -20,7 +20,7 @@ export interface ServiceOptions {
   random?: () => number;
   /** Awaited before each answer of the API. */
   beforeAnswer?: () => Promise<unknown>;
-  /** The site to bring up to date when a snippet is published. */
+  /** The site to update when a snippet is published. */
   publisher?: Publisher;
   /** Called when a login link was used: it is spent, and another one may be wanted. */
   onSignIn?: (organizationId: number) => void;

@@ -1,4 +1,4 @@
-/** What became of bringing the site up to date. */
+/** What became of an update of the site. */
 export interface Publication {
   /** After `failed` it is tried again by itself, at the time in `retryAt`. */
   state: 'running' | 'done' | 'failed';
@@ -26,14 +26,14 @@ export interface ShownPlaces {
 }
 
 /**
- * The site that shows the snippets, as the service's website sees it: something that can be brought up to date.
+ * The site that shows the snippets, as the service's website sees it: something that can be updated.
  * How that is done is not the website's concern.
  */
 export interface Publisher {
   /** Where the site can be looked at. */
   siteUrl: string;
   /**
-   * Begins to bring the site up to date; once more afterwards, when that has begun already. An attempt that fails
+   * Begins to update the site; once more afterwards, when that has begun already. An attempt that fails
    * is repeated until one succeeds.
    */
   publish(): void;

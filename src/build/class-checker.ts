@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeHTMLAttribute } from 'entities/decode';
 import { Parser } from 'htmlparser2';
-import { cleanText } from '../client/clean-text.ts';
-import { listPlaces } from '../failures/report.ts';
+import { listNames, listPlaces } from '../failures/report.ts';
 import { classesOfStyles } from '../html/classes.ts';
 import type { InlinedFile } from './inline-files.ts';
 import type { ScannableFile } from './scan-site.ts';
@@ -54,11 +53,9 @@ export class ClassChecker {
   /** One for each snippet. */
   get warnings(): string[] {
     return [...this.#missing].map(([id, { names, places }]) => {
-      const shown = [...names].slice(0, namesShown).map(cleanText).join(', ');
-      const more = names.size > namesShown ? ` and ${names.size - namesShown} more` : '';
       const isNew = [...names].some((name) => !this.#made.has(name));
       const next = isNew ? ' Build again: some of them were not known before.' : '';
-      return `Snippet ${id} has classes that no style sheet of ${listPlaces([...places])} has: ${shown}${more}.${next}`;
+      return `Snippet ${id} has classes that no style sheet of ${listPlaces([...places])} has: ${listNames([...names], namesShown)}.${next}`;
     });
   }
 

@@ -1,7 +1,6 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { inlineFolder } from '../build/inline-folder.ts';
-import { cleanText } from '../client/clean-text.ts';
 import { userError } from '../failures/user-error.ts';
 import { cacheDirOf, manifestOf, usesAstro } from '../record/manifest-file.ts';
 import { readOptions } from '../settings/config-file.ts';
@@ -9,7 +8,7 @@ import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import { print, printError } from './output.ts';
-import type { ProjectOptions } from './project.ts';
+import { type ProjectOptions, requireFolder } from './project.ts';
 
 /** The options that are also flags. */
 export type InlineFlags = Pick<
@@ -43,7 +42,7 @@ export async function inline(
   const root = process.cwd();
   const from = resolve(folder);
   const to = resolve(output ?? folder);
-  await requireInput(from, folder);
+  await requireFolder(folder, 'The folder', 'Run the generator first, and pass the folder that it writes.');
   const environment = await readEnvironment('production', root);
   const apiKey = environment[variables.apiKey] || undefined;
   const options = await readOptions({ directory: root, flags, apiKey });
@@ -55,9 +54,10 @@ export async function inline(
     hasPolicy: options.csp === 'hash',
   });
   const file = manifest === undefined ? manifestOf(root, to) : resolve(manifest);
+  // First, since the lock and the cache stay after a failure too.
+  if (manifest === undefined) await keepOutOfGit(dirname(file));
   const logger = { info: print, warn: printError };
   await inlineFolder({ from, to, manifest: file, settings, isAstro: usesAstro(root), logger });
-  if (manifest === undefined) await keepOutOfGit(dirname(file));
 }
 
 /** @throws AstroError for options about what Astro alone knows: the base path, its assets and its style sheets. */
@@ -66,17 +66,6 @@ function refuseAstroOptions({ links, images, classes }: ParsedOptions): void {
     if (!value) continue;
     throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
   }
-}
-
-async function requireInput(from: string, folder: string): Promise<void> {
-  const stats = await stat(from).catch(() => undefined);
-  if (stats?.isDirectory()) return;
-  const problem = stats === undefined ? 'does not exist' : 'is not a folder';
-  throw userError(
-    'missing-output',
-    `The folder ${cleanText(folder)} ${problem}.`,
-    'Run the generator first, and pass the folder that it writes.',
-  );
 }
 
 async function keepOutOfGit(folder: string): Promise<void> {

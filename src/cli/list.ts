@@ -1,4 +1,4 @@
-import { namesOf, requestsOf, shownOn } from '../record/manifest.ts';
+import { namesOf, nowhere, requestsOf, shownOn } from '../record/manifest.ts';
 import { nameOf, print, printJson } from './output.ts';
 import { openProject, type ProjectOptions } from './project.ts';
 
@@ -12,7 +12,7 @@ export async function list(project: ProjectOptions, { json = false }): Promise<v
   }
   if (manifest.snippets.length === 0) print('The site shows no snippets.');
   for (const [index, request] of requestsOf(manifest).entries()) {
-    const names = namesOf(shown[index] ?? { pages: [], collections: [] });
+    const names = namesOf(shown[index] ?? nowhere);
     const missing = manifest.snippets[index]?.missing ? ' does not exist: children are shown' : '';
     print(`${nameOf(request)}${missing}\n    ${names.join('\n    ')}`);
   }

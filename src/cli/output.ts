@@ -21,7 +21,7 @@ const offline = { ok: 'done', needsBuild: 'no usable record: build', ...always }
 
 /** What each exit status of each command means. The help and the README are made from it. */
 export const exitMeanings = {
-  inline: { ok: 'every embed is inlined', failed: 'failed, nothing was written', usage: always.usage },
+  inline: { ok: 'every embed is inlined', ...always },
   list: offline,
   check: {
     ok: 'nothing changed',
@@ -44,6 +44,7 @@ export function exitStatusHelp(command: keyof typeof exitMeanings): string {
   );
   return `\nExit status:\n${lines.join('\n')}`;
 }
+
 const patchColors = { '+': 'green', '-': 'red', '@': 'cyan' } as const;
 
 /**

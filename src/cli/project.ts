@@ -19,7 +19,7 @@ import { listManifests, lockFile, manifestOf } from '../record/manifest-file.ts'
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
-import { resolveSettings, type Settings } from '../settings/settings.ts';
+import { imageFolderIn, resolveSettings, type Settings } from '../settings/settings.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { printError } from './output.ts';
 import { recordedImages } from './recorded-images.ts';
@@ -51,7 +51,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
   const file = await manifestPath(options);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
-  if (output !== undefined) await requireFolder(output);
+  if (output !== undefined) await requireFolder(output, 'The output folder');
   const moved = output === undefined ? found : withOutput(file, found, output);
   return {
     file,
@@ -156,7 +156,7 @@ export async function openChanges(
   // A sanitizer may change which images there are, and only a build has it.
   const { images } = manifest.rules.sanitizes || !writes ? {} : manifest.rules;
   // Without one, the build keeps no images.
-  const folder = join(dirname(file), 'images');
+  const folder = imageFolderIn(dirname(file));
   const fetcher = openCliFetcher(
     { ...settings, images, imageFolder: existsSync(folder) ? folder : undefined },
     { limits, images: images && recordedImages(file, manifest) },
@@ -172,11 +172,15 @@ export async function openChanges(
   }
 }
 
-async function requireFolder(output: string): Promise<void> {
-  const stats = await statOf(output);
+/**
+ * @param name what it is called in a sentence.
+ * @throws AstroError if it is not a folder.
+ */
+export async function requireFolder(folder: string, name: string, hint?: string): Promise<void> {
+  const stats = await statOf(folder);
   if (stats?.isDirectory()) return;
   const problem = stats === undefined ? 'does not exist' : 'is not a folder';
-  throw userError('missing-output', `The output folder ${cleanText(output)} ${problem}.`);
+  throw userError('missing-output', `${name} ${cleanText(folder)} ${problem}.`, hint);
 }
 
 function statOf(output: string): Promise<Stats | undefined> {

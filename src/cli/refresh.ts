@@ -3,7 +3,7 @@ import { systemClock } from '../client/clock.ts';
 import { count } from '../client/format.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
-import { hashOf, type Manifest } from '../record/manifest.ts';
+import type { Manifest } from '../record/manifest.ts';
 import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { describeHolder, type WaitOptions, waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import {
@@ -165,7 +165,7 @@ async function writeChanges(
   const plan = await planRefresh(file, manifest, snippets);
   refuseKey(changes, plan.pages);
   const { pages, toBuild, stale } = plan;
-  const published = hashOf(JSON.stringify(snippets.map((snippet) => snippet?.content)));
+  const published = changes.hashes.join();
   const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
   if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
     const isUnfinished = manifest.pending !== undefined;

@@ -53,7 +53,8 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
     .map((failure): ReportedSnippet => ({ ...failure, places: placesThatFail(failure) }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
-  const entries = [...groupAlike(reported, causeOf).flatMap(describeGroup), ...describeEmbeds(embeds)];
+  const groups = [...Map.groupBy(reported, causeOf).values()];
+  const entries = [...groups.flatMap(describeGroup), ...describeEmbeds(embeds)];
   const skipped = notAsked + alike.length;
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
@@ -65,7 +66,7 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
 
 /** Warns that embeds show their children because their snippets could not be fetched. */
 export function childrenWarnings(failed: readonly FailedSnippet[]): string[] {
-  return groupAlike(failed, causeOf).flatMap((group) =>
+  return [...Map.groupBy(failed, causeOf).values()].flatMap((group) =>
     warnOf(group, 'Its children are shown instead', 'Their children are shown instead'),
   );
 }
@@ -78,7 +79,7 @@ export interface StaleSnippet extends Pick<FailedSnippet, 'request' | 'error' | 
 
 /** Warns that the last good content is shown because the snippets could not be fetched now. */
 export function staleWarnings(stale: readonly StaleSnippet[]): string[] {
-  return groupAlike(stale, causeOf).flatMap((group) => {
+  return [...Map.groupBy(stale, causeOf).values()].flatMap((group) => {
     const ages = group.map(({ age }) => age);
     const oldest = formatDuration(Math.max(0, ...ages), 'long');
     return warnOf(
@@ -109,7 +110,13 @@ function warnOf<T extends Pick<FailedSnippet, 'request' | 'error' | 'places'>>(
   ];
 }
 
-/** The first few names, and how many more there are. */
+/** The first few names, cleaned, and how many more there are. */
+export function listNames(names: readonly string[], most: number): string {
+  const shown = names.slice(0, most).map(cleanText).join(', ');
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
+}
+
+/** The first few places, and how many more there are. */
 export function listPlaces(places: readonly string[]): string {
   const shown = places.slice(0, placesShown).join(', ');
   return places.length > placesShown
@@ -162,18 +169,6 @@ function hasProblem(error: SnippetFailure): error is SnippetError {
 
 function reasonOf(error: SnippetFailure): string {
   return hasProblem(error) ? `${error.status} ${error.title}` : error.reason;
-}
-
-/** In the order of the first of each group. */
-function groupAlike<T>(all: readonly T[], keyOf: (one: T) => string): T[][] {
-  const groups = new Map<string, T[]>();
-  for (const one of all) {
-    const key = keyOf(one);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [one]);
-    else group.push(one);
-  }
-  return [...groups.values()];
 }
 
 /** What the same fault has in common: everything but numbers, such as ids, attempts and lengths of time. */

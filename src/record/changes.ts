@@ -6,7 +6,7 @@ import {
   warningsOf,
 } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
-import { hashOf, type Manifest, namesOf, requestsOf, type Shown, shownOn } from './manifest.ts';
+import { hashOf, type Manifest, namesOf, nowhere, requestsOf, type Shown, shownOn } from './manifest.ts';
 
 /** A snippet whose content differs from what the site shows, and where the site shows other content. */
 export interface ChangedSnippet extends Shown {
@@ -18,6 +18,8 @@ export interface ChangedSnippet extends Shown {
 export interface Changes {
   /** All snippets of the manifest, in its order; `undefined` for an optional one that does not exist. */
   snippets: (FetchedSnippet | undefined)[];
+  /** The hash of the content of each of them. */
+  hashes: (string | undefined)[];
   changed: ChangedSnippet[];
   /** Flaws of changed snippets that do not keep them from being shown. */
   warnings: string[];
@@ -43,7 +45,7 @@ export async function findChanges(
     const isMissing = snippets[index] === undefined;
     return pages.length + collections.length === 0 ? [] : [{ request, pages, collections, isMissing }];
   });
-  return { snippets, changed, warnings: warningsOf(changedOf(fetched, changed), uses) };
+  return { snippets, hashes, changed, warnings: warningsOf(changedOf(fetched, changed), uses) };
 }
 
 /**
@@ -58,7 +60,8 @@ export function usesOf(manifest: Manifest): SnippetUse[] {
     if (form.around !== undefined) around.set(snippet, (around.get(snippet) ?? new Set()).add(form.around));
   }
   const shown = shownOn(manifest);
-  const required = shownOn(manifest, ({ children }) => children === undefined);
+  const hasChildren = manifest.kinds.some(({ children }) => children !== undefined);
+  const required = hasChildren ? shownOn(manifest, ({ children }) => children === undefined) : shown;
   return requestsOf(manifest).map((request, index) => {
     const places = namesOf(shown[index] ?? nowhere);
     const requiring = new Set(namesOf(required[index] ?? nowhere));
@@ -74,8 +77,6 @@ export function usesOf(manifest: Manifest): SnippetUse[] {
     };
   });
 }
-
-const nowhere: Shown = { pages: [], collections: [] };
 
 function changedOf(fetched: FetchedSnippets, changed: readonly ChangedSnippet[]): FetchedSnippets {
   const keys = new Set(changed.map(({ request }) => request.key));

@@ -316,6 +316,9 @@ export interface Shown {
   collections: CollectionEntry[];
 }
 
+/** Where a snippet is shown that the site does not show. */
+export const nowhere: Readonly<Shown> = { pages: [], collections: [] };
+
 /**
  * Where each snippet is shown, in the order of the snippets.
  *

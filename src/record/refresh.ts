@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cleanText } from '../client/clean-text.ts';
 import { compose } from '../embed/inline.ts';
 import { replace } from '../embed/replace.ts';
+import { listNames } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import { allowInTag, sourcesOf } from '../html/content-security-policy.ts';
 import { contentIn } from '../html/rules.ts';
 import { entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import { writeAtomically } from '../write-atomically.ts';
+import { temporaryFile, writeAtomically } from '../write-atomically.ts';
 import {
   asBefore,
   contentRecord,
@@ -35,8 +35,7 @@ import {
 } from './side-products/page-copies.ts';
 import { pendingFiles, type StaleFile, staleFiles } from './side-products/pending.ts';
 import { siteFolders } from './side-products/site-folders.ts';
-
-import { writeImages } from './write-images.ts';
+import { listTemporaryImages, writeImages } from './write-images.ts';
 
 /** A page that shows a changed snippet, as it is and as it is going to be. */
 export interface RefreshedPage {
@@ -87,23 +86,25 @@ async function recoverCopies(file: string, manifest: Manifest): Promise<Manifest
   const unfinished: RenewingPage[] = [];
   for (const renewing of manifest.renewing) {
     const page = await readFile(join(outputOf(file, manifest), renewing.page)).catch(() => undefined);
-    let isFinished = true;
-    for (const copy of listPageCopies(folders, renewing.page)) {
-      isFinished &&= page !== undefined && readPageCopy(copy, page.length)?.equals(page) === true;
-    }
+    const isFinished = listPageCopies(folders, renewing.page).every(
+      (copy) => page !== undefined && readPageCopy(copy, page.length)?.equals(page) === true,
+    );
     if (!isFinished) unfinished.push(renewing);
   }
   return unfinished.length === 0 ? undefined : unfinished;
 }
 
-/** The files that a refresh writes first, for what it has announced. A killed one may have left them. */
+/** The files that a refresh writes first: for what it has announced, and images. A killed one may have left them. */
 export function temporaryFiles(file: string, manifest: Manifest): string[] {
   const output = outputOf(file, manifest);
   const folders = siteFolders(file, manifest);
   const pages = manifest.files.flatMap(({ name, next }) => (next === undefined ? [] : join(output, name)));
   const renewing = manifest.renewing ?? [];
   const copies = renewing.flatMap(({ page }) => listPageCopies(folders, page).map((copy) => copy.file));
-  return [...pages, ...copies].map(temporaryFile);
+  const assets = manifest.rules.images?.assets.folder;
+  const images =
+    assets === undefined ? [] : listTemporaryImages(folders.map(({ directory }) => join(directory, assets)));
+  return [...[...pages, ...copies].map(temporaryFile), ...images];
 }
 
 /**
@@ -173,15 +174,10 @@ function reasonForStyles(
     ...[...before].filter((name) => !now.has(name)),
   ];
   if (changed.length === 0) return undefined;
-  return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed)})`;
+  return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, namesShown)})`;
 }
 
 const namesShown = 5;
-
-function listNames(names: readonly string[]): string {
-  const shown = names.slice(0, namesShown).map(cleanText).join(', ');
-  return names.length > namesShown ? `${shown} and ${names.length - namesShown} more` : shown;
-}
 
 /** Copies of a page that hold something else: a refresh cannot tell what they are. */
 function otherCopies(
@@ -321,11 +317,6 @@ function announceCopies(
   const hashes = new Set([...(earlier?.hashes ?? []), page.hash, next.hash]);
   const maxLength = Math.max(before.length, after.length, earlier?.maxLength ?? 0);
   return [{ page: page.name, hashes: [...hashes], maxLength }];
-}
-
-/** A fixed name, so that one left behind by a killed process is found and removed. */
-function temporaryFile(page: string): string {
-  return `${page}.refresh.tmp`;
 }
 
 /** The page with the new contents in it, and its new state for the manifest. */

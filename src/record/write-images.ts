@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../write-atomically.ts';
+import { isTemporary, temporaryFile, writeAtomically } from '../write-atomically.ts';
 
 /**
  * Writes images into folders of assets, unless they are there: their names change with their bytes.
@@ -21,6 +21,14 @@ export async function writeImages(
     // It was in the cache a moment ago.
     if (bytes === undefined) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
     for (const folder of folders) await mkdir(folder, { recursive: true });
-    for (const file of missing) await writeAtomically(file, Buffer.from(bytes), `${file}.refresh.tmp`);
+    for (const file of missing) await writeAtomically(file, Buffer.from(bytes), temporaryFile(file));
   }
+}
+
+/** What {@link writeImages} has left in these folders, if its process was killed. */
+export function listTemporaryImages(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => {
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    return names.filter(isTemporary).map((name) => join(folder, name));
+  });
 }

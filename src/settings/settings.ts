@@ -97,8 +97,13 @@ export function resolveSettings(
     },
     cacheDirectory,
     images: images && assets && { hosts: images.hosts, assets },
-    imageFolder: isCached ? join(cacheDirectory, 'astro-snippets/images') : undefined,
+    imageFolder: isCached ? imageFolderIn(join(cacheDirectory, 'astro-snippets')) : undefined,
   };
+}
+
+/** Where images are kept, in the folder that also contains the manifest. */
+export function imageFolderIn(folder: string): string {
+  return join(folder, 'images');
 }
 
 function validKey(value: string | undefined): string | undefined {

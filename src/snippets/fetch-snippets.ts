@@ -44,7 +44,7 @@ export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml' | 'surroundings'>;
 export interface FetcherOptions extends SourceOptions {
   /** Whether an answer is used for the whole run. A dev server asks again instead. */
   remember: boolean;
-  /** The images of the built site, if it is to be brought up to date. */
+  /** The images of the built site, if it is to be updated. */
   recordedImages?: RecordedImages | undefined;
   /** Called with the classes of each content. */
   onClasses?: ((names: readonly string[]) => void) | undefined;

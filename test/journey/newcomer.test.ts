@@ -131,8 +131,8 @@ test('an island is hydrated and shows a snippet in its children', async () => {
 test('with an expired subscription the website shows the 402 in detail, and the site stays as it was', async () => {
   await page.goto(`${websiteUrl}/account`);
   await page.getByRole('button', { name: 'Let it expire' }).click();
-  await page.getByRole('button', { name: 'Bring the site up to date' }).click();
-  await page.getByText('the site could not be brought up to date').waitFor({ timeout: 30_000 });
+  await page.getByRole('button', { name: 'Update the site' }).click();
+  await page.getByText('the site could not be updated').waitFor({ timeout: 30_000 });
   const said = (await page.locator('pre').textContent()) ?? '';
   expect(said).toContain('402 Payment Required [payment-required]');
   expect(said).toContain('The subscription of Northwind Coffee has expired.');
@@ -140,7 +140,7 @@ test('with an expired subscription the website shows the 402 in detail, and the 
   expect((await fetch(`${siteUrl}/pricing/`)).status).toBe(200);
   await page.goto(`${websiteUrl}/account`);
   await page.getByRole('button', { name: 'Renew it' }).click();
-  await page.getByRole('button', { name: 'Bring the site up to date' }).click();
+  await page.getByRole('button', { name: 'Update the site' }).click();
   await page.getByText(/on the site \d+\.\d s after the click/).waitFor({ timeout: 30_000 });
 });
 

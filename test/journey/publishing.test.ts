@@ -69,7 +69,7 @@ describe('on the website, with a site that does as the test says,', () => {
   test('text that is typed while a publish is under way stays until the site shows it, and after', async () => {
     await open('/snippets/41');
     await page.getByRole('button', { name: 'Publish' }).click();
-    await page.getByText('The site is being brought up to date.').waitFor();
+    await page.getByText('The site is being updated.').waitFor();
     await content().fill('the next text');
     latest = { state: 'done', how: 'build', startedAt: 0, finishedAt: 1_500, output: '' };
     await page.getByText('It is on the site 1.5 s after the click').waitFor();
@@ -136,7 +136,7 @@ describe('on the website, with a site that does as the test says,', () => {
     await page.getByRole('status').getByRole('button', { name: 'Restore Announcement banner' }).click();
     await page.getByRole('heading', { level: 1, name: 'Announcement banner' }).waitFor();
     await page.getByRole('button', { name: 'Publish' }).click();
-    await page.getByText('The site is being brought up to date.').waitFor();
+    await page.getByText('The site is being updated.').waitFor();
     expect(service.store.snippets.published(organizationOf(service), 41)?.content).toContain('winter roast');
   });
 

@@ -152,7 +152,7 @@ describe('publishing', () => {
     const retryAt = Date.UTC(2026, 0, 1, 12, 30, 15);
     latest = { state: 'failed', how: 'refresh', startedAt: 0, retryAt, output: 'why <not>' };
     const notice = await open('/publication');
-    expect(notice).toContain('The site could not be brought up to date.');
+    expect(notice).toContain('The site could not be updated.');
     expect(notice).toContain('12:30:15 UTC');
     expect(notice).toContain('arrives by itself');
     expect(notice).toContain('why &lt;not&gt;');

@@ -105,7 +105,7 @@ export class Snippets {
 
   /**
    * Serves an old version's content again, as a new version: nothing that was published is ever changed. The draft
-   * becomes the same content, unless it was never published: then it is kept, since it is nowhere else.
+   * becomes the same content, unless it was never published: then it is kept, since no version has its text.
    */
   rollBack(organizationId: number, id: number, number: number): SnippetVersion | undefined {
     return transaction(this.#database, () => {

@@ -32,7 +32,7 @@ export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
           : html`<section class="card" aria-labelledby="site">
         <h2 id="site">Site</h2>
         <p><a href="${publisher.siteUrl}">${publisher.siteUrl}</a></p>
-        <form method="post" action="/account/site"><button>Bring the site up to date</button></form>
+        <form method="post" action="/account/site"><button>Update the site</button></form>
       </section>`
       }`;
     return context.html(

@@ -9,7 +9,7 @@ import { countOf, pathOfPage, placesList } from './places.ts';
 export interface PublicationView {
   /** The page of the site to look at. */
   page: string;
-  /** The snippet that was published; absent when the site as a whole was brought up to date. */
+  /** The snippet that was published; absent when the site as a whole was updated. */
   id?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export function publicationRegion(publisher: Publisher | undefined, view: Public
         <noscript><p><a href="/account?published">Look at how it goes</a>, on another page: this one is not loaded again, so that nothing typed is lost.</p></noscript>`;
 }
 
-/** What became of bringing the site up to date: from the click to the page, or to the reason why not. */
+/** What became of an update of the site: from the click to the page, or to the reason why not. */
 function publicationNotice(publisher: Publisher, view: PublicationView): Html {
   const publication = publisher.latest();
   if (publication === undefined) return html``;
@@ -53,15 +53,15 @@ function publicationNotice(publisher: Publisher, view: PublicationView): Html {
     case 'running':
       return failure === undefined
         ? html`<div class="card notice" data-state="running">
-        <p>The site is being brought up to date. This says when it shows the text.</p>
+        <p>The site is being updated. This says when it shows the text.</p>
       </div>`
         : html`<div class="card notice bad" data-state="running">
-        <p><strong>The site could not be brought up to date.</strong> It is being tried again now.</p>
+        <p><strong>The site could not be updated.</strong> It is being tried again now.</p>
         ${outputPart(failure)}
       </div>`;
     case 'failed':
       return html`<div class="card notice bad" data-state="failed">
-        <p><strong>The site could not be brought up to date.</strong> It still shows what it showed before. ${
+        <p><strong>The site could not be updated.</strong> It still shows what it showed before. ${
           retryAt === undefined
             ? ''
             : html`What you published is kept, and the next attempt is at ${clock(retryAt)}: it arrives by itself.`

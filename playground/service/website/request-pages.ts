@@ -16,7 +16,7 @@ export function requestPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
       <p class="hint">The last ${shown} at the most, the newest first. A request with a key that is not valid belongs to nobody, and is not listed.</p>
       ${
         requests.length === 0
-          ? html`<p class="card">Nothing was asked for yet. <a href="/account">Bring the site up to date</a> to see its requests here.</p>`
+          ? html`<p class="card">Nothing was asked for yet. <a href="/account">Update the site</a> to see its requests here.</p>`
           : html`<table class="card stacked">
         <thead><tr><th scope="col">Time</th><th scope="col">Snippet</th><th scope="col">Operation</th><th scope="col">Params</th><th scope="col">Answer</th><th scope="col">Took</th><th scope="col">Key</th><th scope="col">By</th></tr></thead>
         <tbody>

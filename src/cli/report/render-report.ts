@@ -5,7 +5,15 @@ import { Eta } from 'eta';
 import { cleanText } from '../../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../client/format.ts';
 import { type SnippetRequest, toRequest } from '../../client/snippet-request.ts';
-import { kindsIn, type Manifest, namesOf, requestsOf, type Shown, shownOn } from '../../record/manifest.ts';
+import {
+  kindsIn,
+  type Manifest,
+  namesOf,
+  nowhere,
+  requestsOf,
+  type Shown,
+  shownOn,
+} from '../../record/manifest.ts';
 
 // On a large site, the pages of a snippet that is on all of them would make up most of the report.
 const maxPages = 200;
@@ -64,8 +72,6 @@ export interface ReportRow {
   isMissing: boolean;
   shown: Shown;
 }
-
-const nowhere: Shown = { pages: [], collections: [] };
 
 /** One row for each snippet that the site shows, and for each that it showed before. */
 export function reportRows(manifest: Manifest): ReportRow[] {

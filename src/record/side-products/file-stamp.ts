@@ -3,18 +3,27 @@ import { hashOfFile } from '../manifest.ts';
 import type { DerivedKind } from './derived-files.ts';
 
 /** What tells a file that was written again from one that was left alone. */
-export interface FileStamp {
+export interface FileStamp extends WriteStamp {
   hash: string;
+}
+
+export interface WriteStamp {
   /** Changes whenever the file is written, even with the same bytes. */
   written: string;
 }
 
 /** `undefined` if there is no such file. */
 export function stampOf(file: string): FileStamp | undefined {
+  const stamp = writeStampOf(file);
+  return stamp && { ...stamp, hash: hashOfFile(file) };
+}
+
+/** The same without reading the file. */
+export function writeStampOf(file: string): WriteStamp | undefined {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (found === undefined || !found.isFile()) return undefined;
   const { ino, mtimeNs, ctimeNs } = found;
-  return { hash: hashOfFile(file), written: [ino, mtimeNs, ctimeNs].join(' ') };
+  return { written: [ino, mtimeNs, ctimeNs].join(' ') };
 }
 
 /**
@@ -24,7 +33,7 @@ export function stampOf(file: string): FileStamp | undefined {
  */
 export function isRenewed(
   { kind, hash }: { kind: DerivedKind; hash: string | undefined },
-  before: FileStamp | undefined,
+  before: WriteStamp | undefined,
   now: FileStamp | undefined,
 ): boolean {
   if (now === undefined) return kind === 'revision';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PendingFile, readManifest, writeManifest } from '../manifest.ts';
 import { type ChangingPage, type DerivedFile, findDerivedFiles } from './derived-files.ts';
-import { type FileStamp, isRenewed, stampOf } from './file-stamp.ts';
+import { isRenewed, stampOf, writeStampOf } from './file-stamp.ts';
 import { listPageCopies, readPageCopy } from './page-copies.ts';
 import type { SiteFolder } from './site-folders.ts';
 
@@ -38,9 +38,7 @@ export function pendingFiles(stale: readonly StaleFile[]): PendingFile[] {
 
 /** Remembers how files are now. @returns what finds out, later, which of them are out of date still. */
 export function watchFiles(stale: readonly StaleFile[]): () => StaleFile[] {
-  const before = new Map<StaleFile, FileStamp | undefined>(
-    stale.map((file) => [file, stampOf(pathOf(file))]),
-  );
+  const before = new Map(stale.map((file) => [file, writeStampOf(pathOf(file))]));
   return () =>
     stale.filter((file) => {
       const now = stampOf(pathOf(file));
