@@ -226,8 +226,8 @@ export class Run {
   }
 
   /**
-   * In the last `astro:build:done` of all: checks what other integrations wrote in the meantime, and records the copies
-   * that adapters made.
+   * In the last `astro:build:done` of all: checks what other integrations wrote in the meantime, and writes the manifest,
+   * with the copies that adapters made.
    */
   async checkLateFiles(directory: string): Promise<void> {
     await this.close();
@@ -241,28 +241,19 @@ export class Run {
   async #checkLateFiles(directory: string): Promise<void> {
     if (this.#finished === undefined) return;
     const { checkLateFiles } = await import('./build/check-late-files.ts');
-    try {
-      await checkLateFiles(directory, this.settings, this.#finished);
-      await this.#recordCopies(directory, this.#finished);
-    } catch (error) {
-      // A build that fails leaves no manifest.
-      const { removeManifest } = await import('./record/manifest.ts');
-      await removeManifest(this.manifest);
-      throw error;
-    }
+    await checkLateFiles(directory, this.settings, this.#finished);
+    await this.#writeRecord(directory, this.#finished);
   }
 
-  async #recordCopies(directory: string, { at, hashes }: FinishedSite): Promise<void> {
-    if (hashes.size === 0) return;
+  /** Last of all, since a build that fails has no record. */
+  async #writeRecord(directory: string, { at, hashes, record }: FinishedSite): Promise<void> {
+    if (record === undefined) return;
     const { findCopies } = await import('./record/side-products/site-folders.ts');
+    const { outputFrom, writeManifest } = await import('./record/manifest.ts');
     const root = fileURLToPath(this.config.root);
     const copies = findCopies(root, directory, { names: hashes.keys(), since: at });
-    if (copies.length === 0) return;
-    const { outputFrom, readManifest, writeManifest } = await import('./record/manifest.ts');
-    const { manifest } = await readManifest(this.manifest);
-    if (manifest === undefined) return;
     const recorded = copies.map((copy) => outputFrom(this.manifest, copy));
-    await writeManifest(this.manifest, { ...manifest, copies: recorded });
+    await writeManifest(this.manifest, recorded.length === 0 ? record : { ...record, copies: recorded });
   }
 
   /**

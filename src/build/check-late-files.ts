@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import { userError } from '../failures/user-error.ts';
+import type { Manifest } from '../record/manifest.ts';
 import { decompress, suffixOf } from '../record/side-products/encodings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isWrittenSince } from '../written-since.ts';
@@ -15,6 +16,8 @@ export interface FinishedSite {
   hashes: ReadonlyMap<string, string>;
   /** The keys of embeds inside contents, which stay in the output. */
   quoted: ReadonlySet<string>;
+  /** The manifest to write, if the site needs one. */
+  record?: Manifest | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { buildSite } from '../../src/build/build-site.ts';
 import { applyRules } from '../../src/html/rules.ts';
+import { writeManifest } from '../../src/record/manifest.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 import { contentOf } from './contents.ts';
@@ -23,7 +24,7 @@ const fetcher = {
   },
 } as unknown as SnippetFetcher;
 
-await buildSite({
+const { record } = await buildSite({
   directory,
   outDir: directory,
   manifest,
@@ -40,3 +41,4 @@ await buildSite({
   async onEmbeds() {},
   logger: { info() {}, warn() {} } as never,
 });
+if (record !== undefined) await writeManifest(manifest, record);
