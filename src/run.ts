@@ -51,6 +51,8 @@ export class Run {
   #announcements: Announcements | undefined;
   #finished: FinishedSite | undefined;
   #opened: Promise<OpenedRun> | undefined;
+  /** Collections for which snippets are being fetched: Astro loads all of them at the same time. */
+  #fetching = 0;
   #lock: OutputLock | undefined;
   #hadManifest = false;
   #classes: ClassFile | undefined;
@@ -327,8 +329,9 @@ export class Run {
 
   /** Fetches snippets for a collection. */
   async fetch({ uses, collection, entries }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
-    const { fetcher } = await this.open();
+    this.#fetching += 1;
     try {
+      const { fetcher } = await this.open();
       const snippets = await fetcher.fetch(uses);
       const collected = [...entries].flatMap(([entry, request]) => {
         const snippet = snippets.get(request.key);
@@ -337,15 +340,17 @@ export class Run {
       this.#collected.set(collection, collected);
       return snippets;
     } finally {
+      this.#fetching -= 1;
       // Nothing follows in a sync. A build and a dev server go on with their pages.
-      if (this.command === 'sync') await this.close();
+      if (this.command === 'sync' && this.#fetching === 0) await this.close();
     }
   }
 
   async close(): Promise<void> {
-    const opened = await this.#opened;
+    const opened = this.#opened;
+    // Before anything is awaited: a run that is opened in the meantime stays open.
     this.#opened = undefined;
-    await opened?.fetcher.close();
+    await (await opened)?.fetcher.close();
   }
 
   async #open(): Promise<OpenedRun> {
