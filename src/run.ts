@@ -25,6 +25,7 @@ import {
 import type { SiteUrls } from './settings/site-urls.ts';
 import type { ClassFile } from './snippets/class-file.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
+import { isWrittenSince } from './written-since.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
 
@@ -51,9 +52,12 @@ export class Run {
   #announcements: Announcements | undefined;
   #finished: FinishedSite | undefined;
   #opened: Promise<OpenedRun> | undefined;
+  /** In milliseconds since the epoch. */
+  #openedAt = 0;
   /** Collections for which snippets are being fetched: Astro loads all of them at the same time. */
   #fetching = 0;
   #lock: OutputLock | undefined;
+  #locking: Promise<void> | undefined;
   #hadManifest = false;
   #classes: ClassFile | undefined;
   /** By the names of collections, since Astro may load one again. */
@@ -65,6 +69,8 @@ export class Run {
 
   /** In `astro:config:setup`. */
   begin(command: Command): void {
+    // Astro has no hook for a build that failed, and a program may build again.
+    this.#unlockOutput();
     this.#command = command;
   }
 
@@ -144,7 +150,7 @@ export class Run {
     this.#announcements?.stop();
     this.#announcements = undefined;
     // Before Astro empties the output of the build that is running.
-    if (existsSync(this.#lockFile)) await this.#waitForRefresh();
+    if (existsSync(this.#lockFile)) await this.#lockOutput();
     this.#hadManifest = existsSync(this.manifest);
     if (this.#lock !== undefined) await this.#listen();
     // Nothing more is loaded for a site that never showed a snippet.
@@ -153,7 +159,9 @@ export class Run {
   }
 
   async #prefetchLastBuild(): Promise<void> {
-    if (this.#lock === undefined) await this.#waitForRefresh();
+    await this.#lockOutput();
+    // A refresh that has ended since collections opened it.
+    if (isWrittenSince(this.manifest, this.#openedAt)) await this.close();
     await this.#listen();
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
     const { removeManifest } = await import('./record/manifest.ts');
@@ -271,15 +279,24 @@ export class Run {
 
   /**
    * From now on, no other build or refresh may write to the output until this build has ended. A build of a site without
-   * embeds is none of our business.
+   * embeds is none of our business. A refresh, which is soon over, is waited for.
    *
-   * @throws AstroError if another process writes to it.
+   * @throws AstroError if another build writes to it.
    */
   async #lockOutput(): Promise<void> {
     if (this.#lock !== undefined) return;
-    const { lockForBuild } = await import('./build/build-lock.ts');
-    // Another module may have been waiting for the same import.
-    this.#lock ??= lockForBuild(this.#lockFile, this.#outDir);
+    // Several modules may ask at the same time.
+    this.#locking ??= this.#takeLock();
+    await this.#locking;
+  }
+
+  async #takeLock(): Promise<void> {
+    const { lockAfterRefresh } = await import('./build/build-lock.ts');
+    try {
+      this.#lock = await lockAfterRefresh(this.#lockFile, this.#outDir, (line) => this.logger.info(line));
+    } finally {
+      this.#locking = undefined;
+    }
   }
 
   /** Fetches each snippet as soon as a page announces it. */
@@ -287,11 +304,6 @@ export class Run {
     if (this.#announcements !== undefined) return;
     const { Announcements } = await import('./build/announcements.ts');
     this.#announcements ??= new Announcements((request, pathname) => this.#prefetch(request, pathname));
-  }
-
-  async #waitForRefresh(): Promise<void> {
-    const { lockAfterRefresh } = await import('./build/build-lock.ts');
-    this.#lock = await lockAfterRefresh(this.#lockFile, this.#outDir, (line) => this.logger.info(line));
   }
 
   /** The output folder, as people know it. */
@@ -323,7 +335,10 @@ export class Run {
 
   /** The snippets of this run, opened once for its pages and its collections. */
   open(): Promise<OpenedRun> {
-    this.#opened ??= this.#open();
+    if (this.#opened === undefined) {
+      this.#openedAt = Date.now();
+      this.#opened = this.#open();
+    }
     return this.#opened;
   }
 
