@@ -25,6 +25,7 @@ import {
 import type { SiteUrls } from './settings/site-urls.ts';
 import type { ClassFile } from './snippets/class-file.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
+import type { SourceFolders } from './source/source-files.ts';
 import { isWrittenSince } from './written-since.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
@@ -78,10 +79,12 @@ export class Run {
   async configure(config: AstroConfig, logger: AstroIntegrationLogger): Promise<void> {
     this.#site = { config, logger };
     if (!this.#options.classes) return;
+    // What follows makes no CSS, and may run where nothing can be written.
+    if (this.command === 'preview' || this.command === 'sync') return;
     const { ClassFile } = await import('./snippets/class-file.ts');
     this.#classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)));
     // What reads it may do so at any time from now on. In a build it is written again before Vite bundles.
-    if (this.command !== 'build') this.#classes.keep();
+    if (this.command === 'dev') this.#classes.keep();
     this.#classes.create();
   }
 
@@ -139,6 +142,11 @@ export class Run {
     return { cacheDir: fileURLToPath(cacheDir), root: fileURLToPath(root), outDir: fileURLToPath(outDir) };
   }
 
+  get sources(): SourceFolders {
+    const { root, outDir } = this.#folders;
+    return { root, srcDir: fileURLToPath(this.config.srcDir), outDir };
+  }
+
   /**
    * In `astro:build:start`. Snippets are fetched as soon as they are known: those of the last build now, others when a
    * page announces them.
@@ -155,7 +163,7 @@ export class Run {
     if (this.#lock !== undefined) await this.#listen();
     // Nothing more is loaded for a site that never showed a snippet.
     if (this.#hadManifest) await this.#prefetchLastBuild();
-    if (this.#classes !== undefined) await this.#writeClasses(this.#classes);
+    await this.prepareClasses();
   }
 
   async #prefetchLastBuild(): Promise<void> {
@@ -174,24 +182,20 @@ export class Run {
     prefetchLastBuild(opened);
   }
 
-  /** Waits for the snippets that are known by now, so that CSS is made for their classes. */
-  async #writeClasses(classes: ClassFile): Promise<void> {
-    await this.prepareClasses();
-    classes.write();
-  }
-
-  /** Fetches the snippets that are known before a page is rendered, if their classes are of use. */
+  /**
+   * Waits for the snippets that are known before a page is rendered, so that CSS is made for their classes. Where no
+   * snippet can be fetched, those of the last time stay.
+   */
   async prepareClasses(): Promise<void> {
     if (this.#classes === undefined || !hasConnection(this.settings)) return;
     const { prepareEarly } = await import('./build/build-fetcher.ts');
-    await prepareEarly(await this.open(), fileURLToPath(this.config.srcDir), this.settings.timeout);
+    await prepareEarly(await this.open(), this.sources, this.settings);
+    this.#classes.write();
   }
 
   /** In `astro:build:generated`: inlines snippets into the output. */
   async finishBuild(output: Pick<SiteBuild, 'directory' | 'routeToHeaders'>): Promise<void> {
-    const { settings, manifest, logger } = this;
-    const { root, srcDir } = this.config;
-    const sources = { root: fileURLToPath(root), srcDir: fileURLToPath(srcDir) };
+    const { settings, manifest, logger, sources } = this;
     try {
       if (this.#isProbablyPlain) {
         const { finishPlainSite } = await import('./build/first-look.ts');
@@ -387,7 +391,7 @@ export class Run {
   /** In `astro dev`, CSS is made again for classes that are new. */
   #addClasses(names: readonly string[]): void {
     this.#classes?.add(names);
-    this.#classes?.write();
+    this.#classes?.writeSoon((error) => this.logger.warn(error.message));
   }
 }
 

@@ -7,7 +7,7 @@ import { writeImages } from '../record/write-images.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import type { SourceFolders } from '../source/markdown-sources.ts';
+import type { SourceFolders } from '../source/source-files.ts';
 import type { Announcements } from './announcements.ts';
 import type { BuildLogger } from './build-logger.ts';
 import type { FinishedSite } from './check-late-files.ts';

@@ -29,7 +29,7 @@ const { record } = await buildSite({
   outDir: directory,
   manifest,
   fetcher,
-  sources: { root: directory, srcDir: directory },
+  sources: { root: directory, srcDir: directory, outDir: directory },
   before: undefined,
   hadManifest: false,
   classes: undefined,
