@@ -25,6 +25,8 @@ import {
 import type { SiteUrls } from './settings/site-urls.ts';
 import type { ClassFile } from './snippets/class-file.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
+import type { SourceFolders } from './source/source-files.ts';
+import { isWrittenSince } from './written-since.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
 
@@ -51,7 +53,12 @@ export class Run {
   #announcements: Announcements | undefined;
   #finished: FinishedSite | undefined;
   #opened: Promise<OpenedRun> | undefined;
+  /** In milliseconds since the epoch. */
+  #openedAt = 0;
+  /** Collections for which snippets are being fetched: Astro loads all of them at the same time. */
+  #fetching = 0;
   #lock: OutputLock | undefined;
+  #locking: Promise<void> | undefined;
   #hadManifest = false;
   #classes: ClassFile | undefined;
   /** By the names of collections, since Astro may load one again. */
@@ -63,6 +70,8 @@ export class Run {
 
   /** In `astro:config:setup`. */
   begin(command: Command): void {
+    // Astro has no hook for a build that failed, and a program may build again.
+    this.#unlockOutput();
     this.#command = command;
   }
 
@@ -70,10 +79,12 @@ export class Run {
   async configure(config: AstroConfig, logger: AstroIntegrationLogger): Promise<void> {
     this.#site = { config, logger };
     if (!this.#options.classes) return;
+    // What follows makes no CSS, and may run where nothing can be written.
+    if (this.command === 'preview' || this.command === 'sync') return;
     const { ClassFile } = await import('./snippets/class-file.ts');
     this.#classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)));
     // What reads it may do so at any time from now on. In a build it is written again before Vite bundles.
-    if (this.command !== 'build') this.#classes.keep();
+    if (this.command === 'dev') this.#classes.keep();
     this.#classes.create();
   }
 
@@ -131,6 +142,11 @@ export class Run {
     return { cacheDir: fileURLToPath(cacheDir), root: fileURLToPath(root), outDir: fileURLToPath(outDir) };
   }
 
+  get sources(): SourceFolders {
+    const { root, outDir } = this.#folders;
+    return { root, srcDir: fileURLToPath(this.config.srcDir), outDir };
+  }
+
   /**
    * In `astro:build:start`. Snippets are fetched as soon as they are known: those of the last build now, others when a
    * page announces them.
@@ -142,16 +158,18 @@ export class Run {
     this.#announcements?.stop();
     this.#announcements = undefined;
     // Before Astro empties the output of the build that is running.
-    if (existsSync(this.#lockFile)) await this.#waitForRefresh();
+    if (existsSync(this.#lockFile)) await this.#lockOutput();
     this.#hadManifest = existsSync(this.manifest);
     if (this.#lock !== undefined) await this.#listen();
     // Nothing more is loaded for a site that never showed a snippet.
     if (this.#hadManifest) await this.#prefetchLastBuild();
-    if (this.#classes !== undefined) await this.#writeClasses(this.#classes);
+    await this.prepareClasses();
   }
 
   async #prefetchLastBuild(): Promise<void> {
-    if (this.#lock === undefined) await this.#waitForRefresh();
+    await this.#lockOutput();
+    // A refresh that has ended since collections opened it.
+    if (isWrittenSince(this.manifest, this.#openedAt)) await this.close();
     await this.#listen();
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
     const { removeManifest } = await import('./record/manifest.ts');
@@ -164,24 +182,20 @@ export class Run {
     prefetchLastBuild(opened);
   }
 
-  /** Waits for the snippets that are known by now, so that CSS is made for their classes. */
-  async #writeClasses(classes: ClassFile): Promise<void> {
-    await this.prepareClasses();
-    classes.write();
-  }
-
-  /** Fetches the snippets that are known before a page is rendered, if their classes are of use. */
+  /**
+   * Waits for the snippets that are known before a page is rendered, so that CSS is made for their classes. Where no
+   * snippet can be fetched, those of the last time stay.
+   */
   async prepareClasses(): Promise<void> {
     if (this.#classes === undefined || !hasConnection(this.settings)) return;
     const { prepareEarly } = await import('./build/build-fetcher.ts');
-    await prepareEarly(await this.open(), fileURLToPath(this.config.srcDir), this.settings.timeout);
+    await prepareEarly(await this.open(), this.sources, this.settings);
+    this.#classes.write();
   }
 
   /** In `astro:build:generated`: inlines snippets into the output. */
   async finishBuild(output: Pick<SiteBuild, 'directory' | 'routeToHeaders'>): Promise<void> {
-    const { settings, manifest, logger } = this;
-    const { root, srcDir } = this.config;
-    const sources = { root: fileURLToPath(root), srcDir: fileURLToPath(srcDir) };
+    const { settings, manifest, logger, sources } = this;
     try {
       if (this.#isProbablyPlain) {
         const { finishPlainSite } = await import('./build/first-look.ts');
@@ -226,8 +240,8 @@ export class Run {
   }
 
   /**
-   * In the last `astro:build:done` of all: checks what other integrations wrote in the meantime, and records the copies
-   * that adapters made.
+   * In the last `astro:build:done` of all: checks what other integrations wrote in the meantime, and writes the manifest,
+   * with the copies that adapters made.
    */
   async checkLateFiles(directory: string): Promise<void> {
     await this.close();
@@ -241,28 +255,19 @@ export class Run {
   async #checkLateFiles(directory: string): Promise<void> {
     if (this.#finished === undefined) return;
     const { checkLateFiles } = await import('./build/check-late-files.ts');
-    try {
-      await checkLateFiles(directory, this.settings, this.#finished);
-      await this.#recordCopies(directory, this.#finished);
-    } catch (error) {
-      // A build that fails leaves no manifest.
-      const { removeManifest } = await import('./record/manifest.ts');
-      await removeManifest(this.manifest);
-      throw error;
-    }
+    await checkLateFiles(directory, this.settings, this.#finished);
+    await this.#writeRecord(directory, this.#finished);
   }
 
-  async #recordCopies(directory: string, { at, hashes }: FinishedSite): Promise<void> {
-    if (hashes.size === 0) return;
+  /** Last of all, since a build that fails has no record. */
+  async #writeRecord(directory: string, { at, hashes, record }: FinishedSite): Promise<void> {
+    if (record === undefined) return;
     const { findCopies } = await import('./record/side-products/site-folders.ts');
+    const { outputFrom, writeManifest } = await import('./record/manifest.ts');
     const root = fileURLToPath(this.config.root);
     const copies = findCopies(root, directory, { names: hashes.keys(), since: at });
-    if (copies.length === 0) return;
-    const { outputFrom, readManifest, writeManifest } = await import('./record/manifest.ts');
-    const { manifest } = await readManifest(this.manifest);
-    if (manifest === undefined) return;
     const recorded = copies.map((copy) => outputFrom(this.manifest, copy));
-    await writeManifest(this.manifest, { ...manifest, copies: recorded });
+    await writeManifest(this.manifest, recorded.length === 0 ? record : { ...record, copies: recorded });
   }
 
   /**
@@ -278,15 +283,24 @@ export class Run {
 
   /**
    * From now on, no other build or refresh may write to the output until this build has ended. A build of a site without
-   * embeds is none of our business.
+   * embeds is none of our business. A refresh, which is soon over, is waited for.
    *
-   * @throws AstroError if another process writes to it.
+   * @throws AstroError if another build writes to it.
    */
   async #lockOutput(): Promise<void> {
     if (this.#lock !== undefined) return;
-    const { lockForBuild } = await import('./build/build-lock.ts');
-    // Another module may have been waiting for the same import.
-    this.#lock ??= lockForBuild(this.#lockFile, this.#outDir);
+    // Several modules may ask at the same time.
+    this.#locking ??= this.#takeLock();
+    await this.#locking;
+  }
+
+  async #takeLock(): Promise<void> {
+    const { lockAfterRefresh } = await import('./build/build-lock.ts');
+    try {
+      this.#lock = await lockAfterRefresh(this.#lockFile, this.#outDir, (line) => this.logger.info(line));
+    } finally {
+      this.#locking = undefined;
+    }
   }
 
   /** Fetches each snippet as soon as a page announces it. */
@@ -294,11 +308,6 @@ export class Run {
     if (this.#announcements !== undefined) return;
     const { Announcements } = await import('./build/announcements.ts');
     this.#announcements ??= new Announcements((request, pathname) => this.#prefetch(request, pathname));
-  }
-
-  async #waitForRefresh(): Promise<void> {
-    const { lockAfterRefresh } = await import('./build/build-lock.ts');
-    this.#lock = await lockAfterRefresh(this.#lockFile, this.#outDir, (line) => this.logger.info(line));
   }
 
   /** The output folder, as people know it. */
@@ -330,14 +339,18 @@ export class Run {
 
   /** The snippets of this run, opened once for its pages and its collections. */
   open(): Promise<OpenedRun> {
-    this.#opened ??= this.#open();
+    if (this.#opened === undefined) {
+      this.#openedAt = Date.now();
+      this.#opened = this.#open();
+    }
     return this.#opened;
   }
 
   /** Fetches snippets for a collection. */
   async fetch({ uses, collection, entries }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
-    const { fetcher } = await this.open();
+    this.#fetching += 1;
     try {
+      const { fetcher } = await this.open();
       const snippets = await fetcher.fetch(uses);
       const collected = [...entries].flatMap(([entry, request]) => {
         const snippet = snippets.get(request.key);
@@ -346,15 +359,17 @@ export class Run {
       this.#collected.set(collection, collected);
       return snippets;
     } finally {
+      this.#fetching -= 1;
       // Nothing follows in a sync. A build and a dev server go on with their pages.
-      if (this.command === 'sync') await this.close();
+      if (this.command === 'sync' && this.#fetching === 0) await this.close();
     }
   }
 
   async close(): Promise<void> {
-    const opened = await this.#opened;
+    const opened = this.#opened;
+    // Before anything is awaited: a run that is opened in the meantime stays open.
     this.#opened = undefined;
-    await opened?.fetcher.close();
+    await (await opened)?.fetcher.close();
   }
 
   async #open(): Promise<OpenedRun> {
@@ -376,7 +391,7 @@ export class Run {
   /** In `astro dev`, CSS is made again for classes that are new. */
   #addClasses(names: readonly string[]): void {
     this.#classes?.add(names);
-    this.#classes?.write();
+    this.#classes?.writeSoon((error) => this.logger.warn(error.message));
   }
 }
 

@@ -2,9 +2,10 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { hashOf, type Manifest, readManifest, requestsOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { CacheEntry } from '../snippets/cache.ts';
-import { type FetcherOptions, fetchAll, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 import { literalRequests } from '../source/literal-requests.ts';
+import type { SourceFolders } from '../source/source-files.ts';
 import type { BuildLogger } from './build-logger.ts';
 
 export interface BuildFetcher {
@@ -50,19 +51,18 @@ export function prefetchLastBuild({ fetcher, before }: BuildFetcher): void {
 /**
  * Prepares snippets before Astro bundles, so that their classes are known. One that fails is ignored: it is asked for
  * again when a page shows it.
- *
- * @param sources the folder of the site's sources.
- * @param timeout how long all of this may take, in milliseconds.
  */
 export async function prepareEarly(
   { fetcher, before }: BuildFetcher,
-  sources: string,
-  timeout: number,
+  sources: SourceFolders,
+  { params }: Pick<Settings, 'params'>,
 ): Promise<void> {
   const uses: SnippetUses = new Map();
   const known = before === undefined ? [] : requestsOf(before);
-  for (const request of [...known, ...literalRequests(sources)]) snippetUse(uses, request).asHtml = true;
-  await fetchAll([...uses.values()], (use, signal) => fetcher.get(use, signal), { timeout });
+  // What the option adds may depend on the page's language, which is known once the page is rendered.
+  const literal = params === undefined ? await literalRequests(sources) : [];
+  for (const request of [...known, ...literal]) snippetUse(uses, request).asHtml = true;
+  await fetcher.prepare([...uses.values()]);
 }
 
 /** A cached answer is too old if the site has shown a newer one since: a refresh always asks the service. */

@@ -1,32 +1,15 @@
 import { systemClock } from '../client/clock.ts';
 import { userError } from '../failures/user-error.ts';
-import {
-  describeHolder,
-  isHolder,
-  type LockHolder,
-  type OutputLock,
-  takeLock,
-  waitForLock,
-} from '../record/output-lock.ts';
+import { describeHolder, type LockHolder, type OutputLock, waitForLock } from '../record/output-lock.ts';
 
 const refreshPatience = 60_000;
 
 /**
- * Takes the lock of an output folder for a build.
+ * Takes the lock of an output folder for a build. Waits for a refresh, which is soon over, unlike a build.
  *
  * @param folder the output folder, as people know it.
- * @throws AstroError if another process writes to it.
- */
-export function lockForBuild(file: string, folder: string): OutputLock {
-  const taken = takeLock(file, 'build');
-  if (isHolder(taken)) throw inUse(file, folder, taken);
-  return taken;
-}
-
-/**
- * The same, but waits for a refresh, which is soon over, unlike a build.
- *
  * @param log called with what is waited for.
+ * @throws AstroError if another build writes to it, or if a refresh takes too long.
  */
 export async function lockAfterRefresh(
   file: string,

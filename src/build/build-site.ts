@@ -2,16 +2,17 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RouteToHeaders } from '../astro-version.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { imageFiles, type Manifest, removeManifest, writeManifest } from '../record/manifest.ts';
+import { imageFiles, type Manifest } from '../record/manifest.ts';
 import { writeImages } from '../record/write-images.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import type { SourceFolders } from '../source/markdown-sources.ts';
+import type { SourceFolders } from '../source/source-files.ts';
 import type { Announcements } from './announcements.ts';
 import type { BuildLogger } from './build-logger.ts';
 import type { FinishedSite } from './check-late-files.ts';
 import { ClassChecker } from './class-checker.ts';
+import { plainSite } from './first-look.ts';
 import { inlineSnippets } from './inline-snippets.ts';
 import { overwrite } from './overwrite.ts';
 import { type CollectedEntry, FileRecorder } from './record-files.ts';
@@ -51,10 +52,11 @@ export interface SiteBuild {
  * Runs after Astro has generated the site: scan, fetch, inline, verify. Afterwards every embed is replaced; if it
  * throws, no file is left in the output that still contains an embed, or in which the report found something invalid.
  *
+ * @returns the manifest, too. It is not written yet: other integrations may still make the build fail.
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
-  const { directory, manifest, settings, fetcher, collected, announcements, urls } = build;
+  const { directory, settings, fetcher, collected, announcements, urls } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const unfinished = new Set<SiteFile>(scannable);
   const verifier = new OutputVerifier(settings.apiKey);
@@ -99,7 +101,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   if (recorder === undefined) {
     // A site that never showed snippets needs no manifest. One that no longer shows any has been built, and can be checked.
     if (collected.length === 0 && !build.hadManifest) {
-      return { at: Date.now(), hashes: new Map(), quoted: new Set() };
+      return plainSite();
     }
     await lock();
     recorder = new FileRecorder([], new Map(), collected);
@@ -110,7 +112,6 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     await writeImages([folder], imageFiles(shown), (name) => fetcher.readImage(name));
   }
   // With a record, a check could say that nothing has changed.
-  if (fetcher.showsChildren) await removeManifest(manifest);
-  else await writeManifest(manifest, siteManifest(build, recorder));
-  return { at: Date.now(), hashes: recorder.hashes, quoted: recorder.quoted };
+  const record = fetcher.showsChildren ? undefined : siteManifest(build, recorder);
+  return { at: Date.now(), hashes: recorder.hashes, quoted: recorder.quoted, record };
 }

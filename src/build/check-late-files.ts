@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import { userError } from '../failures/user-error.ts';
-import { decompress, suffixOf } from '../record/side-products/encodings.ts';
+import type { Manifest } from '../record/manifest.ts';
+import { suffixOf } from '../record/side-products/encodings.ts';
+import { readPageCopy } from '../record/side-products/page-copies.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isWrittenSince } from '../written-since.ts';
 import { listSiteFiles, readEmbedding, type SiteFile } from './scan-site.ts';
@@ -15,6 +17,8 @@ export interface FinishedSite {
   hashes: ReadonlyMap<string, string>;
   /** The keys of embeds inside contents, which stay in the output. */
   quoted: ReadonlySet<string>;
+  /** The manifest to write, if the site needs one. */
+  record?: Manifest | undefined;
 }
 
 /**
@@ -69,5 +73,5 @@ function isOtherPage({ file, name }: SiteFile, hashes: FinishedSite['hashes']): 
   const suffix = suffixOf(name);
   if (suffix === undefined || !hashes.has(name.slice(0, -suffix.length))) return false;
   const page = readFileSync(file.slice(0, -suffix.length));
-  return !decompress(readFileSync(file), suffix, page.length)?.equals(page);
+  return !readPageCopy({ file, name, suffix }, page.length)?.equals(page);
 }

@@ -28,5 +28,10 @@ export async function finishPlainSite(
   if (!isPlain) return undefined;
   await verifier.read(others);
   await refuseKey(verifier);
+  return plainSite();
+}
+
+/** A site without embeds, which has just been built. */
+export function plainSite(): FinishedSite {
   return { at: Date.now(), hashes: new Map(), quoted: new Set() };
 }

@@ -8,7 +8,8 @@ import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.t
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
-import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
+import { withSources } from '../source/markdown-sources.ts';
+import type { SourceFolders } from '../source/source-files.ts';
 import type { BuildLogger } from './build-logger.ts';
 import type { ClassChecker } from './class-checker.ts';
 import { inlineFiles, type RewriteFile } from './inline-files.ts';
@@ -69,7 +70,10 @@ export async function inlineSnippets(
     },
     onEmbeddingFile: (file, bytes) => inlining.onEmbeddingFile?.(file, bytes),
     onSnippet: ({ request }) => fetcher.prefetch(request),
-    paramsOf: ({ name, kind }) => pageParams(settings.params, pathOfFile(name, kind === 'html', urls)),
+    paramsOf:
+      settings.params === undefined
+        ? undefined
+        : ({ name, kind }) => pageParams(settings.params, pathOfFile(name, kind === 'html', urls)),
   });
   for (const warning of site.warnings) logger.warn(warning);
   const lost = inlining.findLost?.(site) ?? [];

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { SourceMap } from 'node:module';
-import { relative } from 'node:path';
+import { originalPlace, placeAt, shownSource } from '../source-place.ts';
 import { type Source, sourceProp, writeSource } from './source-prop.ts';
 
 /** A source map as it is written. */
@@ -28,7 +28,7 @@ export async function passLocations(
   const names = localNames(code);
   const calls = findCalls(code, names);
   if (calls.length === 0) return undefined;
-  const file = relative(root, id).replaceAll('\\', '/');
+  const file = shownSource(id, root);
   const source = await readFile(id, 'utf8').catch(() => '');
   const tags = tagsIn(withoutHidden(id, source), names);
   const mapped = id.endsWith('.mdx') ? [] : placesByMap(code, calls, map());
@@ -75,12 +75,7 @@ function findCalls(code: string, names: readonly string[]): Call[] {
 
 function placesByMap(code: string, calls: readonly Call[], payload: WrittenSourceMap): Place[] {
   const map = new SourceMap(payload);
-  return calls.map(({ start }) => {
-    const lines = code.slice(0, start).split('\n');
-    const entry = map.findEntry(lines.length - 1, lines.at(-1)?.length ?? 0);
-    if (!('originalLine' in entry) || entry.originalLine === undefined) return {};
-    return { line: entry.originalLine + 1, column: entry.originalColumn + 1 };
-  });
+  return calls.map(({ start }) => originalPlace(map, code, start) ?? {});
 }
 
 interface Tag extends Required<Pick<Source, 'line' | 'column'>> {
@@ -98,10 +93,7 @@ export function withoutHidden(id: string, source: string): string {
 
 function tagsIn(text: string, names: readonly string[]): Tag[] {
   return [...text.matchAll(new RegExp(String.raw`<${alternatives(names)}(?=[\s/>])`, 'g'))].map(
-    ({ index }) => {
-      const lines = text.slice(0, index).split('\n');
-      return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, text: text.slice(index) };
-    },
+    ({ index }) => ({ ...placeAt(text, index), text: text.slice(index) }),
   );
 }
 

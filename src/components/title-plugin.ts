@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { relative } from 'node:path';
 import { userError } from '../failures/user-error.ts';
+import { placeAt, shownSource } from '../source-place.ts';
 
 const component = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<Snippet[\s/>]/g;
 
@@ -22,7 +22,6 @@ export function titlePlugin(version: string) {
     load: {
       filter: { id: /\.astro$/ },
       async handler(id: string) {
-        if (!id.endsWith('.astro')) return undefined;
         const source = await readFile(id, 'utf8').catch(() => '');
         if (!source.includes('astro-snippets/components')) return undefined;
         // Loaded only here: a site without embeds does not need it.
@@ -30,8 +29,8 @@ export function titlePlugin(version: string) {
         const text = withoutHidden(id, source);
         const [found] = text.matchAll(component);
         if (found === undefined) return undefined;
-        const line = text.slice(0, found.index + found[0].length).split('\n').length;
-        const file = relative(root, id).replaceAll('\\', '/');
+        const { line } = placeAt(text, found.index + found[0].length);
+        const file = shownSource(id, root);
         throw Object.assign(
           userError(
             'unrendered-component',

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import type { HookParameters } from 'astro';
 import { astroVersion, escapesErrors } from '../astro-version.ts';
 import { cleanLogger } from '../clean-logger.ts';
@@ -15,8 +14,9 @@ import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
-import { type SourceFolders, withSources } from '../source/markdown-sources.ts';
+import { withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
+import type { SourceFolders } from '../source/source-files.ts';
 import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
 import { OpenPages, type ShownOnPage } from './open-pages.ts';
 import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script.ts';
@@ -45,7 +45,8 @@ const pollSeconds = 2;
 /** What the dev server needs of the run. */
 interface DevRun {
   readonly settings: Settings;
-  readonly config: { root: URL; srcDir: URL; base: string };
+  readonly config: { base: string };
+  readonly sources: SourceFolders;
   readonly urls: SiteUrls;
   open(): Promise<{ fetcher: SnippetFetcher }>;
   close(): Promise<void>;
@@ -62,7 +63,7 @@ export function serveSnippets(
 ): void {
   const logger = cleanLogger(hook.logger);
   const pages = new OpenPages();
-  const sources = { root: fileURLToPath(run.config.root), srcDir: fileURLToPath(run.config.srcDir) };
+  const { sources } = run;
   const { hot } = server.environments.client;
   if (!escapesErrors(astroVersion(sources.root))) escapeOwnErrors(hot);
   const refusal = (page: string) => onDemandError(page, run.config.base, source, server);

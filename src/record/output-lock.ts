@@ -147,7 +147,8 @@ function holding(file: string, token: string): OutputLock {
   const beat = setInterval(() => {
     const now = new Date();
     try {
-      utimesSync(file, now, now);
+      // A build that failed has not released it, and another process may hold it by now.
+      if (readHolder(file)?.token === token) utimesSync(file, now, now);
     } catch {
       // The file has been removed: there is nothing to keep alive.
     }

@@ -4,6 +4,9 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 import { writeSmallFile } from '../write-atomically.ts';
 
+// In milliseconds: from one snippet of a page to the next.
+const pause = 100;
+
 /**
  * The file with the classes of snippets, which tools that make CSS read while Vite bundles. It names nothing else, so
  * that CSS changes only when the set of classes does.
@@ -12,14 +15,11 @@ export class ClassFile {
   readonly #file: string;
   readonly #names = new Set<string>();
   #written: string | undefined;
+  #soon: NodeJS.Timeout | undefined;
 
   constructor(file: string) {
     this.#file = file;
-    try {
-      this.#written = readFileSync(file, 'utf8');
-    } catch {
-      // There is none before the first build.
-    }
+    this.#written = this.#read();
   }
 
   get names(): string[] {
@@ -45,13 +45,42 @@ export class ClassFile {
     for (const name of names) this.#names.add(name);
   }
 
-  /** Writes the file unless it is as it should be: a tool that watches it would make CSS again. */
+  /**
+   * Writes the file once for classes that are added one after another.
+   *
+   * @param onError called if it could not be written.
+   */
+  writeSoon(onError: (error: Error) => void): void {
+    clearTimeout(this.#soon);
+    this.#soon = setTimeout(() => {
+      try {
+        this.write();
+      } catch (error) {
+        onError(error as Error);
+      }
+    }, pause).unref();
+  }
+
+  /**
+   * Writes the file unless it is as it should be: a tool that watches it would make CSS again. Another process may have
+   * written it: a build beside a dev server.
+   */
   write(): void {
+    clearTimeout(this.#soon);
     const text = `<div class="${escapeAttribute(this.names.join(' '))}"></div>\n`;
-    if (text === this.#written) return;
+    this.#written = text;
+    if (text === this.#read()) return;
     mkdirSync(dirname(this.#file), { recursive: true });
     writeSmallFile(this.#file, text);
-    this.#written = text;
+  }
+
+  /** `undefined` if there is none, as before the first build. */
+  #read(): string | undefined {
+    try {
+      return readFileSync(this.#file, 'utf8');
+    } catch {
+      return undefined;
+    }
   }
 }
 

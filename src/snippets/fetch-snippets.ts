@@ -76,6 +76,10 @@ export class SnippetFetcher {
   #source: SnippetSource | undefined;
   #showsChildren = false;
   readonly #images: Promise<SiteImages> | undefined;
+  /** By the answer, and by what decides which rules apply. */
+  readonly #prepared = new WeakMap<SourcedSnippet, Map<string, Promise<PreparedSnippet>>>();
+  /** How much of the time limit {@link prepare} has taken, in milliseconds. */
+  #spent = 0;
 
   constructor(settings: Settings, options: FetcherOptions) {
     this.#settings = settings;
@@ -98,6 +102,17 @@ export class SnippetFetcher {
     this.#ask(request, this.#prefetching.signal).catch((error) => {
       if (isSnippetFailure(error) && effectOf(error) === 'end') this.#prefetching.abort();
     });
+  }
+
+  /**
+   * Prepares snippets before it is known whether a page shows them. A failure is ignored: the snippet is asked for again
+   * when it is needed. In a run that has one time limit, this takes at most half of it, so that a snippet that no page
+   * shows never uses up the time for the others.
+   */
+  async prepare(uses: readonly SnippetUse[]): Promise<void> {
+    const start = performance.now();
+    await fetchAll(uses, (use, signal) => this.get(use, signal), { timeout: this.#settings.timeout / 2 });
+    if (this.#options.remember) this.#spent += performance.now() - start;
   }
 
   /**
@@ -125,6 +140,7 @@ export class SnippetFetcher {
       signal,
       onSettled,
       timeout: this.#settings.timeout,
+      spent: this.#spent,
     });
     throwFailures({ failed, notAsked, embeds: invalid });
     for (const { request, error } of failed) if (isMissing(error)) onMissing?.(request);
@@ -139,12 +155,9 @@ export class SnippetFetcher {
    *
    * @throws SnippetError or SiteError
    */
-  async get({ request, asHtml, surroundings }: ShownAs, signal?: AbortSignal): Promise<FetchedSnippet> {
-    const snippet = await this.#ask(request, signal);
-    const findImage = (await this.#images)?.finderFor(request, snippet.content);
-    const rules = { ...this.#settings.html, findImage };
-    const prepared = applyRules(snippet, { request, asHtml, surroundings }, rules);
-    const ready = await unlessGivenUp(prepared, request, signal);
+  async get(shown: ShownAs, signal?: AbortSignal): Promise<FetchedSnippet> {
+    const snippet = await this.#ask(shown.request, signal);
+    const ready = await unlessGivenUp(this.#applyRules(snippet, shown), shown.request, signal);
     if (ready.classes !== undefined) this.#options.onClasses?.(ready.classes);
     return { ...snippet, ...ready };
   }
@@ -160,6 +173,26 @@ export class SnippetFetcher {
   /** The bytes of an image of a snippet that was fetched, by its name in the folder of assets. */
   async readImage(file: string): Promise<Uint8Array | undefined> {
     return (await this.#images)?.read(file);
+  }
+
+  #applyRules(snippet: SourcedSnippet, shown: ShownAs): Promise<PreparedSnippet> {
+    // Elsewhere, nothing is prepared twice.
+    if (!this.#settings.html.classes) return this.#applyRulesNow(snippet, shown);
+    const { asHtml, surroundings = [] } = shown;
+    const kind = [asHtml, ...[...surroundings].sort()].join();
+    const known = this.#prepared.get(snippet) ?? new Map<string, Promise<PreparedSnippet>>();
+    this.#prepared.set(snippet, known);
+    const prepared = known.get(kind) ?? this.#applyRulesNow(snippet, shown);
+    known.set(kind, prepared);
+    return prepared;
+  }
+
+  async #applyRulesNow(
+    snippet: SourcedSnippet,
+    { request, asHtml, surroundings }: ShownAs,
+  ): Promise<PreparedSnippet> {
+    const findImage = (await this.#images)?.finderFor(request, snippet.content);
+    return applyRules(snippet, { request, asHtml, surroundings }, { ...this.#settings.html, findImage });
   }
 
   async #ask(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet> {
@@ -232,6 +265,8 @@ type Get = (use: SnippetUse, signal: AbortSignal) => Promise<FetchedSnippet>;
 interface FetchAllOptions extends Pick<FetchOptions, 'signal' | 'onSettled'> {
   /** For all snippets together, in milliseconds. */
   timeout?: number | undefined;
+  /** How much of that is over already. */
+  spent?: number | undefined;
 }
 
 /** Fetches snippets, until all have arrived or failed, or the rest would fail the same way, or the time is over. */
@@ -242,12 +277,13 @@ export async function fetchAll(
     signal = new AbortController().signal,
     onSettled = () => {},
     timeout = defaultTimeout,
+    spent = 0,
   }: FetchAllOptions = {},
 ): Promise<Results> {
   const results: Results = { fetched: new Map(), failed: [], notAsked: 0 };
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
-  const timer = setTimeout(() => ended.abort(outOfTime(timeout)), timeout);
+  const timer = setTimeout(() => ended.abort(outOfTime(timeout)), timeout - spent);
   const isSetupWrong = watchSetup();
   let settled = 0;
   const outcomes = await Promise.all(

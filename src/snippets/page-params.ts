@@ -16,10 +16,11 @@ export type AddPageParams = (request: SnippetRequest, lang: string | undefined) 
  */
 export function pageParams(params: ParsedOptions['params'], page: string): AddPageParams | undefined {
   if (params === undefined) return undefined;
-  const known = new Map<string | undefined, Params | undefined>();
+  const known = new Map<string | undefined, () => Params | undefined>();
   return (request, lang) => {
-    if (!known.has(lang)) known.set(lang, askFor(params, page, lang));
-    const added = known.get(lang);
+    const ask = known.get(lang) ?? outcomeOf(() => askFor(params, page, lang));
+    known.set(lang, ask);
+    const added = ask();
     return added === undefined ? request : createRequest(request.id, { ...added, ...paramsObject(request) });
   };
 }
@@ -42,5 +43,17 @@ function askFor(
     return paramsObject(createRequest(1, returned));
   } catch (error) {
     throw error instanceof SnippetError ? failed(error.reason) : error;
+  }
+}
+
+/** Calls a function now. The one that is returned returns or throws the same, each time. */
+function outcomeOf<T>(call: () => T): () => T {
+  try {
+    const result = call();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
   }
 }

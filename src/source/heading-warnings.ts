@@ -1,5 +1,6 @@
 import { withoutCodeSpans } from '../embed/code-spans.ts';
-import { readMarkdown, type SourceFolders } from './markdown-sources.ts';
+import { readMarkdown } from './markdown-sources.ts';
+import type { SourceFolders } from './source-files.ts';
 
 /** A heading of Markdown that contains embeds. */
 export interface EmbeddingHeading {

@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createRequest, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import { readSources, type SourceFolders } from './source-files.ts';
 
 const sources = /\.(?:astro|mdx?|html?|[cm]?[jt]sx?|vue|svelte)$/;
 const element = /<snippet-embed\b[^>]*>/gi;
@@ -10,16 +9,11 @@ const definition = /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\(/g;
 /**
  * Finds snippets whose ids are written in the sources of a site: a guess, made before a page is rendered. Params are known
  * if they are written as JSON.
- *
- * @param directory the folder of the sources.
  */
-export function literalRequests(directory: string): SnippetRequest[] {
+export async function literalRequests(folders: SourceFolders): Promise<SnippetRequest[]> {
   const found = new Map<string, SnippetRequest>();
-  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !sources.test(entry.name)) continue;
-    for (const request of requestsIn(readFileSync(join(entry.parentPath, entry.name), 'utf8'))) {
-      found.set(request.key, request);
-    }
+  for await (const { text } of readSources(folders, sources)) {
+    for (const request of requestsIn(text)) found.set(request.key, request);
   }
   return [...found.values()];
 }

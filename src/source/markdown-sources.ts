@@ -1,13 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, extname, join, relative, sep } from 'node:path';
+import { basename, extname } from 'node:path';
 import type { InvalidEmbed } from '../failures/report.ts';
-
-export interface SourceFolders {
-  /** The project. People know a source by its path from here. */
-  root: string;
-  /** What is searched. */
-  srcDir: string;
-}
+import { readSources, type SourceFile, type SourceFolders } from './source-files.ts';
 
 interface ComponentTag {
   file: string;
@@ -15,29 +8,14 @@ interface ComponentTag {
   asked: string;
 }
 
-/** A Markdown file of the project. */
-export interface MarkdownSource {
-  /** Its path in the project, with slashes. */
-  name: string;
-  text: string;
-}
-
 const markdown = /\.(?:md|mdx|markdown|mdown|mkdn|mkd|mdwn)$/i;
 const shownSources = 3;
 
 /** Reads the Markdown and MDX files of the project, in the order of their names. */
-export async function readMarkdown({ root, srcDir }: SourceFolders): Promise<MarkdownSource[]> {
-  const names = await readdir(srcDir, { recursive: true }).catch(() => []);
-  const files = names
-    .filter((name) => markdown.test(name))
-    .sort()
-    .map((name) => join(srcDir, name));
-  return Promise.all(
-    files.map(async (file) => ({
-      name: relative(root, file).replaceAll(sep, '/'),
-      text: await readFile(file, 'utf8'),
-    })),
-  );
+export async function readMarkdown(folders: SourceFolders): Promise<SourceFile[]> {
+  const files: SourceFile[] = [];
+  for await (const file of readSources(folders, markdown)) files.push(file);
+  return files.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
-import { relative, sep } from 'node:path';
+import { originalPlace, placeAt, shownSource } from '../source-place.ts';
+import { fileOf } from './source-files.ts';
 import { findWritten, type SyntaxNode } from './written-embeds.ts';
 
 /** What a module of the site does with embeds. The lists are lines of its source, in their order. */
@@ -20,15 +21,10 @@ interface TransformedModule {
   map: () => SourceMapPayload | undefined;
 }
 
-/** The file of a module, without the query for one of its parts. */
-export function fileOf(id: string): string {
-  return id.replace(/[?#].*$/, '');
-}
-
 /** How people know a module. */
 export function nameOfModule(id: string, root: string): string {
-  const path = relative(root, fileOf(id)).replaceAll(sep, '/');
-  return path.startsWith('..') ? fileOf(id) : path;
+  const name = shownSource(fileOf(id), root);
+  return name.startsWith('..') ? fileOf(id) : name;
 }
 
 export function readModule({ id, code, program, map }: TransformedModule): ModuleEmbeds {
@@ -66,10 +62,8 @@ function lineOf(
     pattern,
   }: { source: readonly string[]; sourceMap: SourceMap | undefined; pattern: RegExp },
 ): number {
-  const before = code.slice(0, offset).split('\n');
   const candidates = source.flatMap((line, index) => (pattern.test(line) ? [index + 1] : []));
-  const mapped = sourceMap?.findEntry(before.length - 1, before.at(-1)?.length ?? 0);
-  const line = mapped !== undefined && 'originalLine' in mapped ? mapped.originalLine + 1 : undefined;
-  if (line === undefined) return candidates[0] ?? before.length;
+  const line = sourceMap && originalPlace(sourceMap, code, offset)?.line;
+  if (line === undefined) return candidates[0] ?? placeAt(code, offset).line;
   return candidates.find((candidate) => candidate >= line) ?? candidates[0] ?? line;
 }

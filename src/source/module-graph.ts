@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { fileOf } from './module-embeds.ts';
 import type { SiteSource } from './on-demand-routes.ts';
+import { fileOf } from './source-files.ts';
 
 interface ModuleInfo {
   importers: readonly string[];

@@ -8,6 +8,7 @@ import { userError } from '../failures/user-error.ts';
 import type { ModuleEmbeds } from './module-embeds.ts';
 import type { Reached } from './module-graph.ts';
 import type { SiteSource } from './on-demand-routes.ts';
+import { fileOf } from './source-files.ts';
 import type { SyntaxNode } from './written-embeds.ts';
 
 type Plugins = NonNullable<ViteUserConfig['plugins']>;
@@ -48,7 +49,7 @@ export function sourcePlugin(
   const pending = new Map<string, string>();
   const warned = new Set<string>();
   const warn = (id: string, message: string) => {
-    const file = id.replace(/[?#].*$/, '');
+    const file = fileOf(id);
     if (warned.has(file)) return;
     warned.add(file);
     logger.warn(message);
@@ -70,9 +71,11 @@ export function sourcePlugin(
       order: 'post',
       filter: { code: /snippet-embed|astro-snippets\/components/i },
       async handler(code, id) {
+        // This package's own code says nothing about the site.
+        if (fileOf(id).startsWith(ownFolder)) return;
         await onMention();
         // Loaded only here and below: a site without embeds needs neither.
-        const { fileOf, nameOfModule, readModule } = await import('./module-embeds.ts');
+        const { nameOfModule, readModule } = await import('./module-embeds.ts');
         const { name: environment } = this.environment;
         const found = modulesOf(modules, environment);
         found.delete(id);
@@ -80,7 +83,7 @@ export function sourcePlugin(
           if (environment === 'ssr' && isBuild) warnIn(environment, id, storeWarning);
           return;
         }
-        if (id.startsWith('\0') || fileOf(id).startsWith(ownFolder) || styles.test(id)) return;
+        if (id.startsWith('\0') || styles.test(id)) return;
         let program: SyntaxNode;
         try {
           program = this.parse(code) as SyntaxNode;

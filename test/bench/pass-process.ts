@@ -1,5 +1,6 @@
 import { buildSite } from '../../src/build/build-site.ts';
 import { applyRules } from '../../src/html/rules.ts';
+import { writeManifest } from '../../src/record/manifest.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 import { contentOf } from './contents.ts';
@@ -23,12 +24,12 @@ const fetcher = {
   },
 } as unknown as SnippetFetcher;
 
-await buildSite({
+const { record } = await buildSite({
   directory,
   outDir: directory,
   manifest,
   fetcher,
-  sources: { root: directory, srcDir: directory },
+  sources: { root: directory, srcDir: directory, outDir: directory },
   before: undefined,
   hadManifest: false,
   classes: undefined,
@@ -40,3 +41,4 @@ await buildSite({
   async onEmbeds() {},
   logger: { info() {}, warn() {} } as never,
 });
+if (record !== undefined) await writeManifest(manifest, record);

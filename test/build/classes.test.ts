@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -147,6 +147,52 @@ test('a rejected key ends the early requests as it ends the others', async () =>
     expect(exitCode, output).toBe(1);
     expect(output).toContain('401 Unauthorized');
     expect(service.requests().length - before).toBeLessThan(ids.length / 2);
+  } finally {
+    await site.remove();
+  }
+});
+
+test('a snippet that is prepared early is sanitized once, and without a key its classes stay', async () => {
+  service.put(1, literal);
+  const site = await createSite({
+    'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+const sanitize = (html) => {
+  console.log('SANITIZED');
+  return html;
+};
+export default defineConfig({ integrations: [snippets({ classes: true, sanitize, missingKey: 'children' })] });`,
+    'src/pages/index.astro': page('<Snippet id={1} />', ''),
+  });
+  try {
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode, output).toBe(0);
+    expect(output.match(/SANITIZED/g)).toHaveLength(1);
+    const classes = await readFile(join(site.directory, file), 'utf8');
+    expect(classes).toContain('text-[rgb(1,2,3)]');
+    const withoutKey = await site.build();
+    expect(withoutKey.exitCode, withoutKey.output).toBe(0);
+    expect(await readFile(join(site.directory, file), 'utf8')).toBe(classes);
+  } finally {
+    await site.remove();
+  }
+});
+
+test('with the option params, a snippet is not asked for early without them', async () => {
+  service.put(1, literal);
+  const site = await createSite({
+    'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ integrations: [snippets({ classes: true, params: ({ page }) => ({ page }) })] });`,
+    'src/pages/index.astro': page('<Snippet id={1} />', ''),
+  });
+  const before = service.requests().length;
+  try {
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode, output).toBe(0);
+    expect(service.requests().length - before).toBe(1);
   } finally {
     await site.remove();
   }

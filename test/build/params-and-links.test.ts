@@ -1,8 +1,10 @@
 import { cp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createRequest } from '../../src/client/snippet-request.ts';
 import { adaptLinks, type LinkRules } from '../../src/html/links.ts';
 import { canonicalPath, pathOfFile, type SiteUrls } from '../../src/settings/site-urls.ts';
+import { pageParams } from '../../src/snippets/page-params.ts';
 import { startCommand } from '../support/command.ts';
 import { startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -218,4 +220,15 @@ describe("links: 'base' adapts", () => {
       adaptLinks(`<a href="${url}"><img srcset="${url}, ${'/a 1x,'.repeat(100_000)}">`, never);
     }
   });
+});
+
+test('a function `params` that throws is called once for each language of a page', () => {
+  const params = vi.fn(() => {
+    throw new Error('no');
+  });
+  const add = pageParams(params, '/');
+  for (const lang of ['en', 'en', 'fr', 'en']) {
+    expect(() => add?.(createRequest(1), lang)).toThrow('The option `params` failed for /: no');
+  }
+  expect(params).toHaveBeenCalledTimes(2);
 });

@@ -183,3 +183,23 @@ const entries = await getCollection('texts');
   }
   await other.remove();
 });
+
+test('astro sync loads a fast collection and a slow one', async () => {
+  const other = await createSite({
+    'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { snippetLoader } from 'astro-snippets/loader';
+      export const collections = {
+        fast: defineCollection({ loader: snippetLoader({ one: { id: 1 } }) }),
+        slow: defineCollection({ loader: snippetLoader({ two: { id: 2 } }) }),
+      };`,
+    'src/pages/index.astro': '<p>x</p>',
+  });
+  Object.assign(service.faults, { latency: 2_000, only: [2] });
+  const { exitCode, output } = await other.start(['sync'], service.environment).ended;
+  service.clearFaults();
+  expect(exitCode, output).toBe(0);
+  expect(output).toContain('1 snippet in the collection fast');
+  expect(output).toContain('1 snippet in the collection slow');
+  await other.remove();
+});

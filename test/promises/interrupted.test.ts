@@ -2,6 +2,7 @@ import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site, temporarySite } from '../support/site.ts';
 
@@ -91,6 +92,13 @@ describe('a build that fails', () => {
   let failing: Site;
   beforeAll(async () => {
     failing = await createSite({
+      'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+const fail = () => { if (process.env.FAILING_DONE) throw new Error('This integration failed.'); };
+const late = { name: 'late', hooks: { 'astro:build:done': fail } };
+const adder = { name: 'adder', hooks: { 'astro:config:setup': ({ updateConfig }) => updateConfig({ integrations: [late] }) } };
+export default defineConfig({ integrations: [snippets(), adder] });`,
       'src/pages/a.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
       'src/pages/b.astro': `---
 if (import.meta.env.FAILING) throw new Error('This page cannot be rendered.');
@@ -117,6 +125,16 @@ if (import.meta.env.FAILING) throw new Error('This page cannot be rendered.');
     expect(exitCode).toBe(1);
     expect(output).toContain('This page cannot be rendered.');
     expect(await failing.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
+  });
+
+  test('in the astro:build:done of another integration leaves no manifest, so that a check asks for a build', async () => {
+    expect((await failing.build(service.environment)).exitCode).toBe(0);
+    const { exitCode, output } = await failing.build({ ...service.environment, FAILING_DONE: '1' });
+    expect(exitCode).toBe(1);
+    expect(output).toContain('This integration failed.');
+    expect(await failing.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
+    const check = await startCommand(failing.directory, ['check'], service.environment).ended;
+    expect(check.exitCode, check.output).toBe(3);
   });
 });
 

@@ -1,7 +1,17 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { openProject } from '../../src/cli/project.ts';
 import { systemClock } from '../../src/client/clock.ts';
 import { readManifest } from '../../src/record/manifest.ts';
@@ -323,6 +333,53 @@ test('releasing a lock that was taken over leaves the new one', async () => {
   second.release();
   await expect(readFile(file)).rejects.toThrow('ENOENT');
   await rm(folder, { recursive: true });
+});
+
+test('a lock that another machine has taken since is not kept alive', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const folder = join(site.directory, 'locks');
+  const file = join(folder, 'manifest.lock');
+  const own = takeLock(file, 'build');
+  if (isHolder(own)) throw new Error('The lock is free.');
+  const silent = new Date(Date.now() - 31_000);
+  await utimes(file, silent, silent);
+  vi.advanceTimersByTime(5_000);
+  expect((await stat(file)).mtimeMs).toBeGreaterThan(silent.getTime());
+  await writeFile(file, JSON.stringify(holderElsewhere()));
+  await utimes(file, silent, silent);
+  vi.advanceTimersByTime(5_000);
+  expect((await stat(file)).mtimeMs).toBe(silent.getTime());
+  own.release();
+  await rm(folder, { recursive: true });
+});
+
+test.for([
+  ['with collections', ''],
+  ['whose content config mentions embeds', `console.log('snippet-embed');`],
+])('a build %s waits for a refresh, and knows what it has recorded', async ([, code]) => {
+  const collected = await createSite({
+    'src/content.config.ts': `
+      ${code}
+      import { defineCollection } from 'astro:content';
+      import { snippetLoader } from 'astro-snippets/loader';
+      export const collections = { texts: defineCollection({ loader: snippetLoader({ one: { id: 1 } }) }) };`,
+    'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+  onTestFinished(() => collected.remove());
+  const folder = join(collected.directory, 'node_modules/.astro/astro-snippets');
+  const record = join(folder, 'manifest.json');
+  expect((await collected.build(service.environment)).exitCode).toBe(0);
+  const refresh = takeLock(join(folder, 'manifest.lock'), 'refresh');
+  if (isHolder(refresh)) throw new Error('The lock is free.');
+  const build = collected.start(['build'], service.environment);
+  await expect.poll(build.output, { timeout: 30_000 }).toContain('Waiting for the refresh');
+  const refreshedAt = new Date().toISOString();
+  await writeFile(record, JSON.stringify({ ...JSON.parse(await readFile(record, 'utf8')), refreshedAt }));
+  refresh.release();
+  const { exitCode, output } = await build.ended;
+  expect(exitCode, output).toBe(0);
+  expect((await readManifest(record)).manifest?.before?.at).toBe(refreshedAt);
 });
 
 test('waiting until a lock is free ends when it is, and neither takes it nor creates a folder', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { SnippetError, type SnippetErrorCode } from '../../src/client/index.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import {
@@ -8,7 +8,9 @@ import {
   throwFailures,
 } from '../../src/failures/report.ts';
 import { withoutRules } from '../../src/html/rules.ts';
-import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
+import { parseOptions } from '../../src/settings/options.ts';
+import { resolveSettings } from '../../src/settings/settings.ts';
+import { fetchAll, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 
 function failing(count: number, errorOf: (id: number) => SnippetError): FailedSnippet[] {
@@ -148,4 +150,27 @@ test('what has not arrived when the time for all snippets is over has failed, an
   expect(failed[0]?.error.reason).toBe(
     'not fetched within 50 milliseconds, the limit for all snippets (`timeout`)',
   );
+});
+
+test('snippets that are prepared early and those of pages share one time limit', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const environment = {
+    SNIPPETS_API_KEY: 'sk_test_3f1c9a6b52d84e07',
+    SNIPPETS_RENDER_BASE_URL: 'https://render.test',
+  };
+  const settings = resolveSettings(parseOptions({ timeout: '10s' }), environment);
+  const fetcher = new SnippetFetcher(settings, { warn() {}, remember: true });
+  vi.spyOn(fetcher, 'get').mockImplementation(
+    (_, signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+  );
+  const ended: string[] = [];
+  void fetcher.prepare(usesOf(3)).then(() => ended.push('prepared'));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(ended).toEqual(['prepared']);
+  fetcher.fetch(usesOf(3)).catch(({ message }) => ended.push(message));
+  await vi.advanceTimersByTimeAsync(4_900);
+  expect(ended).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(ended[1]).toContain('not fetched within 10 seconds, the limit for all snippets (`timeout`)');
 });
