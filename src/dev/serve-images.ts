@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { imageType } from '../images/image-file.ts';
+import { imageHref, imageType } from '../images/image-file.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { DevRequest } from './text-responses.ts';
 
@@ -15,7 +15,7 @@ export function serveImages(
   return (request: DevRequest, response: ServerResponse, next: (error?: unknown) => void): void => {
     const { images } = settingsOf();
     const [path = ''] = (request.originalUrl ?? request.url ?? '').split('?');
-    const folder = images && `${String(images.assets.prefix).replace(/\/$/, '')}/${images.assets.folder}/`;
+    const folder = images && imageHref(images.assets, '');
     const name = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : '';
     const type = imageType(name);
     if (type === undefined) {

@@ -216,7 +216,7 @@ async function viewOf(
     const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => response.body }], htmlOf) : [];
     // A source may be removed while it is read.
     const headings = isPage ? await headingWarnings(idsInHeadings(embeds), sources).catch(() => []) : [];
-    return [...(withoutKey ? [withoutKeyWarning] : []), ...found.warnings, ...headings, ...blocks];
+    return [...(withoutKey ? [withoutKeyWarning(settings)] : []), ...found.warnings, ...headings, ...blocks];
   };
   return { body, shown, failed, failure, warnings: warnings() };
 }

@@ -52,7 +52,7 @@ export interface Shown {
   surroundings?: ReadonlySet<Surroundings> | undefined;
 }
 
-type Placed = Required<Pick<Shown, 'request'>> & { surroundings: ReadonlySet<Surroundings> };
+type Placed = Pick<Shown, 'request'> & { surroundings: ReadonlySet<Surroundings> };
 
 /** Prepares content to which no rules apply. */
 export function withoutRules(content: string): PreparedSnippet {
@@ -84,7 +84,7 @@ export async function applyRules(
   const classes = rules.classes ? await findClasses(html) : undefined;
   const prepared = { html, text: textOf(sanitized), warnings, inlineCode, classes };
   if (images.length === 0) return prepared;
-  const htmlElsewhere = shown === linked ? undefined : (await check(linked, placed, rules)).html;
+  const htmlElsewhere = shown === linked ? undefined : await handleScripts(linked, placed, rules);
   return { ...prepared, images, htmlElsewhere };
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { imageSize } from 'image-size';
+import type { Assets } from '../settings/settings.ts';
 import { ImageError } from './image-error.ts';
 import {
   type IsWhole,
@@ -107,4 +108,11 @@ export function imageName({ pathname }: URL, bytes: Uint8Array, extension: strin
     .slice(0, longestStem)
     .replace(/^-+|-+$/g, '');
   return `${stem || 'image'}.${hash('sha256', bytes, 'hex').slice(0, 20)}.${extension}`;
+}
+
+/** The URL of an image in the folder of assets, by its name. */
+export function imageHref({ folder, prefix }: Assets, file: string): string {
+  const extension = file.slice(file.lastIndexOf('.') + 1);
+  const start = typeof prefix === 'string' ? prefix : (prefix[extension] ?? prefix['fallback'] ?? '');
+  return `${start.replace(/\/$/, '')}/${folder}/${file}`;
 }

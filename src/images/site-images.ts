@@ -12,7 +12,7 @@ import { isYounger } from '../snippets/cache.ts';
 import { type DownloadedImage, downloadImage, type UnchangedImage } from './download.ts';
 import { type CachedImage, ImageCache, type ImageEntry } from './image-cache.ts';
 import { ImageError } from './image-error.ts';
-import { examineImage, imageName } from './image-file.ts';
+import { examineImage, imageHref, imageName } from './image-file.ts';
 
 type Found = LocalImage | { flaw: string };
 
@@ -91,7 +91,7 @@ export class SiteImages {
 
   #copyOf({ file, width, height }: ImageUse): LocalImage | undefined {
     if (file === undefined || width === undefined || height === undefined) return undefined;
-    return { file, width, height, href: hrefOf(this.#assets, file) };
+    return { file, width, height, href: imageHref(this.#assets, file) };
   }
 
   /**
@@ -145,7 +145,7 @@ export class SiteImages {
 
   #use({ entry: { file, width, height }, bytes, isKept, stale }: UsableImage): LocalImage {
     if (!isKept) this.#unkept.set(file, bytes);
-    return { file, width, height, href: hrefOf(this.#assets, file), stale };
+    return { file, width, height, href: imageHref(this.#assets, file), stale };
   }
 
   async #get(url: URL): Promise<UsableImage> {
@@ -233,11 +233,4 @@ function flawOf(url: URL): string | undefined {
   if (url.username !== '' || url.password !== '') return 'its URL contains a user name or a password';
   if (url.href.length > longestUrl) return `its URL is longer than ${longestUrl} characters`;
   return containsKnownKey(url.href) ? 'its URL contains the API key' : undefined;
-}
-
-/** The URL of a file in the folder of assets. */
-function hrefOf({ folder, prefix }: Assets, file: string): string {
-  const extension = file.slice(file.lastIndexOf('.') + 1);
-  const start = typeof prefix === 'string' ? prefix : (prefix[extension] ?? prefix['fallback'] ?? '');
-  return `${start.replace(/\/$/, '')}/${folder}/${file}`;
 }

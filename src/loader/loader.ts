@@ -24,8 +24,8 @@ const schema = z.object({
   text: z.string(),
   /** The snippet's name, if variant A sent it. */
   name: z.string().optional(),
-  /** The variant it came from. */
-  variant: z.enum(['render', 'retrieve']),
+  /** The variant it came from; absent if there is no content, with `missingKey: 'children'`. */
+  variant: z.enum(['render', 'retrieve']).optional(),
 });
 
 /**
@@ -73,7 +73,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
         const content = htmlElsewhere ?? html;
         const data = await parseData({
           id,
-          data: { content, text, variant, ...(name === undefined ? {} : { name }) },
+          data: { content, text, variant, name },
         });
         // Astro does not write an entry with the same digest again, so nothing that depends on it is rebuilt.
         store.set({ id, data, digest: generateDigest({ data, html }), rendered: { html } });
@@ -84,11 +84,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
   };
 }
 
-const empty: Pick<FetchedSnippet, 'html' | 'htmlElsewhere' | 'text' | 'variant' | 'name'> = {
-  html: '',
-  text: '',
-  variant: 'render',
-};
+const empty: Partial<FetchedSnippet> & Pick<FetchedSnippet, 'html' | 'text'> = { html: '', text: '' };
 
 async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetRequest> {
   try {

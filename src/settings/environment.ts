@@ -45,7 +45,12 @@ export function environmentPlugin(onRead: (environment: Environment) => void) {
   };
 }
 
-/** @param directory the folder of the `.env` files; `false` if there are none. */
+/**
+ * A key file that does not exist is no key: a build that needs none has no secrets.
+ *
+ * @param directory the folder of the `.env` files; `false` if there are none.
+ * @throws AstroError if there is a key file that cannot be read.
+ */
 export async function readEnvironment(mode: string, directory: string | false): Promise<Environment> {
   const environment = await readVariables(mode, directory);
   const file = environment[variables.apiKeyFile];
@@ -56,6 +61,7 @@ export async function readEnvironment(mode: string, directory: string | false): 
     return { ...environment, [variables.apiKey]: key };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return environment;
     throw userError(
       'unreadable-key-file',
       `The file named by ${variables.apiKeyFile} could not be read: ${code}.`,

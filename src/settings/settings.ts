@@ -25,6 +25,8 @@ export interface Settings
     | 'params'
   > {
   apiKey: string | undefined;
+  /** Whether a file for the key is named. If there is no key, it does not exist. */
+  hasKeyFile: boolean;
   renderBaseUrl: string | undefined;
   retrieveBaseUrl: string | undefined;
   html: HtmlRules;
@@ -75,6 +77,7 @@ export function resolveSettings(
   const apiKey = validKey(environment[variables.apiKey] || undefined);
   return {
     apiKey,
+    hasKeyFile: Boolean(environment[variables.apiKeyFile]),
     renderBaseUrl: baseUrl('renderBaseUrl', options, environment),
     retrieveBaseUrl: baseUrl('retrieveBaseUrl', options, environment),
     ca,
@@ -143,7 +146,16 @@ export function isWithoutKey({ apiKey, missingKey }: Pick<Settings, 'apiKey' | '
   return apiKey === undefined && missingKey === 'children';
 }
 
-export const withoutKeyWarning: string = `${variables.apiKey} is not set, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
+/** Why there is no key: the start of a sentence. A path is not shown, since a key may be in its place by mistake. */
+function whyWithoutKey({ hasKeyFile }: Pick<Settings, 'hasKeyFile'>): string {
+  return hasKeyFile
+    ? `The file named by ${variables.apiKeyFile} does not exist`
+    : `${variables.apiKey} is not set`;
+}
+
+export function withoutKeyWarning(settings: Pick<Settings, 'hasKeyFile'>): string {
+  return `${whyWithoutKey(settings)}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
+}
 
 /**
  * Returns the key, if everything that a request needs is set.
@@ -151,19 +163,18 @@ export const withoutKeyWarning: string = `${variables.apiKey} is not set, so emb
  * @param neededFor what it is needed for, such as the name of a page.
  * @throws AstroError that names everything that is missing.
  */
-export function requireConnection(
-  { apiKey, renderBaseUrl, retrieveBaseUrl }: Settings,
-  neededFor?: string,
-): string {
+export function requireConnection(settings: Settings, neededFor?: string): string {
+  const { apiKey, renderBaseUrl, retrieveBaseUrl, hasKeyFile } = settings;
   const missingUrl = renderBaseUrl === undefined && retrieveBaseUrl === undefined;
   const purpose = neededFor === undefined ? '' : ` Needed for ${neededFor}.`;
-  const noKey = `${variables.apiKey} is not set.`;
+  const noKey = `${whyWithoutKey(settings)}.`;
+  const keyCode = hasKeyFile ? 'unreadable-key-file' : 'missing-key';
   const noUrl = 'No base URL of the service is set.';
   if (apiKey === undefined && missingUrl) {
-    const hints = [errors['missing-key'].hint, errors['missing-url'].hint];
-    throw userError('missing-key', `${noKey} ${noUrl}${purpose}`, hints.join('\n'));
+    const hints = [errors[keyCode].hint, errors['missing-url'].hint];
+    throw userError(keyCode, `${noKey} ${noUrl}${purpose}`, hints.join('\n'));
   }
-  if (apiKey === undefined) throw userError('missing-key', `${noKey}${purpose}`);
+  if (apiKey === undefined) throw userError(keyCode, `${noKey}${purpose}`);
   if (missingUrl) throw userError('missing-url', `${noUrl}${purpose}`);
   return apiKey;
 }

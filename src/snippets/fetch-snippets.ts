@@ -128,7 +128,7 @@ export class SnippetFetcher {
   ): Promise<FetchedSnippets> {
     if (uses.length > 0 && isWithoutKey(this.#settings)) {
       throwFailures({ failed: [], notAsked: 0, embeds: invalid });
-      if (!this.#showsChildren) this.#options.warn(withoutKeyWarning);
+      if (!this.#showsChildren) this.#options.warn(withoutKeyWarning(this.#settings));
       this.#showsChildren = true;
       return new Map();
     }

@@ -70,10 +70,14 @@ test('without a key, a site whose only snippets are in a collection has no recor
       import { snippetLoader } from 'astro-snippets/loader';
       export const collections = { texts: defineCollection({ loader: snippetLoader({ banner: { id: 3 } }) }) };`,
     'src/pages/index.astro': '<p>plain</p>',
+    'src/pages/entry.json.ts': `import { getEntry } from 'astro:content';
+export const GET = async () => Response.json((await getEntry('texts', 'banner')).data);`,
   });
   const { exitCode, output } = await other.build(withoutKey);
   expect(exitCode, output).toBe(0);
   expect(output).toContain('SNIPPETS_API_KEY is not set, so embeds show their children');
+  // It came from nowhere, so it has no variant.
+  expect(JSON.parse(await other.read('entry.json'))).toEqual({ content: '', text: '' });
   expect(await other.list('node_modules/.astro')).not.toContain(manifest);
 });
 

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
 import { httpServer, rawServer } from '../support/tls-server.ts';
 import { clientOf, failureOf, serve } from '../support/wire.ts';
 
@@ -90,13 +90,45 @@ test('a verbose log contains an API key from the environment only where Node and
   await site.remove();
 });
 
-test('a key file that cannot be read fails the build and names the variable', async () => {
+test('a key file that does not exist fails a build that needs the key, and names the variable', async () => {
   const site = await createSite(files);
   const { SNIPPETS_API_KEY: _, ...environment } = service.environment;
   const { exitCode, output } = await site.build({ ...environment, SNIPPETS_API_KEY_FILE: 'nowhere' });
   expect(exitCode).toBe(1);
   expect(output).toContain(
-    '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE could not be read: ENOENT.',
+    '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE does not exist. Needed for /.',
+  );
+  expect(output).toContain('Write the API key to that file, or set SNIPPETS_API_KEY instead.');
+  await site.remove();
+});
+
+test('a key file that does not exist is no error for a build that shows children, or no snippets', async () => {
+  const { SNIPPETS_API_KEY: _, ...environment } = service.environment;
+  const withoutFile = { ...environment, SNIPPETS_API_KEY_FILE: 'nowhere' };
+  const plain = await createSite({ 'src/pages/index.html': '<p>nothing</p>' });
+  const built = await plain.build(withoutFile);
+  expect(built.exitCode, built.output).toBe(0);
+  await plain.remove();
+  const site = await createSite({
+    'astro.config.mjs': configWith("{ missingKey: 'children' }"),
+    'src/pages/index.html': '<p><snippet-embed id="1">children</snippet-embed></p>',
+  });
+  const { exitCode, output } = await site.build(withoutFile);
+  expect(exitCode, output).toBe(0);
+  expect(await site.read('index.html')).toContain('<p>children</p>');
+  expect(output).toContain(
+    'The file named by SNIPPETS_API_KEY_FILE does not exist, so embeds show their children',
+  );
+  await site.remove();
+});
+
+test('a key file that cannot be read fails the build and names the variable', async () => {
+  const site = await createSite({ 'src/pages/index.html': '<p>nothing</p>' });
+  const { SNIPPETS_API_KEY: _, ...environment } = service.environment;
+  const { exitCode, output } = await site.build({ ...environment, SNIPPETS_API_KEY_FILE: 'src' });
+  expect(exitCode).toBe(1);
+  expect(output).toContain(
+    '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE could not be read: EISDIR.',
   );
   await site.remove();
 });
