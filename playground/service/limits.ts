@@ -2,6 +2,8 @@
 export const limits = {
   /** In characters. */
   name: 200,
+  /** In characters. */
+  keyName: 100,
   /** In characters. Encoded as JSON or in a form, it stays below two megabytes. */
   content: 200_000,
   /** In characters. No URL with longer params arrives. */

@@ -207,6 +207,13 @@ test('the website shows a new key once', async () => {
   expect(await (await open('/keys')).text()).not.toContain(secret.slice(0, 20));
 });
 
+test('the website refuses a name of a key that is too long, and creates none', async () => {
+  const answer = await send('/keys', { name: 'n'.repeat(101), kind: 'secret' });
+  expect(answer.status).toBe(422);
+  expect(await answer.text()).toContain('The name has more than 100 characters.');
+  expect(await (await open('/keys')).text()).not.toContain('nnn');
+});
+
 test('the website switches faults on and off, and rejects invalid values', async () => {
   const form = {
     failing: '30',

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { scopes } from '../authenticate.ts';
+import { limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import type { ApiKey } from '../store/keys.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
@@ -30,9 +31,14 @@ export function keyPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnviro
     const { organization } = context.var;
     const { name, kind } = await context.req.parseBody();
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'Unnamed';
+    if (title.length > limits.keyName) {
+      const flaw = `The name has more than ${limits.keyName} characters.`;
+      const body = keysPage(viewOf(organization.id), { flaw });
+      return context.html(layout({ title: 'API keys', section: '/keys', organization, body }), 422);
+    }
     const { secret } = keys.create(organization.id, kind === 'public' ? 'public' : 'secret', title);
     context.header('cache-control', 'no-store');
-    const body = keysPage(viewOf(organization.id), secret);
+    const body = keysPage(viewOf(organization.id), { secret });
     return context.html(
       layout({ title: 'API keys', section: '/keys', organization, body, scripts: ['copy'] }),
     );
@@ -90,8 +96,12 @@ function revokeQuestion({ id, name, ending }: ApiKey, { siteKeyId, lastUses }: K
   });
 }
 
-function keysPage({ keys, siteKeyId, lastUses }: KeysView, secret?: string): Html {
+function keysPage(
+  { keys, siteKeyId, lastUses }: KeysView,
+  { secret, flaw }: { secret?: string; flaw?: string } = {},
+): Html {
   return html`<h1>API keys</h1>
+      ${flaw === undefined ? '' : html`<p class="card notice bad" role="alert">${flaw}</p>`}
       ${
         secret === undefined
           ? ''
@@ -124,7 +134,7 @@ function keysPage({ keys, siteKeyId, lastUses }: KeysView, secret?: string): Htm
       <form class="row card" method="post">
         <div class="grow">
           <label for="key-name">Name</label>
-          <input id="key-name" name="name" required maxlength="100">
+          <input id="key-name" name="name" required maxlength="${limits.keyName}">
         </div>
         <div>
           <label for="kind">Kind</label>
