@@ -138,18 +138,22 @@ describe('astro-snippets watch', () => {
   let service: TestService;
   let site: Site;
   let watching: RunningCommand;
+  let record: string;
 
   beforeAll(async () => {
     service = await startTestService({ 1: 'first' });
     site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>' });
     expect((await site.build(service.environment)).exitCode).toBe(0);
+    record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
     // Records its beginning and its end, so that two at once would show.
     await site.write({
       'deploy.mjs': `import { appendFileSync } from 'node:fs';\nimport { setTimeout } from 'node:timers/promises';\nappendFileSync('deployed', 'begin\\n');\nawait setTimeout(1_500);\nappendFileSync('deployed', 'end\\n');\n`,
     });
   });
-  afterEach(() => {
+  afterEach(async () => {
     service.clearFaults();
+    // A watch that is killed before its command has ended leaves the command to the next one.
+    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
     watching.process.kill('SIGKILL');
   });
   afterAll(async () => {
@@ -201,14 +205,10 @@ describe('astro-snippets watch', () => {
       timeout: 20_000,
     });
     expect(await site.read('index.html')).toContain('<p>fifth</p>');
-    // A watch that is killed before its command has ended leaves the command to the next one.
-    const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
-    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
   });
 
   test('does not deploy a site that is out of date since an earlier command of --after failed, while the service is down', async () => {
     await rm(join(site.directory, 'deployed'), { force: true });
-    const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
     const before = await readFile(record, 'utf8');
     await writeFile(record, JSON.stringify({ ...JSON.parse(before), pending: [] }));
     await markPending(record);
@@ -227,12 +227,10 @@ describe('astro-snippets watch', () => {
     await writeFile(record, before);
     start('--exec', 'node deploy.mjs');
     await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 20_000 });
-    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
   });
 
   test('deploys what was written before it was ended, when it is started again', async () => {
     await rm(join(site.directory, 'deployed'), { force: true });
-    const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
     const { output } = start('--exec', 'node deploy.mjs', '--after', 'node -e "setTimeout(() => {}, 3000)"');
     await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 30_000 });
     service.put(1, 'written and not deployed');
@@ -286,7 +284,7 @@ describe('astro-snippets watch', () => {
       expect(exitCode).toBe(2);
       expect(output).toContain('Expected a duration of at least 1s, such as 30s or 5m.');
     }
-    await writeFile(join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json'), '{}');
+    await writeFile(record, '{}');
     const { exitCode, output } = await start().ended;
     expect(exitCode).toBe(3);
     expect(output).toContain('manifest.json is damaged. [missing-manifest]\n\nBuild the site once.');
