@@ -174,7 +174,8 @@ export class Run {
   async prepareClasses(): Promise<void> {
     if (this.#classes === undefined || !hasConnection(this.settings)) return;
     const { prepareEarly } = await import('./build/build-fetcher.ts');
-    await prepareEarly(await this.open(), fileURLToPath(this.config.srcDir), this.settings.timeout);
+    const sources = fileURLToPath(this.config.srcDir);
+    this.#classes.add(await prepareEarly(await this.open(), sources, this.settings.timeout));
   }
 
   /** In `astro:build:generated`: inlines snippets into the output. */

@@ -1,4 +1,5 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import { effectOf } from '../failures/errors.ts';
 import { hashOf, type Manifest, readManifest, requestsOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { CacheEntry } from '../snippets/cache.ts';
@@ -53,16 +54,26 @@ export function prefetchLastBuild({ fetcher, before }: BuildFetcher): void {
  *
  * @param sources the folder of the site's sources.
  * @param timeout how long all of this may take, in milliseconds.
+ * @returns the classes that the last build knew of snippets that the service did not send. It may do so when a page
+ * shows them.
  */
 export async function prepareEarly(
   { fetcher, before }: BuildFetcher,
   sources: string,
   timeout: number,
-): Promise<void> {
+): Promise<string[]> {
   const uses: SnippetUses = new Map();
   const known = before === undefined ? [] : requestsOf(before);
   for (const request of [...known, ...literalRequests(sources)]) snippetUse(uses, request).asHtml = true;
-  await fetchAll([...uses.values()], (use, signal) => fetcher.get(use, signal), { timeout });
+  const { failed } = await fetchAll([...uses.values()], (use, signal) => fetcher.get(use, signal), {
+    timeout,
+  });
+  const missed = new Set(
+    failed.filter(({ error }) => effectOf(error) === 'children').map(({ request }) => request.key),
+  );
+  return known.flatMap(({ key }, index) =>
+    missed.has(key) ? (before?.snippets[index]?.content?.classes ?? []) : [],
+  );
 }
 
 /** A cached answer is too old if the site has shown a newer one since: a refresh always asks the service. */
