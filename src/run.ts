@@ -189,7 +189,7 @@ export class Run {
   async prepareClasses(): Promise<void> {
     if (this.#classes === undefined || !hasConnection(this.settings)) return;
     const { prepareEarly } = await import('./build/build-fetcher.ts');
-    await prepareEarly(await this.open(), this.sources, this.settings);
+    this.#classes.add(await prepareEarly(await this.open(), this.sources, this.settings));
     this.#classes.write();
   }
 

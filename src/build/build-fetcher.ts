@@ -1,4 +1,5 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import { effectOf } from '../failures/errors.ts';
 import { hashOf, type Manifest, readManifest, requestsOf } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { CacheEntry } from '../snippets/cache.ts';
@@ -51,18 +52,27 @@ export function prefetchLastBuild({ fetcher, before }: BuildFetcher): void {
 /**
  * Prepares snippets before Astro bundles, so that their classes are known. One that fails is ignored: it is asked for
  * again when a page shows it.
+ *
+ * @returns the classes that the last build knew of snippets that the service did not send. It may do so when a page
+ * shows them.
  */
 export async function prepareEarly(
   { fetcher, before }: BuildFetcher,
   sources: SourceFolders,
   { params }: Pick<Settings, 'params'>,
-): Promise<void> {
+): Promise<string[]> {
   const uses: SnippetUses = new Map();
   const known = before === undefined ? [] : requestsOf(before);
   // What the option adds may depend on the page's language, which is known once the page is rendered.
   const literal = params === undefined ? await literalRequests(sources) : [];
   for (const request of [...known, ...literal]) snippetUse(uses, request).asHtml = true;
-  await fetcher.prepare([...uses.values()]);
+  const failed = await fetcher.prepare([...uses.values()]);
+  const missed = new Set(
+    failed.filter(({ error }) => effectOf(error) === 'children').map(({ request }) => request.key),
+  );
+  return known.flatMap(({ key }, index) =>
+    missed.has(key) ? (before?.snippets[index]?.content?.classes ?? []) : [],
+  );
 }
 
 /** A cached answer is too old if the site has shown a newer one since: a refresh always asks the service. */

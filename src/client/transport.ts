@@ -1,3 +1,5 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { Http2Session, Http2Stream } from 'node:http2';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
@@ -108,8 +110,8 @@ export function openConnections(options: TransportOptions): Connections {
     },
     async close() {
       const opened = await dispatcher;
-      // Destroying the dispatcher hands an error to every HTTP/2 stream that is not quite closed, and one of a request
-      // that was aborted or reset has no listener left: the process would end. Closing the sockets hands on no error.
+      // Destroying the dispatcher hands an error to every HTTP/2 stream that is not quite closed. Closing the sockets
+      // hands on none.
       await Promise.all([...sockets].map(closeSocket));
       await opened?.destroy();
     },
@@ -139,7 +141,7 @@ async function sendRequest(
     const response = await loadUndici().request(url, {
       dispatcher,
       signal: AbortSignal.any([signal, timeout.signal]),
-      headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': 'astro-snippets' },
+      headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
     });
     const bytes = await response.body.bytes();
     return { status: response.statusCode, header: (name) => single(response.headers[name]), bytes };
@@ -307,6 +309,24 @@ const builtInDispatcher = Symbol.for('undici.globalDispatcher.1');
 
 let undici: typeof import('undici') | undefined;
 
+const userAgent = 'astro-snippets';
+
+/**
+ * Keeps the process alive when a connection ends. Node makes a new HTTP/2 stream for an answer to a request that was
+ * aborted, and nothing listens to its errors. It gets one if the connection ends before the event loop turns: undici
+ * closes one that was idle for seconds, and an event loop can stand still that long, as while Vite bundles.
+ */
+function ignoreErrorsOfLateAnswers(): void {
+  const sessions = new WeakSet<Http2Session>();
+  subscribe('http2.client.stream.created', (message) => {
+    const { stream, headers } = message as { stream: Http2Stream; headers: Record<string, unknown> };
+    const { session } = stream;
+    if (session === undefined) return;
+    if (headers['user-agent'] === userAgent) sessions.add(session);
+    else if (sessions.has(session)) stream.on('error', () => {});
+  });
+}
+
 /**
  * Loads undici on the first request, since loading takes time.
  *
@@ -321,6 +341,7 @@ function loadUndici(): typeof import('undici') {
   const globals = globalThis as { [builtInDispatcher]?: unknown };
   const before = globals[builtInDispatcher];
   undici = createRequire(import.meta.url)('undici') as typeof import('undici');
+  ignoreErrorsOfLateAnswers();
   if (globals[builtInDispatcher] !== before) globals[builtInDispatcher] = before;
   return undici;
 }

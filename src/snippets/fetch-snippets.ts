@@ -108,11 +108,15 @@ export class SnippetFetcher {
    * Prepares snippets before it is known whether a page shows them. A failure is ignored: the snippet is asked for again
    * when it is needed. In a run that has one time limit, this takes at most half of it, so that a snippet that no page
    * shows never uses up the time for the others.
+   *
+   * @returns those that failed.
    */
-  async prepare(uses: readonly SnippetUse[]): Promise<void> {
+  async prepare(uses: readonly SnippetUse[]): Promise<FailedSnippet[]> {
     const start = performance.now();
-    await fetchAll(uses, (use, signal) => this.get(use, signal), { timeout: this.#settings.timeout / 2 });
+    const get = (use: SnippetUse, signal: AbortSignal) => this.get(use, signal);
+    const { failed } = await fetchAll(uses, get, { timeout: this.#settings.timeout / 2 });
     if (this.#options.remember) this.#spent += performance.now() - start;
+    return failed;
   }
 
   /**

@@ -1,11 +1,12 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { createSite, type Site, temporarySite } from '../support/site.ts';
+import { classFile, styledPage, styledSites } from '../support/styled-sites.ts';
 
 let browser: Browser;
 let service: TestService;
@@ -21,41 +22,6 @@ afterAll(async () => {
   await browser.close();
   await service.close();
 });
-
-const page = (content: string, head: string) =>
-  `---
-import { Snippet } from 'astro-snippets/components';
-${head}
-const two = 1 + 1;
----
-<html><head><title>Page</title></head><body class="m-[9px]">${content}</body></html>`;
-
-const file = '.astro/integrations/astro-snippets/classes.html';
-const config = (imports: string, plugin: string) => `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-${imports}
-export default defineConfig({ integrations: [snippets({ classes: true })], vite: { plugins: [${plugin}] } });
-`;
-
-const sites = {
-  'Tailwind 4': {
-    head: `import '../styles/global.css';`,
-    files: {
-      'astro.config.mjs': config(`import tailwindcss from '@tailwindcss/vite';`, 'tailwindcss()'),
-      'src/styles/global.css': `@import 'tailwindcss';\n@source '../../${file}';\n`,
-    },
-  },
-  UnoCSS: {
-    head: `import 'virtual:uno.css';`,
-    files: {
-      'astro.config.mjs': config(
-        `import UnoCSS from 'unocss/vite';\nimport { presetWind3 } from 'unocss';`,
-        `UnoCSS({ presets: [presetWind3()], content: { filesystem: ['${file}'] } })`,
-      ),
-    },
-  },
-};
 
 /** The computed styles of the one paragraph of a built page. */
 async function stylesOf(
@@ -83,13 +49,16 @@ async function stylesOf(
   }
 }
 
-test.for(Object.entries(sites))('%s makes CSS for the classes of snippets', async ([, { head, files }]) => {
+const tools = ['Tailwind 4', 'UnoCSS'] as const;
+
+test.for(tools)('%s makes CSS for the classes of snippets', async (tool) => {
+  const styled = styledSites[tool];
   service.put(1, literal);
   service.put(2, computed('Its id is computed.'));
   const site = await createSite({
-    ...files,
-    'src/pages/index.astro': page('<Snippet id={1} />', head),
-    'src/pages/computed.astro': page('<Snippet id={two} />', head),
+    ...styled.files(),
+    'src/pages/index.astro': styledPage('<Snippet id={1} />', styled),
+    'src/pages/computed.astro': styledPage('<Snippet id={two} />', styled),
   });
   try {
     const first = await site.build(service.environment);
@@ -132,11 +101,20 @@ test.for(Object.entries(sites))('%s makes CSS for the classes of snippets', asyn
   }
 });
 
+/** The styles of a built page: Astro writes a small style sheet into the page. */
+async function cssOf(site: Site, name: string): Promise<string> {
+  const html = await site.read(name);
+  const [, inPage = ''] = /<style>([^<]*)<\/style>/.exec(html) ?? [];
+  const [, file] = /<link rel="stylesheet" href="\/([^"]+)"/.exec(html) ?? [];
+  return inPage + (file === undefined ? '' : await site.read(file));
+}
+
 test('a rejected key ends the early requests as it ends the others', async () => {
+  const styled = styledSites['no tool'];
   const ids = Array.from({ length: 400 }, (_, index) => index + 1);
   const site = await createSite({
-    'astro.config.mjs': config('', ''),
-    'src/pages/index.astro': page(ids.map((id) => `<Snippet id={${id}} />`).join('\n'), ''),
+    ...styled.files(),
+    'src/pages/index.astro': styledPage(ids.map((id) => `<Snippet id={${id}} />`).join('\n'), styled),
   });
   const before = service.requests().length;
   try {
@@ -163,17 +141,17 @@ const sanitize = (html) => {
   return html;
 };
 export default defineConfig({ integrations: [snippets({ classes: true, sanitize, missingKey: 'children' })] });`,
-    'src/pages/index.astro': page('<Snippet id={1} />', ''),
+    'src/pages/index.astro': styledPage('<Snippet id={1} />', styledSites['no tool']),
   });
   try {
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode, output).toBe(0);
     expect(output.match(/SANITIZED/g)).toHaveLength(1);
-    const classes = await readFile(join(site.directory, file), 'utf8');
+    const classes = await readFile(join(site.directory, classFile), 'utf8');
     expect(classes).toContain('text-[rgb(1,2,3)]');
     const withoutKey = await site.build();
     expect(withoutKey.exitCode, withoutKey.output).toBe(0);
-    expect(await readFile(join(site.directory, file), 'utf8')).toBe(classes);
+    expect(await readFile(join(site.directory, classFile), 'utf8')).toBe(classes);
   } finally {
     await site.remove();
   }
@@ -186,7 +164,7 @@ test('with the option params, a snippet is not asked for early without them', as
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
 export default defineConfig({ integrations: [snippets({ classes: true, params: ({ page }) => ({ page }) })] });`,
-    'src/pages/index.astro': page('<Snippet id={1} />', ''),
+    'src/pages/index.astro': styledPage('<Snippet id={1} />', styledSites['no tool']),
   });
   const before = service.requests().length;
   try {
@@ -196,4 +174,69 @@ export default defineConfig({ integrations: [snippets({ classes: true, params: (
   } finally {
     await site.remove();
   }
+});
+
+test.for(tools)(
+  'with a dead service, %s makes CSS for what the last build showed, whether the last good content is shown or children',
+  async (tool) => {
+    const styled = styledSites[tool];
+    service.put(1, literal);
+    service.put(2, computed('The last good content.'));
+    const site = await temporarySite({
+      ...styled.files(`staleIfError: '7d'`),
+      'src/pages/index.astro': styledPage('<Snippet id={1}>children</Snippet>', styled),
+      'src/pages/computed.astro': styledPage('<Snippet id={two}>children</Snippet>', styled),
+    });
+    for (const _ of ['first', 'second']) {
+      const built = await site.build(service.environment);
+      expect(built.exitCode, built.output).toBe(0);
+    }
+    const css = () => cssOf(site, 'computed/index.html');
+    const made = await css();
+    expect(made).toContain('250');
+
+    Object.assign(service.faults, { failing: 1, failingStatus: 503 });
+    // As in CI, which keeps Astro's cache directory alone.
+    const forget = async () => {
+      for (const folder of ['.astro', 'dist']) await rm(join(site.directory, folder), { recursive: true });
+    };
+    await forget();
+    const stale = await site.build(service.environment);
+    expect(stale.exitCode, stale.output).toBe(0);
+    expect(stale.output).toMatch(/Snippet 2 could not be .* Its last good content, .* is shown instead/);
+    expect(stale.output).not.toContain('has classes');
+    expect(await css()).toBe(made);
+    expect(await stylesOf(site, 'computed/index.html')).toMatchObject({
+      background: 'rgb(250, 200, 5)',
+      padding: '7px',
+    });
+
+    await site.write(styled.files());
+    await forget();
+    const children = await site.build(service.environment);
+    expect(children.exitCode, children.output).toBe(0);
+    expect(await site.read('computed/index.html')).toContain('children');
+    expect(await css()).toBe(made);
+    service.clearFaults();
+  },
+);
+
+test('with a dead service, a build fails as it does without `classes`', async () => {
+  const styled = styledSites['no tool'];
+  service.put(1, literal);
+  const site = await temporarySite({
+    ...styled.files(),
+    'src/pages/index.astro': styledPage('<Snippet id={1} />\n<Snippet id={two} />', styled),
+  });
+  Object.assign(service.faults, { failing: 1, failingStatus: 503 });
+  const reports = [];
+  for (const options of ['', 'classes: false']) {
+    await site.write(styled.files(options));
+    const { exitCode, output } = await site.build(service.environment);
+    reports.push({ exitCode, report: /\d+ snippets? could not be fetched[\s\S]*/.exec(output)?.[0] });
+    expect(output.match(/could not be fetched\./g), output).toHaveLength(1);
+  }
+  service.clearFaults();
+  expect(reports[0]).toMatchObject({ exitCode: 1 });
+  expect(reports[0]?.report).toContain('Snippet 2: 503 Service Unavailable');
 });

@@ -291,6 +291,32 @@ describe('abort and close', () => {
     },
   );
 
+  test('answers to HTTP/2 requests that were just aborted do not end the process when the connection is closed while the event loop stands still', async () => {
+    const path = (name: string) => JSON.stringify(join(import.meta.dirname, '../..', name));
+    // In the process of the client, so that both stand still at the same time.
+    const script = await scriptOf(
+      `import { setTimeout } from 'node:timers/promises';
+       import { defaultLimits } from ${path('src/client/limits.ts')};
+       import { openConnections } from ${path('src/client/transport.ts')};
+       import { certificate, httpServer } from ${path('test/support/tls-server.ts')};
+       let ends = 0;
+       process.on('uncaughtException', () => { ends += 1; });
+       const server = await httpServer((_, response) => response.end('{}'));
+       const connections = openConnections({ ca: certificate.ca, concurrency: 100, limits: defaultLimits });
+       const controller = new AbortController();
+       await Promise.all(Array.from({ length: 400 }, () =>
+         connections.get({ url: server.origin, headers: {}, milliseconds: 60_000 }, controller.signal)
+           .then(() => controller.abort(), () => {})));
+       // Undici closes a connection that is idle for four seconds.
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
+       await setTimeout(100);
+       console.log(ends);
+       process.exit();`,
+    );
+    const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 50_000 });
+    expect(stdout.trim()).toBe('0');
+  });
+
   test('a closed client does not keep the process alive', async () => {
     const server = await serve(httpServer(fine));
     const script = await scriptOf(

@@ -1,0 +1,50 @@
+export const classFile = '.astro/integrations/astro-snippets/classes.html';
+
+const config = (options: string, imports: string, plugin: string) => `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+${imports}
+export default defineConfig({
+  devToolbar: { enabled: false },
+  integrations: [snippets({ classes: true, ${options} })],
+  vite: { plugins: [${plugin}] },
+});
+`;
+
+/** What a site needs to make CSS for the classes of snippets. */
+export interface StyledSite {
+  /** The config, with more options of `snippets()`, and a style sheet. */
+  files(options?: string): Record<string, string>;
+  /** What a page has in its frontmatter. */
+  head: string;
+}
+
+export const styledSites: Record<'Tailwind 4' | 'UnoCSS' | 'no tool', StyledSite> = {
+  'Tailwind 4': {
+    head: `import '../styles/global.css';`,
+    files: (options = '') => ({
+      'astro.config.mjs': config(options, `import tailwindcss from '@tailwindcss/vite';`, 'tailwindcss()'),
+      'src/styles/global.css': `@import 'tailwindcss';\n@source '../../${classFile}';\n`,
+    }),
+  },
+  UnoCSS: {
+    head: `import 'virtual:uno.css';`,
+    files: (options = '') => ({
+      'astro.config.mjs': config(
+        options,
+        `import UnoCSS from 'unocss/vite';\nimport { presetWind3 } from 'unocss';`,
+        `UnoCSS({ presets: [presetWind3()], content: { filesystem: ['${classFile}'] } })`,
+      ),
+    }),
+  },
+  'no tool': { head: '', files: (options = '') => ({ 'astro.config.mjs': config(options, '', '') }) },
+};
+
+/** A page with styles of its own. The id `two` is computed: it is not known before the page is rendered. */
+export const styledPage = (content: string, { head }: StyledSite) =>
+  `---
+import { Snippet } from 'astro-snippets/components';
+${head}
+const two = 1 + 1;
+---
+<html><head><title>Page</title></head><body class="m-[9px]">${content}</body></html>`;
