@@ -63,6 +63,7 @@ describe('a call', () => {
     const { url, calls, logged } = await startListener();
     const response = await post(url, signedCall({ id: 'msg_42' }));
     expect([response.status, await response.text()]).toEqual([202, '']);
+    expect(response.headers.get('connection')).toBe('close');
     expect(calls).toHaveBeenCalledTimes(1);
     expect(logged).toEqual([`Listening for signed calls at ${url}`, 'A signed call has arrived: msg_42']);
   });
@@ -122,6 +123,15 @@ describe('a body', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 413 /);
   });
 
+  test('that turns out to be too long is answered with 413', async () => {
+    const { port } = await startListener();
+    const { socket, received, closed } = open(port);
+    socket.write(headOf(signedCall(), { 'transfer-encoding': 'chunked' }));
+    socket.write(`${(70_000).toString(16)}\r\n${'x'.repeat(70_000)}\r\n`);
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
   test('that does not end is not read to its end', async () => {
     const { port, calls } = await startListener();
     const { socket, closed } = open(port);
@@ -157,7 +167,8 @@ describe('a body', () => {
   });
 });
 
-describe('a slow client is ended', () => {
+// In much less time than Node takes by default.
+describe('a slow client is ended', { timeout: 15_000 }, () => {
   const patience = 500;
 
   test.each([
