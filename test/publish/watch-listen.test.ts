@@ -42,10 +42,26 @@ function start(arguments_: string[], secret: string | undefined = webhookSecret)
   return watching;
 }
 
+/** Sends a form of the service's website, as someone who is signed in. */
+async function signIn(): Promise<(path: string, fields: Record<string, string>) => Promise<Response>> {
+  const answer = await fetch(service.loginLink(service.organizationId), { redirect: 'manual' });
+  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+  return (path, fields) =>
+    fetch(service.websiteUrl + path, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers: { cookie, origin: service.websiteUrl },
+      redirect: 'manual',
+    });
+}
+
 /** Starts a watch that would not ask again by itself, and waits for its first check. */
-async function startListening(...arguments_: string[]): Promise<{ url: string } & RunningCommand> {
+async function startListening(
+  arguments_: string[] = [],
+  secret?: string,
+): Promise<{ url: string } & RunningCommand> {
   const before = service.requests().length;
-  const command = start(['--listen', '127.0.0.1:0', '--every', '1h', ...arguments_]);
+  const command = start(['--listen', '127.0.0.1:0', '--every', '1h', ...arguments_], secret);
   const url = await vi.waitFor(
     () => {
       const [, found] = /Listening for signed calls at (\S+)\n/.exec(command.output()) ?? [];
@@ -60,7 +76,7 @@ async function startListening(...arguments_: string[]): Promise<{ url: string } 
 const post = (url: string, { headers, body }: SignedCall) => fetch(url, { method: 'POST', headers, body });
 
 test('a signed call brings what was published to the site at once, and runs the deploy command', async () => {
-  const { url } = await startListening('--exec', 'node deploy.mjs');
+  const { url } = await startListening(['--exec', 'node deploy.mjs']);
   for (const text of ['second', 'third']) {
     service.put(1, text);
     expect((await post(url, signedCall())).status).toBe(202);
@@ -69,6 +85,31 @@ test('a signed call brings what was published to the site at once, and runs the 
     });
   }
   await vi.waitFor(async () => expect(await deployed()).toBe('xx'), { timeout: 20_000 });
+});
+
+test('publishing and unpublishing on the website of the service reach the site by its webhook', async () => {
+  const send = await signIn();
+  const page = await (await send('/account/webhook', { url: 'http://localhost:1/' })).text();
+  const [secret = ''] = /whsec_[\w+/]+=*/.exec(page) ?? [];
+  const { url, output } = await startListening([], secret);
+  await send('/account/webhook', { url });
+  try {
+    const form = { name: 'One', draft: 'by its webhook', sample: '{}', action: 'publish' };
+    await send('/snippets/1', form);
+    await vi.waitFor(async () => expect(await site.read('index.html')).toContain('<p>by its webhook</p>'), {
+      timeout: 20_000,
+    });
+    await send('/snippets/1/unpublish', { confirm: 'yes' });
+    await vi.waitFor(() => expect(output()).toContain('404 Not Found'), { timeout: 20_000 });
+    await service.webhooks.settled();
+    expect(service.store.webhooks.list(service.organizationId, 10)).toMatchObject([
+      { type: 'snippet.unpublished', state: 'delivered', answer: '202', attempts: 1 },
+      { type: 'snippet.published', state: 'delivered', answer: '202', attempts: 1 },
+    ]);
+  } finally {
+    await send('/account/webhook/off', {});
+    service.put(1, 'published again');
+  }
 });
 
 test('calls that arrive during a check are one check after it, and a refused call is none', async () => {
