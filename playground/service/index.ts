@@ -5,6 +5,7 @@ import type { Publisher } from './publisher.ts';
 import { seed } from './seed.ts';
 import { listenPlainly, listenSecurely } from './server.ts';
 import { Store } from './store/index.ts';
+import { createWebhookSender, type SenderOptions, type WebhookSender } from './webhooks.ts';
 import { createWebsite } from './website/index.ts';
 import { Sessions } from './website/sessions.ts';
 
@@ -26,6 +27,8 @@ export interface ServiceOptions {
   onSignIn?: (organizationId: number) => void;
   /** Writes a new login link to the terminal: someone who is not signed in asked for one. */
   onLinkWanted?: () => void;
+  /** How patiently webhooks are sent. */
+  webhooks?: SenderOptions;
 }
 
 export interface Service {
@@ -40,6 +43,7 @@ export interface Service {
   /** The authority (PEM) that a client of the API has to trust. */
   certificateAuthority: string;
   store: Store;
+  webhooks: WebhookSender;
   /** Changed in place, it takes effect with the next request. */
   faults: Faults;
   /** Makes a link that signs in to the website, once. */
@@ -57,10 +61,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   seed(store);
   const faults: Faults = { ...noFaults, ...options.faults };
   const sessions = new Sessions();
+  const webhooks = createWebhookSender(store, options.webhooks);
   const website = await listenPlainly(
     createWebsite(
       {
-        ...{ store, faults, publisher: options.publisher },
+        ...{ store, faults, publisher: options.publisher, webhooks },
         ...{ onSignIn: options.onSignIn ?? (() => {}), onLinkWanted: options.onLinkWanted },
       },
       sessions,
@@ -82,10 +87,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     websiteUrl: website.origin,
     certificateAuthority: certificate.authority,
     store,
+    webhooks,
     faults,
     loginLink: (organizationId) => `${website.origin}/login/${sessions.invite(organizationId)}`,
     async close() {
-      await Promise.all([api.close(), website.close()]);
+      await Promise.all([api.close(), website.close(), webhooks.close()]);
       store.close();
     },
   };

@@ -8,6 +8,8 @@ export const limits = {
   content: 200_000,
   /** In characters. No URL with longer params arrives. */
   sample: 8_000,
+  /** In characters. */
+  webhookUrl: 2_000,
   /** The body of any request, in bytes. */
   body: 2 * 1024 * 1024,
 } as const;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../settings/duration.ts';
 import { explain } from './explain.ts';
+import { type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { exitCodes, exitStatusHelp, printError } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -85,9 +86,16 @@ program
   .command('watch')
   .description('check regularly, refresh when a snippet was published, and run a command')
   .addOption(
-    new Option('--every <duration>', 'how often to check, varied by 10%')
-      .default(30_000, '30s')
-      .argParser(parseInterval),
+    new Option(
+      '--every <duration>',
+      'how often to check, varied by 10% (default: 30s; with --listen, 5m)',
+    ).argParser(parseInterval),
+  )
+  .addOption(
+    new Option(
+      '--listen <host:port>',
+      'also check when a signed call arrives, such as 127.0.0.1:8787; the secret is SNIPPETS_WEBHOOK_SECRET',
+    ).argParser(parseListen),
   )
   .addOption(commandOption('--build <command>', 'build command, run where a refresh is not enough'))
   .addOption(commandOption('--exec <command>', 'deploy command, run once for each set of changes'))
@@ -126,6 +134,14 @@ function parseInterval(text: string): number {
     throw new InvalidArgumentError('Expected a duration of at least 1s, such as 30s or 5m.');
   }
   return milliseconds;
+}
+
+function parseListen(text: string): ListenAddress {
+  const address = parseListenAddress(text);
+  if (address === undefined) {
+    throw new InvalidArgumentError('Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.');
+  }
+  return address;
 }
 
 /** An option that takes a shell command. A variable that is not set would make it empty, and succeed. */

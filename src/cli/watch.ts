@@ -3,6 +3,8 @@ import { type Clock, systemClock } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/user-error.ts';
 import { explain } from './explain.ts';
+import { callableClock, listen, readWebhookKey } from './listen.ts';
+import type { ListenAddress } from './listen-address.ts';
 import { exitCodes, print } from './output.ts';
 import { buildPending, isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
 import { findManifest, manifestPath, openProject, type ProjectOptions } from './project.ts';
@@ -19,8 +21,10 @@ import {
 } from './watch-policy.ts';
 
 export interface WatchOptions {
-  /** In milliseconds. */
-  every: number;
+  /** In milliseconds. @default half a minute; with `listen`, five */
+  every?: number;
+  /** Where signed calls start a check at once. */
+  listen?: ListenAddress;
   /** Builds the site where a refresh cannot update it. */
   build?: string;
   /** Deploys the site. */
@@ -30,9 +34,15 @@ export interface WatchOptions {
   after?: string;
 }
 
+const pollInterval = 30_000;
+// For calls that did not arrive.
+const pollIntervalBesideCalls = 300_000;
+
 /** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
 export async function watch(project: ProjectOptions, options: WatchOptions): Promise<void> {
-  const { every, build, exec } = options;
+  const { build, exec, listen: address } = options;
+  const { every = address === undefined ? pollInterval : pollIntervalBesideCalls } = options;
+  const key = address === undefined ? undefined : await readWebhookKey();
   const recordOf = () => manifestPath(project);
   const builds = (command: string) => {
     const run = () => buildSite(project, command);
@@ -45,6 +55,11 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
   const needsDeploy = exec !== undefined && (await isCommandPending(await recordOf()));
   const isUnfinished = (await findManifest(project))?.pending !== undefined;
   await untilInterrupted(async (signal) => {
+    const { clock, call } = callableClock(systemClock);
+    if (address !== undefined && key !== undefined) {
+      const listener = await listen({ address, key, onCall: call, log: print });
+      signal.addEventListener('abort', listener.close);
+    }
     // Not before signals are handled, since a caller may stop the command as soon as it says so.
     print(`Checking every ${every / 1000} s. Press Ctrl-C to stop.`);
     const site = new WatchedSite({
@@ -60,7 +75,7 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
         if (!signal.aborted) print(line);
       },
     });
-    await poll(every, () => site.update(), systemClock, signal);
+    await poll(every, () => site.update(), clock, signal);
   });
 }
 
@@ -230,6 +245,7 @@ async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): P
   };
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
-  await work(controller.signal);
+  // What the work has opened is closed even if it fails.
+  await work(controller.signal).finally(() => controller.abort());
   if (received !== undefined) process.exit(128 + constants.signals[received]);
 }

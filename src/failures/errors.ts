@@ -54,6 +54,8 @@ export type SetupErrorCode =
   | 'output-in-use'
   | 'unwritable-file'
   | 'missing-output'
+  | 'webhook-secret'
+  | 'cannot-listen'
   | 'unusable-output';
 
 export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
@@ -327,6 +329,16 @@ export const errors = {
     title: 'The output folder cannot be used',
     effect: 'end',
     hint: 'Pass a folder to --output that neither contains the input nor is inside it, and run the command in a folder above both.',
+  },
+  'webhook-secret': {
+    title: 'The secret of signed calls is not set, or cannot be used',
+    effect: 'end',
+    hint: 'Set SNIPPETS_WEBHOOK_SECRET to the secret that the sender signs its calls with: at least 16 characters. `echo "whsec_$(openssl rand -base64 32)"` makes one.',
+  },
+  'cannot-listen': {
+    title: 'The host or port of --listen cannot be used',
+    effect: 'end',
+    hint: 'EADDRINUSE: another process has the port. EACCES: this user may not use it. EADDRNOTAVAIL or ENOTFOUND: the host is not one of this machine. Pass another one to --listen.',
   },
   'unwritable-file': {
     title: 'A file could not be written',

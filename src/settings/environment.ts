@@ -13,6 +13,8 @@ export const variables = {
   apiKeyFile: 'SNIPPETS_API_KEY_FILE',
   renderBaseUrl: 'SNIPPETS_RENDER_BASE_URL',
   retrieveBaseUrl: 'SNIPPETS_RETRIEVE_BASE_URL',
+  /** What calls of `watch --listen` are signed with. */
+  webhookSecret: 'SNIPPETS_WEBHOOK_SECRET',
 } as const;
 
 /** Variables by name. */

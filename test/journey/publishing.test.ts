@@ -167,6 +167,11 @@ describe('on the website, with a site that does as the test says,', () => {
       }
       snippets.save(organization, id, { name: 'A draft', draft: 'changed', sample: '{"plan":"pro"}' });
       snippets.delete(organization, snippets.create(organization, { name: 'Gone' }).id);
+      const { webhooks } = service.store;
+      webhooks.setUrl(organization, 'https://example.com/');
+      for (const state of ['delivered', 'failed'] as const) {
+        webhooks.record(webhooks.add(organization, 'snippet.published', id).id, state, 'ECONNREFUSED');
+      }
       latest = { state: 'failed', how: 'refresh', startedAt: 0, retryAt: Date.now(), output: 'why' };
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
@@ -184,6 +189,7 @@ describe('on the website, with a site that does as the test says,', () => {
           `/keys/${siteKey.id}/revoke`,
           '/requests',
           '/account',
+          '/account/webhook',
           '/faults',
         ],
       ]) {
@@ -193,6 +199,7 @@ describe('on the website, with a site that does as the test says,', () => {
         const width = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
         expect(await page.evaluate(width), path).toBe(0);
       }
+      webhooks.remove(organization);
     },
   );
 });

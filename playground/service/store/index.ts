@@ -4,6 +4,7 @@ import { Keys } from './keys.ts';
 import { Organizations } from './organizations.ts';
 import { RequestLog } from './request-log.ts';
 import { Snippets } from './snippets.ts';
+import { Webhooks } from './webhooks.ts';
 
 /** Everything the service keeps, in one SQLite file. */
 export class Store {
@@ -12,6 +13,7 @@ export class Store {
   readonly keys: Keys;
   readonly snippets: Snippets;
   readonly requests: RequestLog;
+  readonly webhooks: Webhooks;
 
   /** @param file a path, or `:memory:`. */
   constructor(file: string) {
@@ -20,6 +22,7 @@ export class Store {
     this.keys = new Keys(this.#database);
     this.snippets = new Snippets(this.#database);
     this.requests = new RequestLog(this.#database);
+    this.webhooks = new Webhooks(this.#database);
   }
 
   close(): void {

@@ -60,4 +60,25 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE snippets ADD COLUMN deleted_at TEXT;
   `,
+  `
+  CREATE TABLE webhooks (
+    organization_id INTEGER PRIMARY KEY REFERENCES organizations (id),
+    url TEXT NOT NULL,
+    secret TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE deliveries (
+    id INTEGER PRIMARY KEY,
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    message_id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    snippet_id INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    answer TEXT
+  ) STRICT;
+
+  CREATE INDEX deliveries_of_organization ON deliveries (organization_id, id);
+  `,
 ];

@@ -26,6 +26,14 @@ export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
           </button>
         </form>
       </section>
+      <section class="card" aria-labelledby="webhook">
+        <h2 id="webhook">Webhook</h2>
+        <p>${
+          store.webhooks.endpoint(organization.id) === undefined
+            ? 'Nothing is sent when a snippet is published.'
+            : 'A signed message is sent when a snippet is published, unpublished or deleted.'
+        } <a href="/account/webhook">${store.webhooks.endpoint(organization.id) === undefined ? 'Send messages' : 'Look at the last messages'}</a></p>
+      </section>
       ${
         publisher === undefined
           ? ''

@@ -2,6 +2,7 @@ import type { Faults } from '../faults.ts';
 import type { Publisher } from '../publisher.ts';
 import type { Store } from '../store/index.ts';
 import type { Organization } from '../store/organizations.ts';
+import type { WebhookSender } from '../webhooks.ts';
 import type { Session } from './sessions.ts';
 
 /** What the website stands on. */
@@ -9,6 +10,7 @@ export interface WebsiteParts {
   store: Store;
   faults: Faults;
   publisher: Publisher | undefined;
+  webhooks: Pick<WebhookSender, 'send'>;
   /** Called when a login link was used: it is spent, and another one may be wanted. */
   onSignIn: (organizationId: number) => void;
   /** Writes a new login link to where only the owner of this machine reads it; absent where that cannot be asked for. */

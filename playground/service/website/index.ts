@@ -17,6 +17,7 @@ import { publicationPages } from './publication.ts';
 import { requestPages } from './request-pages.ts';
 import type { Sessions } from './sessions.ts';
 import { snippetPages } from './snippet-pages.ts';
+import { webhookPages } from './webhook-pages.ts';
 
 const cookie = 'snippets-session';
 const assets = {
@@ -91,7 +92,15 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     deleteCookie(context, cookie, { path: '/' });
     return context.html(signInPage('You are signed out.', canAsk));
   });
-  for (const pages of [snippetPages, publicationPages, keyPages, requestPages, faultPages, accountPages]) {
+  for (const pages of [
+    snippetPages,
+    publicationPages,
+    keyPages,
+    requestPages,
+    faultPages,
+    accountPages,
+    webhookPages,
+  ]) {
     website.route('/', pages(parts));
   }
   website.notFound((context) =>

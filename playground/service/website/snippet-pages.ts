@@ -12,7 +12,7 @@ const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
 type PageContext = Context<WebsiteEnvironment>;
 
 /** List, search, create, edit, preview, publish, roll back, unpublish, delete, restore. */
-export function snippetPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
+export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
   const { snippets } = store;
 
@@ -108,6 +108,7 @@ export function snippetPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
       return context.redirect(addressOf(id, page, 'saved'), 303);
     }
     snippets.publish(organization.id, id);
+    webhooks.send(organization.id, 'snippet.published', id);
     publisher?.publish();
     return context.redirect(addressOf(id, page, 'published'), 303);
   });
@@ -143,6 +144,7 @@ export function snippetPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
     const { number } = await context.req.parseBody();
     const version = snippets.rollBack(organization.id, id, Number(number));
     if (version === undefined) return context.notFound();
+    webhooks.send(organization.id, 'snippet.published', id);
     publisher?.publish();
     return context.redirect(addressOf(id, '/', 'published'), 303);
   });
@@ -158,7 +160,10 @@ export function snippetPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
     if (snippet === undefined) return context.notFound();
     const { confirm } = await context.req.parseBody();
     if (confirm !== 'yes') return context.redirect(`/snippets/${snippet.id}/unpublish`, 303);
-    snippets.unpublish(context.var.organization.id, snippet.id);
+    const { organization } = context.var;
+    if (snippets.unpublish(organization.id, snippet.id)) {
+      webhooks.send(organization.id, 'snippet.unpublished', snippet.id);
+    }
     return context.redirect(`/snippets/${snippet.id}`, 303);
   });
 
@@ -173,7 +178,10 @@ export function snippetPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
     if (snippet === undefined) return context.notFound();
     const { confirm } = await context.req.parseBody();
     if (confirm !== 'yes') return context.redirect(`/snippets/${snippet.id}/delete`, 303);
-    snippets.delete(context.var.organization.id, snippet.id);
+    const { organization } = context.var;
+    if (snippets.delete(organization.id, snippet.id)) {
+      webhooks.send(organization.id, 'snippet.deleted', snippet.id);
+    }
     return context.redirect(`/snippets?deleted=${snippet.id}`, 303);
   });
 

@@ -1,0 +1,131 @@
+import { createHmac } from 'node:crypto';
+import pLimit from 'p-limit';
+import pRetry, { AbortError } from 'p-retry';
+import type { Store } from './store/index.ts';
+import type { Delivery, Endpoint, EventType } from './store/webhooks.ts';
+
+export interface WebhookSender {
+  /** Tells an organization of a change, if it has a webhook. Does not wait. */
+  send(organizationId: number, type: EventType, snippetId: number): void;
+  /** Resolves when nothing is under way any more. */
+  settled(): Promise<void>;
+  /** Ends what is under way. It is sent again when the service starts the next time. */
+  close(): Promise<void>;
+}
+
+export interface SenderOptions {
+  /** The wait before the second attempt, in milliseconds; three times as long before each later one. @default 1,000 */
+  firstWait?: number;
+  /** How long an attempt may take, in milliseconds. @default 10,000 */
+  timeout?: number;
+}
+
+const attempts = 5;
+const attemptsAtOnce = 5;
+
+/**
+ * Sends signed webhooks, as Standard Webhooks describes them. This is a model of what the service could offer: the
+ * specification has no events. A service that others use would have to refuse URLs of its own network; here, the
+ * receiver is on the same machine.
+ */
+export function createWebhookSender(
+  { webhooks }: Store,
+  { firstWait = 1_000, timeout = 10_000 }: SenderOptions = {},
+): WebhookSender {
+  const closing = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  const limit = pLimit(attemptsAtOnce);
+
+  /** Makes one attempt. @throws what to write down about it. */
+  async function attempt(delivery: Delivery): Promise<string> {
+    // Read for each attempt: the webhook may have been changed since.
+    const endpoint = webhooks.endpoint(delivery.organizationId);
+    if (endpoint === undefined) throw new AbortError('switched off');
+    const status = await post(
+      endpoint,
+      delivery,
+      AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]),
+    );
+    if (status === 410) throw new AbortError('410');
+    // Redirects among them: a redirect could lead to any host.
+    if (status < 200 || status > 299) throw new Error(String(status));
+    return String(status);
+  }
+
+  async function deliver(delivery: Delivery): Promise<void> {
+    try {
+      const answer = await pRetry(() => limit(() => attempt(delivery)), {
+        ...{
+          retries: attempts - 1,
+          minTimeout: firstWait,
+          factor: 3,
+          randomize: true,
+          signal: closing.signal,
+        },
+        onFailedAttempt({ error, retriesLeft }) {
+          if (retriesLeft > 0 && !closing.signal.aborted)
+            webhooks.record(delivery.id, 'pending', error.message);
+        },
+      });
+      webhooks.record(delivery.id, 'delivered', answer);
+    } catch (error) {
+      if (!closing.signal.aborted) webhooks.record(delivery.id, 'failed', (error as Error).message);
+    }
+  }
+
+  function begin(delivery: Delivery): void {
+    const work = deliver(delivery).finally(() => underWay.delete(work));
+    underWay.add(work);
+  }
+
+  async function settled(): Promise<void> {
+    while (underWay.size > 0) await Promise.all(underWay);
+  }
+
+  for (const delivery of webhooks.pending()) begin(delivery);
+  return {
+    send(organizationId, type, snippetId) {
+      if (webhooks.endpoint(organizationId) === undefined) return;
+      begin(webhooks.add(organizationId, type, snippetId));
+    },
+    settled,
+    async close() {
+      closing.abort();
+      await settled();
+    },
+  };
+}
+
+/** Sends a message once. @returns the status of the answer. @throws why there is none. */
+async function post(
+  { url, secret }: Endpoint,
+  { messageId, type, at, snippetId }: Delivery,
+  signal: AbortSignal,
+): Promise<number> {
+  const body = JSON.stringify({ type, timestamp: at, data: { id: snippetId } });
+  // Of the attempt, and not of the event.
+  const timestamp = Math.floor(Date.now() / 1000);
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const signature = createHmac('sha256', key).update(`${messageId}.${timestamp}.${body}`).digest('base64');
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'snippet-delivery-service',
+        'webhook-id': messageId,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': `v1,${signature}`,
+      },
+      body,
+      signal,
+    });
+    // Nothing of an answer is of interest, and it may have no end.
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    const { name, cause } = error as Error & { cause?: { code?: string } };
+    throw new Error(name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'no connection'));
+  }
+}

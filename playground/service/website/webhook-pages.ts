@@ -1,0 +1,129 @@
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import { limits } from '../limits.ts';
+import type { Delivery, Endpoint } from '../store/webhooks.ts';
+import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import { type Html, layout, time } from './layout.ts';
+
+const shown = 20;
+const path = '/account/webhook';
+
+/** Where signed messages about changes are sent. A page of its own: that of the account may load itself again. */
+export function webhookPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> {
+  const pages = new Hono<WebsiteEnvironment>();
+  const { webhooks } = store;
+  const show = (
+    organization: WebsiteEnvironment['Variables']['organization'],
+    answer: { typed?: string; flaw?: string | undefined; secret?: string | undefined } = {},
+  ) =>
+    layout({
+      ...{ title: 'Webhook', section: '/account', organization, scripts: ['copy'] },
+      body: webhookPage({
+        endpoint: webhooks.endpoint(organization.id),
+        deliveries: webhooks.list(organization.id, shown),
+        ...answer,
+      }),
+    });
+
+  pages.get(path, (context) => context.html(show(context.var.organization)));
+
+  // Answered with the page itself and no redirect: the secret is in this answer and in no other.
+  pages.post(path, async (context) => {
+    const { organization } = context.var;
+    const { url } = await context.req.parseBody();
+    const typed = typeof url === 'string' ? url.trim() : '';
+    const flaw = flawOf(typed);
+    if (flaw !== undefined) return context.html(show(organization, { typed, flaw }), 422);
+    const secret = webhooks.setUrl(organization.id, typed);
+    return secret === undefined ? context.redirect(path, 303) : context.html(show(organization, { secret }));
+  });
+
+  pages.post(`${path}/secret`, (context) => {
+    const { organization } = context.var;
+    const secret = webhooks.renewSecret(organization.id);
+    return secret === undefined ? context.redirect(path, 303) : context.html(show(organization, { secret }));
+  });
+
+  pages.post(`${path}/off`, (context) => {
+    webhooks.remove(context.var.organization.id);
+    return context.redirect(path, 303);
+  });
+
+  return pages;
+}
+
+function flawOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (text.length > limits.webhookUrl) return `The URL has more than ${limits.webhookUrl} characters.`;
+  if (url === null) return 'This is not a URL.';
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return 'The URL has to begin with https: or http:.';
+  if (url.username !== '' || url.password !== '')
+    return 'The URL must not contain a password: messages are signed.';
+  return undefined;
+}
+
+interface WebhookView {
+  endpoint: Endpoint | undefined;
+  deliveries: readonly Delivery[];
+  typed?: string;
+  flaw?: string | undefined;
+  secret?: string | undefined;
+}
+
+function webhookPage({ endpoint, deliveries, typed, flaw, secret }: WebhookView): Html {
+  return html`<h1>Webhook</h1>
+      ${flaw === undefined ? '' : html`<p class="card notice bad" role="alert">Nothing was changed. ${flaw}</p>`}
+      ${secret === undefined ? '' : secretNotice(secret)}
+      <p>When a snippet is published, unpublished or deleted, a signed message is sent to this URL. This is an extension: the
+        specification has no events, and a site that is not told of a change asks for it.</p>
+      <form class="card fields" method="post" action="${path}">
+        <div>
+          <label for="url">URL</label>
+          <p class="hint" id="url-hint">Such as that of <code>astro-snippets watch --listen</code>. Nothing is sent without one.</p>
+          <input id="url" name="url" type="url" required maxlength="${limits.webhookUrl}" aria-describedby="url-hint" value="${typed ?? endpoint?.url ?? ''}">
+        </div>
+        <div class="row"><button>${endpoint === undefined ? 'Send messages' : 'Change the URL'}</button></div>
+      </form>
+      ${endpoint === undefined ? '' : switches()}
+      <h2>Last messages</h2>
+      ${
+        deliveries.length === 0
+          ? html`<p class="card">Nothing was sent yet.</p>`
+          : html`<p class="hint">The last ${shown} at the most, the newest first. <a href="${path}">Look again</a></p>
+      ${deliveriesTable(deliveries)}`
+      }`;
+}
+
+function secretNotice(secret: string): Html {
+  return html`<div class="card notice good" role="status">
+        <p><label for="new-secret">The secret that messages are signed with. It is shown this once. <code>watch --listen</code> reads it from <code>SNIPPETS_WEBHOOK_SECRET</code>:</label></p>
+        <div class="row"><input class="grow" id="new-secret" readonly value="${secret}"><button class="quiet" type="button" data-copy="new-secret" hidden>Copy</button></div>
+      </div>`;
+}
+
+function switches(): Html {
+  return html`<p class="hint">After the secret is replaced, the receiver refuses messages until it has the new one.</p>
+      <div class="row">
+        <form method="post" action="${path}/secret"><button class="quiet">Replace the secret</button></form>
+        <form method="post" action="${path}/off"><button class="danger">Send nothing any more</button></form>
+      </div>`;
+}
+
+function deliveriesTable(deliveries: readonly Delivery[]): Html {
+  return html`<table class="card stacked">
+        <thead><tr><th scope="col">Time</th><th scope="col">Event</th><th scope="col">Snippet</th><th scope="col">Status</th><th scope="col">Answer</th><th scope="col">Attempts</th></tr></thead>
+        <tbody>
+          ${deliveries.map(
+            ({ at, type, snippetId, state, answer, attempts }) => html`<tr>
+            <td data-label="Time">${time(at)}</td>
+            <td data-label="Event"><code>${type}</code></td>
+            <td data-label="Snippet">${snippetId}</td>
+            <td data-label="Status" class="status ${state === 'failed' ? 'bad' : state === 'delivered' ? 'good' : ''}">${state}</td>
+            <td data-label="Answer">${answer ?? ''}</td>
+            <td data-label="Attempts">${attempts}</td>
+          </tr>`,
+          )}
+        </tbody>
+      </table>`;
+}

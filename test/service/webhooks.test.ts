@@ -1,0 +1,243 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Service, startService } from '../../playground/service/index.ts';
+
+interface Message {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+const path = '/account/webhook';
+let service: Service;
+let organization: number;
+let cookie: string;
+let receiver: Server;
+let url: string;
+const messages: Message[] = [];
+/** What the receiver answers with, one by one; then 202. `null` is no answer. */
+const answers: (number | null)[] = [];
+
+beforeEach(async () => {
+  messages.length = 0;
+  answers.length = 0;
+  receiver = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    messages.push({ headers: request.headers, body });
+    const answer = answers.shift();
+    if (answer !== null) response.writeHead(answer ?? 202, { location: url }).end('not of interest');
+  }).listen(0, '127.0.0.1');
+  await vi.waitFor(() => expect(receiver.listening).toBe(true));
+  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  await start();
+});
+afterEach(async () => {
+  await service.close();
+  receiver.close();
+  receiver.closeAllConnections();
+});
+
+async function start(database?: string): Promise<void> {
+  service = await startService({ webhooks: { firstWait: 1, timeout: 1_000 }, ...(database && { database }) });
+  organization = service.store.organizations.list()[0]?.id ?? 0;
+  const answer = await fetch(service.loginLink(organization), { redirect: 'manual' });
+  cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+const open = async (page: string) => (await fetch(service.websiteUrl + page, { headers: { cookie } })).text();
+
+function send(page: string, fields: Record<string, string> = {}): Promise<Response> {
+  return fetch(service.websiteUrl + page, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers: { cookie, origin: service.websiteUrl },
+    redirect: 'manual',
+  });
+}
+
+const publish = (id = 42) =>
+  send(`/snippets/${id}`, { name: 'N', draft: '<b>new</b>', sample: '{}', action: 'publish' });
+
+const secretIn = (page: string) => /whsec_[\w+/]+=*/.exec(page)?.[0] ?? '';
+
+/** Switches it on, as a user does. */
+async function switchOn(): Promise<string> {
+  const answer = await send(path, { url });
+  expect(answer.status).toBe(200);
+  return secretIn(await answer.text());
+}
+
+const deliveries = () => service.store.webhooks.list(organization, 10);
+
+describe('a webhook of the service', () => {
+  test('is off by default', async () => {
+    await publish();
+    await service.webhooks.settled();
+    expect([messages, deliveries()]).toEqual([[], []]);
+    expect(await open('/account')).toContain('Nothing is sent when a snippet is published.');
+    expect(await open(path)).toContain('This is an extension: the');
+  });
+
+  test('tells of everything that changes what is served, signed as Standard Webhooks says', async () => {
+    const secret = await switchOn();
+    await publish();
+    await send('/snippets/42/roll-back', { number: '1' });
+    await send('/snippets/42/unpublish', { confirm: 'yes' });
+    await publish(43);
+    await send('/snippets/43/delete', { confirm: 'yes' });
+    await send('/snippets/43/restore');
+    // These change nothing that is served.
+    await send('/snippets/44', { name: 'N', draft: 'draft', sample: '{}', action: 'save' });
+    await send('/snippets/44/unpublish');
+    await service.webhooks.settled();
+    const received = messages.map(({ headers, body }) => {
+      const verified = new Webhook(secret).verify(body, headers as Record<string, string>);
+      const { type, timestamp, data, ...more } = verified as Record<string, unknown>;
+      expect([Date.parse(String(timestamp)) > 0, more]).toEqual([true, {}]);
+      return `${type} ${JSON.stringify(data)}`;
+    });
+    expect(received.sort()).toEqual([
+      'snippet.deleted {"id":43}',
+      'snippet.published {"id":42}',
+      'snippet.published {"id":42}',
+      'snippet.published {"id":43}',
+      'snippet.unpublished {"id":42}',
+    ]);
+    expect(new Set(messages.map(({ headers }) => headers['webhook-id'])).size).toBe(5);
+    expect(deliveries()[0]).toMatchObject({ state: 'delivered', attempts: 1, answer: '202' });
+  });
+
+  test('is sent again with the same id and a new signature until it is accepted', async () => {
+    const secret = await switchOn();
+    answers.push(500, null, 302);
+    await publish();
+    await service.webhooks.settled();
+    expect(messages).toHaveLength(4);
+    expect(new Set(messages.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    for (const { headers, body } of messages) {
+      new Webhook(secret).verify(body, headers as Record<string, string>);
+    }
+    expect(deliveries()).toMatchObject([{ state: 'delivered', attempts: 4, answer: '202' }]);
+  });
+
+  test.each([
+    ['an error', [500, 500, 500, 500, 503], '503'],
+    ['a redirect, which is not followed', [302, 302, 302, 302, 302], '302'],
+    ['no answer', [null, null, null, null, null], 'no answer in time'],
+  ])('has failed after five attempts with %s', async (_name, five, answer) => {
+    await switchOn();
+    answers.push(...five);
+    await publish();
+    await service.webhooks.settled();
+    expect(messages).toHaveLength(5);
+    expect(deliveries()).toMatchObject([{ state: 'failed', attempts: 5, answer }]);
+  });
+
+  test('has failed after five attempts without a connection', async () => {
+    await switchOn();
+    receiver.close();
+    await publish();
+    await service.webhooks.settled();
+    expect(deliveries()).toMatchObject([{ state: 'failed', attempts: 5, answer: 'ECONNREFUSED' }]);
+  });
+
+  test('is not sent again after 410, or after it was switched off', async () => {
+    await switchOn();
+    answers.push(410);
+    await publish();
+    await service.webhooks.settled();
+    expect(messages).toHaveLength(1);
+    expect(deliveries()).toMatchObject([{ state: 'failed', answer: '410' }]);
+    await send(`${path}/off`);
+    await publish();
+    await service.webhooks.settled();
+    expect(messages).toHaveLength(1);
+  });
+
+  test('that was not delivered when the service ended is sent when it starts again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'snippets-'));
+    try {
+      await service.close();
+      await start(join(folder, 'service.sqlite'));
+      await switchOn();
+      answers.push(null);
+      await publish();
+      await vi.waitFor(() => expect(messages).toHaveLength(1));
+      await service.close();
+      await start(join(folder, 'service.sqlite'));
+      await service.webhooks.settled();
+      expect(messages).toHaveLength(2);
+      expect(messages[1]?.headers['webhook-id']).toBe(messages[0]?.headers['webhook-id']);
+      expect(deliveries()).toMatchObject([{ state: 'delivered', answer: '202' }]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('has a list of its last messages, of which a hundred are kept', async () => {
+    await switchOn();
+    answers.push(500, 500, 500, 500, 500);
+    await publish();
+    await service.webhooks.settled();
+    await publish(43);
+    await service.webhooks.settled();
+    const page = await open(path);
+    expect(page).toMatch(/snippet\.published[\s\S]*delivered[\s\S]*202[\s\S]*failed[\s\S]*500/);
+    const { webhooks } = service.store;
+    for (let count = 0; count < 150; count++) webhooks.add(organization, 'snippet.published', 1);
+    expect(webhooks.list(organization, 1_000)).toHaveLength(100);
+  });
+});
+
+describe('the page of the webhook', () => {
+  test('shows the secret once, and another one when it is replaced', async () => {
+    const first = await switchOn();
+    expect(first).toMatch(/^whsec_[\w+/]{43}=$/);
+    expect(await open(path)).not.toContain('whsec_');
+    expect((await send(path, { url: `${url}other` })).status).toBe(303);
+    expect(service.store.webhooks.endpoint(organization)).toEqual({ url: `${url}other`, secret: first });
+    const second = secretIn(await (await send(`${path}/secret`)).text());
+    expect(second).not.toBe(first);
+    expect(service.store.webhooks.endpoint(organization)?.secret).toBe(second);
+  });
+
+  test.each([
+    ['an empty URL', '', 'This is not a URL.'],
+    ['a host without a scheme', 'localhost:8787', 'The URL has to begin with https: or http:.'],
+    ['a file', 'file:///etc/passwd', 'The URL has to begin with https: or http:.'],
+    ['a script', 'javascript:alert(1)', 'The URL has to begin with https: or http:.'],
+    [
+      'a URL with a password',
+      'http://user:password@localhost/',
+      'The URL must not contain a password: messages are signed.',
+    ],
+    [
+      'a URL of more than 2,000 characters',
+      `https://example.com/${'x'.repeat(2_000)}`,
+      'The URL has more than 2000 characters.',
+    ],
+    ['markup', '"><script>', 'This is not a URL.'],
+  ])('refuses %s, says why, and keeps what was typed', async (_name, typed, flaw) => {
+    const answer = await send(path, { url: typed });
+    const page = await answer.text();
+    expect(answer.status).toBe(422);
+    expect(page).toContain(`Nothing was changed. ${flaw}`);
+    expect(page).toContain(
+      `value="${typed.replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')}"`,
+    );
+    expect(service.store.webhooks.endpoint(organization)).toBeUndefined();
+  });
+
+  test('is about its own organization alone', async () => {
+    await switchOn();
+    const other = service.store.organizations.list()[1]?.id ?? 0;
+    expect(service.store.webhooks.endpoint(other)).toBeUndefined();
+    await publish();
+    expect(service.store.webhooks.list(other, 10)).toEqual([]);
+  });
+});
