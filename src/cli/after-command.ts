@@ -3,7 +3,7 @@ import { searchIndexCommand, whyStale } from '../record/side-products/derived-fi
 import { type StaleFile, staleFiles, watchFiles } from '../record/side-products/pending.ts';
 import { shownName, siteFolders } from '../record/side-products/site-folders.ts';
 import type { Project } from './project.ts';
-import { runCommand } from './run-command.ts';
+import { type RunCommandOptions, runCommand } from './run-command.ts';
 
 /** What came of the command of `refresh --after`. */
 export interface AfterResult {
@@ -14,9 +14,13 @@ export interface AfterResult {
 }
 
 /** Runs the command of `refresh --after`, and looks at what it has rebuilt. */
-export async function runAfter(command: string, stale: readonly StaleFile[]): Promise<AfterResult> {
+export async function runAfter(
+  command: string,
+  stale: readonly StaleFile[],
+  options: RunCommandOptions,
+): Promise<AfterResult> {
   const notRenewed = watchFiles(stale);
-  const status = await runCommand(command);
+  const status = await runCommand(command, options);
   return { status, left: status === 0 ? notRenewed() : [] };
 }
 

@@ -1,11 +1,21 @@
 import { count } from '../client/format.ts';
 import { namesOf } from '../record/manifest.ts';
+import type { PageToBuild } from '../record/refresh.ts';
 import { unfinishedOf } from './after-command.ts';
+import type { CheckOutput } from './cli-output.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf, print, printError, printJson } from './output.ts';
 import { isCommandPending, runPendingCommand } from './pending-command.ts';
-import { findManifest, impatience, manifestPath, openChanges, type ProjectOptions } from './project.ts';
+import {
+  findManifest,
+  impatience,
+  manifestPath,
+  type OpenedChanges,
+  openChanges,
+  type ProjectOptions,
+} from './project.ts';
 import { runCommand } from './run-command.ts';
+import { shownPlaces } from './shown-files.ts';
 
 export interface CheckOptions {
   json?: boolean;
@@ -27,9 +37,10 @@ export async function check(project: ProjectOptions, { json = false, exec }: Che
 async function checkAndRun(project: ProjectOptions, json: boolean, exec: string): Promise<number> {
   const recordOf = () => manifestPath(project);
   const found = await showChanges(project, json).catch((error: unknown) => {
-    const { message, exitCode } = explain(error);
+    const { message, exitCode, error: explained } = explain(error);
     if (exitCode !== exitCodes.needsBuild) throw error;
     printError(message);
+    if (json) printJson({ command: 'check', exitStatus: exitCode, error: explained });
     return exitCode;
   });
   if (found === exitCodes.ok) {
@@ -52,17 +63,36 @@ async function checkAndRun(project: ProjectOptions, json: boolean, exec: string)
 }
 
 async function showChanges(project: ProjectOptions, json: boolean): Promise<number> {
-  const { file, manifest, changed } = await openChanges(project, { limits: impatience });
-  const unfinished = unfinishedOf({ file, manifest });
-  if (json) {
-    const shown = changed.map(({ request: { id, params }, isMissing, ...places }) => ({
+  const found = await openChanges(project, { limits: impatience });
+  const unfinished = unfinishedOf(found);
+  const exitStatus = found.changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
+  if (json) printJson(checkOutput(found, unfinished, exitStatus));
+  else printChanges(found, unfinished);
+  return exitStatus;
+}
+
+function checkOutput(
+  { manifest, changed }: OpenedChanges,
+  unfinished: readonly PageToBuild[],
+  exitStatus: number,
+): Omit<CheckOutput, 'version'> {
+  return {
+    command: 'check',
+    exitStatus,
+    compared: manifest.snippets.length,
+    changed: changed.map(({ request: { id, params }, isMissing, newHash, ...places }) => ({
       id,
       params,
-      ...(isMissing && { missing: true }),
-      ...places,
-    }));
-    printJson({ changed: shown, unfinished: unfinished.map(({ name }) => name) });
-  } else if (manifest.snippets.length === 0) {
+      missing: isMissing ? true : undefined,
+      newHash,
+      ...shownPlaces(manifest, places),
+    })),
+    unfinished: [...unfinished],
+  };
+}
+
+function printChanges({ manifest, changed }: OpenedChanges, unfinished: readonly PageToBuild[]): void {
+  if (manifest.snippets.length === 0) {
     print('The site shows no snippets.');
   } else if (changed.length + unfinished.length === 0) {
     const { length } = manifest.snippets;
@@ -76,5 +106,4 @@ async function showChanges(project: ProjectOptions, json: boolean): Promise<numb
     }
     for (const { name, reason } of unfinished) print(`${name} ${reason}`);
   }
-  return changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../settings/duration.ts';
+import type { ErrorOutput } from './cli-output.ts';
 import { explain } from './explain.ts';
-import { exitCodes, exitStatusHelp, printError } from './output.ts';
+import { exitCodes, exitStatusHelp, printError, printJson } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -20,7 +21,12 @@ const program = new Command('astro-snippets')
   .showHelpAfterError()
   .showSuggestionAfterError()
   // Throws where commander would exit with 1, which is the status of a check that failed.
-  .exitOverride();
+  .exitOverride()
+  .hook('preSubcommand', (_program, command) => {
+    running = command;
+  });
+/** The command that was named. */
+let running: Command | undefined;
 
 program
   .command('inline')
@@ -76,6 +82,7 @@ program
   .command('refresh')
   .description('write changed snippets into the pages that show them, without a build')
   .option('--dry-run', 'show what would change without writing')
+  .option('--json', 'print JSON')
   .option('--skip-modified', 'skip pages that were changed after the build')
   .addOption(commandOption('--after <command>', afterHelp))
   .addHelpText('after', exitStatusHelp('refresh'))
@@ -93,6 +100,7 @@ program
   .addOption(commandOption('--exec <command>', 'deploy command, run once for each set of changes'))
   .option('--skip-modified', 'skip pages that were changed after the build')
   .addOption(commandOption('--after <command>', afterHelp))
+  .option('--json', 'print events as JSON, one a line')
   .addHelpText('after', exitStatusHelp('watch'))
   .action(async (options) => (await import('./watch.ts')).watch(program.opts(), options));
 
@@ -102,6 +110,7 @@ program
     'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
   )
   .option('--to <file>', 'the file to write', 'snippets-report.html')
+  .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
   .addHelpText('after', exitStatusHelp('report'))
   .action(async (options) => (await import('./report/report.ts')).report(program.opts(), options));
 
@@ -109,8 +118,9 @@ program
   .command('doctor')
   .description('check the setup: environment, URLs, certificate, key, each variant')
   .argument('[id]', 'a snippet to fetch; by default one of the last build')
+  .option('--json', 'print JSON')
   .addHelpText('after', exitStatusHelp('doctor'))
-  .action(async (id) => (await import('./doctor/doctor.ts')).doctor(program.opts(), id));
+  .action(async (id, options) => (await import('./doctor/doctor.ts')).doctor(program.opts(), id, options));
 
 program
   .command('get')
@@ -142,9 +152,18 @@ try {
   // Commander has printed its own errors already, and help and the version are none.
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error.exitCode !== 0) printJsonError({ code: 'usage', message: error.message }, exitCodes.usage);
   } else {
-    const { message, hint, exitCode } = explain(error);
+    const { message, hint, exitCode, error: explained } = explain(error);
     printError(hint === undefined ? message : `${message}\n\n${hint}`);
+    printJsonError(explained, exitCode);
     process.exitCode = exitCode;
   }
+}
+
+/** Prints an error for scripts, if the command was asked for JSON. */
+function printJsonError(error: ErrorOutput['error'], exitStatus: number): void {
+  const isAsked = running?.options.some(({ long }) => long === '--json') && process.argv.includes('--json');
+  if (running === undefined || !isAsked) return;
+  printJson({ command: running.name() as ErrorOutput['command'], exitStatus, error });
 }
