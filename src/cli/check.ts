@@ -2,6 +2,7 @@ import { count } from '../client/format.ts';
 import { namesOf } from '../record/manifest.ts';
 import type { PageToBuild } from '../record/refresh.ts';
 import { unfinishedOf } from './after-command.ts';
+import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import type { CheckOutput } from './cli-output.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf, print, printError, printJson } from './output.ts';
@@ -14,8 +15,7 @@ import {
   openChanges,
   type ProjectOptions,
 } from './project.ts';
-import { runCommand } from './run-command.ts';
-import { shownPlaces } from './shown-files.ts';
+import { shownFile, shownPlaces } from './shown-files.ts';
 
 export interface CheckOptions {
   json?: boolean;
@@ -25,7 +25,9 @@ export interface CheckOptions {
 /** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
 export async function check(project: ProjectOptions, { json = false, exec }: CheckOptions): Promise<void> {
   process.exitCode =
-    exec === undefined ? await showChanges(project, json) : await checkAndRun(project, json, exec);
+    exec === undefined
+      ? (await showChanges(project, json)).exitStatus
+      : await checkAndRun(project, json, exec);
 }
 
 /**
@@ -36,12 +38,12 @@ export async function check(project: ProjectOptions, { json = false, exec }: Che
  */
 async function checkAndRun(project: ProjectOptions, json: boolean, exec: string): Promise<number> {
   const recordOf = () => manifestPath(project);
-  const found = await showChanges(project, json).catch((error: unknown) => {
+  const { exitStatus: found, files } = await showChanges(project, json).catch((error: unknown): Shown => {
     const { message, exitCode, error: explained } = explain(error);
     if (exitCode !== exitCodes.needsBuild) throw error;
     printError(message);
     if (json) printJson({ command: 'check', exitStatus: exitCode, error: explained });
-    return exitCode;
+    return { exitStatus: exitCode, files: undefined };
   });
   if (found === exitCodes.ok) {
     if (!(await isCommandPending(await recordOf()))) return found;
@@ -49,7 +51,9 @@ async function checkAndRun(project: ProjectOptions, json: boolean, exec: string)
   }
   // Standard output stays one JSON document.
   const stdout = json ? 'stderr' : 'stdout';
-  const status = await runPendingCommand(recordOf, () => runCommand(exec, { stdout }));
+  const status = await runPendingCommand(recordOf, (changed) => runWithLists(exec, changed, { stdout }), {
+    changed: files,
+  });
   if (status !== 0) {
     printError(
       `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
@@ -62,13 +66,29 @@ async function checkAndRun(project: ProjectOptions, json: boolean, exec: string)
   return status;
 }
 
-async function showChanges(project: ProjectOptions, json: boolean): Promise<number> {
+interface Shown {
+  exitStatus: number;
+  /** The files that show something else than what is published. */
+  files: ChangedFiles;
+}
+
+async function showChanges(project: ProjectOptions, json: boolean): Promise<Shown> {
   const found = await openChanges(project, { limits: impatience });
   const unfinished = unfinishedOf(found);
   const exitStatus = found.changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
   if (json) printJson(checkOutput(found, unfinished, exitStatus));
   else printChanges(found, unfinished);
-  return exitStatus;
+  return { exitStatus, files: outdatedFiles(found) };
+}
+
+/** Which pages use an entry of a collection, and which a command of `--after` was to follow, is not known. */
+function outdatedFiles({ manifest, changed }: OpenedChanges): ChangedFiles {
+  const isKnown =
+    manifest.pending === undefined && changed.every(({ collections }) => collections.length === 0);
+  if (!isKnown) return undefined;
+  const renewing = manifest.renewing?.map(({ page }) => page) ?? [];
+  const names = new Set([...changed.flatMap(({ pages }) => pages), ...renewing]);
+  return [...names].map((name) => shownFile(manifest, name));
 }
 
 function checkOutput(

@@ -10,6 +10,9 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const afterHelp =
   'command that renews what was made from the pages, such as a search index; run once after pages were written';
 
+const listsHelp =
+  'Commands find what has changed in the lists that ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS name.';
+
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 const program = new Command('astro-snippets')
   .description(
@@ -76,6 +79,7 @@ program
   )
   .addHelpText('after', exitStatusHelp('check'))
   .addHelpText('after', 'With --exec, the status of the command takes the place of 10 and 3.')
+  .addHelpText('after', listsHelp)
   .action(async (options) => (await import('./check.ts')).check(program.opts(), options));
 
 program
@@ -86,6 +90,7 @@ program
   .option('--skip-modified', 'skip pages that were changed after the build')
   .addOption(commandOption('--after <command>', afterHelp))
   .addHelpText('after', exitStatusHelp('refresh'))
+  .addHelpText('after', listsHelp)
   .action(async (options) => (await import('./refresh.ts')).refresh(program.opts(), options));
 
 program
@@ -102,6 +107,7 @@ program
   .addOption(commandOption('--after <command>', afterHelp))
   .option('--json', 'print events as JSON, one a line')
   .addHelpText('after', exitStatusHelp('watch'))
+  .addHelpText('after', listsHelp)
   .action(async (options) => (await import('./watch.ts')).watch(program.opts(), options));
 
 program

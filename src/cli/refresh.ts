@@ -15,6 +15,7 @@ import {
 } from '../record/refresh.ts';
 import { type StaleFile, settle } from '../record/side-products/pending.ts';
 import { type AfterResult, commandPending, linesOf, runAfter } from './after-command.ts';
+import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import { printError } from './output.ts';
 import {
   manifestPath,
@@ -24,7 +25,7 @@ import {
   type ProjectOptions,
 } from './project.ts';
 import { reportRefresh } from './refresh-output.ts';
-import { type WrittenFile, writtenFiles } from './shown-files.ts';
+import { shownFile, type WrittenFile, writtenFiles } from './shown-files.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -35,8 +36,8 @@ export interface RefreshOptions {
 }
 
 interface UpdateOptions extends Pick<RefreshOptions, 'skipModified' | 'after' | 'json'> {
-  /** Called before pages are written, or the command is run. */
-  beforeWrite?: (() => Promise<unknown>) | undefined;
+  /** Called before pages are written, or the command is run, with the files that change. */
+  beforeWrite?: ((changed: ChangedFiles) => Promise<unknown>) | undefined;
 }
 
 export interface RefreshResult {
@@ -113,7 +114,11 @@ async function updateRecorded(
     if (after === undefined || written === undefined) return update;
     // Without the lock of the output: the command may be a build, which takes it itself, and whose record is left as it
     // is.
-    const ran = await runAfter(after, update.stale, { stdout: json ? 'stderr' : 'stdout' });
+    // What an earlier command that failed was about is not on record.
+    const changed = changes.manifest.pending === undefined ? update.files : undefined;
+    const ran = await runAfter(after, update.stale, (command) =>
+      runWithLists(command, changed, { stdout: json ? 'stderr' : 'stdout' }),
+    );
     if (ran.status === 0) {
       await locked(async () => {
         if (isSame(written, await readRecord(file))) await settle(file, ran.left);
@@ -168,7 +173,11 @@ async function writeChanges(
     return { written: [], toBuild: refused, stale, published, isUnfinished, runsCommand: false };
   }
   const runsCommand = pages.length > 0 || manifest.pending !== undefined;
-  if (runsCommand) await beforeWrite?.();
+  if (runsCommand) {
+    const renewed = stale.filter(({ folder }) => folder.copy === undefined);
+    const names = new Set([...pages.map(({ page }) => page.name), ...renewed.map(({ name }) => name)]);
+    await beforeWrite?.([...names].map((name) => shownFile(manifest, name)));
+  }
   let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
     for (const warning of warnings) printError(warning);

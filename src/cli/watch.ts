@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/user-error.ts';
 import type { PageToBuild } from '../record/refresh.ts';
+import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import type { ErrorOutput, WatchOutput } from './cli-output.ts';
 import { explain } from './explain.ts';
 import { exitCodes, print, printError, printJson } from './output.ts';
@@ -10,7 +11,7 @@ import { buildPending, isCommandPending, markPending, runPendingCommand } from '
 import { findManifest, manifestPath, openProject, type ProjectOptions } from './project.ts';
 import { type SiteUpdate, updateSite } from './refresh.ts';
 import { afterFailure } from './refresh-output.ts';
-import { type RunCommandOptions, runCommand } from './run-command.ts';
+import type { RunCommandOptions } from './run-command.ts';
 import {
   buildPause,
   idle,
@@ -48,7 +49,8 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
     return exec === undefined ? run() : buildPending(recordOf, run);
   };
   // What is written is deployed even if this process ends before that.
-  const beforeWrite = exec === undefined ? undefined : async () => markPending(await recordOf());
+  const beforeWrite =
+    exec === undefined ? undefined : async (changed: ChangedFiles) => markPending(await recordOf(), changed);
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
   if (build === undefined || (await findManifest(project)) !== undefined) await openProject(project);
   const needsDeploy = exec !== undefined && (await isCommandPending(await recordOf()));
@@ -66,7 +68,9 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
       update: () => updateSite(project, { ...options, beforeWrite }, signal),
       build: build === undefined ? undefined : () => builds(build),
       deploy: async () =>
-        exec === undefined ? 0 : runPendingCommand(recordOf, () => runCommand(exec, { stdout })),
+        exec === undefined
+          ? 0
+          : runPendingCommand(recordOf, (changed) => runWithLists(exec, changed, { stdout })),
       log: (line) => {
         if (!signal.aborted) say(line);
       },
@@ -82,10 +86,10 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
 async function buildSite(
   project: ProjectOptions,
   command: string,
-  options: RunCommandOptions,
+  { stdout }: Pick<RunCommandOptions, 'stdout'>,
 ): Promise<string | undefined> {
   const before = await findManifest(project);
-  const status = await runCommand(command, options);
+  const status = await runWithLists(command, undefined, { stdout });
   if (status !== 0) return `exited with status ${status}`;
   const after = await findManifest(project);
   if (after !== undefined && after.builtAt !== before?.builtAt) return undefined;
