@@ -1,6 +1,15 @@
 import { styleText } from 'node:util';
 import { cleanJson, cleanLines, cleanText } from '../client/clean-text.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import type {
+  CheckOutput,
+  DoctorOutput,
+  ErrorOutput,
+  ListOutput,
+  RefreshOutput,
+  ReportOutput,
+  WatchOutput,
+} from './cli-output.ts';
 
 /** The exit statuses, for scripts. */
 export const exitCodes = {
@@ -61,9 +70,20 @@ export function printError(text: string): void {
   process.stderr.write(`${cleanLines(text)}\n`);
 }
 
-/** Prints data for scripts. */
-export function printJson(value: unknown): void {
-  process.stdout.write(`${cleanJson(value)}\n`);
+type Output =
+  | CheckOutput
+  | DoctorOutput
+  | ErrorOutput
+  | ListOutput
+  | RefreshOutput
+  | ReportOutput
+  | WatchOutput;
+type Unversioned<One> = One extends unknown ? Omit<One, 'version'> : never;
+
+/** Prints what `--json` asks for: one document, or of a watch one line for each event. */
+export function printJson(output: Unversioned<Output>): void {
+  const indent = output.command === 'watch' ? 0 : 2;
+  process.stdout.write(`${cleanJson({ version: 1, ...output }, indent)}\n`);
 }
 
 export function nameOf({ id, params }: Pick<SnippetRequest, 'id' | 'params'>): string {

@@ -13,6 +13,8 @@ export interface ChangedSnippet extends Shown {
   request: SnippetRequest;
   /** Whether it no longer exists, so that its embeds, which are optional, show their children. */
   isMissing: boolean;
+  /** The hash of its content now; `undefined` if it no longer exists. */
+  newHash: string | undefined;
 }
 
 export interface Changes {
@@ -43,7 +45,8 @@ export async function findChanges(
   const changed = uses.flatMap(({ request }, index) => {
     const { pages = [], collections = [] } = outdated[index] ?? {};
     const isMissing = snippets[index] === undefined;
-    return pages.length + collections.length === 0 ? [] : [{ request, pages, collections, isMissing }];
+    const change = { request, pages, collections, isMissing, newHash: hashes[index] };
+    return pages.length + collections.length === 0 ? [] : [change];
   });
   return { snippets, hashes, changed, warnings: warningsOf(changedOf(fetched, changed), uses) };
 }
