@@ -4,7 +4,7 @@ import { createRequest, parseRequest, type SnippetRequest } from '../../client/s
 import { errors } from '../../failures/errors.ts';
 import { requestsOf } from '../../record/manifest.ts';
 import { variables } from '../../settings/environment.ts';
-import { hasConnection, type Settings } from '../../settings/settings.ts';
+import { hasConnection, type Settings, whyWithoutKey } from '../../settings/settings.ts';
 import type { DoctorOutput } from '../cli-output.ts';
 import { explain } from '../explain.ts';
 import { colored, exitCodes, nameOf, print, printJson } from '../output.ts';
@@ -101,12 +101,13 @@ async function checkEnvironment(project: ProjectOptions, tell: Tell): Promise<Se
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
   const place = process.env[variables.apiKey] ? 'in the environment' : 'in a file';
   const isSet = apiKey !== undefined;
+  const missing = whyWithoutKey(settings);
   tell({
     group,
     name: 'api-key',
     outcome: isSet ? 'ok' : 'failed',
-    message: isSet ? `${variables.apiKey} is set ${place}` : `${variables.apiKey} is not set`,
-    hint: isSet ? undefined : errors['missing-key'].hint,
+    message: isSet ? `${variables.apiKey} is set ${place}` : missing.text,
+    hint: isSet ? undefined : errors[missing.code].hint,
   });
   if (renderBaseUrl === undefined && retrieveBaseUrl === undefined) {
     tell({
