@@ -6,6 +6,14 @@ import { packPackage, startRegistry } from '../support/registry.ts';
 import { startTestService } from '../support/service.ts';
 import { temporarySite } from '../support/site.ts';
 
+/** What npm may need to reach a registry. */
+function networkSettings(): Record<string, string> {
+  const names = ['NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
+  return Object.fromEntries(
+    names.flatMap((name) => [[name, process.env[name] ?? '']]).filter(([, value]) => value),
+  );
+}
+
 test('npx astro add astro-snippets installs the package and adds it to the config, and the site builds', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'snippets-packed-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -29,6 +37,7 @@ export default defineConfig({ site: 'https://example.com' });
   });
 
   const added = await site.start(['add', 'astro-snippets', '--yes'], {
+    ...networkSettings(),
     npm_config_registry: registry.url,
     npm_config_replace_registry_host: 'always',
     npm_config_cache: join(folder, 'cache'),
