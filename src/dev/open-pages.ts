@@ -51,6 +51,11 @@ export class OpenPages {
     return [...(this.#served.get(page)?.keys() ?? [])];
   }
 
+  /** Whether each embed of a snippet on a page is optional. */
+  isOptional(page: string, key: string): boolean {
+    return this.#served.get(page)?.get(key)?.isOptional === true;
+  }
+
   /** The pages on which a snippet looks different now. Each page is named once for each change. */
   changed(key: string): string[] {
     const pages: string[] = [];

@@ -72,7 +72,10 @@ export function serveSnippets(
     const shown = pages.of(page).flatMap((key) => memory.peek(key) ?? []);
     toolbar.send<SnippetsMessage>(events.snippets, {
       page,
-      snippets: shown.map((one) => describe(one, run.settings.editUrl)),
+      snippets: shown.map((one) => ({
+        ...describe(one, run.settings.editUrl),
+        optional: pages.isOptional(page, one.request.key),
+      })),
     });
   };
   const sendToPagesWith = (key: string) => {
@@ -252,7 +255,7 @@ function nameOf(page: string, base: string): string {
 function describe(
   { request, name, variant, milliseconds, content, checkedAt, error }: RememberedSnippet,
   editUrl: Settings['editUrl'],
-): ShownSnippet {
+): Omit<ShownSnippet, 'optional'> {
   const { key, id, params } = request;
   return {
     key,

@@ -91,6 +91,8 @@ const later = new Promise((resolve) => setTimeout(() => resolve('<snippet-embed 
 <html><body><p>now</p><p id="later"><Fragment set:html={later} /></p></body></html>`,
     'src/pages/missing.astro':
       '<html><body><p id="late"><snippet-embed id="500">children</snippet-embed></p></body></html>',
+    'src/pages/optional.astro':
+      '<html><body><p id="maybe"><snippet-embed id="501" optional>children</snippet-embed></p></body></html>',
     'src/pages/faulty.astro': '<html><body>\n<snippet-embed id="x"></snippet-embed></body></html>',
     'src/pages/children.astro':
       '<html><body><p id="kids"><snippet-embed id="7">children</snippet-embed></p></body></html>',
@@ -418,6 +420,14 @@ describe('the toolbar app', () => {
     await vi.waitFor(async () => expect(await copied()).toBe('<snippet-embed id="1"></snippet-embed>'), {
       timeout: 15_000,
     });
+
+    await page.goto(`${siteUrl}/optional`);
+    await page.getByRole('button', { name: 'Snippets' }).click();
+    await panel().getByRole('button', { name: 'Copy embed' }).click();
+    await vi.waitFor(
+      async () => expect(await copied()).toBe('<snippet-embed id="501" optional></snippet-embed>'),
+      { timeout: 15_000 },
+    );
   });
 
   test('updates collections too with "Refresh", whatever cache.maxAge is', async () => {

@@ -94,9 +94,10 @@ function facts({ variant, milliseconds, bytes, checkedAt }: ShownSnippet): strin
     .join(' · ');
 }
 
-function embedOf({ id, params }: ShownSnippet): string {
+function embedOf({ id, params, optional }: ShownSnippet): string {
   const escaped = params?.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
-  return `<snippet-embed id="${id}"${escaped === undefined ? '' : ` params='${escaped}'`}></snippet-embed>`;
+  const withParams = escaped === undefined ? '' : ` params='${escaped}'`;
+  return `<snippet-embed id="${id}"${withParams}${optional ? ' optional' : ''}></snippet-embed>`;
 }
 
 function button(label: string, onClick: () => void): HTMLElement {

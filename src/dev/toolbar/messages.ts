@@ -22,6 +22,8 @@ export interface ShownSnippet {
   id: number;
   name?: string | undefined;
   params?: string | undefined;
+  /** Whether each of its embeds on the page is optional. */
+  optional: boolean;
   variant?: string | undefined;
   /** How long the service took, in milliseconds. */
   milliseconds?: number | undefined;

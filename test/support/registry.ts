@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, '../..');
+
+export interface Registry {
+  /** `http://localhost:…` */
+  url: string;
+  /** The paths that were asked for. */
+  asked: string[];
+  close(): Promise<void>;
+}
+
+/** Packs this package, as it would be published. It has to be built. */
+export async function packPackage(folder: string): Promise<string> {
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
+    cwd: repository,
+    shell: process.platform === 'win32',
+  });
+  return join(folder, JSON.parse(stdout)[0].filename);
+}
+
+/**
+ * A registry that has this package, as if it were published. For every other package it leads to the registry that npm
+ * is set up with.
+ *
+ * @param tarball the packed package.
+ */
+export async function startRegistry(tarball: string): Promise<Registry> {
+  const bytes = await readFile(tarball);
+  const manifest = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
+  const { name, version } = manifest;
+  const { stdout } = await run('npm', ['config', 'get', 'registry'], { shell: process.platform === 'win32' });
+  const others = stdout.trim().replace(/\/$/, '');
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(request.url ?? '');
+    asked.push(path);
+    const published = {
+      ...manifest,
+      dist: {
+        tarball: `${url}/${name}/-/${name}-${version}.tgz`,
+        integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}`,
+      },
+    };
+    const answers: Record<string, unknown> = {
+      [`/${name}`]: { name, 'dist-tags': { latest: version }, versions: { [version]: published } },
+      [`/${name}/latest`]: published,
+    };
+    if (path === `/${name}/-/${name}-${version}.tgz`) response.end(bytes);
+    else if (path in answers)
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[path]));
+    // Astro asks whether it is one of its own.
+    else if (path.startsWith(`/@astrojs/${name}/`)) response.writeHead(404).end('{}');
+    else response.writeHead(302, { location: others + request.url }).end();
+  });
+  server.listen(0, 'localhost');
+  await once(server, 'listening');
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    asked,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
