@@ -249,6 +249,8 @@ describe('astro-snippets watch', () => {
     await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'.repeat(2)), {
       timeout: 20_000,
     });
+    // A command that is ended now would be run by the watch of the next test.
+    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
   });
 
   // Windows has no SIGTERM: a process is ended without notice.
