@@ -7,6 +7,7 @@ import type { CheckOutput } from './cli-output.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf, print, printError, printJson } from './output.ts';
 import { isCommandPending, runPendingCommand } from './pending-command.ts';
+import { openProgress } from './progress.ts';
 import {
   findManifest,
   impatience,
@@ -74,10 +75,12 @@ interface Shown {
 }
 
 async function showChanges(project: ProjectOptions, json: boolean): Promise<Shown> {
-  const found = await openChanges(project, { limits: impatience }).catch(async (error: unknown) => {
-    if (explain(error).exitCode === exitCodes.needsBuild) await appendStepSummary('no record');
-    throw error;
-  });
+  const found = await openChanges(project, { limits: impatience, progress: openProgress({ json }) }).catch(
+    async (error: unknown) => {
+      if (explain(error).exitCode === exitCodes.needsBuild) await appendStepSummary('no record');
+      throw error;
+    },
+  );
   const unfinished = unfinishedOf(found);
   const exitStatus = found.changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
   if (json) printJson(checkOutput(found, unfinished, exitStatus));
