@@ -7,6 +7,7 @@ import type { CheckOutput } from './cli-output.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf, print, printError, printJson } from './output.ts';
 import { isCommandPending, runPendingCommand } from './pending-command.ts';
+import { openProgress } from './progress.ts';
 import {
   findManifest,
   impatience,
@@ -16,6 +17,7 @@ import {
   type ProjectOptions,
 } from './project.ts';
 import { shownFile, shownPlaces } from './shown-files.ts';
+import { appendStepSummary } from './step-summary.ts';
 
 export interface CheckOptions {
   json?: boolean;
@@ -73,11 +75,17 @@ interface Shown {
 }
 
 async function showChanges(project: ProjectOptions, json: boolean): Promise<Shown> {
-  const found = await openChanges(project, { limits: impatience });
+  const found = await openChanges(project, { limits: impatience, progress: openProgress({ json }) }).catch(
+    async (error: unknown) => {
+      if (explain(error).exitCode === exitCodes.needsBuild) await appendStepSummary('no record');
+      throw error;
+    },
+  );
   const unfinished = unfinishedOf(found);
   const exitStatus = found.changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
   if (json) printJson(checkOutput(found, unfinished, exitStatus));
   else printChanges(found, unfinished);
+  await appendStepSummary({ compared: found.manifest.snippets.length, changed: found.changed, unfinished });
   return { exitStatus, files: outdatedFiles(found) };
 }
 

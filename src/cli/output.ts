@@ -62,11 +62,30 @@ const patchColors = { '+': 'green', '-': 'red', '@': 'cyan' } as const;
  * @param paint colors the lines afterwards, since cleaning removes colors.
  */
 export function print(text: string, paint: (clean: string) => string = (clean) => clean): void {
+  clearStatus();
   process.stdout.write(`${paint(cleanLines(text))}\n`);
+}
+
+let hasStatus = false;
+const eraseLine = '\r\u001b[2K';
+
+/** Shows a line on the terminal of standard error, until something else is shown. */
+export function showStatus(line: string): void {
+  // A line that wraps could not be erased.
+  const width = (process.stderr.columns || 80) - 1;
+  process.stderr.write(`${eraseLine}${Array.from(cleanText(line)).slice(0, width).join('')}`);
+  hasStatus = true;
+}
+
+/** Erases that line. For those that write to the terminal without the functions of this file. */
+export function clearStatus(): void {
+  if (hasStatus) process.stderr.write(eraseLine);
+  hasStatus = false;
 }
 
 /** Prints lines to standard error, cleaned. */
 export function printError(text: string): void {
+  clearStatus();
   process.stderr.write(`${cleanLines(text)}\n`);
 }
 

@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { systemClock } from '../client/clock.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
+import type { Progress } from '../progress.ts';
 import type { ContentDiff } from '../record/content-diff.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
@@ -17,6 +18,7 @@ import { type StaleFile, settle } from '../record/side-products/pending.ts';
 import { type AfterResult, commandPending, linesOf, runAfter } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import { printError } from './output.ts';
+import { openProgress } from './progress.ts';
 import {
   manifestPath,
   type OpenedChanges,
@@ -36,6 +38,8 @@ export interface RefreshOptions {
 }
 
 interface UpdateOptions extends Pick<RefreshOptions, 'skipModified' | 'after' | 'json'> {
+  /** Called with how far it is. */
+  progress?: Progress | undefined;
   /** Called before pages are written, or the command is run, with the files that change. */
   beforeWrite?: ((changed: ChangedFiles) => Promise<unknown>) | undefined;
 }
@@ -65,7 +69,10 @@ export interface SiteUpdate extends RefreshResult {
 
 /** `astro-snippets refresh`: updates the built site without building it again. */
 export async function refresh(project: ProjectOptions, options: RefreshOptions): Promise<void> {
-  const result = options.dryRun ? await previewRefresh(project, options) : await updateSite(project, options);
+  const progress = openProgress(options);
+  const result = options.dryRun
+    ? await previewRefresh(project, options, progress)
+    : await updateSite(project, { ...options, progress });
   process.exitCode = reportRefresh(result, options);
 }
 
@@ -98,10 +105,10 @@ async function updateRecorded(
   signal: AbortSignal | undefined,
 ): Promise<SiteUpdate> {
   const { manifest: file } = project;
-  const { after, json = false } = options;
+  const { after, json = false, progress } = options;
   for (;;) {
     const record = await readRecord(file);
-    const changes = await openChanges(project, { signal, writes: true });
+    const changes = await openChanges(project, { signal, progress, writes: true });
     const locked = <T>(work: () => Promise<T>) => whileLocked(changes.lock, work, signal);
     const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.
@@ -159,11 +166,11 @@ function waiting(signal: AbortSignal | undefined): WaitOptions {
 
 async function writeChanges(
   changes: OpenedChanges,
-  { skipModified = false, after, beforeWrite }: UpdateOptions,
+  { skipModified = false, after, beforeWrite, progress }: UpdateOptions,
 ): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
   const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });
-  const plan = await planRefresh(file, manifest, snippets);
+  const plan = await planRefresh(file, manifest, snippets, progress);
   refuseKey(changes, plan.pages);
   const { pages, toBuild, stale } = plan;
   const published = changes.hashes.join();
@@ -185,6 +192,7 @@ async function writeChanges(
       ...plan,
       hasCommand: after !== undefined,
       readImage,
+      progress,
     });
   }
   const skipped = new Set(leftAlone.map(({ name }) => name));
@@ -211,10 +219,14 @@ function refusalsOf({ stale }: RefreshPlan, { pending }: Manifest): PageToBuild[
   return pending !== undefined && stale.length === 0 ? [commandPending] : linesOf(stale);
 }
 
-async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions): Promise<RefreshResult> {
-  const changes = await openChanges(project, { writes: true });
+async function previewRefresh(
+  project: ProjectOptions,
+  { after }: RefreshOptions,
+  progress: Progress,
+): Promise<RefreshResult> {
+  const changes = await openChanges(project, { progress, writes: true });
   const { file, manifest, snippets } = changes;
-  const plan = await planRefresh(file, manifest, snippets);
+  const plan = await planRefresh(file, manifest, snippets, progress);
   refuseKey(changes, plan.pages);
   const { diffContents } = await import('../record/content-diff.ts');
   const refusals = after === undefined ? refusalsOf(plan, manifest) : [];

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { printError } from './output.ts';
+import { clearStatus, printError } from './output.ts';
 
 export interface RunCommandOptions {
   /** Where the command's standard output goes: to our own by default. */
@@ -22,6 +22,7 @@ export function runCommand(
   command: string,
   { stdout = 'stdout', environment }: RunCommandOptions = {},
 ): Promise<number> {
+  clearStatus();
   return new Promise((resolve) => {
     // Without a handler, Ctrl-C would end this process before the command, and its status would be lost.
     const ignore = () => {};

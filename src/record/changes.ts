@@ -1,4 +1,6 @@
+import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { Progress } from '../progress.ts';
 import {
   type FetchedSnippet,
   type FetchedSnippets,
@@ -35,10 +37,11 @@ export interface Changes {
 export async function findChanges(
   manifest: Manifest,
   fetcher: SnippetFetcher,
-  signal?: AbortSignal,
+  { signal, progress = () => {} }: { signal?: AbortSignal | undefined; progress?: Progress | undefined } = {},
 ): Promise<Changes> {
   const uses = usesOf(manifest);
-  const fetched = await fetcher.fetch(uses, { signal });
+  const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
+  const fetched = await fetcher.fetch(uses, { signal, onSettled });
   const snippets = uses.map(({ request }) => fetched.get(request.key));
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
   const outdated = shownOn(manifest, ({ snippet, content }) => content !== hashes[snippet]);

@@ -16,6 +16,7 @@ import { hashOf } from '../../src/record/manifest.ts';
 import { type RunningCommand, startCommand } from '../support/command.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { temporarySite } from '../support/site.ts';
 
 const params = '{"plan":"pro"}';
 const files = {
@@ -81,6 +82,22 @@ test('list --json names each snippet, its content and its URLs', async () => {
     bytes: 5,
     variant: 'render',
   });
+});
+
+test('list --json has the URLs that the Astro config says', async () => {
+  const site = await temporarySite({
+    'astro.config.mjs': `import snippets from 'astro-snippets';
+export default { site: 'https://example.com', base: '/docs', trailingSlash: 'never', integrations: [snippets()] };`,
+    'src/pages/about.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+  const built = await site.build(service.environment);
+  expect(built.exitCode, built.output).toBe(0);
+  const command = startCommand(site.directory, ['list', '--json'], {});
+  await command.ended;
+  const { snippets } = parsed(listOutput, command.stdout());
+  expect(snippets.map(({ pages }) => pages)).toEqual([
+    [{ file: 'about/index.html', url: 'https://example.com/docs/about' }],
+  ]);
 });
 
 test('check --json names what has changed, and exits with 10', async () => {
