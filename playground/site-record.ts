@@ -7,7 +7,7 @@ const listSchema = z.object({
   snippets: z.array(
     z.object({
       id: z.int(),
-      pages: z.array(z.string()).default([]),
+      pages: z.array(z.object({ file: z.string() })).default([]),
       collections: z.array(z.object({ collection: z.string(), entry: z.string() })).default([]),
     }),
   ),
@@ -23,7 +23,7 @@ export function toSiteRecord(json: string): SiteRecord {
   const { snippets } = listSchema.parse(JSON.parse(json));
   return (id) => {
     const uses = snippets.filter((snippet) => snippet.id === id);
-    const pages = new Set(uses.flatMap((use) => use.pages));
+    const pages = new Set(uses.flatMap((use) => use.pages.map(({ file }) => file)));
     const entries = new Set(
       uses.flatMap((use) => use.collections.map(({ collection, entry }) => `${collection}/${entry}`)),
     );

@@ -125,8 +125,8 @@ export class Run {
   }
 
   get urls(): SiteUrls {
-    const { base, trailingSlash, build } = this.config;
-    return { base, trailingSlash, format: build.format };
+    const { site, base, trailingSlash, build } = this.config;
+    return { site, base, trailingSlash, format: build.format };
   }
 
   get settings(): Settings {

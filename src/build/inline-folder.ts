@@ -121,7 +121,10 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
     await copies.renew((page) => staged.read(targetOf(page)), write);
     const outDir = before === undefined ? to : outDirOf(manifest, before);
     const recorder = shown ?? new FileRecorder([], new Map(), []);
-    const record = siteManifest({ manifest, directory: to, outDir, before, settings }, recorder);
+    const record = siteManifest(
+      { manifest, directory: to, outDir, before, urls: before?.urls, settings },
+      recorder,
+    );
     // With a record, a check could say that nothing has changed.
     const published = fetcher.showsChildren ? undefined : withEarlier(record, before, kept);
     await publish(folders, { staged, written, renewing: copies.renewing, record: published });

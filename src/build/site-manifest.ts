@@ -11,6 +11,8 @@ export interface RecordedSite {
   outDir: string;
   /** The manifest of the last build. */
   before: Manifest | undefined;
+  /** How Astro writes the URLs of the site; `undefined` where another generator has written the files. */
+  urls?: Manifest['urls'];
   /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
   classes?: readonly string[] | undefined;
   settings: Settings;
@@ -18,7 +20,7 @@ export interface RecordedSite {
 
 /** The manifest of a site whose snippets are inlined. */
 export function siteManifest(
-  { manifest, directory, outDir, before, classes, settings }: RecordedSite,
+  { manifest, directory, outDir, before, urls, classes, settings }: RecordedSite,
   { record }: FileRecorder,
 ): Manifest {
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout } = settings;
@@ -28,6 +30,7 @@ export function siteManifest(
     builtAt: new Date().toISOString(),
     output,
     outDir: emptied === output ? undefined : emptied,
+    urls: urls && recordedUrls(urls),
     settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout: `${timeout}ms` },
     rules: recordedRules(settings),
     classes: classes && [...classes],
@@ -48,4 +51,9 @@ export function recordedRules({ html, images }: Pick<Settings, 'html' | 'images'
     ...(links && { links }),
     ...(images && { images: { hosts: [...images.hosts], assets: images.assets } }),
   };
+}
+
+/** Without what decides only how files are named, which is known from their names. */
+function recordedUrls({ site, base, trailingSlash }: NonNullable<Manifest['urls']>): Manifest['urls'] {
+  return { site, base, trailingSlash };
 }

@@ -1,4 +1,5 @@
 import { count, formatDuration } from '../client/format.ts';
+import { type ProgressPace, paced } from '../progress.ts';
 import type { SnippetSource } from '../snippets/source.ts';
 import type { ScannedSite } from './scan-site.ts';
 
@@ -21,18 +22,15 @@ export function describeBuild(
   ].join(' · ');
 }
 
-const secondsBetweenLines = 5;
+// A line every 5 seconds shows in a log that the build is still working.
+const pace: ProgressPace = { first: 5_000, every: 5_000 };
 
-/** Returns a function that logs a line every 5 seconds, so that a log shows that the build is still working. */
+/** Returns a function that is called with the number of snippets that are done, and logs it now and then. */
 export function progressLogger(
   total: number,
   log: (line: string) => void,
-  now = () => performance.now(),
+  now?: () => number,
 ): (done: number) => void {
-  let loggedAt = now();
-  return (done) => {
-    if (now() - loggedAt < secondsBetweenLines * 1000) return;
-    loggedAt = now();
-    log(`${done} of ${count(total, 'snippet')}`);
-  };
+  const progress = paced(pace, log, now);
+  return (done) => progress(() => `${done} of ${count(total, 'snippet')}`);
 }

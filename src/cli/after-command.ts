@@ -3,7 +3,6 @@ import { searchIndexCommand, whyStale } from '../record/side-products/derived-fi
 import { type StaleFile, staleFiles, watchFiles } from '../record/side-products/pending.ts';
 import { shownName, siteFolders } from '../record/side-products/site-folders.ts';
 import type { Project } from './project.ts';
-import { runCommand } from './run-command.ts';
 
 /** What came of the command of `refresh --after`. */
 export interface AfterResult {
@@ -13,10 +12,18 @@ export interface AfterResult {
   left: StaleFile[];
 }
 
-/** Runs the command of `refresh --after`, and looks at what it has rebuilt. */
-export async function runAfter(command: string, stale: readonly StaleFile[]): Promise<AfterResult> {
+/**
+ * Runs the command of `refresh --after`, and looks at what it has rebuilt.
+ *
+ * @param run returns the exit status of a command.
+ */
+export async function runAfter(
+  command: string,
+  stale: readonly StaleFile[],
+  run: (command: string) => Promise<number>,
+): Promise<AfterResult> {
   const notRenewed = watchFiles(stale);
-  const status = await runCommand(command);
+  const status = await run(command);
   return { status, left: status === 0 ? notRenewed() : [] };
 }
 

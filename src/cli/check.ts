@@ -1,11 +1,23 @@
 import { count } from '../client/format.ts';
 import { namesOf } from '../record/manifest.ts';
+import type { PageToBuild } from '../record/refresh.ts';
 import { unfinishedOf } from './after-command.ts';
+import { type ChangedFiles, runWithLists } from './changed-files.ts';
+import type { CheckOutput } from './cli-output.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf, print, printError, printJson } from './output.ts';
 import { isCommandPending, runPendingCommand } from './pending-command.ts';
-import { findManifest, impatience, manifestPath, openChanges, type ProjectOptions } from './project.ts';
-import { runCommand } from './run-command.ts';
+import { openProgress } from './progress.ts';
+import {
+  findManifest,
+  impatience,
+  manifestPath,
+  type OpenedChanges,
+  openChanges,
+  type ProjectOptions,
+} from './project.ts';
+import { shownFile, shownPlaces } from './shown-files.ts';
+import { appendStepSummary } from './step-summary.ts';
 
 export interface CheckOptions {
   json?: boolean;
@@ -15,7 +27,9 @@ export interface CheckOptions {
 /** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
 export async function check(project: ProjectOptions, { json = false, exec }: CheckOptions): Promise<void> {
   process.exitCode =
-    exec === undefined ? await showChanges(project, json) : await checkAndRun(project, json, exec);
+    exec === undefined
+      ? (await showChanges(project, json)).exitStatus
+      : await checkAndRun(project, json, exec);
 }
 
 /**
@@ -26,11 +40,12 @@ export async function check(project: ProjectOptions, { json = false, exec }: Che
  */
 async function checkAndRun(project: ProjectOptions, json: boolean, exec: string): Promise<number> {
   const recordOf = () => manifestPath(project);
-  const found = await showChanges(project, json).catch((error: unknown) => {
-    const { message, exitCode } = explain(error);
+  const { exitStatus: found, files } = await showChanges(project, json).catch((error: unknown): Shown => {
+    const { message, exitCode, error: explained } = explain(error);
     if (exitCode !== exitCodes.needsBuild) throw error;
     printError(message);
-    return exitCode;
+    if (json) printJson({ command: 'check', exitStatus: exitCode, error: explained });
+    return { exitStatus: exitCode, files: undefined };
   });
   if (found === exitCodes.ok) {
     if (!(await isCommandPending(await recordOf()))) return found;
@@ -38,7 +53,9 @@ async function checkAndRun(project: ProjectOptions, json: boolean, exec: string)
   }
   // Standard output stays one JSON document.
   const stdout = json ? 'stderr' : 'stdout';
-  const status = await runPendingCommand(recordOf, () => runCommand(exec, { stdout }));
+  const status = await runPendingCommand(recordOf, (changed) => runWithLists(exec, changed, { stdout }), {
+    changed: files,
+  });
   if (status !== 0) {
     printError(
       `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
@@ -51,18 +68,59 @@ async function checkAndRun(project: ProjectOptions, json: boolean, exec: string)
   return status;
 }
 
-async function showChanges(project: ProjectOptions, json: boolean): Promise<number> {
-  const { file, manifest, changed } = await openChanges(project, { limits: impatience });
-  const unfinished = unfinishedOf({ file, manifest });
-  if (json) {
-    const shown = changed.map(({ request: { id, params }, isMissing, ...places }) => ({
+interface Shown {
+  exitStatus: number;
+  /** The files that show something else than what is published. */
+  files: ChangedFiles;
+}
+
+async function showChanges(project: ProjectOptions, json: boolean): Promise<Shown> {
+  const found = await openChanges(project, { limits: impatience, progress: openProgress({ json }) }).catch(
+    async (error: unknown) => {
+      if (explain(error).exitCode === exitCodes.needsBuild) await appendStepSummary('no record');
+      throw error;
+    },
+  );
+  const unfinished = unfinishedOf(found);
+  const exitStatus = found.changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
+  if (json) printJson(checkOutput(found, unfinished, exitStatus));
+  else printChanges(found, unfinished);
+  await appendStepSummary({ compared: found.manifest.snippets.length, changed: found.changed, unfinished });
+  return { exitStatus, files: outdatedFiles(found) };
+}
+
+/** Which pages use an entry of a collection, and which a command of `--after` was to follow, is not known. */
+function outdatedFiles({ manifest, changed }: OpenedChanges): ChangedFiles {
+  const isKnown =
+    manifest.pending === undefined && changed.every(({ collections }) => collections.length === 0);
+  if (!isKnown) return undefined;
+  const renewing = manifest.renewing?.map(({ page }) => page) ?? [];
+  const names = new Set([...changed.flatMap(({ pages }) => pages), ...renewing]);
+  return [...names].map((name) => shownFile(manifest, name));
+}
+
+function checkOutput(
+  { manifest, changed }: OpenedChanges,
+  unfinished: readonly PageToBuild[],
+  exitStatus: number,
+): Omit<CheckOutput, 'version'> {
+  return {
+    command: 'check',
+    exitStatus,
+    compared: manifest.snippets.length,
+    changed: changed.map(({ request: { id, params }, isMissing, newHash, ...places }) => ({
       id,
       params,
-      ...(isMissing && { missing: true }),
-      ...places,
-    }));
-    printJson({ changed: shown, unfinished: unfinished.map(({ name }) => name) });
-  } else if (manifest.snippets.length === 0) {
+      missing: isMissing ? true : undefined,
+      newHash,
+      ...shownPlaces(manifest, places),
+    })),
+    unfinished: [...unfinished],
+  };
+}
+
+function printChanges({ manifest, changed }: OpenedChanges, unfinished: readonly PageToBuild[]): void {
+  if (manifest.snippets.length === 0) {
     print('The site shows no snippets.');
   } else if (changed.length + unfinished.length === 0) {
     const { length } = manifest.snippets;
@@ -76,5 +134,4 @@ async function showChanges(project: ProjectOptions, json: boolean): Promise<numb
     }
     for (const { name, reason } of unfinished) print(`${name} ${reason}`);
   }
-  return changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
 }

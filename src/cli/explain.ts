@@ -1,5 +1,6 @@
 import { type ErrorCode, errors, isSnippetFailure } from '../failures/errors.ts';
 import type { UserError } from '../failures/user-error.ts';
+import type { ErrorOutput } from './cli-output.ts';
 import { exitCodes } from './output.ts';
 
 /** An error as the command line reports it. */
@@ -8,6 +9,8 @@ export interface Explanation {
   message: string;
   hint: string | undefined;
   exitCode: number;
+  /** The same for `--json`. */
+  error: ErrorOutput['error'];
 }
 
 /** Every other error exits with `failed`. */
@@ -29,7 +32,14 @@ export function explain(error: unknown): Explanation {
     message: code === undefined ? message : `${message} [${code}]`,
     hint,
     exitCode: (code === undefined ? undefined : exitCodeOf[code]) ?? exitCodes.failed,
+    error: { code: code ?? codeOfReport(error as UserError), message, hint: hint || undefined },
   };
+}
+
+function codeOfReport({ codes }: UserError): string {
+  if (codes === undefined) return 'unexpected';
+  const [only, ...others] = codes;
+  return only === undefined || others.length > 0 ? 'several' : only;
 }
 
 function codeOf(error: unknown): ErrorCode | undefined {

@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../settings/duration.ts';
+import type { ErrorOutput } from './cli-output.ts';
 import { explain } from './explain.ts';
 import { type ListenAddress, parseListenAddress } from './listen-address.ts';
-import { exitCodes, exitStatusHelp, printError } from './output.ts';
+import { exitCodes, exitStatusHelp, printError, printJson } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 const afterHelp =
   'command that renews what was made from the pages, such as a search index; run once after pages were written';
+
+const listsHelp =
+  'Commands find what has changed in the lists that ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS name.';
 
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 const program = new Command('astro-snippets')
@@ -21,7 +25,12 @@ const program = new Command('astro-snippets')
   .showHelpAfterError()
   .showSuggestionAfterError()
   // Throws where commander would exit with 1, which is the status of a check that failed.
-  .exitOverride();
+  .exitOverride()
+  .hook('preSubcommand', (_program, command) => {
+    running = command;
+  });
+/** The command that was named. */
+let running: Command | undefined;
 
 program
   .command('inline')
@@ -71,15 +80,18 @@ program
   )
   .addHelpText('after', exitStatusHelp('check'))
   .addHelpText('after', 'With --exec, the status of the command takes the place of 10 and 3.')
+  .addHelpText('after', listsHelp)
   .action(async (options) => (await import('./check.ts')).check(program.opts(), options));
 
 program
   .command('refresh')
   .description('write changed snippets into the pages that show them, without a build')
   .option('--dry-run', 'show what would change without writing')
+  .option('--json', 'print JSON')
   .option('--skip-modified', 'skip pages that were changed after the build')
   .addOption(commandOption('--after <command>', afterHelp))
   .addHelpText('after', exitStatusHelp('refresh'))
+  .addHelpText('after', listsHelp)
   .action(async (options) => (await import('./refresh.ts')).refresh(program.opts(), options));
 
 program
@@ -101,7 +113,9 @@ program
   .addOption(commandOption('--exec <command>', 'deploy command, run once for each set of changes'))
   .option('--skip-modified', 'skip pages that were changed after the build')
   .addOption(commandOption('--after <command>', afterHelp))
+  .option('--json', 'print events as JSON, one a line')
   .addHelpText('after', exitStatusHelp('watch'))
+  .addHelpText('after', listsHelp)
   .action(async (options) => (await import('./watch.ts')).watch(program.opts(), options));
 
 program
@@ -110,6 +124,7 @@ program
     'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
   )
   .option('--to <file>', 'the file to write', 'snippets-report.html')
+  .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
   .addHelpText('after', exitStatusHelp('report'))
   .action(async (options) => (await import('./report/report.ts')).report(program.opts(), options));
 
@@ -117,8 +132,9 @@ program
   .command('doctor')
   .description('check the setup: environment, URLs, certificate, key, each variant')
   .argument('[id]', 'a snippet to fetch; by default one of the last build')
+  .option('--json', 'print JSON')
   .addHelpText('after', exitStatusHelp('doctor'))
-  .action(async (id) => (await import('./doctor/doctor.ts')).doctor(program.opts(), id));
+  .action(async (id, options) => (await import('./doctor/doctor.ts')).doctor(program.opts(), id, options));
 
 program
   .command('get')
@@ -158,9 +174,18 @@ try {
   // Commander has printed its own errors already, and help and the version are none.
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error.exitCode !== 0) printJsonError({ code: 'usage', message: error.message }, exitCodes.usage);
   } else {
-    const { message, hint, exitCode } = explain(error);
+    const { message, hint, exitCode, error: explained } = explain(error);
     printError(hint === undefined ? message : `${message}\n\n${hint}`);
+    printJsonError(explained, exitCode);
     process.exitCode = exitCode;
   }
+}
+
+/** Prints an error for scripts, if the command was asked for JSON. */
+function printJsonError(error: ErrorOutput['error'], exitStatus: number): void {
+  const isAsked = running?.options.some(({ long }) => long === '--json') && process.argv.includes('--json');
+  if (running === undefined || !isAsked) return;
+  printJson({ command: running.name() as ErrorOutput['command'], exitStatus, error });
 }

@@ -6,6 +6,7 @@ import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
 import type { RecordedImages } from '../images/site-images.ts';
+import type { Progress } from '../progress.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
 import {
   hashOf,
@@ -129,6 +130,7 @@ export const impatience: Partial<Limits> = { patience: 12_000 };
 interface ChangesOptions {
   signal?: AbortSignal | undefined;
   limits?: Partial<Limits>;
+  progress?: Progress | undefined;
   /** Whether changes are going to be written, so that the images of changed snippets are needed, too. */
   writes?: boolean;
 }
@@ -148,7 +150,7 @@ export interface OpenedChanges extends Project, Changes {
  */
 export async function openChanges(
   options: ProjectOptions,
-  { signal, limits, writes = false }: ChangesOptions = {},
+  { signal, limits, progress, writes = false }: ChangesOptions = {},
 ): Promise<OpenedChanges> {
   const project = await openProject(options);
   const { file, manifest } = project;
@@ -163,7 +165,7 @@ export async function openChanges(
   );
   const readImage = (name: string) => fetcher.readImage(name);
   try {
-    const changes = await findChanges(manifest, fetcher, signal);
+    const changes = await findChanges(manifest, fetcher, { signal, progress });
     // Without a snippet, no key is needed.
     const containsKey = settings.apiKey === undefined ? () => false : keyDetector(settings.apiKey);
     return { ...project, ...changes, readImage, containsKey };

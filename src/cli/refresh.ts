@@ -1,8 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { systemClock } from '../client/clock.ts';
-import { count } from '../client/format.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
+import type { Progress } from '../progress.ts';
+import type { ContentDiff } from '../record/content-diff.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { describeHolder, type WaitOptions, waitForLock, waitUntilFree } from '../record/output-lock.ts';
@@ -14,8 +15,10 @@ import {
   writeRefresh,
 } from '../record/refresh.ts';
 import { type StaleFile, settle } from '../record/side-products/pending.ts';
-import { type AfterResult, afterOption, commandPending, linesOf, runAfter } from './after-command.ts';
-import { exitCodes, nameOf, print, printError, printPatch } from './output.ts';
+import { type AfterResult, commandPending, linesOf, runAfter } from './after-command.ts';
+import { type ChangedFiles, runWithLists } from './changed-files.ts';
+import { printError } from './output.ts';
+import { openProgress } from './progress.ts';
 import {
   manifestPath,
   type OpenedChanges,
@@ -23,22 +26,31 @@ import {
   openProject,
   type ProjectOptions,
 } from './project.ts';
+import { reportRefresh } from './refresh-output.ts';
+import { shownFile, type WrittenFile, writtenFiles } from './shown-files.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
   skipModified?: boolean;
   /** A shell command that is run once after pages were written. */
   after?: string;
+  json?: boolean;
 }
 
-interface UpdateOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
-  /** Called before pages are written, or the command is run. */
-  beforeWrite?: (() => Promise<unknown>) | undefined;
+interface UpdateOptions extends Pick<RefreshOptions, 'skipModified' | 'after' | 'json'> {
+  /** Called with how far it is. */
+  progress?: Progress | undefined;
+  /** Called before pages are written, or the command is run, with the files that change. */
+  beforeWrite?: ((changed: ChangedFiles) => Promise<unknown>) | undefined;
 }
 
 export interface RefreshResult {
   /** The pages that were written. */
   written: string[];
+  /** What changed in each of them. */
+  files?: readonly WrittenFile[];
+  /** How the text of pages would change, if that is all there is to say. */
+  diffs?: readonly ContentDiff[];
   /** What a refresh could not update. Nothing was written, unless pages are skipped or a command was run. */
   toBuild: PageToBuild[];
   /** What of it a command can renew. */
@@ -57,19 +69,11 @@ export interface SiteUpdate extends RefreshResult {
 
 /** `astro-snippets refresh`: updates the built site without building it again. */
 export async function refresh(project: ProjectOptions, options: RefreshOptions): Promise<void> {
-  const result = options.dryRun ? await previewRefresh(project, options) : await updateSite(project, options);
-  const { written, toBuild, after } = result;
-  for (const name of written) print(`${name} ${options.dryRun ? 'would be written' : 'is up to date'}`);
-  for (const { name, reason } of toBuild) print(`${name} ${reason}`);
-  if (written.length + toBuild.length === 0 && after === undefined) print('Nothing has changed.');
-  const failure = after === undefined ? undefined : afterFailure(after);
-  if (failure !== undefined)
-    printError(
-      `${failure}\nFix the command and refresh with --after again: it is run even if nothing else has changed.`,
-    );
-  else if (toBuild.length > 0) print(nextStep(result, options));
-  const done = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
-  process.exitCode = failure === undefined ? done : exitCodes.failed;
+  const progress = openProgress(options);
+  const result = options.dryRun
+    ? await previewRefresh(project, options, progress)
+    : await updateSite(project, { ...options, progress });
+  process.exitCode = reportRefresh(result, options);
 }
 
 /**
@@ -101,10 +105,10 @@ async function updateRecorded(
   signal: AbortSignal | undefined,
 ): Promise<SiteUpdate> {
   const { manifest: file } = project;
-  const { after } = options;
+  const { after, json = false, progress } = options;
   for (;;) {
     const record = await readRecord(file);
-    const changes = await openChanges(project, { signal, writes: true });
+    const changes = await openChanges(project, { signal, progress, writes: true });
     const locked = <T>(work: () => Promise<T>) => whileLocked(changes.lock, work, signal);
     const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.
@@ -117,7 +121,11 @@ async function updateRecorded(
     if (after === undefined || written === undefined) return update;
     // Without the lock of the output: the command may be a build, which takes it itself, and whose record is left as it
     // is.
-    const ran = await runAfter(after, update.stale);
+    // What an earlier command that failed was about is not on record.
+    const changed = changes.manifest.pending === undefined ? update.files : undefined;
+    const ran = await runAfter(after, update.stale, (command) =>
+      runWithLists(command, changed, { stdout: json ? 'stderr' : 'stdout' }),
+    );
     if (ran.status === 0) {
       await locked(async () => {
         if (isSame(written, await readRecord(file))) await settle(file, ran.left);
@@ -158,11 +166,11 @@ function waiting(signal: AbortSignal | undefined): WaitOptions {
 
 async function writeChanges(
   changes: OpenedChanges,
-  { skipModified = false, after, beforeWrite }: UpdateOptions,
+  { skipModified = false, after, beforeWrite, progress }: UpdateOptions,
 ): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
   const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });
-  const plan = await planRefresh(file, manifest, snippets);
+  const plan = await planRefresh(file, manifest, snippets, progress);
   refuseKey(changes, plan.pages);
   const { pages, toBuild, stale } = plan;
   const published = changes.hashes.join();
@@ -172,7 +180,11 @@ async function writeChanges(
     return { written: [], toBuild: refused, stale, published, isUnfinished, runsCommand: false };
   }
   const runsCommand = pages.length > 0 || manifest.pending !== undefined;
-  if (runsCommand) await beforeWrite?.();
+  if (runsCommand) {
+    const renewed = stale.filter(({ folder }) => folder.copy === undefined);
+    const names = new Set([...pages.map(({ page }) => page.name), ...renewed.map(({ name }) => name)]);
+    await beforeWrite?.([...names].map((name) => shownFile(manifest, name)));
+  }
   let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
     for (const warning of warnings) printError(warning);
@@ -180,12 +192,20 @@ async function writeChanges(
       ...plan,
       hasCommand: after !== undefined,
       readImage,
+      progress,
     });
   }
   const skipped = new Set(leftAlone.map(({ name }) => name));
-  const written = pages.map(({ page }) => page.name).filter((name) => !skipped.has(name));
-  const left = [...toBuild, ...leftAlone];
-  return { written, toBuild: left, stale, published, isUnfinished: false, runsCommand };
+  const renewed = pages.filter(({ page }) => !skipped.has(page.name));
+  return {
+    written: renewed.map(({ page }) => page.name),
+    files: writtenFiles(manifest, renewed),
+    toBuild: [...toBuild, ...leftAlone],
+    stale,
+    published,
+    isUnfinished: false,
+    runsCommand,
+  };
 }
 
 function withCommand(update: SiteUpdate, after: AfterResult): SiteUpdate {
@@ -199,19 +219,24 @@ function refusalsOf({ stale }: RefreshPlan, { pending }: Manifest): PageToBuild[
   return pending !== undefined && stale.length === 0 ? [commandPending] : linesOf(stale);
 }
 
-async function previewRefresh(project: ProjectOptions, { after }: RefreshOptions): Promise<RefreshResult> {
-  const changes = await openChanges(project, { writes: true });
+async function previewRefresh(
+  project: ProjectOptions,
+  { after }: RefreshOptions,
+  progress: Progress,
+): Promise<RefreshResult> {
+  const changes = await openChanges(project, { progress, writes: true });
   const { file, manifest, snippets } = changes;
-  const plan = await planRefresh(file, manifest, snippets);
+  const plan = await planRefresh(file, manifest, snippets, progress);
   refuseKey(changes, plan.pages);
   const { diffContents } = await import('../record/content-diff.ts');
-  for (const diff of diffContents(manifest, plan.pages)) {
-    print(`${nameOf(diff.request)}, on ${count(diff.pages.length, 'page')}`);
-    printPatch(diff.patch);
-  }
   const refusals = after === undefined ? refusalsOf(plan, manifest) : [];
-  const written = plan.pages.map(({ page }) => page.name);
-  return { written, toBuild: [...plan.toBuild, ...refusals], stale: plan.stale };
+  return {
+    written: plan.pages.map(({ page }) => page.name),
+    files: writtenFiles(manifest, plan.pages),
+    diffs: diffContents(manifest, plan.pages),
+    toBuild: [...plan.toBuild, ...refusals],
+    stale: plan.stale,
+  };
 }
 
 /** @throws AstroError if a page would contain the API key, as a build does. */
@@ -219,25 +244,4 @@ function refuseKey({ containsKey }: OpenedChanges, pages: readonly RefreshedPage
   const names = pages.filter(({ after }) => containsKey(after)).map(({ page }) => page.name);
   if (names.length === 0) return;
   throw userError('published-key', `The API key would be in ${listPlaces(names)}. Nothing was written.`);
-}
-
-function nextStep({ toBuild, stale = [], after }: RefreshResult, options: RefreshOptions): string {
-  const { dryRun = false, skipModified = false } = options;
-  if (after !== undefined && after.left.length > 0) {
-    return `The pages are written. Build the site, or refresh again with a command that renews the rest: ${afterOption(after.left)}`;
-  }
-  const nothing = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site`;
-  if (options.after === undefined && stale.length > 0) {
-    if (toBuild.length > stale.length) return `${nothing}.`;
-    return `${nothing}, or refresh with a command that renews what was made from its pages: ${afterOption(stale)}`;
-  }
-  if (toBuild.includes(commandPending)) return `${nothing}, or refresh with the same --after again.`;
-  if (skipModified) return 'Build the site to update these pages too.';
-  return `${nothing}, or update the other pages with --skip-modified.`;
-}
-
-/** That a command has failed; `undefined` if it has not. Without the command, which may contain a key. */
-export function afterFailure({ status }: AfterResult): string | undefined {
-  if (status === 0) return undefined;
-  return `The pages are written, but the command of --after exited with status ${status}, so what was made from them may be out of date.`;
 }

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { printError } from './output.ts';
+import { clearStatus, printError } from './output.ts';
 
 export interface RunCommandOptions {
   /** Where the command's standard output goes: to our own by default. */
-  stdout?: 'stdout' | 'stderr';
+  stdout?: 'stdout' | 'stderr' | undefined;
+  /** Variables that it gets besides ours; `undefined` for one that it must not get. */
+  environment?: NodeJS.ProcessEnv;
 }
 
 const couldNotStart = 127;
@@ -16,7 +18,11 @@ const couldNotStart = 127;
  * @returns its exit status, as a shell would report it: 128 + n after a signal, 127 if it could not be started. Never
  * rejects. Messages leave the command out, since a shell may have expanded the API key in it.
  */
-export function runCommand(command: string, { stdout = 'stdout' }: RunCommandOptions = {}): Promise<number> {
+export function runCommand(
+  command: string,
+  { stdout = 'stdout', environment }: RunCommandOptions = {},
+): Promise<number> {
+  clearStatus();
   return new Promise((resolve) => {
     // Without a handler, Ctrl-C would end this process before the command, and its status would be lost.
     const ignore = () => {};
@@ -34,7 +40,8 @@ export function runCommand(command: string, { stdout = 'stdout' }: RunCommandOpt
     };
     let child: ChildProcess | undefined;
     try {
-      child = spawn(command, { shell: true, stdio: ['inherit', process[stdout].fd, process.stderr.fd] });
+      const stdio = ['inherit', process[stdout].fd, process.stderr.fd] as const;
+      child = spawn(command, { shell: true, stdio: [...stdio], env: { ...process.env, ...environment } });
     } catch (error) {
       return fail(error as NodeJS.ErrnoException);
     }

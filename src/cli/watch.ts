@@ -2,14 +2,18 @@ import { constants } from 'node:os';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/user-error.ts';
+import type { PageToBuild } from '../record/refresh.ts';
+import { type ChangedFiles, runWithLists } from './changed-files.ts';
+import type { ErrorOutput, WatchOutput } from './cli-output.ts';
 import { explain } from './explain.ts';
 import { callableClock, listen, readWebhookKey } from './listen.ts';
 import type { ListenAddress } from './listen-address.ts';
-import { exitCodes, print } from './output.ts';
+import { exitCodes, print, printError, printJson } from './output.ts';
 import { buildPending, isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
 import { findManifest, manifestPath, openProject, type ProjectOptions } from './project.ts';
-import { afterFailure, type SiteUpdate, updateSite } from './refresh.ts';
-import { runCommand } from './run-command.ts';
+import { type SiteUpdate, updateSite } from './refresh.ts';
+import { afterFailure } from './refresh-output.ts';
+import type { RunCommandOptions } from './run-command.ts';
 import {
   buildPause,
   idle,
@@ -32,6 +36,8 @@ export interface WatchOptions {
   skipModified?: boolean;
   /** Renews what was made from the pages. */
   after?: string;
+  /** Prints an event a line. What is for people goes to standard error. */
+  json?: boolean;
 }
 
 const pollInterval = 30_000;
@@ -40,16 +46,21 @@ const pollIntervalBesideCalls = 300_000;
 
 /** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
 export async function watch(project: ProjectOptions, options: WatchOptions): Promise<void> {
-  const { build, exec, listen: address } = options;
+  const { build, exec, listen: address, json = false } = options;
   const { every = address === undefined ? pollInterval : pollIntervalBesideCalls } = options;
   const key = address === undefined ? undefined : await readWebhookKey();
+  const say = json ? printError : print;
+  const emit = json ? printEvent : () => {};
+  // Standard output is for events alone.
+  const stdout = json ? 'stderr' : 'stdout';
   const recordOf = () => manifestPath(project);
   const builds = (command: string) => {
-    const run = () => buildSite(project, command);
+    const run = () => buildSite(project, command, { stdout });
     return exec === undefined ? run() : buildPending(recordOf, run);
   };
   // What is written is deployed even if this process ends before that.
-  const beforeWrite = exec === undefined ? undefined : async () => markPending(await recordOf());
+  const beforeWrite =
+    exec === undefined ? undefined : async (changed: ChangedFiles) => markPending(await recordOf(), changed);
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
   if (build === undefined || (await findManifest(project)) !== undefined) await openProject(project);
   const needsDeploy = exec !== undefined && (await isCommandPending(await recordOf()));
@@ -57,11 +68,12 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
   await untilInterrupted(async (signal) => {
     const { clock, call } = callableClock(systemClock);
     if (address !== undefined && key !== undefined) {
-      const listener = await listen({ address, key, onCall: call, log: print });
+      const listener = await listen({ address, key, onCall: call, log: say });
       signal.addEventListener('abort', listener.close);
     }
     // Not before signals are handled, since a caller may stop the command as soon as it says so.
-    print(`Checking every ${every / 1000} s. Press Ctrl-C to stop.`);
+    say(`Checking every ${every / 1000} s. Press Ctrl-C to stop.`);
+    emit({ event: 'started', everyMilliseconds: every });
     const site = new WatchedSite({
       every,
       needsDeploy,
@@ -70,9 +82,15 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
       clock: systemClock,
       update: () => updateSite(project, { ...options, beforeWrite }, signal),
       build: build === undefined ? undefined : () => builds(build),
-      deploy: async () => (exec === undefined ? 0 : runPendingCommand(recordOf, () => runCommand(exec))),
+      deploy: async () =>
+        exec === undefined
+          ? 0
+          : runPendingCommand(recordOf, (changed) => runWithLists(exec, changed, { stdout })),
       log: (line) => {
-        if (!signal.aborted) print(line);
+        if (!signal.aborted) say(line);
+      },
+      emit: (event) => {
+        if (!signal.aborted) emit(event);
       },
     });
     await poll(every, () => site.update(), clock, signal);
@@ -80,9 +98,13 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
 }
 
 /** @returns why it failed, as the end of a sentence; `undefined` if there is the record of a new build now. */
-async function buildSite(project: ProjectOptions, command: string): Promise<string | undefined> {
+async function buildSite(
+  project: ProjectOptions,
+  command: string,
+  { stdout }: Pick<RunCommandOptions, 'stdout'>,
+): Promise<string | undefined> {
   const before = await findManifest(project);
-  const status = await runCommand(command);
+  const status = await runWithLists(command, undefined, { stdout });
   if (status !== 0) return `exited with status ${status}`;
   const after = await findManifest(project);
   if (after !== undefined && after.builtAt !== before?.builtAt) return undefined;
@@ -106,6 +128,16 @@ export interface WatchedSiteOptions {
   /** Called after pages were written or built. @returns the exit status. */
   deploy(): Promise<number>;
   log(line: string): void;
+  /** Called with what scripts may want to know. */
+  emit?(event: WatchNews): void;
+}
+
+/** An event as `--json` prints it. */
+export type WatchNews = Unsigned<WatchOutput>;
+type Unsigned<Event> = Event extends unknown ? Omit<Event, 'version' | 'command' | 'at'> : never;
+
+function printEvent(event: WatchNews): void {
+  printJson({ command: 'watch', at: new Date().toISOString(), ...event } as WatchOutput);
 }
 
 /**
@@ -143,16 +175,18 @@ export class WatchedSite {
 
   async #check(): Promise<WatchEvent> {
     const { update, build, log } = this.#options;
+    this.#emit({ event: 'checking' });
     try {
-      const { written, toBuild, published, isUnfinished, after } = await update();
-      if (this.#trouble !== undefined) log('The check succeeded again.');
-      this.#trouble = undefined;
+      const { written, files = [], toBuild, published, isUnfinished, after } = await update();
+      this.#logRecovery();
       for (const name of written) log(`${name} is up to date`);
+      if (files.length > 0) this.#emit({ event: 'written', written: [...files] });
       const reasons = toBuild.map(({ name, reason }) => `${name} ${reason}`).join('\n');
-      this.#logToBuild(reasons);
+      this.#logToBuild(reasons, toBuild);
       const failure = after === undefined ? undefined : afterFailure(after);
-      if (failure !== undefined) {
+      if (after !== undefined && failure !== undefined) {
         log(`${failure} It is run again with the next check.`);
+        this.#emit({ event: 'after-failed', exitStatus: after.status });
         return { kind: 'unfinished' };
       }
       if (build === undefined && isUnfinished) return { kind: 'unfinished' };
@@ -160,13 +194,13 @@ export class WatchedSite {
       // The command may be that of an earlier check, whose pages were not deployed without it.
       return { kind: 'checked', written: written.length > 0 || after !== undefined, toBuild: what };
     } catch (error) {
-      const { message, exitCode } = explain(error);
+      const { message, exitCode, error: explained } = explain(error);
       if (build === undefined || exitCode !== exitCodes.needsBuild) {
-        this.#logTrouble(error as UserError);
+        this.#logTrouble(error as UserError, explained);
         return { kind: 'trouble' };
       }
       this.#trouble = undefined;
-      this.#logToBuild(message);
+      this.#logToBuild(message, [{ name: 'The site', reason: 'has no usable record of a build' }]);
       return { kind: 'checked', written: false, toBuild: noRecord };
     }
   }
@@ -174,9 +208,12 @@ export class WatchedSite {
   async #build(build: () => Promise<string | undefined>): Promise<WatchEvent> {
     const { every, log } = this.#options;
     log('Building the site.');
+    this.#emit({ event: 'building' });
     const problem = await build().catch(({ message }: Error) => `was not run: ${message}`);
+    const pause = buildPause(this.#state.failures + 1, every);
+    const retryMilliseconds = problem === undefined ? undefined : pause;
+    this.#emit({ event: 'built', succeeded: problem === undefined, problem, retryMilliseconds });
     if (problem !== undefined) {
-      const pause = buildPause(this.#state.failures + 1, every);
       log(
         `The command of --build ${problem}. It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`,
       );
@@ -191,22 +228,38 @@ export class WatchedSite {
       ({ message }: Error) => `was not run: ${message}`,
     );
     if (problem !== undefined) log(`The command of --exec ${problem}. It is run again with the next check.`);
+    this.#emit({ event: 'deployed', succeeded: problem === undefined, problem });
     return { kind: 'deployed', succeeded: problem === undefined };
   }
 
+  #emit(event: WatchNews): void {
+    this.#options.emit?.(event);
+  }
+
+  #logRecovery(): void {
+    if (this.#trouble === undefined) return;
+    this.#options.log('The check succeeded again.');
+    this.#emit({ event: 'recovered' });
+    this.#trouble = undefined;
+  }
+
   /** Logged when it is not what the last check has found. */
-  #logToBuild(reasons: string): void {
+  #logToBuild(reasons: string, notWritten: readonly PageToBuild[]): void {
     const { build, log } = this.#options;
     const step = build === undefined ? '\nBuild the site to update these pages.' : '';
-    if (reasons !== '' && reasons !== this.#toBuild) log(`${reasons}${step}`);
+    if (reasons !== '' && reasons !== this.#toBuild) {
+      log(`${reasons}${step}`);
+      this.#emit({ event: 'not-written', notWritten: [...notWritten] });
+    }
     this.#toBuild = reasons;
   }
 
   /** Logged once per kind of trouble. The hint tells kinds apart, since details such as attempts change each time. */
-  #logTrouble({ message, hint = '' }: UserError): void {
+  #logTrouble({ message, hint = '' }: UserError, error: ErrorOutput['error']): void {
     const kind = hint === '' ? message : hint;
     if (kind === this.#trouble) return;
     this.#trouble = kind;
+    this.#emit({ event: 'trouble', error });
     this.#options.log([message, hint, 'The site stays as it is until then.'].filter(Boolean).join('\n'));
   }
 }

@@ -34,9 +34,13 @@ export function cleanLines(text: string): string {
   return harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
 }
 
-/** Writes data as JSON in which every string is safe to show, and means what it did before. */
-export function cleanJson(value: unknown): string {
-  const json = JSON.stringify(redacted(value), null, 2);
+/**
+ * Writes data as JSON in which every string is safe to show, and means what it did before.
+ *
+ * @param indent 0 for one line.
+ */
+export function cleanJson(value: unknown, indent = 2): string {
+  const json = JSON.stringify(redacted(value), null, indent);
   return json
     .replace(unprintableInLines, (character) =>
       Array.from({ length: character.length }, (_, unit) => escapeUnit(character.charCodeAt(unit))).join(''),

@@ -61,6 +61,7 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
   throw reportError(
     `${headline(reported, embeds.length)}\n\n${entries.join('\n\n')}\n`,
     [...codes].map((code) => `${code}: ${errors[code].hint}`).join('\n'),
+    [...codes],
   );
 }
 

@@ -4,6 +4,8 @@ import { type ErrorCode, errors } from './errors.ts';
 /** An error for people: Astro prints its message and hint, and the command line does too. */
 export interface UserError extends Error {
   hint: string | undefined;
+  /** Of a report on several failures: the code of each kind of failure, once. */
+  codes?: readonly ErrorCode[];
 }
 
 /**
@@ -20,8 +22,8 @@ export function userError(
 }
 
 /** Creates the error for a report on several failures, each of which shows its own code. */
-export function reportError(message: string, hint: string): UserError {
-  return createError('astro-snippets', cleanLines(message), cleanLines(hint));
+export function reportError(message: string, hint: string, codes: readonly ErrorCode[] = []): UserError {
+  return Object.assign(createError('astro-snippets', cleanLines(message), cleanLines(hint)), { codes });
 }
 
 /**

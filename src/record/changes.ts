@@ -1,4 +1,6 @@
+import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { Progress } from '../progress.ts';
 import {
   type FetchedSnippet,
   type FetchedSnippets,
@@ -13,6 +15,8 @@ export interface ChangedSnippet extends Shown {
   request: SnippetRequest;
   /** Whether it no longer exists, so that its embeds, which are optional, show their children. */
   isMissing: boolean;
+  /** The hash of its content now; `undefined` if it no longer exists. */
+  newHash: string | undefined;
 }
 
 export interface Changes {
@@ -33,17 +37,19 @@ export interface Changes {
 export async function findChanges(
   manifest: Manifest,
   fetcher: SnippetFetcher,
-  signal?: AbortSignal,
+  { signal, progress = () => {} }: { signal?: AbortSignal | undefined; progress?: Progress | undefined } = {},
 ): Promise<Changes> {
   const uses = usesOf(manifest);
-  const fetched = await fetcher.fetch(uses, { signal });
+  const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
+  const fetched = await fetcher.fetch(uses, { signal, onSettled });
   const snippets = uses.map(({ request }) => fetched.get(request.key));
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
   const outdated = shownOn(manifest, ({ snippet, content }) => content !== hashes[snippet]);
   const changed = uses.flatMap(({ request }, index) => {
     const { pages = [], collections = [] } = outdated[index] ?? {};
     const isMissing = snippets[index] === undefined;
-    return pages.length + collections.length === 0 ? [] : [{ request, pages, collections, isMissing }];
+    const change = { request, pages, collections, isMissing, newHash: hashes[index] };
+    return pages.length + collections.length === 0 ? [] : [change];
   });
   return { snippets, hashes, changed, warnings: warningsOf(changedOf(fetched, changed), uses) };
 }

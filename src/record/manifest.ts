@@ -156,7 +156,7 @@ const pendingSchema = z.object({
   hash: z.string().optional(),
 });
 
-const version = 6;
+const version = 7;
 const versionSchema = z.object({ version: z.int() });
 
 const manifestSchema = z.object({
@@ -169,6 +169,14 @@ const manifestSchema = z.object({
   outDir: z.string().optional(),
   /** Copies of it that adapters made, relative to the manifest's own folder. */
   copies: z.array(z.string()).optional(),
+  /** How Astro writes the URLs of the site; absent where another generator has written the files. */
+  urls: z
+    .object({
+      site: z.string().optional(),
+      base: z.string(),
+      trailingSlash: z.enum(['always', 'never', 'ignore']),
+    })
+    .optional(),
   /** How the service was reached. The key is not included. */
   settings: z.object({
     renderBaseUrl: z.string().optional(),

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { count } from '../client/format.ts';
 import { compose } from '../embed/inline.ts';
 import { replace } from '../embed/replace.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import { allowInTag, sourcesOf } from '../html/content-security-policy.ts';
 import { contentIn } from '../html/rules.ts';
+import type { Progress } from '../progress.ts';
 import { entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { temporaryFile, writeAtomically } from '../write-atomically.ts';
@@ -116,6 +118,7 @@ export async function planRefresh(
   file: string,
   manifest: Manifest,
   snippets: readonly (FetchedSnippet | undefined)[],
+  progress: Progress = () => {},
 ): Promise<RefreshPlan> {
   const output = outputOf(file, manifest);
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
@@ -125,9 +128,11 @@ export async function planRefresh(
   const folders = siteFolders(file, manifest);
   const renewing = new Map(manifest.renewing?.map((one) => [one.page, one]));
   const oldKinds = manifest.kinds.map(isOld);
-  for (const page of manifest.files) {
-    const showsOld = page.places.some((value, at) => at % 2 === 0 && oldKinds[value]);
-    if (!showsOld && !renewing.has(page.name)) continue;
+  const outdated = manifest.files.filter(
+    (page) => renewing.has(page.name) || page.places.some((value, at) => at % 2 === 0 && oldKinds[value]),
+  );
+  for (const [index, page] of outdated.entries()) {
+    progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
     const before = await readFile(join(output, page.name)).catch(() => undefined);
     const reason = reasonToBuild(page, before, manifest, snippets) ?? reasonForAll;
     if (reason !== undefined) plan.toBuild.push({ name: page.name, reason });
@@ -221,6 +226,7 @@ export interface WriteOptions {
   hasCommand?: boolean;
   /** Returns the bytes of an image that was downloaded, by its name. */
   readImage?(name: string): Promise<Uint8Array | undefined>;
+  progress?: Progress | undefined;
 }
 
 /**
@@ -238,6 +244,7 @@ export async function writeRefresh(
     stale,
     hasCommand = false,
     readImage = async () => undefined,
+    progress = () => {},
   }: RefreshPlan & WriteOptions,
 ): Promise<PageToBuild[]> {
   const output = outputOf(file, manifest);
@@ -267,7 +274,8 @@ export async function writeRefresh(
   });
   const refreshed: RefreshedPage[] = [];
   const leftAlone: PageToBuild[] = [];
-  for (const one of planned) {
+  for (const [index, one] of planned.entries()) {
+    progress(() => `${index} of ${count(planned.length, 'page')} written`);
     const { page, before, after, copies } = one;
     const target = join(output, page.name);
     const now = await readFile(target).catch(() => undefined);

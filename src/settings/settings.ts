@@ -146,15 +146,20 @@ export function isWithoutKey({ apiKey, missingKey }: Pick<Settings, 'apiKey' | '
   return apiKey === undefined && missingKey === 'children';
 }
 
-/** Why there is no key: the start of a sentence. A path is not shown, since a key may be in its place by mistake. */
-function whyWithoutKey({ hasKeyFile }: Pick<Settings, 'hasKeyFile'>): string {
+/**
+ * Why there is no key: `text` is the start of a sentence. A path is not shown, since a key may be in its place by mistake.
+ */
+export function whyWithoutKey({ hasKeyFile }: Pick<Settings, 'hasKeyFile'>): {
+  code: 'unreadable-key-file' | 'missing-key';
+  text: string;
+} {
   return hasKeyFile
-    ? `The file named by ${variables.apiKeyFile} does not exist`
-    : `${variables.apiKey} is not set`;
+    ? { code: 'unreadable-key-file', text: `The file named by ${variables.apiKeyFile} does not exist` }
+    : { code: 'missing-key', text: `${variables.apiKey} is not set` };
 }
 
 export function withoutKeyWarning(settings: Pick<Settings, 'hasKeyFile'>): string {
-  return `${whyWithoutKey(settings)}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
+  return `${whyWithoutKey(settings).text}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
 }
 
 /**
@@ -164,17 +169,17 @@ export function withoutKeyWarning(settings: Pick<Settings, 'hasKeyFile'>): strin
  * @throws AstroError that names everything that is missing.
  */
 export function requireConnection(settings: Settings, neededFor?: string): string {
-  const { apiKey, renderBaseUrl, retrieveBaseUrl, hasKeyFile } = settings;
+  const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
   const missingUrl = renderBaseUrl === undefined && retrieveBaseUrl === undefined;
   const purpose = neededFor === undefined ? '' : ` Needed for ${neededFor}.`;
-  const noKey = `${whyWithoutKey(settings)}.`;
-  const keyCode = hasKeyFile ? 'unreadable-key-file' : 'missing-key';
+  const { code, text } = whyWithoutKey(settings);
+  const noKey = `${text}.`;
   const noUrl = 'No base URL of the service is set.';
   if (apiKey === undefined && missingUrl) {
-    const hints = [errors[keyCode].hint, errors['missing-url'].hint];
-    throw userError(keyCode, `${noKey} ${noUrl}${purpose}`, hints.join('\n'));
+    const hints = [errors[code].hint, errors['missing-url'].hint];
+    throw userError(code, `${noKey} ${noUrl}${purpose}`, hints.join('\n'));
   }
-  if (apiKey === undefined) throw userError(keyCode, `${noKey}${purpose}`);
+  if (apiKey === undefined) throw userError(code, `${noKey}${purpose}`);
   if (missingUrl) throw userError('missing-url', `${noUrl}${purpose}`);
   return apiKey;
 }

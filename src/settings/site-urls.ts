@@ -1,5 +1,7 @@
 /** What decides how the URLs of a site are written. */
 export interface SiteUrls {
+  /** Where the site is published, such as `https://example.com`, if that is known. */
+  site?: string | undefined;
   /** The site's base path. */
   base: string;
   trailingSlash: 'always' | 'never' | 'ignore';
@@ -23,4 +25,42 @@ export function canonicalPath(path: string, isPage: boolean, { trailingSlash, fo
 /** The path of the URL of a file of the output, in its one form. */
 export function pathOfFile(name: string, isPage: boolean, urls: SiteUrls): string {
   return canonicalPath(`${urls.base.replace(/\/+$/, '')}/${encodeURI(name)}`, isPage, urls);
+}
+
+/**
+ * The URL under which a file of the output is published: absolute if the site's own URL is known, else root-relative.
+ * Percent-encoded, so it contains no quotation marks, blanks or line breaks.
+ *
+ * @param urls `undefined` where Astro did not write the files: then a page has the name that it has in the folder.
+ */
+export function publishedUrl(
+  name: string,
+  isPage: boolean,
+  urls: Pick<SiteUrls, 'site' | 'base' | 'trailingSlash'> | undefined,
+): string {
+  const { site, base = '/', trailingSlash } = urls ?? {};
+  const path = `${base.replace(/\/+$/, '')}/${encodePath(name)}`;
+  // A purge by URL needs the form that readers ask for. With 'ignore', servers go by the file that there is.
+  const form = isPage ? (path.endsWith('/index.html') ? 'folder' : 'file') : 'other';
+  return absolute(formed(path, form, trailingSlash), site);
+}
+
+function formed(
+  path: string,
+  form: 'folder' | 'file' | 'other',
+  trailingSlash: SiteUrls['trailingSlash'] | undefined,
+): string {
+  if (form === 'other' || (form === 'file' && trailingSlash === undefined)) return path;
+  const bare = path.replace(/\/index\.html$|\.html$/, '');
+  const isFolder = trailingSlash === 'always' || (trailingSlash !== 'never' && form === 'folder');
+  return isFolder || bare === '' ? `${bare}/` : bare;
+}
+
+function absolute(path: string, site: string | undefined): string {
+  return site === undefined || !URL.canParse(site) ? path : new URL(path, site).href;
+}
+
+/** Unlike `encodeURI`, also encodes what would end the path. */
+function encodePath(name: string): string {
+  return encodeURI(name.toWellFormed()).replace(/[?#]/g, encodeURIComponent);
 }

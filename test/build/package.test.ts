@@ -32,7 +32,7 @@ import { Snippet } from 'astro-snippets/components';
   expect(
     names.filter(
       (name) =>
-        !/^(dist\/.+\.(js|d\.ts|astro|eta|css)|[A-Z]+(\.md)?|docs\/(errors|performance)\.md|docs\/performance\/[a-z-]+\.svg|package\.json)$/.test(
+        !/^(dist\/.+\.(js|d\.ts|astro|eta|css)|[A-Z]+(\.md)?|docs\/(errors|json-output|performance|publishing)\.md|docs\/performance\/[a-z-]+\.svg|package\.json)$/.test(
           name,
         ),
     ),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { hashOf } from '../../src/record/manifest.ts';
 import { startCommand } from '../support/command.ts';
 import { startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -92,7 +93,7 @@ describe('a site that shows snippets through a collection alone', () => {
       output: 'Snippet 1 has changed\n    legal (collection), entry "imprint"\n',
     });
     const { changed } = JSON.parse((await run(site, 'check', '--json')).output);
-    expect(changed).toEqual([{ id: 1, pages: [], collections: [imprint] }]);
+    expect(changed).toEqual([{ id: 1, newHash: hashOf('a new imprint'), pages: [], collections: [imprint] }]);
     const before = await contents(site);
     for (const flags of [[], ['--skip-modified'], ['--dry-run']]) {
       const { exitCode, output } = await run(site, 'refresh', ...flags);
@@ -164,7 +165,7 @@ test('a snippet in a collection and on a page is one snippet, and a refresh writ
   expect(skipped.output).toContain('about/index.html is up to date\n');
   expect(await site.read('about/index.html')).toContain('<p>a new imprint</p>');
   const { changed } = JSON.parse((await run(site, 'check', '--json')).output);
-  expect(changed).toEqual([{ id: 1, pages: [], collections: [imprint] }]);
+  expect(changed).toEqual([{ id: 1, newHash: hashOf('a new imprint'), pages: [], collections: [imprint] }]);
   expect((await run(site, 'refresh', '--skip-modified')).exitCode).toBe(3);
 
   // Other snippets are refreshed as ever once it is built.

@@ -129,6 +129,18 @@ describe('astro-snippets doctor', () => {
     expect(exitCode).toBe(1);
   });
 
+  test('fails if the file for the API key does not exist, without its path', async () => {
+    const { exitCode, output } = await run([], {
+      SNIPPETS_API_KEY: '',
+      SNIPPETS_API_KEY_FILE: '/nowhere/the-key',
+    });
+    expect(output).toMatch(
+      /FAILED The file named by SNIPPETS_API_KEY_FILE does not exist\n.*Write the API key/,
+    );
+    expect(output).not.toContain('/nowhere');
+    expect(exitCode).toBe(1);
+  });
+
   test('finds an API key in a .env file, and skips a variant without a base URL', async () => {
     await writeFile(join(folder, '.env'), `SNIPPETS_API_KEY=${service.environment.SNIPPETS_API_KEY}\n`);
     const { SNIPPETS_API_KEY: _, ...others } = service.environment;

@@ -250,16 +250,15 @@ describe('astro-snippets check --exec', () => {
 
   test('with --json, prints the changes alone to standard output, and then runs the command', async () => {
     service.put(1, 'second');
-    const { process: child, ended } = startCommand(
+    const { stdout, ended } = startCommand(
       site.directory,
       ['check', '--json', '--exec', `echo from the command && ${exec}`],
       service.environment,
     );
-    let stdout = '';
-    child.stdout?.on('data', (text) => (stdout += text));
     expect((await ended).output).toContain('from the command');
-    expect(JSON.parse(stdout)).toEqual({
-      changed: [{ id: 1, pages: ['index.html'], collections: [] }],
+    expect(JSON.parse(stdout())).toMatchObject({
+      exitStatus: 10,
+      changed: [{ id: 1, pages: [{ file: 'index.html', url: '/' }], collections: [] }],
       unfinished: [],
     });
     expect(await ran()).toBe('x');

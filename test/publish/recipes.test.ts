@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { cleanEnvironment } from '../support/environment.ts';
 import { codeBelow } from '../support/readme.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
-import { runWorkflow } from '../support/workflow.ts';
+import { runWorkflow, triggersOf } from '../support/workflow.ts';
 
 // The README's recipes, word for word, in a real shell, which Windows does not have.
 const describeRecipe = describe.skipIf(process.platform === 'win32');
@@ -28,7 +28,7 @@ let service: TestService;
 let site: Site;
 let hookServer: Server;
 /** How often the build hook was called, and what it answers. */
-const hooked = { calls: 0, status: 200 };
+const hooked = { calls: 0, status: 200, last: {} };
 /** Outside the site, since a workflow begins with an empty folder. */
 let storage: string;
 
@@ -36,8 +36,14 @@ beforeAll(async () => {
   service = await startTestService({ 1: 'first' });
   storage = await mkdtemp(join(tmpdir(), 'snippets-recipes-'));
   hookServer = createServer((request, response) => {
-    if (request.method === 'POST') hooked.calls += 1;
-    response.writeHead(hooked.status).end();
+    let body = '';
+    request.setEncoding('utf8').on('data', (text) => (body += text));
+    request.on('end', () => {
+      const { method, url, headers } = request;
+      if (method === 'POST') hooked.calls += 1;
+      hooked.last = { url, authorization: headers.authorization, body };
+      response.writeHead(hooked.status).end();
+    });
   });
   await new Promise<void>((resolve) => hookServer.listen(0, '127.0.0.1', resolve));
   const scripts = {
@@ -314,15 +320,17 @@ describeRecipe('the GitHub workflow', () => {
 
   /** Runs the workflow on a fresh machine. */
   async function run(
-    event: 'schedule' | 'push',
+    event: 'schedule' | 'push' | 'repository_dispatch' | 'workflow_dispatch',
     environment: Record<string, string> = {},
-  ): Promise<{ succeeded: boolean; output: string }> {
+  ): Promise<{ succeeded: boolean; output: string; summary: string }> {
+    expect(Object.keys(triggersOf(workflow))).toContain(event);
     for (const name of ['dist', 'node_modules']) {
       await rm(join(site.directory, name), { recursive: true, force: true });
     }
     const settings = { ...service.environment, ...environment };
     let output = '';
     const outputFile = join(storage, 'step-output');
+    await rm(`${outputFile}-summary`, { force: true });
     const context = {
       github: { event_name: event, run_id: runs, run_attempt: 1 },
       secrets: settings,
@@ -338,12 +346,50 @@ describeRecipe('the GitHub workflow', () => {
       use,
       outputFile: () => outputFile,
     });
-    return { succeeded, output };
+    const summary = await readFile(`${outputFile}-summary`, 'utf8').catch(() => '');
+    return { succeeded, output, summary };
   }
 
   test('does nothing on schedule, and keeps no new record, when nothing has changed', async () => {
-    expect((await run('schedule')).succeeded).toBe(true);
+    const { succeeded, summary } = await run('schedule');
+    expect(succeeded).toBe(true);
     expect([await builds(), await deployed(), caches.length]).toEqual([0, '', 1]);
+    expect(summary).toContain('Nothing has changed: 1 snippet matches the last build.');
+  });
+
+  test('builds and deploys on a call of the API when a snippet was published, and says which in its summary', async () => {
+    expect(triggersOf(workflow)['repository_dispatch']).toEqual({ types: ['snippet-published'] });
+    service.put(1, 'second');
+    const { succeeded, summary } = await run('repository_dispatch');
+    expect(succeeded).toBe(true);
+    expect([await builds(), await deployed(), caches.length]).toEqual([1, 'second\n', 2]);
+    expect(summary).toContain('| Snippet 1 | has changed | index&#46;html |');
+    expect((await run('repository_dispatch')).succeeded).toBe(true);
+    expect(await builds()).toBe(1);
+  });
+
+  test('keeps nothing of the site but the folder with the record', async () => {
+    service.put(1, 'second');
+    await run('schedule');
+    expect(await readdir(caches.at(-1)?.folder ?? '')).toContain('manifest.json');
+    const paths = Array.from(workflow.matchAll(/^ +path: (.*)$/gm), ([, path]) => path);
+    expect(paths).toEqual(Array(2).fill('node_modules/.astro/astro-snippets'));
+  });
+
+  test('is started by the call in the README', async () => {
+    const [call = ''] = codeBelow('A scheduled GitHub workflow', 'sh');
+    const { port } = hookServer.address() as AddressInfo;
+    const { exitCode, output } = await runShell(call, {
+      GITHUB_API_URL: `http://127.0.0.1:${port}`,
+      GITHUB_TOKEN: 'token',
+      REPOSITORY: 'owner/site',
+    });
+    expect(exitCode, output).toBe(0);
+    expect(hooked.last).toEqual({
+      url: '/repos/owner/site/dispatches',
+      authorization: 'Bearer token',
+      body: '{"event_type":"snippet-published"}',
+    });
   });
 
   test('builds and deploys on schedule when a snippet was published, once', async () => {

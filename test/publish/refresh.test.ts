@@ -2,6 +2,7 @@ import { watch } from 'node:fs';
 import { cp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hashOf } from '../../src/record/manifest.ts';
 import { startCommand } from '../support/command.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
@@ -84,8 +85,8 @@ describe('astro-snippets check', () => {
     expect(exitCode).toBe(10);
     expect(output).toContain('Snippet 2 has changed\n    0/index.html\n    10/index.html\n');
     const { changed } = JSON.parse((await run(['check', '--json'])).output);
-    const pages = [0, 10, 20, 30, 40, 50].map((page) => `${page}/index.html`);
-    expect(changed).toEqual([{ id: 2, pages, collections: [] }]);
+    const pages = [0, 10, 20, 30, 40, 50].map((page) => ({ file: `${page}/index.html`, url: `/${page}/` }));
+    expect(changed).toEqual([{ id: 2, newHash: hashOf('elsewhere'), pages, collections: [] }]);
   });
   test('exits with 1 and the reason if the service is down or the key is missing', async () => {
     service.store.organizations.setSubscription(service.organizationId, 'expired');

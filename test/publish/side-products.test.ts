@@ -341,7 +341,10 @@ The pages are written. Build the site, or refresh again with a command that rene
       output: 'sw.js was not renewed after the last refresh\n',
     });
     const json = await run(site, 'check', '--json');
-    expect(JSON.parse(json.output)).toEqual({ changed: [], unfinished: ['sw.js'] });
+    expect(JSON.parse(json.output)).toMatchObject({
+      changed: [],
+      unfinished: [{ name: 'sw.js', reason: 'was not renewed after the last refresh' }],
+    });
     expect(await run(site, 'refresh')).toMatchObject({ exitCode: 3 });
     expect(await run(site, 'refresh', '--after', lazy)).toMatchObject({ exitCode: 3 });
     expect(await runs()).toBe(2);

@@ -5,14 +5,16 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createSitePublisher, type SitePublisher, waitAfter } from '../../playground/site-publisher.ts';
 import { stylesOf } from '../../playground/site-record.ts';
 
+const index = { file: 'index.html', url: '/' };
+const blog = { file: 'blog/index.html', url: '/blog/' };
 const list = JSON.stringify({
   builtAt: '2026-01-01T00:00:00.000Z',
   snippets: [
-    { id: 42, pages: ['index.html', 'blog/index.html'], collections: [] },
+    { id: 42, pages: [index, blog], collections: [] },
     {
       id: 42,
       params: '{"plan":"pro"}',
-      pages: ['index.html'],
+      pages: [index],
       collections: [{ collection: 'offers', entry: 'spring' }],
     },
   ],

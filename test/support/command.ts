@@ -6,6 +6,10 @@ export interface RunningCommand {
   process: ChildProcess;
   /** What it has written to standard output and standard error so far, in order. */
   output(): string;
+  /** What of it went to standard output. */
+  stdout(): string;
+  /** What of it went to standard error. */
+  stderr(): string;
   ended: Promise<{ exitCode: number | null; output: string }>;
 }
 
@@ -21,9 +25,21 @@ export function startCommand(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      texts[name] += text;
+    });
+  }
   const ended = new Promise<{ exitCode: number | null; output: string }>((resolve) => {
     child.once('close', (exitCode) => resolve({ exitCode, output }));
   });
-  return { process: child, output: () => output, ended };
+  return {
+    process: child,
+    output: () => output,
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+    ended,
+  };
 }

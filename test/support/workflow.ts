@@ -12,6 +12,14 @@ interface Step {
   with?: Record<string, unknown>;
 }
 
+/** Names of events, with their filters. */
+export type Triggers = Record<string, unknown>;
+
+/** The events that a workflow runs on. */
+export function triggersOf(text: string): Triggers {
+  return (parse(text) as { on: Triggers }).on;
+}
+
 interface Workflow {
   env: Record<string, string>;
   steps: Step[];
@@ -51,6 +59,7 @@ export async function runWorkflow(text: string, context: Context, runner: Workfl
     const status = await runner.run(fillInText(step.run ?? '', seen), {
       ...environment,
       GITHUB_OUTPUT: outputFile,
+      GITHUB_STEP_SUMMARY: `${outputFile}-summary`,
     });
     if (status !== 0) return false;
     if (step.id !== undefined) outputs[step.id] = { outputs: readOutputs(outputFile) };

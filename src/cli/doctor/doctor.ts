@@ -2,70 +2,121 @@ import { formatDuration } from '../../client/format.ts';
 import type { Variant } from '../../client/service-url.ts';
 import { createRequest, parseRequest, type SnippetRequest } from '../../client/snippet-request.ts';
 import { errors } from '../../failures/errors.ts';
-import type { UserError } from '../../failures/user-error.ts';
 import { requestsOf } from '../../record/manifest.ts';
 import { variables } from '../../settings/environment.ts';
-import { hasConnection, type Settings } from '../../settings/settings.ts';
-import { colored, exitCodes, nameOf, print } from '../output.ts';
+import { hasConnection, type Settings, whyWithoutKey } from '../../settings/settings.ts';
+import type { DoctorOutput } from '../cli-output.ts';
+import { explain } from '../explain.ts';
+import { colored, exitCodes, nameOf, print, printJson } from '../output.ts';
 import { findManifest, type ProjectOptions, readSettings } from '../project.ts';
 import { type Examination, examine, type Finding, type Probe, type Stage, stages } from './examine.ts';
 
-const marks: Record<Finding, string> = { works: 'ok    ', fails: 'FAILED', unknown: '-     ' };
-const colors = { works: 'green', fails: 'red', unknown: 'dim' } as const;
+type Check = DoctorOutput['checks'][number];
+/** Called with each check as soon as its outcome is known. */
+type Tell = (check: Check) => void;
+
+const outcomes = { works: 'ok', fails: 'failed', unknown: 'not-checked' } as const satisfies Record<
+  Finding,
+  Check['outcome']
+>;
+const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' } as const;
+const colors = { ok: 'green', failed: 'red', 'not-checked': 'dim' } as const;
+const titles = {
+  environment: 'Environment',
+  render: '\nRendering (variant B)',
+  retrieve: '\nRetrieving (variant A)',
+} as const satisfies Record<Check['group'], string>;
 
 const variants = [
-  { variant: 'render', url: 'renderBaseUrl', title: 'Rendering (variant B)' },
-  { variant: 'retrieve', url: 'retrieveBaseUrl', title: 'Retrieving (variant A)' },
+  { variant: 'render', url: 'renderBaseUrl' },
+  { variant: 'retrieve', url: 'retrieveBaseUrl' },
 ] as const;
 
+export interface DoctorOptions {
+  json?: boolean;
+}
+
 /** `astro-snippets doctor`: checks the setup, with one request to each variant, and says what to fix. */
-export async function doctor(project: ProjectOptions, id?: string): Promise<void> {
+export async function doctor(
+  project: ProjectOptions,
+  id: string | undefined,
+  { json = false }: DoctorOptions,
+): Promise<void> {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
-  print('Environment');
-  report('works', `Node ${process.versions.node}`);
-  const settings = await checkEnvironment(project);
-  if (settings === undefined) {
-    process.exitCode = exitCodes.failed;
-    return;
+  const checks: Check[] = [];
+  const show = json ? () => {} : printer();
+  const settings = await checkSetup(project, named, (check) => {
+    checks.push(check);
+    show(check);
+  });
+  const ready = settings !== undefined && checks.every(({ outcome }) => outcome !== 'failed');
+  const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
+  if (json) printJson({ command: 'doctor', exitStatus, ready, checks });
+  else if (settings !== undefined) {
+    print(ready ? '\nReady to build.' : '\nNot ready to build: fix the failed checks first.');
   }
+  process.exitCode = exitStatus;
+}
+
+/** @returns the settings, if there was enough to check the service with. */
+async function checkSetup(
+  project: ProjectOptions,
+  named: SnippetRequest | undefined,
+  tell: Tell,
+): Promise<Settings | undefined> {
+  tell({ group: 'environment', name: 'node', outcome: 'ok', message: `Node ${process.versions.node}` });
+  const settings = await checkEnvironment(project, tell);
+  if (settings === undefined) return undefined;
   const probe = await probeFor(project, named);
-  let works = true;
-  for (const { variant, url, title } of variants) {
-    print(`\n${title}`);
-    if (settings[url] === undefined) {
-      report('unknown', `${variables[url]} is not set, so this variant is not used`);
-      continue;
-    }
-    report('works', `the base URL is ${settings[url]}`);
+  for (const { variant, url } of variants) {
+    const isSet = settings[url] !== undefined;
+    tell({
+      group: variant,
+      name: 'base-url',
+      outcome: isSet ? 'ok' : 'not-checked',
+      message: isSet
+        ? `the base URL is ${settings[url]}`
+        : `${variables[url]} is not set, so this variant is not used`,
+    });
+    if (!isSet) continue;
     const examination = await examine(settings, variant, probe);
-    works &&= examination.error === undefined;
     const { betterUrl } = examination;
-    describe(examination, probe, betterUrl && urlAdvice(settings, variant, betterUrl));
+    const advice = betterUrl && urlAdvice(settings, variant, betterUrl);
+    for (const stage of stages) tell({ group: variant, ...checkOf(stage, examination, probe, advice) });
   }
-  print(works ? '\nReady to build.' : '\nNot ready to build: fix the failed checks first.');
-  process.exitCode = works ? exitCodes.ok : exitCodes.failed;
+  return settings;
 }
 
 /** Returns the settings, if everything that a request needs is set. */
-async function checkEnvironment(project: ProjectOptions): Promise<Settings | undefined> {
+async function checkEnvironment(project: ProjectOptions, tell: Tell): Promise<Settings | undefined> {
+  const group = 'environment';
   let settings: Settings;
   try {
     settings = await readSettings(project);
   } catch (error) {
-    const { message, hint = '' } = error as UserError;
-    report('fails', message, hint);
+    const { code, message, hint } = explain(error).error;
+    tell({ group, name: 'settings', outcome: 'failed', message, error: { code, message }, hint });
     return undefined;
   }
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
   const place = process.env[variables.apiKey] ? 'in the environment' : 'in a file';
-  if (apiKey === undefined) report('fails', `${variables.apiKey} is not set`, errors['missing-key'].hint);
-  else report('works', `${variables.apiKey} is set ${place}`);
+  const isSet = apiKey !== undefined;
+  const missing = whyWithoutKey(settings);
+  tell({
+    group,
+    name: 'api-key',
+    outcome: isSet ? 'ok' : 'failed',
+    message: isSet ? `${variables.apiKey} is set ${place}` : missing.text,
+    hint: isSet ? undefined : errors[missing.code].hint,
+  });
   if (renderBaseUrl === undefined && retrieveBaseUrl === undefined) {
-    report(
-      'fails',
-      'no base URL of the service is set',
-      `${errors['missing-url'].hint} Options of the Astro config are known here after the first build.`,
-    );
+    tell({
+      group,
+      name: 'base-url',
+      outcome: 'failed',
+      message: 'no base URL of the service is set',
+      hint: `${errors['missing-url'].hint} Options of the Astro config are known here after the first build.`,
+    });
   }
   return hasConnection(settings) ? settings : undefined;
 }
@@ -111,15 +162,19 @@ function urlAdvice(settings: Settings, variant: Variant, betterUrl: string): str
   return `The path prefix is wrong: the service responds at ${betterUrl}. Set ${name} to that URL.`;
 }
 
-function describe(examination: Examination, probe: Probe, advice: string | undefined): void {
-  const { findings, error } = examination;
-  for (const stage of stages) {
-    const finding = findings[stage];
-    const text = textFor(stage, finding, examination, probe);
-    if (finding === 'fails' && error !== undefined) {
-      report(finding, text, `${error.message} [${error.code}]`, advice ?? errors[error.code].hint);
-    } else report(finding, text);
-  }
+function checkOf(
+  stage: Stage,
+  examination: Examination,
+  probe: Probe,
+  advice: string | undefined,
+): Omit<Check, 'group'> {
+  const finding = examination.findings[stage];
+  const message = textFor(stage, finding, examination, probe);
+  const check = { name: stage, outcome: outcomes[finding], message };
+  const { error } = examination;
+  if (finding !== 'fails' || error === undefined) return check;
+  const { code } = error;
+  return { ...check, error: { code, message: error.message }, hint: advice || errors[code].hint };
 }
 
 function textFor(
@@ -138,8 +193,15 @@ function textFor(
   return finding === 'works' ? passed[stage] : failed[stage];
 }
 
-function report(finding: Finding, text: string, ...more: string[]): void {
-  const mark = marks[finding];
-  print(`  ${mark} ${text}`, (clean) => clean.replace(mark, colored(colors[finding], mark)));
-  for (const line of more.filter(Boolean)) print(`         ${line}`);
+/** Prints each check below the title of its group. */
+function printer(): Tell {
+  let last: Check['group'] | undefined;
+  return ({ group, outcome, message, error, hint }) => {
+    if (group !== last) print(titles[group]);
+    last = group;
+    const mark = marks[outcome];
+    print(`  ${mark} ${message}`, (clean) => clean.replace(mark, colored(colors[outcome], mark)));
+    const reason = error && error.message !== message ? `${error.message} [${error.code}]` : '';
+    for (const line of [reason, hint ?? '']) if (line !== '') print(`         ${line}`);
+  };
 }

@@ -14,6 +14,7 @@ import {
   type Shown,
   shownOn,
 } from '../../record/manifest.ts';
+import type { ReportOutput } from '../cli-output.ts';
 
 // On a large site, the pages of a snippet that is on all of them would make up most of the report.
 const maxPages = 200;
@@ -38,26 +39,34 @@ export function renderReport(manifest: Manifest): string {
       placeCounts: describePlaces(shown),
     };
   });
-  const contents = rows.flatMap(({ content }) => content ?? []);
-  const countOf = (change: Change) => rows.filter((row) => row.change === change).length;
   return new Eta({ autoEscape: true, autoTrim: false }).renderString(read('report.eta'), {
     manifest,
     rows,
     style,
     script,
     policy: `default-src 'none'; style-src ${sourceOf(style)}; script-src ${sourceOf(script)}`,
-    totals: {
-      snippets: manifest.snippets.length,
-      pages: manifest.files.length,
-      embeds: manifest.files.reduce((sum, file) => sum + kindsIn(manifest, file).length, 0),
-      bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
-      slowest: Math.max(0, ...contents.map(({ milliseconds }) => milliseconds)),
-      changed: countOf('changed') + countOf('added') + countOf('gone'),
-    },
+    totals: totalsOf(manifest, rows),
     formatBytes,
     formatDuration,
     formatTime,
   });
+}
+
+/** The sums of a report. */
+export function totalsOf(
+  manifest: Manifest,
+  rows: readonly Pick<ReportRow, 'content' | 'change'>[],
+): ReportOutput['totals'] {
+  const contents = rows.flatMap(({ content }) => content ?? []);
+  const isNews = ({ change }: Pick<ReportRow, 'change'>) => change !== 'same' && change !== 'unknown';
+  return {
+    snippets: manifest.snippets.length,
+    pages: manifest.files.length,
+    embeds: manifest.files.reduce((sum, file) => sum + kindsIn(manifest, file).length, 0),
+    bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
+    slowestMilliseconds: contents.reduce((most, { milliseconds }) => Math.max(most, milliseconds), 0),
+    changed: rows.filter(isNews).length,
+  };
 }
 
 /** What happened to a snippet since the last build or refresh; `unknown` without a record of it. */

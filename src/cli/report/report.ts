@@ -1,13 +1,43 @@
 import { resolve } from 'node:path';
+import type { Manifest } from '../../record/manifest.ts';
 import { writeAtomically } from '../../write-atomically.ts';
-import { print } from '../output.ts';
+import type { ReportOutput } from '../cli-output.ts';
+import { exitCodes, print, printJson } from '../output.ts';
 import { openProject, type ProjectOptions } from '../project.ts';
-import { renderReport } from './render-report.ts';
+import { shownContent, shownPlaces } from '../shown-files.ts';
+import { renderReport, reportRows, totalsOf } from './render-report.ts';
 
-/** `astro-snippets report`: one HTML page about the snippets of the site. */
-export async function report(project: ProjectOptions, { to }: { to: string }): Promise<void> {
+export interface ReportOptions {
+  to: string;
+  json?: boolean;
+}
+
+/** `astro-snippets report`: one HTML page about the snippets of the site, or what it would be made from. */
+export async function report(project: ProjectOptions, { to, json = false }: ReportOptions): Promise<void> {
   const { manifest } = await openProject(project);
+  if (json) return printJson(reportOutput(manifest));
   const file = resolve(to);
   await writeAtomically(file, renderReport(manifest));
   print(file);
+}
+
+function reportOutput(manifest: Manifest): Omit<ReportOutput, 'version'> {
+  const { builtAt, refreshedAt, before } = manifest;
+  const rows = reportRows(manifest);
+  return {
+    command: 'report',
+    exitStatus: exitCodes.ok,
+    builtAt,
+    refreshedAt,
+    comparedWith: before?.at,
+    totals: totalsOf(manifest, rows),
+    snippets: rows.map(({ request: { id, params }, change, content, isMissing, shown }) => ({
+      id,
+      params,
+      change,
+      missing: isMissing ? true : undefined,
+      content: content && shownContent(content),
+      ...shownPlaces(manifest, shown),
+    })),
+  };
 }

@@ -1,0 +1,81 @@
+import { count } from '../client/format.ts';
+import { type AfterResult, afterOption, commandPending } from './after-command.ts';
+import type { RefreshOutput } from './cli-output.ts';
+import { exitCodes, nameOf, print, printError, printJson, printPatch } from './output.ts';
+import type { RefreshOptions, RefreshResult } from './refresh.ts';
+
+/**
+ * Says what a refresh has done, or would do.
+ *
+ * @returns the exit status.
+ */
+export function reportRefresh(result: RefreshResult, options: RefreshOptions): number {
+  const { toBuild, after } = result;
+  const failure = after === undefined ? undefined : afterFailure(after);
+  const done = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
+  const exitStatus = failure === undefined ? done : exitCodes.failed;
+  const next = nextStep(result, options);
+  if (options.json) printJson({ ...refreshOutput(result, options), exitStatus, nextStep: next });
+  else printRefresh(result, options);
+  if (failure !== undefined) printError(`${failure}\n${next}`);
+  else if (next !== undefined && !options.json) print(next);
+  return exitStatus;
+}
+
+function refreshOutput(
+  { files = [], toBuild, diffs, after }: RefreshResult,
+  { dryRun = false }: RefreshOptions,
+): Omit<RefreshOutput, 'version' | 'exitStatus'> {
+  const shown = new Map(files.map(({ file, url }) => [file, { file, url }]));
+  return {
+    command: 'refresh',
+    dryRun,
+    written: [...files],
+    notWritten: [...toBuild],
+    diffs: diffs?.map(({ request: { id, params }, pages, patch }) => ({
+      id,
+      params,
+      pages: pages.flatMap((name) => shown.get(name) ?? []),
+      patch,
+    })),
+    after: after && { exitStatus: after.status, notRenewed: after.left.map(({ name }) => name) },
+  };
+}
+
+function printRefresh({ written, toBuild, diffs = [], after }: RefreshResult, options: RefreshOptions): void {
+  for (const { request, pages, patch } of diffs) {
+    print(`${nameOf(request)}, on ${count(pages.length, 'page')}`);
+    printPatch(patch);
+  }
+  for (const name of written) print(`${name} ${options.dryRun ? 'would be written' : 'is up to date'}`);
+  for (const { name, reason } of toBuild) print(`${name} ${reason}`);
+  if (written.length + toBuild.length === 0 && after === undefined) print('Nothing has changed.');
+}
+
+function nextStep(
+  { toBuild, stale = [], after }: RefreshResult,
+  options: RefreshOptions,
+): string | undefined {
+  const { dryRun = false, skipModified = false } = options;
+  if (after !== undefined && after.status !== 0) {
+    return 'Fix the command and refresh with --after again: it is run even if nothing else has changed.';
+  }
+  if (toBuild.length === 0) return undefined;
+  if (after !== undefined && after.left.length > 0) {
+    return `The pages are written. Build the site, or refresh again with a command that renews the rest: ${afterOption(after.left)}`;
+  }
+  const nothing = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site`;
+  if (options.after === undefined && stale.length > 0) {
+    if (toBuild.length > stale.length) return `${nothing}.`;
+    return `${nothing}, or refresh with a command that renews what was made from its pages: ${afterOption(stale)}`;
+  }
+  if (toBuild.includes(commandPending)) return `${nothing}, or refresh with the same --after again.`;
+  if (skipModified) return 'Build the site to update these pages too.';
+  return `${nothing}, or update the other pages with --skip-modified.`;
+}
+
+/** That a command has failed; `undefined` if it has not. Without the command, which may contain a key. */
+export function afterFailure({ status }: AfterResult): string | undefined {
+  if (status === 0) return undefined;
+  return `The pages are written, but the command of --after exited with status ${status}, so what was made from them may be out of date.`;
+}

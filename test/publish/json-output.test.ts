@@ -1,0 +1,319 @@
+import { readFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import {
+  checkOutput,
+  doctorOutput,
+  errorOutput,
+  listOutput,
+  refreshOutput,
+  reportOutput,
+  watchOutput,
+} from '../../src/cli/cli-output.ts';
+import { hashOf } from '../../src/record/manifest.ts';
+import { type RunningCommand, startCommand } from '../support/command.ts';
+import { createFolder, type Folder } from '../support/folder.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { temporarySite } from '../support/site.ts';
+
+const params = '{"plan":"pro"}';
+const files = {
+  'dist/index.html': `<p><snippet-embed id="1"></snippet-embed></p><p><snippet-embed id="2" params='${params}'></snippet-embed></p>`,
+  'dist/pricing/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+  'dist/feed.xml': '<rss><title>&lt;snippet-embed id="2"&gt;&lt;/snippet-embed&gt;</title></rss>',
+};
+const urls = { site: 'https://example.com', base: '/docs', trailingSlash: 'always' };
+const home = { file: 'index.html', url: 'https://example.com/docs/' };
+const pricing = { file: 'pricing/index.html', url: 'https://example.com/docs/pricing/' };
+const feed = { file: 'feed.xml', url: 'https://example.com/docs/feed.xml' };
+
+let service: TestService;
+let folder: Folder;
+let record: string;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: 'first', 2: 'two {{ plan }}' });
+});
+beforeEach(async () => {
+  service.clearFaults();
+  service.put(1, 'first');
+  folder = await createFolder(files);
+  const inlined = await start('inline', 'dist').ended;
+  expect(inlined.exitCode, inlined.output).toBe(0);
+  record = join(folder.directory, '.cache/astro-snippets/manifest.json');
+  // As a build of Astro records it.
+  const { version, ...manifest } = JSON.parse(await readFile(record, 'utf8'));
+  await writeFile(record, JSON.stringify({ version, ...manifest, urls }));
+  return () => folder.remove();
+});
+afterAll(() => service.close());
+
+const start = (...arguments_: string[]) => startCommand(folder.directory, arguments_, service.environment);
+
+/** What a schema reads from a text. Fails for anything that the schema does not describe, at any depth. */
+function parsed<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
+  const written: unknown = JSON.parse(text);
+  const read = schema.parse(written);
+  expect(written).toEqual(read);
+  return read;
+}
+
+async function run<Schema extends z.ZodType>(schema: Schema, ...arguments_: string[]) {
+  const command = start(...arguments_);
+  const { exitCode } = await command.ended;
+  const output = parsed(schema, command.stdout());
+  expect(output).toMatchObject({ version: 1, command: arguments_[0], exitStatus: exitCode });
+  return { output, exitCode, stderr: command.stderr() };
+}
+
+test('list --json names each snippet, its content and its URLs', async () => {
+  const { output } = await run(listOutput, 'list', '--json');
+  expect(output.snippets.map(({ id, params, pages }) => ({ id, params, pages }))).toEqual(
+    expect.arrayContaining([
+      { id: 1, pages: [home, pricing] },
+      { id: 2, params, pages: [home] },
+      { id: 2, pages: [feed] },
+    ]),
+  );
+  expect(output.snippets.find(({ id }) => id === 1)?.content).toMatchObject({
+    hash: hashOf('first'),
+    bytes: 5,
+    variant: 'render',
+  });
+});
+
+test('list --json has the URLs that the Astro config says', async () => {
+  const site = await temporarySite({
+    'astro.config.mjs': `import snippets from 'astro-snippets';
+export default { site: 'https://example.com', base: '/docs', trailingSlash: 'never', integrations: [snippets()] };`,
+    'src/pages/about.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+  const built = await site.build(service.environment);
+  expect(built.exitCode, built.output).toBe(0);
+  const command = startCommand(site.directory, ['list', '--json'], {});
+  await command.ended;
+  const { snippets } = parsed(listOutput, command.stdout());
+  expect(snippets.map(({ pages }) => pages)).toEqual([
+    [{ file: 'about/index.html', url: 'https://example.com/docs/about' }],
+  ]);
+});
+
+test('check --json names what has changed, and exits with 10', async () => {
+  expect((await run(checkOutput, 'check', '--json')).output).toMatchObject({ compared: 3, changed: [] });
+  service.put(1, 'second');
+  const { output, exitCode } = await run(checkOutput, 'check', '--json');
+  expect(exitCode).toBe(10);
+  expect(output.changed).toEqual([
+    { id: 1, newHash: hashOf('second'), pages: [home, pricing], collections: [] },
+  ]);
+});
+
+describe('refresh --json', () => {
+  const snippets = [{ id: 1, oldHash: hashOf('first'), newHash: hashOf('second') }];
+
+  test('names the files that were written, with their URLs and what changed in them', async () => {
+    service.put(1, 'second');
+    const { output, exitCode } = await run(refreshOutput, 'refresh', '--json');
+    expect(exitCode).toBe(0);
+    expect(output).toEqual({
+      version: 1,
+      command: 'refresh',
+      exitStatus: 0,
+      dryRun: false,
+      written: [
+        { ...home, snippets },
+        { ...pricing, snippets },
+      ],
+      notWritten: [],
+    });
+    expect((await run(refreshOutput, 'refresh', '--json')).output.written).toEqual([]);
+  });
+
+  test('says why nothing was written, and what to do next, and exits with 3', async () => {
+    service.put(1, 'second');
+    await folder.write({ 'dist/index.html': 'minified' });
+    const { output, exitCode } = await run(refreshOutput, 'refresh', '--json');
+    expect(exitCode).toBe(3);
+    expect(output).toMatchObject({
+      written: [],
+      notWritten: [{ name: 'index.html', reason: 'was changed after the build' }],
+      nextStep: 'Nothing was written. Build the site, or update the other pages with --skip-modified.',
+    });
+  });
+
+  test('with --dry-run, has the text that would change, and writes nothing', async () => {
+    service.put(1, 'second');
+    const { output } = await run(refreshOutput, 'refresh', '--json', '--dry-run');
+    expect(output).toMatchObject({ dryRun: true, written: [home, pricing] });
+    expect(output.diffs).toEqual([
+      { id: 1, pages: [home, pricing], patch: expect.stringContaining('-<p>first</p>\n+<p>second</p>\n') },
+    ]);
+    expect(await folder.read('dist/index.html')).toContain('first');
+  });
+
+  test('says that the command of --after failed, whose output goes to standard error', async () => {
+    service.put(1, 'second');
+    const after = ['--after', 'echo from the command && exit 7'];
+    const { output, exitCode, stderr } = await run(refreshOutput, 'refresh', '--json', ...after);
+    expect(exitCode).toBe(1);
+    expect(output).toMatchObject({
+      written: [home, pricing],
+      after: { exitStatus: 7, notRenewed: [] },
+      nextStep: expect.stringContaining('Fix the command'),
+    });
+    expect(stderr).toContain('from the command');
+  });
+});
+
+test('report --json has the sums of the page, and what happened to each snippet, and writes no page', async () => {
+  service.put(1, 'second');
+  await start('refresh').ended;
+  const { output } = await run(reportOutput, 'report', '--json');
+  expect(output.totals).toMatchObject({ snippets: 3, pages: 3, embeds: 4, changed: 1 });
+  expect(output.snippets.find(({ id }) => id === 1)).toMatchObject({
+    change: 'changed',
+    pages: [home, pricing],
+  });
+  expect(output.comparedWith).toBeDefined();
+  expect(Object.keys(await folder.files())).not.toContain('snippets-report.html');
+});
+
+test('doctor --json has each check with its outcome, and the hint of one that failed', async () => {
+  const { output, exitCode } = await run(doctorOutput, 'doctor', '--json', '1');
+  expect(exitCode).toBe(0);
+  expect(output.ready).toBe(true);
+  expect(output.checks.filter(({ name }) => name === 'snippet')).toMatchObject([
+    { group: 'render', outcome: 'ok' },
+    { group: 'retrieve', outcome: 'ok' },
+  ]);
+  const failed = await run(doctorOutput, 'doctor', '--json', '999');
+  expect(failed.output).toMatchObject({ exitStatus: 1, ready: false });
+  expect(failed.output.checks.find(({ name }) => name === 'snippet')).toMatchObject({
+    outcome: 'failed',
+    error: { code: 'not-found', message: expect.stringContaining('404') },
+    hint: expect.stringContaining('Check the id'),
+  });
+});
+
+describe('watch --json', () => {
+  let watching: RunningCommand;
+  const events = () =>
+    watching
+      .stdout()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => parsed(watchOutput, line));
+  const named = (name: string) => events().filter(({ event }) => event === name);
+
+  test('prints an event a line: what was written, trouble, recovery, deployments', {
+    timeout: 300_000,
+  }, async () => {
+    const poll = { timeout: 120_000, interval: 200 };
+    watching = start('watch', '--json', '--every', '1s', '--exec', 'echo deploying');
+    try {
+      await expect.poll(() => named('checking').length, poll).toBeGreaterThan(0);
+      expect(events()[0]).toMatchObject({ event: 'started', everyMilliseconds: 1000 });
+      service.put(1, 'second');
+      await expect.poll(() => named('deployed').length, poll).toBe(1);
+      expect(named('written')).toMatchObject([{ written: [home, pricing] }]);
+      expect(named('deployed')).toMatchObject([{ succeeded: true }]);
+      Object.assign(service.faults, { failing: 1, failingStatus: 402 });
+      await expect.poll(() => named('trouble').length, poll).toBe(1);
+      expect(named('trouble')).toMatchObject([{ error: { code: 'payment-required' } }]);
+      service.clearFaults();
+      await expect.poll(() => named('recovered').length, poll).toBe(1);
+      expect(watching.stderr()).toContain('deploying');
+    } finally {
+      watching.process.kill('SIGTERM');
+      await watching.ended;
+    }
+  });
+});
+
+describe('an error under --json', () => {
+  test.each(['list', 'check', 'refresh', 'watch', 'report'])(
+    'of %s is one JSON object on standard output, and text on standard error',
+    async (command) => {
+      await rm(record);
+      const { output, exitCode, stderr } = await run(errorOutput, command, '--json');
+      expect(exitCode).toBe(3);
+      expect(output.error).toMatchObject({
+        code: 'missing-manifest',
+        message: `No build manifest found at ${record}.`,
+        hint: expect.stringContaining('Build the site'),
+      });
+      expect(stderr).toContain('No build manifest found');
+    },
+  );
+
+  test('of snippets that fail alike has their code; of snippets that do not, the code several', async () => {
+    service.unpublish(1);
+    const alike = await run(errorOutput, 'check', '--json');
+    expect(alike.output).toMatchObject({ exitStatus: 1, error: { code: 'not-found' } });
+    service.put(2, '{{ a mistake');
+    const different = await run(errorOutput, 'check', '--json');
+    service.put(2, 'two {{ plan }}');
+    expect(different.output).toMatchObject({ exitStatus: 1, error: { code: 'several' } });
+    expect(different.output.error.message).toContain('[server-error]');
+  });
+
+  test('without a record, check --exec prints it before the command runs', async () => {
+    await rm(record);
+    const command = start('check', '--json', '--exec', 'echo from the command');
+    expect((await command.ended).exitCode).toBe(0);
+    expect(parsed(errorOutput, command.stdout())).toMatchObject({
+      exitStatus: 3,
+      error: { code: 'missing-manifest' },
+    });
+    expect(command.stderr()).toContain('from the command');
+  });
+
+  test.each([
+    [['check', '--json', '--unknown'], 'usage', 'unknown option'],
+    [['report', '--json', '--to', 'x.html'], 'usage', 'cannot be used with'],
+    [['doctor', '--json', 'x'], 'invalid-id', 'positive whole number'],
+  ])('of wrong usage, %j, exits with 2', async (arguments_, code, message) => {
+    const { output, exitCode } = await run(errorOutput, ...arguments_);
+    expect(exitCode).toBe(2);
+    expect(output.error).toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+});
+
+const schemas: Record<string, z.ZodType> = {
+  list: listOutput,
+  check: checkOutput,
+  refresh: refreshOutput,
+  watch: watchOutput,
+  doctor: doctorOutput,
+  report: reportOutput,
+};
+const page = readFileSync(join(import.meta.dirname, '../../docs/json-output.md'), 'utf8');
+const examples = Array.from(page.matchAll(/^```json\n([\s\S]*?)^```$/gm), ([, code = '']) => code);
+
+test.each(examples)('an example of docs/json-output.md is as its schema says: %s', (example) => {
+  const { command, error } = JSON.parse(example);
+  parsed(error === undefined ? (schemas[command] as z.ZodType) : errorOutput, example);
+});
+
+test('docs/json-output.md has an example of each command, and names each event', () => {
+  const shown = examples.map((example) => JSON.parse(example).command);
+  expect(shown).toEqual(expect.arrayContaining(Object.keys(schemas)));
+  const events = watchOutput.options.map(({ shape }) => shape.event.value);
+  for (const event of events) expect(page).toContain(`| \`${event}\` `);
+});
+
+test('text from outside and the API key are harmless in JSON', async () => {
+  const written = JSON.parse(await readFile(record, 'utf8'));
+  const key = service.environment.SNIPPETS_API_KEY;
+  written.files[0][0] = `##[group]\u202e${key}.html`;
+  await writeFile(record, JSON.stringify(written));
+  // Only commands that read the key know what to hide.
+  const command = start('check', '--json');
+  service.put(1, 'second');
+  await command.ended;
+  expect(command.output()).not.toContain(key);
+  expect(command.stdout()).not.toMatch(/[^\n\x20-\x7e]|##\[/);
+  parsed(checkOutput, command.stdout());
+});

@@ -1,0 +1,99 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Parser } from 'htmlparser2';
+import markdownIt from 'markdown-it';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { appendStepSummary, describeCheck } from '../../src/cli/step-summary.ts';
+import { toRequest } from '../../src/client/snippet-request.ts';
+
+const changedOn = (...pages: string[]) => ({
+  request: toRequest(42, '{"plan":"<b>pro</b> | x"}'),
+  isMissing: false,
+  newHash: 'x',
+  pages,
+  collections: [{ collection: 'legal', entry: 'imprint' }],
+});
+
+/** What a reader sees of a summary, with the names of its elements. */
+function rendered(markdown: string): { elements: string[]; text: string } {
+  const elements = new Set<string>();
+  let text = '';
+  const parser = new Parser({
+    onopentag: (name) => void elements.add(name),
+    ontext: (more) => (text += more),
+  });
+  parser.end(markdownIt({ html: true, linkify: true }).render(markdown));
+  return { elements: [...elements], text };
+}
+
+test('a summary names what has changed, where it is shown, and what is unfinished', () => {
+  const summary = describeCheck({
+    compared: 3,
+    changed: [changedOn('index.html', 'pricing/index.html')],
+    unfinished: [{ name: 'sw.js', reason: 'was not renewed after the last refresh' }],
+  });
+  const { elements, text } = rendered(summary);
+  expect(elements).toEqual(['h3', 'table', 'thead', 'tr', 'th', 'tbody', 'td', 'br']);
+  expect(text).toContain('Snippet 42 {"plan":"<b>pro</b> | x"}\nhas changed\nindex.htmlpricing/index.html');
+  expect(text).toContain('sw.js\nwas not renewed after the last refresh');
+});
+
+test('a summary says that nothing has changed, or that there is no record', () => {
+  expect(rendered(describeCheck({ compared: 1, changed: [], unfinished: [] })).text).toContain(
+    'Nothing has changed: 1 snippet matches the last build.',
+  );
+  expect(rendered(describeCheck('no record')).text).toContain('There is no usable record of a build.');
+});
+
+test.each([
+  '<img src=x onerror=alert(1)>.html',
+  '](https://evil.test) [x](javascript:alert(1)).html',
+  '![x](https://evil.test/x.png)',
+  '`code` **bold** _it_ ~~gone~~ # head',
+  'a | b | c',
+  'https://evil.test www.evil.test @someone #1',
+  '&lt;script&gt; &#60;b&#62;',
+  '\\| \\<b>',
+])('a page with the name %j is shown as it is called, and is no Markdown', (name) => {
+  const { elements, text } = rendered(
+    describeCheck({ compared: 1, changed: [changedOn(name)], unfinished: [] }),
+  );
+  expect(elements).toEqual(['h3', 'table', 'thead', 'tr', 'th', 'tbody', 'td', 'br']);
+  expect(text).toContain(`has changed\n${name}legal (collection)`);
+});
+
+test('a summary stays below the size that GitHub takes, and says how much it leaves out', () => {
+  const page = '|'.repeat(290);
+  const changed = Array.from({ length: 500 }, () => changedOn(...Array(100).fill(page)));
+  const summary = describeCheck({ compared: 500, changed, unfinished: [] });
+  expect(Buffer.byteLength(summary)).toBeLessThan(1024 * 1024);
+  expect(summary).toMatch(/\n\nand \d+ more\n\n$/);
+  expect(summary).toContain('<br>and 81 more |');
+});
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'snippets-summary-'));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
+
+test('a summary is added to what the step has written before', async () => {
+  const file = join(folder, 'summary.md');
+  vi.stubEnv('GITHUB_STEP_SUMMARY', file);
+  await appendStepSummary('no record');
+  await appendStepSummary('no record');
+  expect((await readFile(file, 'utf8')).match(/no usable record/g)).toHaveLength(2);
+});
+
+test('a summary that cannot be written is said, and fails nothing', async () => {
+  const said: string[] = [];
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0);
+  vi.stubEnv('GITHUB_STEP_SUMMARY', folder);
+  await appendStepSummary('no record');
+  expect(said).toEqual(['The step summary could not be written: EISDIR\n']);
+});
