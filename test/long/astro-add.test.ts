@@ -2,17 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { networkSettings } from '../support/environment.ts';
 import { packPackage, startRegistry } from '../support/registry.ts';
 import { startTestService } from '../support/service.ts';
 import { temporarySite } from '../support/site.ts';
-
-/** What npm may need to reach a registry. */
-function networkSettings(): Record<string, string> {
-  const names = ['NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
-  return Object.fromEntries(
-    names.flatMap((name) => [[name, process.env[name] ?? '']]).filter(([, value]) => value),
-  );
-}
 
 test('npx astro add astro-snippets installs the package and adds it to the config, and the site builds', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'snippets-packed-'));

@@ -17,3 +17,12 @@ const needed = new Set([
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => needed.has(name.toUpperCase())));
 }
+
+const network = ['NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
+
+/** What a package manager may need to reach its registry, where a test installs something. */
+export function networkSettings(): Record<string, string> {
+  return Object.fromEntries(
+    network.map((name) => [name, process.env[name] ?? '']).filter(([, value]) => value),
+  );
+}

@@ -1,0 +1,166 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { startCommand } from '../support/command.ts';
+import { cleanEnvironment } from '../support/environment.ts';
+import { createFolder, type Folder } from '../support/folder.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const execute = promisify(execFile);
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({});
+});
+beforeEach(() => {
+  service.put(1, '<b>one</b>');
+  service.put(2, 'two & more');
+  service.put(3, '<ul><li>three</li></ul>');
+});
+afterAll(() => service.close());
+
+const post = `---
+title: 'Post <snippet-embed id="2"></snippet-embed>'
+---
+Hello, <snippet-embed id="1"></snippet-embed>.
+
+<snippet-embed id="3"></snippet-embed>
+
+Write \`<snippet-embed id="9"></snippet-embed>\`.
+`;
+
+interface Generator {
+  command: string;
+  arguments: string[];
+  /** The folder that it writes. */
+  output: string;
+  /** Where it has its Markdown. */
+  content: string;
+  files: Record<string, string>;
+  /** Whether it removes what it no longer writes. */
+  removes: boolean;
+}
+
+const generators: Record<'Hugo' | 'Jekyll', Generator> = {
+  Hugo: {
+    command: 'hugo',
+    arguments: ['--quiet'],
+    output: 'public',
+    content: 'content',
+    removes: false,
+    files: {
+      'config.toml':
+        'baseURL = "https://example.com/"\ntitle = "Site"\ndisableKinds = ["taxonomy", "term", "sitemap"]\n[markup.goldmark.renderer]\nunsafe = true\n',
+      'layouts/_default/single.html': '<!doctype html><title>{{ .Title }}</title><body>{{ .Content }}</body>',
+      'layouts/_default/list.html': '<!doctype html><title>{{ .Title }}</title><body>{{ .Content }}</body>',
+      'layouts/_default/rss.xml':
+        '<rss><channel>{{ range .Site.RegularPages }}<item><description>{{ .Content | html }}</description></item>{{ end }}</channel></rss>',
+    },
+  },
+  Jekyll: {
+    command: 'jekyll',
+    arguments: ['build', '--quiet'],
+    output: '_site',
+    content: '.',
+    removes: true,
+    files: {
+      '_config.yml':
+        'title: Site\npermalink: pretty\ndefaults:\n  - scope: { path: "" }\n    values: { layout: page }\n',
+      '_layouts/page.html':
+        '<!doctype html><title>{{ page.title | escape }}</title><body>{{ content }}</body>',
+      'index.xml':
+        '---\nlayout: null\n---\n<rss><channel>{% for page in site.pages %}{% if page.name == "post.md" %}<item><description>{{ page.content | markdownify | xml_escape }}</description></item>{% endif %}{% endfor %}</channel></rss>',
+    },
+  },
+};
+
+/** Why the program cannot be run here, if it cannot. */
+function missing({ command }: Generator): string | undefined {
+  const { error } = spawnSync(command, ['--version'], { shell: process.platform === 'win32' });
+  return error && `${command} is not installed (Debian: apt-get install ${command})`;
+}
+
+describe.for(Object.entries(generators))('%s', ([name, generator]) => {
+  const { command, arguments: arguments_, output, content, files, removes } = generator;
+  const reason = missing(generator);
+  if (reason !== undefined)
+    process.stderr.write(`SKIPPED: the output of ${name} is not tested, since ${reason}.\n`);
+
+  const generate = async ({ directory }: Folder) => {
+    await execute(command, arguments_, { cwd: directory, env: cleanEnvironment() });
+  };
+  const run = async ({ directory }: Folder, arguments_: string[], status = 0): Promise<string> => {
+    const { exitCode, output } = await startCommand(directory, arguments_, service.environment).ended;
+    expect(exitCode, output).toBe(status);
+    return output;
+  };
+
+  test.skipIf(reason !== undefined)(
+    `inlines what ${name} writes, again and again, and refreshes it (${reason ?? 'installed'})`,
+    async () => {
+      const folder = await createFolder({ ...files, [join(content, 'post.md')]: post });
+      onTestFinished(() => folder.remove());
+      await generate(folder);
+      expect(await folder.read(`${output}/post/index.html`)).toContain('<snippet-embed');
+      await run(folder, ['inline', output]);
+      const page = await folder.read(`${output}/post/index.html`);
+      expect(page).toContain('<title>Post two &amp; more</title>');
+      expect(page).toContain('<p>Hello, <b>one</b>.</p>');
+      expect(page).toContain('<ul><li>three</li></ul>');
+      expect(page).not.toMatch(/<p>\s*<ul>/);
+      expect(page).toMatch(
+        /<code[^>]*>&lt;snippet-embed id=(&quot;|")9(&quot;|")&gt;&lt;\/snippet-embed&gt;<\/code>/,
+      );
+      expect(await folder.read(`${output}/index.xml`)).toContain('Hello, &lt;b&gt;one&lt;/b&gt;.');
+      const listed = await run(folder, ['list']);
+      // Snippets are in the order of the files that a generator has written.
+      expect(listed.split(/^(?=Snippet)/m).sort()).toEqual([
+        'Snippet 1\n    index.xml\n    post/index.html\n',
+        'Snippet 2\n    post/index.html\n',
+        'Snippet 3\n    index.xml\n    post/index.html\n',
+      ]);
+
+      // The same once more, whether the generator has written its files again or not.
+      const first = await folder.files(output);
+      await run(folder, ['inline', output]);
+      expect(await folder.files(output)).toEqual(first);
+      await generate(folder);
+      await run(folder, ['inline', output]);
+      expect(await folder.files(output)).toEqual(first);
+      expect(await run(folder, ['list'])).toBe(listed);
+
+      service.put(1, '<b>changed</b>');
+      expect(await run(folder, ['check'], 10)).toContain(
+        'Snippet 1 has changed\n    index.xml\n    post/index.html',
+      );
+      await run(folder, ['refresh']);
+      const refreshed = await folder.files(output);
+      await generate(folder);
+      await run(folder, ['inline', output]);
+      expect(await folder.files(output)).toEqual(refreshed);
+    },
+  );
+
+  test.skipIf(reason !== undefined)(
+    `a page that ${name} no longer writes is ${removes ? 'forgotten, as it is removed' : 'kept in the record, as it stays'} (${reason ?? 'installed'})`,
+    async () => {
+      const folder = await createFolder({ ...files, [join(content, 'post.md')]: post });
+      onTestFinished(() => folder.remove());
+      await folder.write({
+        [join(content, 'old.md')]: '---\ntitle: Old\n---\n<snippet-embed id="2"></snippet-embed>',
+      });
+      await generate(folder);
+      await run(folder, ['inline', output]);
+      await rm(join(folder.directory, content, 'old.md'));
+      await generate(folder);
+      await run(folder, ['inline', output]);
+      expect((await run(folder, ['list'])).includes('old/index.html')).toBe(!removes);
+      service.put(2, 'changed');
+      await run(folder, ['refresh']);
+      const now = await folder.files(output);
+      expect(now['old/index.html']?.includes('changed')).toBe(removes ? undefined : true);
+    },
+  );
+});
