@@ -5,7 +5,7 @@ import { variants } from './variants.ts';
 
 /** Sites of which several approaches were measured. */
 function charted({ measured }: BenchResult): Measured[] {
-  return measured.filter(({ site }) => site.variants.length > 2);
+  return measured.filter(({ site }) => site.embeds > 0 && site.variants.length > 1);
 }
 
 /** The text of docs/performance.md. */
