@@ -22,7 +22,11 @@ const olderAstro = (version: number): TestProjectConfiguration => ({
   },
 });
 
-// What takes minutes: `npm run test:long`, and for older versions of Astro `npm run test:versions`.
+// Installs what is not in node_modules, from the registry.
+const installs = ['test/long/{astro-add,pnpm}.test.ts'];
+
+// What takes minutes: `npm run test:long`. With packages from the registry, and older versions of Astro among them:
+// `npm run test:versions`.
 export default defineConfig({
   test: {
     maxWorkers: 1,
@@ -32,8 +36,10 @@ export default defineConfig({
           ...patience,
           name: 'long',
           include: ['test/long/*.test.ts'],
+          exclude: installs,
         },
       },
+      { test: { ...patience, name: 'installs', include: installs } },
       olderAstro(5),
       olderAstro(6),
     ],

@@ -84,7 +84,7 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
       build: build === undefined ? undefined : () => builds(build),
       deploy: async () =>
         exec === undefined
-          ? 0
+          ? undefined
           : runPendingCommand(recordOf, (changed) => runWithLists(exec, changed, { stdout })),
       log: (line) => {
         if (!signal.aborted) say(line);
@@ -125,8 +125,8 @@ export interface WatchedSiteOptions {
   update(): Promise<SiteUpdate>;
   /** Called where only a build helps. @returns why it failed, as the end of a sentence; else `undefined`. */
   build: (() => Promise<string | undefined>) | undefined;
-  /** Called after pages were written or built. @returns the exit status. */
-  deploy(): Promise<number>;
+  /** Called after pages were written or built. @returns the exit status; `undefined` without a command. */
+  deploy(): Promise<number | undefined>;
   log(line: string): void;
   /** Called with what scripts may want to know. */
   emit?(event: WatchNews): void;
@@ -223,10 +223,11 @@ export class WatchedSite {
 
   async #deploy(): Promise<WatchEvent> {
     const { deploy, log } = this.#options;
-    const problem = await deploy().then(
-      (status) => (status === 0 ? undefined : `exited with status ${status}`),
-      ({ message }: Error) => `was not run: ${message}`,
+    const { status, problem } = await deploy().then(
+      (status) => ({ status, problem: status ? `exited with status ${status}` : undefined }),
+      ({ message }: Error) => ({ status: 1, problem: `was not run: ${message}` }),
     );
+    if (status === undefined) return { kind: 'deployed', succeeded: true };
     if (problem !== undefined) log(`The command of --exec ${problem}. It is run again with the next check.`);
     this.#emit({ event: 'deployed', succeeded: problem === undefined, problem });
     return { kind: 'deployed', succeeded: problem === undefined };

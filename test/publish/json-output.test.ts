@@ -205,12 +205,12 @@ describe('watch --json', () => {
       .split('\n')
       .slice(0, -1)
       .map((line) => parsed(watchOutput, line));
+  const poll = { timeout: 120_000, interval: 200 };
   const named = (name: string) => events().filter(({ event }) => event === name);
 
   test('prints an event a line: what was written, trouble, recovery, deployments', {
     timeout: 300_000,
   }, async () => {
-    const poll = { timeout: 120_000, interval: 200 };
     watching = start('watch', '--json', '--every', '1s', '--exec', 'echo deploying');
     try {
       await expect.poll(() => named('checking').length, poll).toBeGreaterThan(0);
@@ -229,6 +229,18 @@ describe('watch --json', () => {
       watching.process.kill('SIGTERM');
       await watching.ended;
     }
+  });
+
+  test('without --exec, prints no event of a deployment', { timeout: 300_000 }, async () => {
+    watching = start('watch', '--json', '--every', '1s');
+    service.put(1, 'second');
+    try {
+      await expect.poll(() => events().at(-1)?.event === 'checking' && named('written').length, poll).toBe(1);
+    } finally {
+      watching.process.kill('SIGTERM');
+      await watching.ended;
+    }
+    expect(named('deployed')).toEqual([]);
   });
 });
 

@@ -18,14 +18,26 @@ beforeAll(async () => {
   site = await createSite({
     'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
     'deploy.mjs': `import { appendFileSync } from 'node:fs';\nappendFileSync('deployed', 'x');\n`,
+    'finish.mjs': `import { appendFileSync, existsSync } from 'node:fs';
+process.on('SIGTERM', () => {});
+appendFileSync('deployed', 'begin ');
+setInterval(() => {
+  if (!existsSync('finish')) return;
+  appendFileSync('deployed', 'end');
+  process.exit();
+}, 50);
+`,
   });
   expect((await site.build(service.environment)).exitCode).toBe(0);
 });
 beforeEach(() => rm(join(site.directory, 'deployed'), { force: true }));
 afterEach(async () => {
   service.clearFaults();
+  // A deploy command that is left behind keeps the output of the watch open.
+  await site.write({ finish: '' });
   watching.process.kill('SIGKILL');
   await watching.ended;
+  await rm(join(site.directory, 'finish'));
 });
 afterAll(async () => {
   await site.remove();
@@ -144,6 +156,22 @@ test.skipIf(process.platform === 'win32')(
     child.kill('SIGTERM');
     expect((await ended).exitCode).toBe(143);
     await expect(fetch(url)).rejects.toThrow();
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'on SIGTERM it listens no more while its deploy command comes to an end',
+  async () => {
+    const { url, process: child, ended } = await startListening(['--exec', 'exec node finish.mjs']);
+    service.put(1, 'deployed to the end');
+    await post(url, signedCall());
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin '), { timeout: 20_000 });
+    child.kill('SIGTERM');
+    await vi.waitFor(() => expect(fetch(url)).rejects.toThrow(), { timeout: 5_000 });
+    expect(await deployed()).toBe('begin ');
+    await site.write({ finish: '' });
+    expect((await ended).exitCode).toBe(143);
+    expect(await deployed()).toBe('begin end');
   },
 );
 
