@@ -13,7 +13,7 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   const port = Number(digits);
   if (!(port <= 65_535)) return undefined;
   if (inBrackets !== undefined) return isIPv6(inBrackets) ? { host: inBrackets, port } : undefined;
-  // Digits and full stops alone would be looked up as a name, and listen where nobody expects it.
+  // Digits and full stops alone would be looked up as a name, and might listen on another address.
   return isIPv4(name) || !/^[\d.]+$/.test(name) ? { host: name, port } : undefined;
 }
 
