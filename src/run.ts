@@ -133,6 +133,10 @@ export class Run {
     return known(this.#settings, 'environment');
   }
 
+  get classFile(): string | undefined {
+    return this.#classes?.file;
+  }
+
   get manifest(): string {
     return manifestFile(this.#folders);
   }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import { astroVersion, escapesErrors } from '../astro-version.ts';
 import { cleanLogger } from '../clean-logger.ts';
@@ -42,12 +43,17 @@ import {
 
 const pollSeconds = 2;
 
+// In milliseconds: until a tool has made CSS for classes that are new.
+const stylesPause = 150;
+
 /** What the dev server needs of the run. */
 interface DevRun {
   readonly settings: Settings;
   readonly config: { base: string };
   readonly sources: SourceFolders;
   readonly urls: SiteUrls;
+  /** The file with the classes of snippets, if the site makes CSS for them. */
+  readonly classFile: string | undefined;
   open(): Promise<{ fetcher: SnippetFetcher }>;
   close(): Promise<void>;
 }
@@ -139,6 +145,18 @@ export function serveSnippets(
     if (page.includes('/_server-islands/')) hot.send(overlayMessage(failure));
     return { status: 500, kind: 'html', body: Buffer.from(errorPage(server.config.base, failure)) };
   };
+
+  // A page that has loaded without the new styles has to load again. Vite's own message does nothing, since the name of
+  // the file ends in `.html`.
+  let restyling: NodeJS.Timeout | undefined;
+  server.watcher.on('all', (_, file) => {
+    if (run.classFile === undefined || resolve(file) !== run.classFile) return;
+    clearTimeout(restyling);
+    restyling = setTimeout(() => {
+      const changed: ChangedMessage = { pages: pages.restyle() };
+      if (changed.pages.length > 0) hot.send(pageEvents.changed, changed);
+    }, stylesPause).unref();
+  });
 
   toolbar.on<ListMessage>(events.list, ({ page }) => sendSnippets(page));
   toolbar.on<RefreshMessage>(events.refresh, async ({ page, key }) => {

@@ -12,13 +12,13 @@ const pause = 100;
  * that CSS changes only when the set of classes does.
  */
 export class ClassFile {
-  readonly #file: string;
+  readonly file: string;
   readonly #names = new Set<string>();
   #written: string | undefined;
   #soon: NodeJS.Timeout | undefined;
 
   constructor(file: string) {
-    this.#file = file;
+    this.file = file;
     this.#written = this.#read();
   }
 
@@ -70,14 +70,14 @@ export class ClassFile {
     const text = `<div class="${escapeAttribute(this.names.join(' '))}"></div>\n`;
     this.#written = text;
     if (text === this.#read()) return;
-    mkdirSync(dirname(this.#file), { recursive: true });
-    writeSmallFile(this.#file, text);
+    mkdirSync(dirname(this.file), { recursive: true });
+    writeSmallFile(this.file, text);
   }
 
   /** `undefined` if there is none, as before the first build. */
   #read(): string | undefined {
     try {
-      return readFileSync(this.#file, 'utf8');
+      return readFileSync(this.file, 'utf8');
     } catch {
       return undefined;
     }
