@@ -137,8 +137,8 @@ const options = {
    */
   exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
   /**
-   * Params for every embed of a page, by its language and path: `({ page, lang }) => ({ locale: lang })`. The embed's own
-   * params win.
+   * Params for every embed of a page, by its language and path: `({ page, lang }) => ({ locale: lang ?? 'en' })`. The
+   * embed's own params win.
    *
    * @default none
    */
