@@ -28,7 +28,16 @@ import { Snippet } from 'astro-snippets/components';
     { filename: string; files: { path: string }[] },
   ];
   const names = files.map(({ path }) => path);
-  expect(names).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'llms.txt', 'docs/README.md']));
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'package.json',
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+      'llms.txt',
+      'docs/README.md',
+    ]),
+  );
   expect(
     names.filter(
       (name) =>
