@@ -283,7 +283,7 @@ describe('abort and close', () => {
        console.log('closed');`,
       );
       const { stdout } = await promisify(execFile)(process.execPath, [script], {
-        timeout: 50_000,
+        timeout: 60_000,
         env: { ...process.env, NO_PROXY: '', no_proxy: '', HTTPS_PROXY: proxy?.origin ?? '' },
       });
       expect(stdout.trim()).toBe('closed');
@@ -313,7 +313,7 @@ describe('abort and close', () => {
        console.log(ends);
        process.exit();`,
     );
-    const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 50_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 60_000 });
     expect(stdout.trim()).toBe('0');
   });
 
@@ -328,7 +328,7 @@ describe('abort and close', () => {
        // Left to itself, a connection is kept for four seconds.
        process.on('exit', () => console.log(performance.now() - closed < 3_000 ? 'ended' : 'kept alive'));`,
     );
-    const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 30_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 60_000 });
     expect(stdout.trim()).toBe('ended');
   });
 });

@@ -48,11 +48,11 @@ test('astro dev shows the children of an optional embed while its snippet does n
 
   service.put(9, '<i>nine</i>');
   await vi.waitFor(async () => expect((await view('/optional')).html).toContain('<i>nine</i>'), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
   service.unpublish(9);
   await vi.waitFor(async () => expect((await view('/optional')).html).toContain('<p><b>children</b></p>'), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
 });
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { expect, vi } from 'vitest';
 import { defaultLimits } from '../../src/client/limits.ts';
-import { astroVersion } from './installation.ts';
 import type { TestService } from './service.ts';
 import type { Site } from './site.ts';
 
@@ -13,7 +12,7 @@ export interface SiteServer {
 }
 
 // Below the time limit of a test, so that a server that does not start is named, with its output.
-const longestStart = astroVersion === 7 ? 50_000 : 250_000;
+const longestStart = 150_000;
 
 /**
  * Starts `astro dev` or `astro preview` on a port of its own, and waits until it serves.
