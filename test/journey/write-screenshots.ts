@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 const { status } = spawnSync(
   process.execPath,
-  [vitest, 'run', 'test/journey/publishing.test.ts', '-t', 'seen on the site'],
+  [vitest, 'run', 'test/journey/publishing.test.ts', '-t', 'seen by a reader'],
   {
     cwd: root,
     env: { ...process.env, SCREENSHOTS: join(root, 'docs/images') },
