@@ -7,8 +7,9 @@ import { inline } from '../../src/embed/inline.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { readEmbeds } from '../../src/snippets/file-embeds.ts';
 import { startCommand } from '../support/command.ts';
+import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { createSite, type Site, temporarySite } from '../support/site.ts';
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const escaped = (id: number) => embed(id).replaceAll('<', '&lt;');
@@ -225,6 +226,39 @@ export default defineConfig({ integrations: [snippets({ editUrl: (id) => 'https:
     expect(refreshed['index.html']?.match(/'sha256-/g)).toHaveLength(1);
     expect((await site.build(service.environment)).exitCode).toBe(0);
     expect(refreshed).toEqual(await contents());
+  });
+
+  test('has the hash of the script in the headers of its pages, where its policy is there', async () => {
+    const policy = byAstro({
+      5: { option: 'experimental: { csp: true }', headers: 'experimentalStaticHeaders' },
+      6: { option: 'security: { csp: true }', headers: 'staticHeaders' },
+      7: { option: 'security: { csp: true }', headers: 'staticHeaders' },
+    });
+    const file = byAstro({ 5: '_experimentalHeaders.json', 6: '_headers.json', 7: '_headers.json' });
+    const other = await temporarySite({
+      'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import node from '@astrojs/node';
+import snippets from 'astro-snippets';
+export default defineConfig({
+  ${policy.option},
+  adapter: node({ mode: 'standalone', ${policy.headers}: true }),
+  integrations: [snippets({ editUrl: (id) => '/' + id, editLinks: true })],
+});`,
+      'src/pages/index.astro': `<html lang="en"><head><title>Home</title></head><body>${embed(1)}</body></html>`,
+      'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
+    });
+    const { exitCode, output } = await other.build(service.environment);
+    expect(exitCode, output).toBe(0);
+    const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(await other.read(file));
+    const policies = Object.fromEntries(routes.map(({ pathname, headers }) => [pathname, headers[0]?.value]));
+    expect(policies['/']).toContain(scriptSource());
+    expect(policies['/plain']).toContain('script-src');
+    expect(policies['/plain']).not.toContain(scriptSource());
+    service.put(1, 'changed');
+    const refreshed = await startCommand(other.directory, ['refresh'], service.environment).ended;
+    expect(refreshed.exitCode, refreshed.output).toBe(0);
+    expect(await other.read('client/index.html')).toContain('<!--snippet 1-->changed<!--/snippet 1-->');
   });
 
   test('fails to build, with no page left, if editUrl is not a URL for a snippet', async () => {
