@@ -43,6 +43,13 @@ export async function startServer(
   return { url: pattern.exec(output())?.[0] ?? '', output, stop: () => end('SIGTERM') };
 }
 
+/** Fetches a page of `astro dev`, without what Astro 5 and 6 add to its elements for their toolbar. */
+export async function fetchPage(url: string): Promise<{ status: number; html: string }> {
+  const response = await fetch(url);
+  const text = await response.text();
+  return { status: response.status, html: text.replace(/ data-astro-source-(?:file|loc)="[^"]*"/g, '') };
+}
+
 /**
  * The text of a page that is shown while the service is asked, without its answer: before the client could give up its
  * first request. Tried again, because a page that was just viewed asks for nothing, and a machine may stand still.
