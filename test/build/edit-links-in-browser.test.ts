@@ -72,6 +72,10 @@ beforeAll(async () => {
   site = await createSite({
     'astro.config.mjs': config(`{ editLinks: true, editUrl: (id) => '/edit/' + id + '.html' }`),
     'src/pages/index.astro': source,
+    'src/pages/headless.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<p>Text <Snippet id={1} /></p><p>last</p>`,
     'public/edit/2.html': '<!doctype html><title>Edit</title>',
     'public/edit/8.html': '<!doctype html><title>Edit</title>',
   });
@@ -214,6 +218,28 @@ test('the links are reached by Tab, shown where the focus is, and left by Escape
   expect(await focused()).toBe('Snippets (8)');
   expect(await page.getByRole('link', { name: 'Edit snippet 1', exact: true }).count()).toBe(0);
   await expect.poll(outlines, patience).toBe(0);
+});
+
+test('a page without a head element has the links, and its last element stays the last', async () => {
+  await page.goto(`${server.url}/headless/`);
+  requests = [];
+  await page.getByRole('button', { name: 'Snippets (1)', exact: true }).click();
+  await expect.poll(outlines, patience).toBe(1);
+  expect(await page.evaluate('document.body.lastElementChild.textContent')).toBe('last');
+});
+
+test('after a navigation by script, the links are those of the new page', async () => {
+  await openPanel();
+  const navigate = (data: string) =>
+    page.evaluate(`{
+      document.getElementById('snippet-edit-links').textContent = '${data}';
+      document.dispatchEvent(new Event('astro:page-load'));
+    }`);
+  await navigate('[]');
+  expect(await page.getByRole('complementary').count()).toBe(0);
+  await navigate('[{ "id": 2, "url": "/edit/2.html", "unmarked": [] }]');
+  await page.getByRole('button', { name: 'Snippets (1)', exact: true }).click();
+  await expect.poll(outlines, patience).toBe(1);
 });
 
 test.for([1200, 360])('axe finds nothing with the panel open, at a width of %i', async (width) => {
