@@ -73,7 +73,9 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       verifier,
       styled: build.classes && new ClassChecker(directory, urls.base, build.classes),
       headers:
-        settings.html.policy === 'hash' ? new HeaderPolicies(build.routeToHeaders, urls.base) : undefined,
+        settings.html.policy === 'hash' || settings.editLinks
+          ? new HeaderPolicies(build.routeToHeaders, urls.base)
+          : undefined,
       onPlainFile: (file) => unfinished.delete(file),
       findLost(site) {
         const lost = announcements?.lost(site, scannable, urls.base) ?? [];

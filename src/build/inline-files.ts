@@ -2,16 +2,19 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { Form } from '../embed/found.ts';
 import type { Range } from '../embed/html-scanner.ts';
 import { type Content, compose, type Inlined, inline } from '../embed/inline.ts';
+import type { Replacement } from '../embed/replace.ts';
 import {
   allowInTag,
   findPolicies,
   type HeaderPolicies,
   type PolicyElement,
+  type SourceRules,
   sourcesOf,
 } from '../html/content-security-policy.ts';
 import { contentIn } from '../html/rules.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
+import type { EditLinks } from './edit-links/edit-links.ts';
 import { inTurns } from './in-turns.ts';
 import type { ScannableFile, ScannedSite, SiteFile } from './scan-site.ts';
 
@@ -34,8 +37,11 @@ export type RewriteFile = <Changed extends { file: Buffer }>(
 
 export interface InlineOptions {
   snippets: FetchedSnippets;
+  rules: SourceRules;
   /** The policies in headers, if policies are to allow what is inlined. */
   headers: HeaderPolicies | undefined;
+  /** What adds edit links to pages, if the site has them. */
+  editLinks: EditLinks | undefined;
   rewrite: RewriteFile;
   /** Called with each file once it contains no embed any more. */
   onFile(file: ScannableFile, inlined: InlinedFile): void;
@@ -64,24 +70,32 @@ export async function inlineFiles(
 
 function inlineFile(
   before: Buffer,
-  { source, embeds }: { source: ScannableFile; embeds: readonly FileEmbed[] },
+  { source, embeds: found }: { source: ScannableFile; embeds: readonly FileEmbed[] },
   bytesOf: (embed: FileEmbed) => Buffer | undefined,
-  { snippets, headers }: InlineOptions,
+  { snippets, rules, headers, editLinks }: InlineOptions,
 ): InlinedFile {
-  if (headers === undefined || source.kind !== 'html') {
-    return { ...inline(before, embeds, bytesOf), policies: [] };
+  const isPage = source.kind === 'html';
+  const linked = isPage ? editLinks?.add(before, found) : undefined;
+  const { embeds, script } = linked ?? { embeds: found };
+  const scripts = script === undefined ? [] : [script];
+  if (headers === undefined || !isPage) {
+    return { ...inline(before, embeds, bytesOf, scripts), policies: [] };
   }
   const shown = embeds.flatMap(({ form, request }) =>
     form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
   );
-  const sources = sourcesOf(shown);
+  const sources = sourcesOf(shown, rules);
   headers.allow(source.name, sources);
   const elements = findPolicies(before).filter(
     ({ start }) => !embeds.some((embed) => contains(embed, start)),
   );
-  const tags = elements.map(({ start, end, tag }) => ({ start, end, bytes: allowInTag(tag, sources) }));
-  const inlined = inline(before, embeds, bytesOf, tags);
-  const policies = inlined.otherPlaces.map((place, index) => ({ ...place, tag: elements[index]?.tag ?? '' }));
+  const tags = elements.map(({ start, end, tag }) => ({ start, end, bytes: allowInTag(tag, sources), tag }));
+  const others: (Replacement & { tag?: string })[] = [...tags, ...scripts].sort((a, b) => a.start - b.start);
+  const inlined = inline(before, embeds, bytesOf, others);
+  const policies = inlined.otherPlaces.flatMap((place, index) => {
+    const tag = others[index]?.tag;
+    return tag === undefined ? [] : { ...place, tag };
+  });
   return { ...inlined, policies };
 }
 
@@ -97,7 +111,7 @@ function composer(contentOf: (key: string) => Content | undefined): (embed: File
     if (known !== undefined) return known;
     const content = contentOf(request.key);
     if (content === undefined) return undefined;
-    const bytes = compose(content, form);
+    const bytes = compose(content, form, request.id);
     composedBytes += bytes.length;
     if (composedBytes <= maxComposedBytes) {
       const alike = composed.get(form);

@@ -12,10 +12,12 @@ import { withSources } from '../source/markdown-sources.ts';
 import type { SourceFolders } from '../source/source-files.ts';
 import type { BuildLogger } from './build-logger.ts';
 import type { ClassChecker } from './class-checker.ts';
+import type { EditLinks } from './edit-links/edit-links.ts';
 import { inlineFiles, type RewriteFile } from './inline-files.ts';
 import { type KeptFiles, keepFiles, withKeptUses } from './kept-files.ts';
 import { type CollectedEntry, FileRecorder } from './record-files.ts';
 import { type ScannableFile, type ScannedSite, scanSite } from './scan-site.ts';
+import { recordedRules } from './site-manifest.ts';
 import { describeBuild, progressLogger } from './summary.ts';
 import type { OutputVerifier } from './verify-output.ts';
 
@@ -80,6 +82,7 @@ export async function inlineSnippets(
   const uses = withKeptUses(site.uses, kept);
   if (site.files.length + lost.length + uses.length === 0) return undefined;
   await inlining.onEmbeds(site);
+  const editLinks = await openEditLinks(settings, site);
   if (sources !== undefined) {
     for (const warning of await headingWarnings(site.idsInHeadings, sources)) logger.warn(warning);
   }
@@ -93,7 +96,9 @@ export async function inlineSnippets(
   const recorder = new FileRecorder(uses, snippets, collected, missing);
   await inlineFiles(site, {
     snippets,
+    rules: recordedRules(settings),
     headers,
+    editLinks,
     rewrite,
     onFile(file, inlined) {
       verifier.check(file, inlined.file);
@@ -107,10 +112,29 @@ export async function inlineSnippets(
     keepFiles(kept, { uses, snippets, settings, recorder, verifier, rewrite, onSame });
   }
   if (site.files.length > 0) {
-    const counts = { ...fetcher.counts, missing: missing.size, withoutKey: fetcher.showsChildren };
+    const counts = {
+      ...fetcher.counts,
+      missing: missing.size,
+      withoutKey: fetcher.showsChildren,
+      linkedPages: editLinks?.pages,
+    };
     logger.info(describeBuild(site, counts, performance.now() - start));
+    if (editLinks !== undefined) logger.warn(editLinksWarning);
   }
   return recorder;
+}
+
+// Where a build is published is not known here.
+const editLinksWarning =
+  'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.';
+
+async function openEditLinks(
+  { editLinks, editUrl }: Settings,
+  { uses }: ScannedSite,
+): Promise<EditLinks | undefined> {
+  if (!editLinks || editUrl === undefined) return undefined;
+  const { EditLinks, editUrls } = await import('./edit-links/edit-links.ts');
+  return new EditLinks(editUrls(uses, editUrl));
 }
 
 /** Pages in which an embed is in a paragraph with something else. */

@@ -9,7 +9,7 @@ import {
   requestsOf,
 } from '../record/manifest.ts';
 import { dropUnusedKinds } from '../record/places.ts';
-import { renew } from '../record/refresh.ts';
+import { type Renewal, renew } from '../record/refresh.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { type SnippetUse, snippetUse } from '../snippets/file-embeds.ts';
@@ -82,6 +82,8 @@ export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): v
   const moved = requestsOf(record).map((request) => recorder.indexOf(request));
   const contents = uses.map(({ request }) => snippets.get(request.key));
   const hashes = contents.map((snippet) => snippet && hashOf(snippet.content));
+  const ids = uses.map(({ request }) => request.id);
+  const renewal: Renewal = { ids, snippets: contents, hashes, rules: recordedRules(settings) };
   const mayDiffer = hasOtherRules(record, settings);
   recorder.keepCollections(record);
   for (const page of record.files) {
@@ -91,7 +93,7 @@ export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): v
     const before = readUnchanged(file, page.hash);
     const isCurrent = !mayDiffer && places.every(({ snippet, content }) => content === hashes[snippet]);
     const now = { ...page, places };
-    const { after, next } = isCurrent ? { after: before, next: now } : renew(before, now, contents, hashes);
+    const { after, next } = isCurrent ? { after: before, next: now } : renew(before, now, renewal);
     verifier.check(file, after);
     if (after.equals(before)) {
       onSame(file, before);
@@ -120,6 +122,7 @@ export function lostOptions({ record, files }: KeptFiles, { html }: Settings, is
     sanitize: rules.sanitizes && html.sanitize === undefined,
     links: rules.links !== undefined,
     images: rules.images !== undefined,
+    editLinks: rules.editLinks !== undefined,
     classes: classes !== undefined,
     scripts: isAstro && byStrictness.indexOf(html.scripts) < byStrictness.indexOf(rules.scripts),
     strict: isAstro && rules.strict && !html.strict,

@@ -1,5 +1,6 @@
 import { asBefore, type Manifest, outputFrom } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
+import { scriptSource } from './edit-links/page-script.ts';
 import type { FileRecorder } from './record-files.ts';
 
 export interface RecordedSite {
@@ -40,7 +41,11 @@ export function siteManifest(
 }
 
 /** The rules for HTML as a manifest has them. */
-export function recordedRules({ html, images }: Pick<Settings, 'html' | 'images'>): Manifest['rules'] {
+export function recordedRules({
+  html,
+  images,
+  editLinks,
+}: Pick<Settings, 'html' | 'images' | 'editLinks'>): Manifest['rules'] {
   const { sanitize, scripts, strict, policy, links } = html;
   return {
     sanitizes: sanitize !== undefined,
@@ -49,6 +54,7 @@ export function recordedRules({ html, images }: Pick<Settings, 'html' | 'images'
     policy,
     // Absent rather than `undefined`, as in a manifest that was read.
     ...(links && { links }),
+    ...(editLinks && { editLinks: scriptSource() }),
     ...(images && { images: { hosts: [...images.hosts], assets: images.assets } }),
   };
 }

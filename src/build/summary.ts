@@ -6,10 +6,15 @@ import type { ScannedSite } from './scan-site.ts';
 /** The one line that says what a build did. */
 export function describeBuild(
   { files, uses, embeds }: ScannedSite,
-  counts: SnippetSource['counts'] & { missing: number; withoutKey: boolean },
+  counts: SnippetSource['counts'] & {
+    missing: number;
+    withoutKey: boolean;
+    /** On how many pages there are edit links, if the site has them. */
+    linkedPages?: number | undefined;
+  },
   milliseconds: number,
 ): string {
-  const { requests, retries, fallbacks, cached = 0, missing, withoutKey } = counts;
+  const { requests, retries, fallbacks, cached = 0, missing, withoutKey, linkedPages } = counts;
   const isPage = files.every(({ source }) => source.kind === 'html');
   return [
     `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`}`,
@@ -18,6 +23,7 @@ export function describeBuild(
       : `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${count(fallbacks, 'fallback')}`,
     ...(cached > 0 ? [`${cached} from the cache`] : []),
     ...(missing > 0 ? [`${count(missing, 'optional snippet')} not found`] : []),
+    ...(linkedPages === undefined ? [] : [`edit links on ${count(linkedPages, 'page')}`]),
     formatDuration(milliseconds),
   ].join(' · ');
 }

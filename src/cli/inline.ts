@@ -60,9 +60,12 @@ export async function inline(
   await inlineFolder({ from, to, manifest: file, settings, isAstro: usesAstro(root), logger });
 }
 
-/** @throws AstroError for options about what Astro alone knows: the base path, its assets and its style sheets. */
-function refuseAstroOptions({ links, images, classes }: ParsedOptions): void {
-  for (const [name, value] of Object.entries({ links, images, classes })) {
+/**
+ * @throws AstroError for options about what Astro alone knows, which are the base path, its assets and its style sheets;
+ * and for edit links, which a file that an earlier run has inlined could neither get nor lose.
+ */
+function refuseAstroOptions({ links, images, classes, editLinks }: ParsedOptions): void {
+  for (const [name, value] of Object.entries({ links, images, classes, editLinks })) {
     if (!value) continue;
     throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
   }

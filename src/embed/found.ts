@@ -16,13 +16,15 @@ export interface Form {
    * `svg foreignobject`.
    */
   around?: string | undefined;
+  /** Whether comments around the content say which snippet it is. */
+  isMarked?: true | undefined;
 }
 
 /** Equal for equal forms. Built for every embed of a site, and most are plain. */
-export function formKey({ as, layers, around = '', paragraph }: Form): string {
-  if (layers.length === 0 && around === '' && paragraph === undefined) return as;
+export function formKey({ as, layers, around = '', paragraph, isMarked }: Form): string {
+  if (layers.length === 0 && around === '' && paragraph === undefined && !isMarked) return as;
   const written = paragraph === undefined ? '' : JSON.stringify([paragraph.before, paragraph.after]);
-  return `${as} ${layers.join()} ${around} ${written}`;
+  return `${as} ${layers.join()} ${around} ${written}${isMarked ? ' marked' : ''}`;
 }
 
 /** An embed that was found in a file. All places are byte offsets. */

@@ -7,6 +7,8 @@ import { type Replacement, replace } from './replace.ts';
 export interface Content {
   html: string;
   text: string;
+  /** Whether the HTML would swallow what follows it. */
+  leavesOpen?: true | undefined;
 }
 
 /** What inlining needs to know about an embed. */
@@ -33,9 +35,14 @@ export interface Inlined<Embed> {
 /**
  * Encodes content for its place, as HTML or as text. A paragraph that contains nothing else stays around it, unless the
  * content is a block.
+ *
+ * @param id the snippet's, for a place that is marked.
  */
-export function compose(content: Content, { as, layers, paragraph }: Form): Buffer {
-  const bytes = Buffer.from(encode(content[as], layers));
+export function compose(content: Content, { as, layers, paragraph, isMarked }: Form, id?: number): Buffer {
+  const encoded = encode(content[as], layers);
+  // A second mark that is swallowed would be part of a tag, or text.
+  const marks = isMarked && id !== undefined && !(as === 'html' && content.leavesOpen);
+  const bytes = Buffer.from(marks ? `<!--snippet ${id}-->${encoded}<!--/snippet ${id}-->` : encoded);
   if (paragraph === undefined || (as === 'html' && isBlockLevel(content.html))) return bytes;
   return around(bytes, paragraph);
 }

@@ -11,11 +11,22 @@ export interface Sources {
   styles: readonly string[];
 }
 
-/** The sources that a page has to allow for everything that is inlined on it, each once. */
-export function sourcesOf(contents: Iterable<{ inlineCode: InlineCode | undefined }>): Sources {
-  const scripts = new Set<string>();
+/** Why a page may have to allow more than it does. */
+export interface SourceRules {
+  /** Code of snippets is allowed with `hash`. */
+  policy: 'none' | 'warn' | 'hash';
+  /** The source of the script for edit links, if pages have it. */
+  editLinks?: string | undefined;
+}
+
+/** The sources that a page has to allow for what is inlined on it, each once. */
+export function sourcesOf(
+  contents: Iterable<{ inlineCode: InlineCode | undefined }>,
+  { policy, editLinks }: SourceRules,
+): Sources {
+  const scripts = new Set<string>(editLinks === undefined ? [] : [editLinks]);
   const styles = new Set<string>();
-  for (const { inlineCode } of contents) {
+  for (const { inlineCode } of policy === 'hash' ? contents : []) {
     for (const source of inlineCode?.scripts ?? []) scripts.add(source);
     for (const source of inlineCode?.styles ?? []) styles.add(source);
   }

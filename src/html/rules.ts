@@ -21,6 +21,8 @@ export interface PreparedSnippet {
   warnings: string[];
   /** What the policy of a page has to allow. */
   inlineCode: InlineCode | undefined;
+  /** Whether the HTML would swallow the rest of a page. */
+  leavesOpen?: true | undefined;
   /** What is inlined as HTML in files that are no pages, if it differs: with the original URLs of images. */
   htmlElsewhere?: string | undefined;
   /** The names of its classes, if the site makes CSS for them. */
@@ -80,9 +82,9 @@ export async function applyRules(
   const placed = { request, surroundings };
   const checked = await check(shown, placed, rules);
   const warnings = [...flaws, ...checked.flaws].map((flaw) => `Snippet ${request.id} ${flaw}`);
-  const { html, inlineCode } = checked;
+  const { html, inlineCode, leavesOpen } = checked;
   const classes = rules.classes ? await findClasses(html) : undefined;
-  const prepared = { html, text: textOf(sanitized), warnings, inlineCode, classes };
+  const prepared = { html, text: textOf(sanitized), warnings, inlineCode, leavesOpen, classes };
   if (images.length === 0) return prepared;
   const htmlElsewhere = shown === linked ? undefined : await handleScripts(linked, placed, rules);
   return { ...prepared, images, htmlElsewhere };
@@ -104,12 +106,13 @@ async function check(
   shown: string,
   placed: Placed,
   rules: HtmlRules,
-): Promise<{ html: string; flaws: string[]; inlineCode: InlineCode | undefined }> {
+): Promise<Pick<PreparedSnippet, 'html' | 'inlineCode' | 'leavesOpen'> & { flaws: string[] }> {
   const html = await handleScripts(shown, placed, rules);
   const open = await findOpen(html, placed, rules);
   const inlineCode = await findCode(html, rules);
   const blocked = inlineCode && rules.policy !== 'none' && describeBlocked[rules.policy](inlineCode);
-  return { html, flaws: [open, blocked].flatMap((flaw) => flaw || []), inlineCode };
+  const flaws = [open, blocked].flatMap((flaw) => flaw || []);
+  return { html, flaws, inlineCode, leavesOpen: open === undefined ? undefined : true };
 }
 
 async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): Promise<string> {

@@ -1,6 +1,7 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type Manifest, placesIn, requestsOf } from './manifest.ts';
+import type { Place } from './places.ts';
 import type { RefreshedPage } from './refresh.ts';
 
 /** How the content of a snippet changes on some pages. */
@@ -23,8 +24,8 @@ export function diffContents(manifest: Manifest, pages: readonly RefreshedPage[]
       const placeAfter = next.places[index];
       const request = requests[place.snippet];
       if (placeAfter === undefined || request === undefined || place.content === placeAfter.content) continue;
-      const was = before.toString('utf8', place.start, place.end);
-      const is = after.toString('utf8', placeAfter.start, placeAfter.end);
+      const was = textAt(before, place);
+      const is = textAt(after, placeAfter);
       const key = JSON.stringify([place.snippet, was, is]);
       const diff = diffs.get(key) ?? { request, pages: [], before: was, after: is, patch: patchOf(was, is) };
       if (!diff.pages.includes(page.name)) diff.pages.push(page.name);
@@ -32,6 +33,12 @@ export function diffContents(manifest: Manifest, pages: readonly RefreshedPage[]
     }
   }
   return [...diffs.values()];
+}
+
+/** Without marks, which are not the service's. */
+function textAt(page: Buffer, { start, end, form }: Place): string {
+  const text = page.toString('utf8', start, end);
+  return form.isMarked ? text.replace(/<!--\/?snippet \d+-->/g, '') : text;
 }
 
 function patchOf(before: string, after: string): string {

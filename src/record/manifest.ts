@@ -28,6 +28,7 @@ const formSchema: z.ZodType<Form> = z.object({
   paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
   /** What a refresh needs to apply the same rules. */
   around: z.string().optional(),
+  isMarked: z.literal(true).optional(),
 });
 
 // Files, places and their kinds are checked without zod, which takes several times as long for so many.
@@ -53,8 +54,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** Whether it is the form of most places. */
 function isPlainForm(form: unknown): boolean {
   if (!isRecord(form) || (form['as'] !== 'html' && form['as'] !== 'text')) return false;
-  const { layers, paragraph, around } = form;
-  return Array.isArray(layers) && layers.length === 0 && paragraph === undefined && around === undefined;
+  const { layers, paragraph, around, isMarked } = form;
+  return (
+    Array.isArray(layers) &&
+    layers.length === 0 &&
+    [paragraph, around, isMarked].every((one) => one === undefined)
+  );
 }
 
 const placesSchema = z.custom<PackedPlaces>(Array.isArray);
@@ -156,7 +161,7 @@ const pendingSchema = z.object({
   hash: z.string().optional(),
 });
 
-const version = 7;
+const version = 8;
 const versionSchema = z.object({ version: z.int() });
 
 const manifestSchema = z.object({
@@ -192,6 +197,8 @@ const manifestSchema = z.object({
     scripts: z.enum(['allow', 'strip', 'error']),
     strict: z.boolean(),
     policy: z.enum(['none', 'warn', 'hash']),
+    /** The source of the script for edit links, as a policy names it, if pages have it. */
+    editLinks: z.string().optional(),
     links: z.object({ base: z.string(), trailingSlash: z.enum(['always', 'never', 'ignore']) }).optional(),
     images: z
       .object({

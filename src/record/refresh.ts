@@ -5,7 +5,7 @@ import { compose } from '../embed/inline.ts';
 import { replace } from '../embed/replace.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
-import { allowInTag, sourcesOf } from '../html/content-security-policy.ts';
+import { allowInTag, type SourceRules, sourcesOf } from '../html/content-security-policy.ts';
 import { contentIn } from '../html/rules.ts';
 import type { Progress } from '../progress.ts';
 import { entryName } from '../snippets/collection-entry.ts';
@@ -123,6 +123,7 @@ export async function planRefresh(
   const output = outputOf(file, manifest);
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
   const isOld = ({ snippet, content }: Pick<Place, 'snippet' | 'content'>) => content !== hashes[snippet];
+  const renewal = { ids: manifest.snippets.map(({ id }) => id), hashes, rules: manifest.rules };
   const plan: RefreshPlan = { pages: [], toBuild: [], stale: [] };
   const reasonForAll = reasonForStyles(manifest, snippets);
   const folders = siteFolders(file, manifest);
@@ -144,7 +145,12 @@ export async function planRefresh(
       else {
         const isPage = fileKind(page.name) === 'html';
         const shown = isPage ? snippets : snippets.map((snippet) => contentIn(false, snippet));
-        plan.pages.push({ page, before, copies, ...renew(before, { ...page, places }, shown, hashes) });
+        plan.pages.push({
+          page,
+          before,
+          copies,
+          ...renew(before, { ...page, places }, { ...renewal, snippets: shown }),
+        });
       }
     }
   }
@@ -327,21 +333,31 @@ function announceCopies(
   return [{ page: page.name, hashes: [...hashes], maxLength }];
 }
 
+/** What pages show now. All lists are in the order of the snippets. */
+export interface Renewal {
+  ids: readonly number[];
+  snippets: readonly (FetchedSnippet | undefined)[];
+  /** The hashes of what the service sent. */
+  hashes: readonly (string | undefined)[];
+  rules: SourceRules;
+}
+
 /** The page with the new contents in it, and its new state for the manifest. */
 export function renew(
   before: Buffer,
   { places, policies = [] }: UnpackedState,
-  snippets: readonly (FetchedSnippet | undefined)[],
-  hashes: readonly (string | undefined)[],
+  { ids, snippets, hashes, rules }: Renewal,
 ): { next: UnpackedState; after: Buffer } {
   const composed = places.map((shown) => {
     const { start, end, form, children = '' } = shown;
     const snippet = snippets[shown.snippet];
-    const bytes = snippet === undefined ? Buffer.from(children, 'latin1') : compose(snippet, form);
+    const bytes =
+      snippet === undefined ? Buffer.from(children, 'latin1') : compose(snippet, form, ids[shown.snippet]);
     return { start, end, bytes, shown };
   });
   const sources = sourcesOf(
     places.flatMap(({ form, snippet }) => (form.as === 'text' ? [] : (snippets[snippet] ?? []))),
+    rules,
   );
   const allowed = policies.map((policy) => ({ ...policy, bytes: allowInTag(policy.tag, sources) }));
   const pieces = [...composed, ...allowed].sort((a, b) => a.start - b.start);

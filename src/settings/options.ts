@@ -102,8 +102,14 @@ const options = {
    * @default '30m'
    */
   timeout: duration.default(defaultTimeout),
-  /** Where a snippet is edited, for the dev toolbar: a function from an id to a URL. */
+  /** Where a snippet is edited, for the dev toolbar and `editLinks`: a function from an id to a URL. */
   editUrl: functionOf<(id: string) => string>().optional(),
+  /**
+   * Adds to each page of a build that shows snippets a button that leads to where each is edited, for previews.
+   *
+   * @default false
+   */
+  editLinks: z.boolean().default(false),
   /**
    * Where answers are cached; `false` for no cache. A cache that fails never fails a build.
    *
@@ -191,10 +197,13 @@ const options = {
 
 const schema = z.strictObject(options);
 
-const checkedSchema = schema.refine(
-  ({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline),
-  { error: 'staleIfError and offline need the cache, which is false' },
-);
+const checkedSchema = schema
+  .refine(({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline), {
+    error: 'staleIfError and offline need the cache, which is false',
+  })
+  .refine(({ editLinks, editUrl }) => !editLinks || editUrl !== undefined, {
+    error: 'editLinks needs editUrl, the function that says where a snippet is edited',
+  });
 
 /** The options of `snippets()` in the Astro config. The API key is not one: it comes from the environment only. */
 export type SnippetsOptions = z.input<z.ZodObject<typeof options>>;

@@ -17,6 +17,7 @@ export interface Settings
     | 'concurrency'
     | 'timeout'
     | 'editUrl'
+    | 'editLinks'
     | 'cache'
     | 'staleIfError'
     | 'offline'
@@ -71,8 +72,8 @@ export function resolveSettings(
   environment: Environment,
   { cacheDirectory, hasPolicy = false, urls, assets }: SiteConfig = {},
 ): Settings {
-  const { ca, concurrency, timeout, editUrl, cache, staleIfError, offline, missingKey, exclude } = options;
-  const { params, sanitize, scripts, strict, csp, images, classes } = options;
+  const { ca, concurrency, timeout, editUrl, editLinks, cache, staleIfError, offline, missingKey } = options;
+  const { exclude, params, sanitize, scripts, strict, csp, images, classes } = options;
   const isCached = cache !== false && cacheDirectory !== undefined;
   const apiKey = validKey(environment[variables.apiKey] || undefined);
   return {
@@ -84,6 +85,7 @@ export function resolveSettings(
     concurrency,
     timeout,
     editUrl,
+    editLinks,
     cache,
     staleIfError,
     offline,

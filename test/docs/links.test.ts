@@ -58,7 +58,7 @@ test('a page that is published links to files that are published', () => {
       .map((file) => `${page} → ${file}`),
   );
   // In the repository: what is of use to those who have it.
-  expect(outside.filter((link) => !/ → (test\/|docs\/(decisions|images)\/|CONTRIBUTING|SECURITY)/.test(link))).toEqual(
-    [],
-  );
+  expect(
+    outside.filter((link) => !/ → (test\/|docs\/(decisions|images)\/|CONTRIBUTING|SECURITY)/.test(link)),
+  ).toEqual([]);
 });

@@ -114,6 +114,7 @@ function optionSections(): string {
 /** Where the docs say more about an option. */
 const optionPages: Record<string, string> = {
   editUrl: '[the toolbar](writing.md#the-toolbar)',
+  editLinks: '[edit links in previews](writing.md#edit-links-in-previews)',
   cache: '[when the service is down](#when-the-service-is-down)',
   staleIfError: '[when the service is down](#when-the-service-is-down)',
   missingKey: '[environment](#environment)',

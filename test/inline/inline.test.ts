@@ -459,7 +459,10 @@ describe('astro-snippets inline, with options for snippets that are not there', 
     expect((await folder.files('public'))['de/about.html']).toBe(
       '<html lang="de"><p>/de/about/ de</p></html>',
     );
-    await writeFile(join(folder.directory, 'snippets.config.js'), "export default { links: 'base' };");
-    expect(await runs(folder, ['inline', 'public'], 1)).toContain('works in Astro sites only');
+    for (const option of ["links: 'base'", "editLinks: true, editUrl: (id) => '/edit/' + id"]) {
+      await writeFile(join(folder.directory, 'snippets.config.js'), `export default { ${option} };`);
+      const refused = `\`${option.slice(0, option.indexOf(':'))}\` works in Astro sites only`;
+      expect(await runs(folder, ['inline', 'public'], 1)).toContain(refused);
+    }
   });
 });

@@ -111,6 +111,7 @@ describe('the options of an earlier build that this run does not have are named,
     ['sanitize', { rules: { ...rules, sanitizes: true } }],
     ['links', { rules: { ...rules, links } }],
     ['images', { rules: { ...rules, images } }],
+    ['editLinks', { rules: { ...rules, editLinks: "'sha256-a'" } }],
     ['classes', { classes: ['big'] }],
   ])('%s, in any project', async (option, build) => {
     expect(await runsAfter(build)).toBe(option);

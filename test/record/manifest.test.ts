@@ -85,9 +85,9 @@ test.each<[string, Partial<Record<keyof Manifest, unknown>>]>([
   ['no collections', { collections: undefined }],
 ])('a manifest with %s is damaged', async (_what, more) => {
   const files = small.files.map(({ name, hash, places }) => [name, hash, places]);
-  await writeFile(file, JSON.stringify({ version: 7, ...small, files }));
+  await writeFile(file, JSON.stringify({ version: 8, ...small, files }));
   expect((await readManifest(file)).flaw).toBeUndefined();
-  await writeFile(file, JSON.stringify({ version: 7, ...small, files, ...more }));
+  await writeFile(file, JSON.stringify({ version: 8, ...small, files, ...more }));
   expect(await readManifest(file)).toEqual({ flaw: 'damaged' });
 });
 
@@ -96,7 +96,7 @@ const embed = { snippet: 0, start: 3, end: 6, content: 'x' };
 const older = { ...frame, snippets: [{ id: 1, content }] };
 
 test.each<[string, string, string]>([
-  ['that is cut off', JSON.stringify({ version: 7, ...small }).slice(0, 99), 'damaged'],
+  ['that is cut off', JSON.stringify({ version: 8, ...small }).slice(0, 99), 'damaged'],
   ['that is empty', '', 'damaged'],
   ['of another shape', '{}', 'damaged'],
   [
@@ -117,7 +117,7 @@ test.each<[string, string, string]>([
     }),
     'other-version',
   ],
-  ['of a later version', '{"version":8}', 'other-version'],
+  ['of a later version', '{"version":9}', 'other-version'],
 ])('a manifest %s cannot be used, and is %s', async (_what, text, flaw) => {
   await writeFile(file, text);
   expect(await readManifest(file)).toEqual({ flaw });

@@ -1,0 +1,177 @@
+import { cleanText } from '../../client/clean-text.ts';
+import type { Form } from '../../embed/found.ts';
+import { attributesOf, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
+import type { Replacement } from '../../embed/replace.ts';
+import { userError } from '../../failures/user-error.ts';
+import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
+import { pageScript } from './page-script.ts';
+
+/** What the script reads of a snippet. */
+interface LinkedSnippet {
+  id: number;
+  url: string;
+  /** The places of the page that cannot be marked: `<title>`, `alt of <img>`. */
+  unmarked: string[];
+}
+
+/** A page whose places are marked, and the script for it. */
+interface LinkedPage {
+  embeds: FileEmbed[];
+  script: Replacement;
+}
+
+/**
+ * Where each snippet is edited, by its id.
+ *
+ * @throws AstroError if the function throws, or returns anything but a URL.
+ */
+export function editUrls(
+  uses: readonly Pick<SnippetUse, 'request'>[],
+  editUrl: (id: string) => string,
+): ReadonlyMap<number, string> {
+  const ids = new Set(uses.map(({ request }) => request.id));
+  return new Map([...ids].map((id) => [id, urlOf(id, editUrl)]));
+}
+
+function urlOf(id: number, editUrl: (id: string) => unknown): string {
+  let url: unknown;
+  try {
+    url = editUrl(String(id));
+  } catch (error) {
+    const reason = cleanText(String((error as Error)?.message ?? error));
+    throw userError('invalid-options', `The function editUrl failed for snippet ${id}: ${reason}`);
+  }
+  if (typeof url === 'string' && isWebUrl(url)) return url;
+  const returned = typeof url === 'string' ? `"${cleanText(url)}"` : `a value of type ${typeof url}`;
+  throw userError(
+    'invalid-options',
+    `The function editUrl returned ${returned} for snippet ${id}, which is no URL that a page can link to.`,
+    'It has to return a URL that begins with https:// or http://, or one of the site, such as "/edit/42".',
+  );
+}
+
+function isWebUrl(url: string): boolean {
+  // A URL of the site's own is relative to any page.
+  const base = 'https://site.invalid/';
+  return URL.canParse(url, base) && /^https?:$/.test(new URL(url, base).protocol);
+}
+
+/** Adds to pages what leads from the snippets that they show to where each is edited. */
+export class EditLinks {
+  readonly #urls: ReadonlyMap<number, string>;
+  readonly #marked = new Map<Form, Form>();
+  /** The number of pages so far. */
+  pages = 0;
+
+  constructor(urls: ReadonlyMap<number, string>) {
+    this.#urls = urls;
+  }
+
+  /**
+   * Marks the places of a page, as far as a browser reads a comment there.
+   *
+   * @param page as it is before anything is inlined.
+   * @returns `undefined` for what is only part of a page.
+   */
+  add(page: Buffer, embeds: readonly FileEmbed[]): LinkedPage | undefined {
+    const { scriptAt, unmarked } = readPage(page.toString('latin1'), embeds);
+    if (scriptAt === undefined) return undefined;
+    this.pages += 1;
+    const linked = new Map<number, LinkedSnippet>();
+    for (const embed of embeds) {
+      const { id } = embed.request;
+      const snippet = linked.get(id) ?? { id, url: this.#urls.get(id) ?? '', unmarked: [] };
+      linked.set(id, snippet);
+      const place = unmarked.get(embed);
+      if (place !== undefined && !snippet.unmarked.includes(place)) snippet.unmarked.push(place);
+    }
+    return {
+      embeds: embeds.map((embed) =>
+        unmarked.has(embed) ? embed : { ...embed, form: this.#markedForm(embed.form) },
+      ),
+      script: { start: scriptAt, end: scriptAt, bytes: elements([...linked.values()]) },
+    };
+  }
+
+  /** One for all embeds that share a form, since what is composed is remembered by it. */
+  #markedForm(form: Form): Form {
+    const marked = this.#marked.get(form) ?? { ...form, isMarked: true };
+    this.#marked.set(form, marked);
+    return marked;
+  }
+}
+
+function elements(snippets: readonly LinkedSnippet[]): Buffer {
+  const data = JSON.stringify(snippets).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return Buffer.from(
+    `<script type="application/json" id="snippet-edit-links">${data}</script><script type="module">${pageScript()}</script>`,
+  );
+}
+
+interface ReadPage {
+  /** Where the script belongs; `undefined` for what is only part of a page. */
+  scriptAt: number | undefined;
+  /** The places that cannot be marked, each as people call it. */
+  unmarked: Map<FileEmbed, string>;
+}
+
+/** @param page as Latin-1. */
+function readPage(page: string, embeds: readonly FileEmbed[]): ReadPage {
+  const unmarked = new Map<FileEmbed, string>();
+  const starts = embeds.map(({ start }) => start);
+  let headEnd: number | undefined;
+  let bodyStart: number | undefined;
+  let isDocument = false;
+  let hasFrames = false;
+  let next = 0;
+  // Both the embeds and what the walk comes across are in the order of the page.
+  const embedsIn = ({ start, end }: Range): FileEmbed[] => {
+    while ((starts[next] ?? Infinity) < start) next += 1;
+    let last = next;
+    while ((starts[last] ?? Infinity) < end) last += 1;
+    return embeds.slice(next, last);
+  };
+  walk<string>(page, '', {
+    open(tag) {
+      const { name, start, end } = tag;
+      if (name === 'body') bodyStart ??= start;
+      if (name === 'html' || name === 'head' || name === 'body') isDocument = true;
+      if (name === 'frameset') hasFrames = true;
+      for (const embed of embedsIn({ start: start + 1, end })) {
+        unmarked.set(embed, attributeAt(page, tag, embed.start));
+      }
+      return name;
+    },
+    close(name, { start }, _context, isImplied) {
+      if (name === 'head' && !isImplied) headEnd ??= start;
+    },
+    text(range, holder, kind) {
+      for (const embed of embedsIn(range)) if (kind !== 'text') unmarked.set(embed, `<${latin1(holder)}>`);
+    },
+    comment({ start, end }) {
+      if (/^<!doctype\b/i.test(page.slice(start, end))) isDocument = true;
+    },
+  });
+  const ends = [headEnd, bodyStart].filter((at) => at !== undefined);
+  const scriptAt = isDocument && !hasFrames ? Math.min(page.length, ...ends) : undefined;
+  return { scriptAt, unmarked };
+}
+
+/** The attribute that contains an offset. */
+function attributeAt(page: string, tag: Tag, offset: number): string {
+  const attributes = attributesOf(page, tag);
+  const found = attributes.find(({ start, end }) => start <= offset && offset < end);
+  // What the many <meta> elements of a page are about.
+  const about = attributes.find(
+    ({ name }) => tag.name === 'meta' && (name === 'name' || name === 'property'),
+  );
+  const more = about === undefined ? '' : ` ${about.name}="${page.slice(about.start, about.end)}"`;
+  return latin1(`${found?.name ?? 'attribute'} of <${tag.name}${more}>`);
+}
+
+function latin1(text: string): string {
+  return Buffer.from(text, 'latin1').toString();
+}

@@ -1,0 +1,273 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { EditLinks, editUrls } from '../../src/build/edit-links/edit-links.ts';
+import { scriptSource } from '../../src/build/edit-links/page-script.ts';
+import { createRequest } from '../../src/client/snippet-request.ts';
+import { inline } from '../../src/embed/inline.ts';
+import { parseOptions } from '../../src/settings/options.ts';
+import { readEmbeds } from '../../src/snippets/file-embeds.ts';
+import { startCommand } from '../support/command.ts';
+import { byAstro } from '../support/installation.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site, temporarySite } from '../support/site.ts';
+
+const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
+const escaped = (id: number) => embed(id).replaceAll('<', '&lt;');
+
+/** What edit links make of a page, with `…` in the place of the script; `undefined` if they add nothing. */
+function linked(page: string): { page: string; data: unknown } | undefined {
+  const bytes = Buffer.from(page);
+  const { embeds } = readEmbeds({ name: 'index.html', bytes, kind: 'html' }, new Map());
+  const urls = new Map(embeds.map(({ request: { id } }) => [id, `https://edit.example/${id}`]));
+  const added = new EditLinks(urls).add(bytes, embeds);
+  if (added === undefined) return undefined;
+  const marks = (isMarked: true | undefined) => Buffer.from(isMarked ? '[marked]' : '[plain]');
+  const { file } = inline(bytes, added.embeds, ({ form }) => marks(form.isMarked), [added.script]);
+  const [, data = ''] = /id="snippet-edit-links">(.*?)<\/script>/.exec(file.toString()) ?? [];
+  return {
+    page: file
+      .toString()
+      .replace(/<script type="application\/json" id[\s\S]*?<\/script><script[\s\S]*?<\/script>/, '…'),
+    data: JSON.parse(data),
+  };
+}
+
+const snippet = (id: number, ...unmarked: string[]) => ({ id, url: `https://edit.example/${id}`, unmarked });
+
+describe('the script for edit links is', () => {
+  test.for([
+    ['at the end of the head', '<head></head><body>*</body>', '<head>…</head><body>*</body>'],
+    ['before a body without a head', '<html><body>*</body></html>', '<html>…<body>*</body></html>'],
+    [
+      'before a body whose head has no end tag',
+      '<head><title>t</title><body>*',
+      '<head><title>t</title>…<body>*',
+    ],
+    ['at the end of a page that has only a doctype', '<!doctype html><p>a *', '<!doctype html><p>a *…'],
+    [
+      'not at a tag in a comment, a script, a title or an attribute',
+      '<head><!--</head>--><script>"</head>"</script><title></head></title><meta content="</head>"></head><body>*',
+      '<head><!--</head>--><script>"</head>"</script><title></head></title><meta content="</head>">…</head><body>*',
+    ],
+  ] as const)('%s', ([_where, page, expected]) => {
+    expect(linked(page.replace('*', embed(1)))?.page).toBe(expected.replace('*', '[marked]'));
+  });
+
+  test.for([
+    ['part of a page', `<p>a ${embed(1)}</p>`],
+    [
+      'a frameset',
+      `<!doctype html><html><head><title>${embed(1)}</title></head><frameset></frameset></html>`,
+    ],
+  ] as const)('not in %s', ([_what, page]) => {
+    expect(linked(page)).toBeUndefined();
+  });
+});
+
+describe('with edit links, places are marked where a browser reads a comment:', () => {
+  test.for([
+    ['an element', `<p>a ${embed(1)}</p>`],
+    ['a paragraph of Markdown', `<p>${embed(1)}</p>`],
+    ['a table', `<table>${embed(1)}</table>`],
+    ['a select', `<select><option>${embed(1)}</option></select>`],
+    ['SVG', `<svg><g>${embed(1)}</g></svg>`],
+    ['text of an element', `<h1>${escaped(1)}</h1>`],
+    ['an element with as="text"', '<p>a <snippet-embed id="1" as="text"></snippet-embed></p>'],
+  ] as const)('%s', ([_where, html]) => {
+    const result = linked(`<body>${html}</body>`);
+    expect(result?.page).toContain('[marked]');
+    expect(result?.data).toEqual([snippet(1)]);
+  });
+
+  test.for([
+    ['<title>', `<title>${embed(1)}</title>`],
+    ['<title>', `<title>${escaped(1)}</title>`],
+    ['<textarea>', `<textarea>${embed(1)}</textarea>`],
+    ['alt of <img>', `<img alt='${embed(1)}'>`],
+    ['srcdoc of <iframe>', `<iframe srcdoc='${embed(1)}'></iframe>`],
+    ['content of <meta name="ü">', `<meta name="ü" content='${embed(1)}'>`],
+    ['<script>', `<script type="application/ld+json">{"a":"${embed(1).replaceAll('"', '\\"')}"}</script>`],
+  ] as const)('not in %s, which is named: %s', ([place, html]) => {
+    const result = linked(`<body>${html}</body>`);
+    expect(result?.page).toContain('[plain]');
+    expect(result?.data).toEqual([snippet(1, place)]);
+  });
+
+  test('each snippet of a page is named once, with its places that are not marked', () => {
+    const page = `<head><title>${embed(2)}</title></head><body>${embed(1)}<img alt='${embed(2)}'><img alt='${embed(2)}'>${embed(2)}</body>`;
+    expect(linked(page)?.data).toEqual([snippet(2, '<title>', 'alt of <img>'), snippet(1)]);
+  });
+});
+
+describe('editUrl', () => {
+  const uses = [{ request: createRequest(42) }];
+  test.for(['https://cms.example/42', 'http://localhost:1/42', '/edit/42', '?edit=42'])(
+    'may return %s',
+    (url) => {
+      expect(editUrls(uses, () => url)).toEqual(new Map([[42, url]]));
+    },
+  );
+  test.for<[what: string, editUrl: () => unknown, message: string]>([
+    ['a javascript: URL', () => 'javascript:alert(1)', 'returned "javascript:alert(1)" for snippet 42'],
+    ['text that is no URL', () => 'https://', 'returned "https://" for snippet 42'],
+    ['nothing', () => undefined, 'returned a value of type undefined for snippet 42'],
+    ['a promise', async () => 'https://cms.example/42', 'returned a value of type object for snippet 42'],
+  ])('fails the build if it returns %s', ([_what, editUrl, message]) => {
+    expect(() => editUrls(uses, editUrl as () => string)).toThrow(`The function editUrl ${message}`);
+  });
+  test('fails the build with its own message if it throws', () => {
+    const editUrl = () => {
+      throw new Error('no such id');
+    };
+    expect(() => editUrls(uses, editUrl)).toThrow('The function editUrl failed for snippet 42: no such id');
+  });
+  test('is required by editLinks', () => {
+    expect(() => parseOptions({ editLinks: true })).toThrow('editLinks needs editUrl');
+    expect(parseOptions({ editLinks: true, editUrl: (id: string) => `/${id}` }).editLinks).toBe(true);
+    expect(parseOptions({}).editLinks).toBe(false);
+  });
+});
+
+describe('a site with edit links', () => {
+  let service: TestService;
+  let site: Site;
+  const csp = `http-equiv="content-security-policy" content="default-src 'none'"`;
+
+  beforeAll(async () => {
+    service = await startTestService({});
+    site = await createSite({
+      'astro.config.mjs': config('editLinks: true'),
+      'src/pages/index.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html lang="en"><head><meta ${csp}><title>{<Snippet id={1} />} page</title></head><body>
+<p id="text">Says <Snippet id={1} />.</p><div id="html"><Snippet id={2} /></div>
+<Snippet id={3} optional>no banner</Snippet><footer><Snippet id={4} /></footer></body></html>`,
+      'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
+      'src/pages/feed.xml.ts': `export const GET = () => new Response('<?xml version="1.0"?><feed><entry>&lt;snippet-embed id="2">&lt;/snippet-embed></entry></feed>');`,
+      'src/pages/markdown.md': `Before\n\n${embed(2)}\n\nAfter ${embed(1)}`,
+    });
+  });
+  beforeEach(() => {
+    service.put(1, 'one');
+    service.put(2, '<p>two</p>');
+    service.unpublish(3);
+    service.put(4, '<b>four</b><!-- open');
+  });
+  afterAll(async () => {
+    await site.remove();
+    await service.close();
+  });
+
+  function config(options: string): string {
+    return `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ integrations: [snippets({ editUrl: (id) => 'https://edit.example/' + id, ${options} })] });`;
+  }
+
+  async function contents(folder = 'dist'): Promise<Record<string, string>> {
+    const names = await site.list(folder);
+    const texts = await Promise.all(names.map((name) => site.read(join('..', folder, name))));
+    return Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']));
+  }
+
+  test('has marks around snippets on its pages, and nothing new anywhere else', async () => {
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode, output).toBe(0);
+    expect(output).toContain('edit links on 2 pages');
+    expect(output).toContain('Edit links are on (editLinks: true)');
+    const { 'index.html': page = '', ...others } = await contents();
+    expect(page).toContain('<title>one page</title>');
+    expect(page).toContain('<p id="text">Says <!--snippet 1-->one<!--/snippet 1-->.</p>');
+    expect(page).toContain('<div id="html"><!--snippet 2--><p>two</p><!--/snippet 2--></div>');
+    expect(page).toContain('no banner');
+    expect(page).not.toContain('<!--snippet 3-->');
+    // It would swallow the second mark.
+    expect(page).toContain('<footer><b>four</b><!-- open</footer>');
+    expect(page.split('id="snippet-edit-links"')).toHaveLength(2);
+    expect(page).toContain(`script-src ${scriptSource()}`);
+    expect(others['markdown/index.html']).toContain('<!--snippet 2--><p>two</p><!--/snippet 2-->');
+    await site.write({ 'astro.config.mjs': config('editLinks: false') });
+    expect((await site.build(service.environment)).output).not.toContain('ditLinks');
+    const without = await contents();
+    for (const name of ['plain/index.html', 'feed.xml']) expect(without[name]).toBe(others[name]);
+    // Nothing but the script, its hash and the comments is different.
+    const taken = page
+      .replace(
+        /<script type="application\/json" id="snippet-edit-links">[\s\S]*?<\/script><script type="module">[\s\S]*?<\/script>/,
+        '',
+      )
+      .replace(/<!--\/?snippet \d+-->/g, '')
+      .replace(/<meta http-equiv[^>]*>/, '<meta>');
+    expect(taken).toBe(without['index.html']?.replace(/<meta http-equiv[^>]*>/, '<meta>'));
+  });
+
+  test('is refreshed to the bytes of a full build', async () => {
+    await site.write({ 'astro.config.mjs': config('editLinks: true') });
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    service.put(1, '1 < 2 & 3');
+    service.put(2, '<ul><li>two</li></ul><textarea>');
+    service.put(3, '<script>document.title = "three";</script>');
+    service.put(4, '<b>four</b>');
+    const run = (...flags: string[]) =>
+      startCommand(site.directory, ['refresh', ...flags], service.environment).ended;
+    const preview = await run('--dry-run');
+    expect(preview.output).toContain('    -one\n    +1 < 2 & 3\n');
+    expect(preview.output).not.toContain('<!--snippet');
+    const { exitCode, output } = await run();
+    expect(exitCode, output).toBe(0);
+    const refreshed = await contents();
+    expect(refreshed['index.html']).toContain('Says <!--snippet 1-->1 < 2 & 3<!--/snippet 1-->.');
+    expect(refreshed['index.html']).toContain('<div id="html"><ul><li>two</li></ul><textarea></div>');
+    expect(refreshed['index.html']).toContain('<!--snippet 3--><script>');
+    expect(refreshed['index.html']).toContain('<!--snippet 4--><b>four</b><!--/snippet 4-->');
+    // The site does not allow code of snippets, with edit links or without.
+    expect(refreshed['index.html']?.match(/'sha256-/g)).toHaveLength(1);
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    expect(refreshed).toEqual(await contents());
+  });
+
+  test('has the hash of the script in the headers of its pages, where its policy is there', async () => {
+    const policy = byAstro({
+      5: { option: 'experimental: { csp: true }', headers: 'experimentalStaticHeaders' },
+      6: { option: 'security: { csp: true }', headers: 'staticHeaders' },
+      7: { option: 'security: { csp: true }', headers: 'staticHeaders' },
+    });
+    const file = byAstro({ 5: '_experimentalHeaders.json', 6: '_headers.json', 7: '_headers.json' });
+    const other = await temporarySite({
+      'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import node from '@astrojs/node';
+import snippets from 'astro-snippets';
+export default defineConfig({
+  ${policy.option},
+  adapter: node({ mode: 'standalone', ${policy.headers}: true }),
+  integrations: [snippets({ editUrl: (id) => '/' + id, editLinks: true })],
+});`,
+      'src/pages/index.astro': `<html lang="en"><head><title>Home</title></head><body>${embed(1)}</body></html>`,
+      'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
+    });
+    const { exitCode, output } = await other.build(service.environment);
+    expect(exitCode, output).toBe(0);
+    const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(await other.read(file));
+    const policies = Object.fromEntries(routes.map(({ pathname, headers }) => [pathname, headers[0]?.value]));
+    expect(policies['/']).toContain(scriptSource());
+    expect(policies['/plain']).toContain('script-src');
+    expect(policies['/plain']).not.toContain(scriptSource());
+    service.put(1, 'changed');
+    const refreshed = await startCommand(other.directory, ['refresh'], service.environment).ended;
+    expect(refreshed.exitCode, refreshed.output).toBe(0);
+    expect(await other.read('client/index.html')).toContain('<!--snippet 1-->changed<!--/snippet 1-->');
+  });
+
+  test('fails to build, with no page left, if editUrl is not a URL for a snippet', async () => {
+    await site.write({
+      'astro.config.mjs': config(`editLinks: true, editUrl: (id) => id === '2' ? 'edit:2' : '/' + id`),
+    });
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode).toBe(1);
+    expect(output).toContain('The function editUrl returned "edit:2" for snippet 2');
+    expect(await site.list()).not.toContain('index.html');
+  });
+});
