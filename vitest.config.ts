@@ -4,9 +4,10 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/.sites/**', 'test/long/**'],
-    // Building a site takes seconds, and two at a time is what a small machine bears.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Building a site takes seconds, and two at a time is what a small machine bears. The limits are for what never ends:
+    // they must not fail on a machine that is busy with something else.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
   },
 });

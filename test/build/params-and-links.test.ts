@@ -6,7 +6,7 @@ import { adaptLinks, type LinkRules } from '../../src/html/links.ts';
 import { canonicalPath, pathOfFile, type SiteUrls } from '../../src/settings/site-urls.ts';
 import { pageParams } from '../../src/snippets/page-params.ts';
 import { startCommand } from '../support/command.ts';
-import { startServer } from '../support/server.ts';
+import { fetchPage, startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
 
@@ -102,11 +102,7 @@ test('astro dev passes the same params and adapts links in the same way as a bui
   service.put(2, links);
   const dev = await startServer(site, 'dev', service.environment);
   try {
-    const html = async (path: string) => {
-      const text = await (await fetch(dev.url + path)).text();
-      // What some versions of Astro add for the dev toolbar.
-      return text.replace(/ data-astro-source-(?:file|loc)="[^"]*"/g, '');
-    };
+    const html = async (path: string) => (await fetchPage(dev.url + path)).html;
     const english = await html('/docs/');
     expectPages(english, await html('/docs/de/about/'));
     expect(english).toContain(adapted);

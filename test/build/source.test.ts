@@ -34,7 +34,7 @@ const overlayOf = async (url: string) => {
   const page = await browser.newPage();
   await page.goto(url);
   const overlay = page.locator('vite-error-overlay');
-  await overlay.waitFor({ state: 'attached', timeout: 30_000 });
+  await overlay.waitFor({ state: 'attached', timeout: 60_000 });
   const text = await overlay.evaluate((element) => element.shadowRoot?.textContent);
   await page.close();
   return text;

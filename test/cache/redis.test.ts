@@ -60,7 +60,7 @@ test.skipIf(noRedis)('a build succeeds with one warning if Redis stops while it 
   // The first requests are in progress, so their answers can no longer be stored.
   await expect
     .poll(() => service.faults.latency && service.requests().length > before, {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 20,
     })
     .toBe(true);

@@ -124,7 +124,7 @@ describe('a site that shows snippets through a collection alone', () => {
     const dev = await startServer(site, 'dev', service.environment);
     try {
       await vi.waitFor(async () => expect(await (await fetch(dev.url)).text()).toContain('a new imprint'), {
-        timeout: 30_000,
+        timeout: 60_000,
       });
     } finally {
       await dev.stop();

@@ -115,7 +115,7 @@ test('a page reloads only when a snippet that it shows has changed', async () =>
   const markdown = await open('/post');
   for (const content of ['changed', 'four']) {
     service.put(4, content);
-    await markdown.page.locator('body', { hasText: content }).waitFor({ timeout: 15_000 });
+    await markdown.page.locator('body', { hasText: content }).waitFor({ timeout: 60_000 });
   }
   // Time for a reload that came too much.
   await seconds(3);
@@ -126,7 +126,7 @@ test('a page reloads when a snippet changes in what it has fetched by a script',
   const { page } = await open('/fetching');
   await page.locator('#data', { hasText: 'five' }).waitFor();
   service.put(5, 'changed');
-  await page.locator('#data', { hasText: 'changed' }).waitFor({ timeout: 15_000 });
+  await page.locator('#data', { hasText: 'changed' }).waitFor({ timeout: 60_000 });
 });
 
 test('while the service is down, no open page reloads; all of them recover by themselves, and each failure is logged once', async () => {
@@ -154,8 +154,8 @@ test('while the service is down, no open page reloads; all of them recover by th
   expect(dev.output()).not.toMatch(/build again/i);
 
   gate.isShut = false;
-  await failing.page.locator('#s2', { hasText: 'two' }).waitFor({ timeout: 30_000 });
-  await children.page.locator('#s3', { hasText: 'three' }).waitFor({ timeout: 30_000 });
+  await failing.page.locator('#s2', { hasText: 'two' }).waitFor({ timeout: 60_000 });
+  await children.page.locator('#s3', { hasText: 'three' }).waitFor({ timeout: 60_000 });
   expect(pages.map(({ loads }) => loads())).toEqual([1, 3, 3]);
 });
 
@@ -166,7 +166,7 @@ test('a failure that changes is logged again, and one that is over is not', asyn
   expect(await view()).toBe(500);
   expect(failures()).toBe(1);
   service.put(60_000, 'here');
-  await vi.waitFor(async () => expect(await view()).toBe(200), { timeout: 15_000, interval: 500 });
+  await vi.waitFor(async () => expect(await view()).toBe(200), { timeout: 60_000, interval: 500 });
   Object.assign(service.faults, { failing: 1, only: [60_000] });
   // Known content is shown: only a snippet without content fails.
   expect(await view()).toBe(200);
@@ -179,7 +179,7 @@ test('a failure that changes is logged again, and one that is over is not', asyn
       await fetch(`${dev.url}/changing`);
       expect(count(/\n {4}on \/changing\n/)).toBe(2);
     },
-    { timeout: 30_000, interval: 500 },
+    { timeout: 60_000, interval: 500 },
   );
   service.clearFaults();
 });
@@ -202,9 +202,9 @@ test('a page with a snippet that contains the API key is an error, without the k
   expect(count(/The API key was found in snippet 70/)).toBe(1);
   expect(dev.output()).toMatch(/published-key/);
   service.put(70, 'clean');
-  await page.locator('#s70', { hasText: 'clean' }).waitFor({ timeout: 15_000 });
+  await page.locator('#s70', { hasText: 'clean' }).waitFor({ timeout: 60_000 });
   // A failure that was over is logged again.
   service.put(70, key);
-  await page.locator('vite-error-overlay').waitFor({ state: 'attached', timeout: 15_000 });
+  await page.locator('vite-error-overlay').waitFor({ state: 'attached', timeout: 60_000 });
   expect(count(/The API key was found in snippet 70/)).toBe(2);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { lookOf } from '../../src/dev/look.ts';
-import { type SiteServer, startServer } from '../support/server.ts';
+import { fetchPage, type SiteServer, startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site } from '../support/site.ts';
 
@@ -29,10 +29,7 @@ afterAll(async () => {
   await service.close();
 });
 
-const view = async (path: string) => {
-  const response = await fetch(dev.url + path);
-  return { status: response.status, html: await response.text() };
-};
+const view = (path: string) => fetchPage(dev.url + path);
 
 test('astro dev shows the children of an optional embed while its snippet does not exist, with one warning', async () => {
   for (let views = 0; views < 2; views += 1) {
@@ -48,11 +45,11 @@ test('astro dev shows the children of an optional embed while its snippet does n
 
   service.put(9, '<i>nine</i>');
   await vi.waitFor(async () => expect((await view('/optional')).html).toContain('<i>nine</i>'), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
   service.unpublish(9);
   await vi.waitFor(async () => expect((await view('/optional')).html).toContain('<p><b>children</b></p>'), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
 });
 
@@ -76,7 +73,7 @@ import { Snippet } from 'astro-snippets/components';
   try {
     running = await startServer(other, 'dev', { ...service.environment, SNIPPETS_API_KEY: '' });
     const { url } = running;
-    const html = async (path: string) => (await fetch(url + path)).text();
+    const html = async (path: string) => (await fetchPage(url + path)).html;
     for (let views = 0; views < 2; views += 1) {
       expect(await html('/')).toContain('<p><b>children</b></p>');
       expect(await html('/other')).toContain('<p>other</p>');

@@ -35,7 +35,7 @@ test.for(['Tailwind 4', 'UnoCSS'] as const)(
         const { backgroundColor, padding } = getComputedStyle(element);
         return `${backgroundColor} ${padding}`;
       });
-    const patience = { timeout: 30_000, interval: 200 };
+    const patience = { timeout: 60_000, interval: 200 };
     try {
       await page.goto(dev.url);
       await vi.waitFor(async () => expect(await style()).toBe('rgb(250, 200, 5) 7px'), patience);

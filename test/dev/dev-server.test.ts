@@ -165,7 +165,7 @@ describe('astro dev inlines snippets in', () => {
   test('responses of other middleware, written in pieces with encodings and callbacks', async () => {
     const called = async (...names: string[]) => {
       for (const name of names) {
-        await vi.waitFor(() => expect(dev.output()).toContain(`CALLED ${name}.`), { timeout: 15_000 });
+        await vi.waitFor(() => expect(dev.output()).toContain(`CALLED ${name}.`), { timeout: 60_000 });
         expect(dev.output().match(new RegExp(`CALLED ${name}\\.`, 'g')), name).toHaveLength(1);
       }
     };
@@ -203,7 +203,7 @@ describe('astro dev inlines snippets in', () => {
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(bytes.toString('latin1')).toBe('café <snippet-embed id="1"></snippet-embed>');
     await vi.waitFor(() => expect(dev.output()).toMatch(/CALLED plain write\.[\s\S]*CALLED plain end\./), {
-      timeout: 15_000,
+      timeout: 60_000,
     });
   });
   test('a page from memory, without waiting for the service, once its snippets were fetched', async () => {
@@ -221,7 +221,7 @@ async function watching(): Promise<void> {
       await site.write({ [`src/pages/_probe-${probes++}.txt`]: '' });
       expect(dev.output()).toMatch(/SEEN .*_probe-/);
     },
-    { timeout: 30_000, interval: 200 },
+    { timeout: 60_000, interval: 200 },
   );
 }
 
@@ -242,9 +242,9 @@ test('astro dev reloads an open page when a snippet changes', async () => {
   await page.goto(`${siteUrl}/`);
   expect(await page.locator('#one').textContent()).toBe('first words');
   await publishOnWebsite(1, '<b>second words</b>');
-  await page.locator('#one', { hasText: 'second words' }).waitFor({ timeout: 15_000 });
+  await page.locator('#one', { hasText: 'second words' }).waitFor({ timeout: 60_000 });
   service.put(1, '<b>first words</b>');
-  await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 15_000 });
+  await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 60_000 });
 });
 
 test('astro dev shows a change of a snippet, whatever cache.maxAge is', async () => {
@@ -260,7 +260,7 @@ test('astro dev shows a change of a snippet, whatever cache.maxAge is', async ()
     expect(await (await fetch(url)).text()).toContain('kept');
     service.put(9, 'published since');
     await vi.waitFor(async () => expect(await (await fetch(url)).text()).toContain('published since'), {
-      timeout: 15_000,
+      timeout: 60_000,
       interval: 500,
     });
   } finally {
@@ -289,7 +289,7 @@ describe('the error overlay', () => {
       expect(text).toContain(part);
     }
     service.put(500, '<i>here at last</i>');
-    await page.locator('#late', { hasText: 'here at last' }).waitFor({ timeout: 15_000 });
+    await page.locator('#late', { hasText: 'here at last' }).waitFor({ timeout: 60_000 });
     expect(await overlay().count()).toBe(0);
   });
 
@@ -301,7 +301,7 @@ describe('the error overlay', () => {
     });
     // A new file becomes a page when the server has seen it.
     await vi.waitFor(async () => expect((await page.goto(`${siteUrl}/evil`))?.status()).toBe(500), {
-      timeout: 15_000,
+      timeout: 60_000,
     });
     expect(await overlayText()).toContain('onerror=alert(1)');
     expect(await overlay().locator('img[src="x"]').count()).toBe(0);
@@ -345,7 +345,7 @@ describe('the toolbar app', () => {
     await toggle.focus();
     await page.keyboard.press('Enter');
     const rows = panel().getByRole('listitem');
-    await vi.waitFor(async () => expect(await rows.count()).toBe(2), { timeout: 15_000 });
+    await vi.waitFor(async () => expect(await rows.count()).toBe(2), { timeout: 60_000 });
     const row = rows.filter({ hasText: 'Snippet 1' });
     expect(await row.innerText()).toMatch(/Snippet 1\s+render · \d+ ms · 18 bytes · \d+ s old/);
 
@@ -362,9 +362,9 @@ describe('the toolbar app', () => {
     service.put(1, '<b>refreshed words</b>');
     await row.getByRole('button', { name: 'Refresh' }).focus();
     await page.keyboard.press('Enter');
-    await page.locator('#one', { hasText: 'refreshed words' }).waitFor({ timeout: 15_000 });
+    await page.locator('#one', { hasText: 'refreshed words' }).waitFor({ timeout: 60_000 });
     service.put(1, '<b>first words</b>');
-    await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 15_000 });
+    await page.locator('#one', { hasText: 'first words' }).waitFor({ timeout: 60_000 });
   });
 
   test('scrolls to a snippet with "Show" and outlines it', async () => {
@@ -378,7 +378,7 @@ describe('the toolbar app', () => {
         expect(place?.y).toBeGreaterThan(0);
         expect(place?.y).toBeLessThan(page.viewportSize()?.height ?? 0);
       },
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     );
     await page.evaluate(() => {
       scrollTo({ left: 200, top: 2800, behavior: 'instant' });
@@ -396,7 +396,7 @@ describe('the toolbar app', () => {
     const copied = async () => page.evaluate(() => navigator.clipboard.readText());
     const row = panel().getByRole('listitem').filter({ hasText: 'Snippet 5' });
     await row.getByRole('button', { name: 'Copy embed' }).click();
-    await vi.waitFor(async () => expect(await copied()).toContain('id="5"'), { timeout: 15_000 });
+    await vi.waitFor(async () => expect(await copied()).toContain('id="5"'), { timeout: 60_000 });
     const parsed = await page.evaluate(
       (markup) => {
         const { body } = new DOMParser().parseFromString(`<p>${markup}<b>after</b></p>`, 'text/html');
@@ -418,7 +418,7 @@ describe('the toolbar app', () => {
     const plain = panel().getByRole('listitem').filter({ hasText: 'Snippet 1' });
     await plain.getByRole('button', { name: 'Copy embed' }).click();
     await vi.waitFor(async () => expect(await copied()).toBe('<snippet-embed id="1"></snippet-embed>'), {
-      timeout: 15_000,
+      timeout: 60_000,
     });
 
     await page.goto(`${siteUrl}/optional`);
@@ -426,7 +426,7 @@ describe('the toolbar app', () => {
     await panel().getByRole('button', { name: 'Copy embed' }).click();
     await vi.waitFor(
       async () => expect(await copied()).toBe('<snippet-embed id="501" optional></snippet-embed>'),
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     );
   });
 
@@ -436,7 +436,7 @@ describe('the toolbar app', () => {
     service.put(8, 'updated entry');
     await page.getByRole('button', { name: 'Snippets' }).click();
     await panel().getByRole('button', { name: 'Refresh' }).first().click();
-    await page.locator('#collected', { hasText: 'updated entry' }).waitFor({ timeout: 15_000 });
+    await page.locator('#collected', { hasText: 'updated entry' }).waitFor({ timeout: 60_000 });
   });
 
   test('opens the page where a snippet is edited with "Edit"', async () => {
@@ -458,13 +458,13 @@ test('astro dev shows the last content, or children, while the service is down, 
   await page.goto(`${siteUrl}/`);
   await service.close();
   await vi.waitFor(() => expect(dev.output()).toContain('Snippet 1 is shown as it was last fetched'), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
   await page.reload();
   expect(await page.locator('#one').textContent()).toBe('first words');
   await page
     .locator('[data-app-id="astro-snippets"] .notification[data-active]')
-    .waitFor({ timeout: 15_000 });
+    .waitFor({ timeout: 60_000 });
   await page.getByRole('button', { name: 'Snippets' }).click();
   const row = page.locator('astro-dev-toolbar-window li', { hasText: 'Snippet 1' });
   expect(await row.locator('.error').textContent()).toMatch(

@@ -100,10 +100,10 @@ describe('the error overlay points at the place of a wrong <Snippet>', () => {
     expect(await overlay.locator('#code header h2').getAttribute('title')).toBe(join(site.directory, place));
     expect(await overlay.locator('#message-content').textContent()).toContain(reason.replaceAll('`', ''));
     await vi.waitFor(async () => expect(await overlay.locator('.error-line').textContent()).toContain(line), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
     await overlay.getByText('Open in editor').click();
-    await vi.waitFor(() => expect(opened).toBe(join(site.directory, place)), { timeout: 30_000 });
+    await vi.waitFor(() => expect(opened).toBe(join(site.directory, place)), { timeout: 60_000 });
     await page.close();
   });
 });

@@ -50,7 +50,7 @@ async function warningsOf(path: string): Promise<string[]> {
   const last = `/last-${turn++}`;
   expect(await view(last)).toBe(200);
   const isLast = (line: string) => line.includes(`${last}:`);
-  await vi.waitFor(() => expect(warnings().some(isLast)).toBe(true), { timeout: 30_000 });
+  await vi.waitFor(() => expect(warnings().some(isLast)).toBe(true), { timeout: 60_000 });
   return warnings()
     .slice(before)
     .filter((line) => !isLast(line));
@@ -87,17 +87,17 @@ test('a page without flaws gets no warning', async () => {
 test('a warning that was over comes again', async () => {
   const cut = escaped('<snippet-embed id="1">A second excerpt');
   await site.write({ 'src/pages/later.astro': cut });
-  await vi.waitFor(async () => expect(await view('/later')).toBe(200), { timeout: 30_000, interval: 200 });
+  await vi.waitFor(async () => expect(await view('/later')).toBe(200), { timeout: 60_000, interval: 200 });
   const count = () => warnings().filter((line) => line.includes('/later:')).length;
-  await vi.waitFor(() => expect(count()).toBe(1), { timeout: 30_000 });
+  await vi.waitFor(() => expect(count()).toBe(1), { timeout: 60_000 });
   const shows = async (text: string) =>
     vi.waitFor(async () => expect(await (await fetch(`${dev.url}/later`)).text()).toContain(text), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 200,
     });
   await site.write({ 'src/pages/later.astro': '<p>fixed</p>' });
   await shows('fixed');
   await site.write({ 'src/pages/later.astro': cut });
   await shows('A second excerpt');
-  await vi.waitFor(() => expect(count()).toBe(2), { timeout: 30_000 });
+  await vi.waitFor(() => expect(count()).toBe(2), { timeout: 60_000 });
 });

@@ -214,7 +214,7 @@ import Late from '../components/Late.astro';
     const page = await browser.newPage();
     await page.goto(dev.url);
     await vi.waitFor(() => expect(dev.output()).toContain('which is rendered on demand'), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(dev.output()).toContain('SnippetClient');
     await page.close();

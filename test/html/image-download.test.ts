@@ -186,7 +186,7 @@ test('a host that was given up is asked again after a while', async () => {
   for (const path of paths) host.answers[path] = { status: 500 };
   await Promise.all(paths.map((path) => find(site, path)));
   expect(await find(site, '/a.png')).toMatchObject({ flaw: expect.stringContaining('was given up') });
-  await vi.waitFor(async () => expect(await find(site, '/a.png')).toMatchObject({ width: 80 }), 10_000);
+  await vi.waitFor(async () => expect(await find(site, '/a.png')).toMatchObject({ width: 80 }), 60_000);
 });
 
 test('a host that answers in between, if only with a 404, is not given up', async () => {
@@ -211,11 +211,11 @@ test('images that are being downloaded, and those that wait, end when the run do
         ({ code }) => code,
       ),
     );
-    await vi.waitFor(() => expect(asked).toBe(8));
+    await vi.waitFor(() => expect(asked).toBe(8), 60_000);
     await site.close();
     expect(new Set(await Promise.all(found))).toEqual(new Set(['closed']));
     expect(asked).toBe(8);
-    await vi.waitFor(() => expect(silent.openConnections()).toBe(0));
+    await vi.waitFor(() => expect(silent.openConnections()).toBe(0), 60_000);
   } finally {
     await silent.close();
   }
@@ -350,7 +350,7 @@ test('the bytes of images that the cache keeps do not stay in memory', async () 
   const before = usedByBuffers();
   await Promise.all(paths.map((path) => find(site, path)));
   // The host in this process lets go of what it has sent a little later.
-  await vi.waitFor(() => expect(usedByBuffers() - before).toBeLessThan(10 * 1024 * 1024), 10_000);
+  await vi.waitFor(() => expect(usedByBuffers() - before).toBeLessThan(10 * 1024 * 1024), 60_000);
 });
 
 test('offline, only the cache is used', async () => {

@@ -111,7 +111,7 @@ test('watch builds with Eleventy where there is no record, and then refreshes', 
     service.environment,
   );
   const home = () => folder.read('_site/index.html').catch(() => '');
-  const patience = { timeout: 25_000, interval: 200 };
+  const patience = { timeout: 60_000, interval: 200 };
   try {
     await vi.waitFor(async () => expect(await home()).toContain('two &amp; more'), patience);
     service.put(2, 'published while watching');

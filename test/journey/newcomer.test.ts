@@ -89,7 +89,7 @@ test('a new link is written to the terminal when the sign-in page is asked for o
   await opened.goto(websiteUrl);
   await opened.getByRole('button', { name: 'Write a new link to the terminal' }).click();
   await opened.getByText('A new link is in the terminal.').waitFor();
-  await vi.waitFor(() => expect(output).toContain('A new login link: '));
+  await vi.waitFor(() => expect(output).toContain('A new login link: '), 60_000);
   await opened.goto(/A new login link: (\S+)/.exec(output)?.[1] ?? '');
   expect(await opened.getByRole('heading', { level: 1 }).textContent()).toBe('Snippets');
   await stranger.close();
@@ -105,7 +105,7 @@ test('a snippet is edited from its page, previewed, published, and shown on the 
   await page.frameLocator('iframe[data-preview]').getByText(words).waitFor();
   await page.getByRole('button', { name: 'Publish' }).click();
   const notice = page.getByText(/on the site \d+\.\d s after the click/);
-  await notice.waitFor({ timeout: 30_000 });
+  await notice.waitFor({ timeout: 60_000 });
   expect(await notice.textContent()).toMatch(/by a refresh \(the last full build took \d+\.\d s\)/);
   await page.frameLocator('iframe.page').getByText(words).waitFor();
   await page.getByRole('link', { name: 'open the page' }).click();
@@ -132,7 +132,7 @@ test('with an expired subscription the website shows the 402 in detail, and the 
   await page.goto(`${websiteUrl}/account`);
   await page.getByRole('button', { name: 'Let it expire' }).click();
   await page.getByRole('button', { name: 'Update the site' }).click();
-  await page.getByText('the site could not be updated').waitFor({ timeout: 30_000 });
+  await page.getByText('the site could not be updated').waitFor({ timeout: 60_000 });
   const said = (await page.locator('pre').textContent()) ?? '';
   expect(said).toContain('402 Payment Required [payment-required]');
   expect(said).toContain('The subscription of Northwind Coffee has expired.');
@@ -141,7 +141,7 @@ test('with an expired subscription the website shows the 402 in detail, and the 
   await page.goto(`${websiteUrl}/account`);
   await page.getByRole('button', { name: 'Renew it' }).click();
   await page.getByRole('button', { name: 'Update the site' }).click();
-  await page.getByText(/on the site \d+\.\d s after the click/).waitFor({ timeout: 30_000 });
+  await page.getByText(/on the site \d+\.\d s after the click/).waitFor({ timeout: 60_000 });
 });
 
 test('the website lists the requests of the build', async () => {

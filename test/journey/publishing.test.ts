@@ -255,6 +255,8 @@ describe('on the website, with the site of the playground,', () => {
     const account = await context.newPage();
     await account.goto(`${service.websiteUrl}/account`);
     await account.getByRole('button', { name: 'Renew it' }).click();
+    // A page that is closed while it loads may never close.
+    await account.getByRole('button', { name: 'Let it expire' }).waitFor();
     await account.close();
     await page.getByText(/It is on the site \d+\.\d s after the click/).waitFor({ timeout: 60_000 });
     await page.frameLocator('iframe.page').getByText(words).waitFor();

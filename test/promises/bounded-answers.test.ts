@@ -120,7 +120,7 @@ describe('a timeout ends', () => {
     const start = performance.now();
     const error = await failureOf(clientOf(server, { limits }).get(42));
     expect(error.message).toMatch(message);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(15_000);
   });
 
   test('a connection to a server that never completes its TLS handshake', async () => {

@@ -34,7 +34,7 @@ afterAll(async () => {
 /** Starts a build, and returns it as soon as its pages are generated. */
 async function generated() {
   const build = site.start(['build'], service.environment);
-  await expect.poll(build.output, { timeout: 30_000, interval: 10 }).toContain('GENERATED');
+  await expect.poll(build.output, { timeout: 60_000, interval: 10 }).toContain('GENERATED');
   return build;
 }
 

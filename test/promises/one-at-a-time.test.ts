@@ -56,10 +56,10 @@ const lock = () => join(site.directory, 'node_modules/.astro/astro-snippets/mani
 
 /** Waits until a build has taken a lock. */
 const lockedByBuild = (file: string) =>
-  expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 30_000 }).toContain('"build"');
+  expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 60_000 }).toContain('"build"');
 const waitsForBuild = (output: () => string) =>
   expect
-    .poll(output, { timeout: 30_000 })
+    .poll(output, { timeout: 60_000 })
     .toMatch(/Waiting for the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC, to end\./);
 
 async function expectCompleteSite(folder = 'dist') {
@@ -373,7 +373,7 @@ test.for([
   const refresh = takeLock(join(folder, 'manifest.lock'), 'refresh');
   if (isHolder(refresh)) throw new Error('The lock is free.');
   const build = collected.start(['build'], service.environment);
-  await expect.poll(build.output, { timeout: 30_000 }).toContain('Waiting for the refresh');
+  await expect.poll(build.output, { timeout: 60_000 }).toContain('Waiting for the refresh');
   const refreshedAt = new Date().toISOString();
   await writeFile(record, JSON.stringify({ ...JSON.parse(await readFile(record, 'utf8')), refreshedAt }));
   refresh.release();

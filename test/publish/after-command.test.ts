@@ -36,7 +36,7 @@ const renewed = () => readFile(join(folder.directory, 'renewed'), 'utf8').catch(
 test('a refresh waits for the command of another refresh with --after, and does not run its own at the same time', async () => {
   service.put(1, 'second');
   const first = start('refresh', '--after', 'node renew.mjs');
-  await expect.poll(renewed, { timeout: 30_000 }).toBe('begin\n');
+  await expect.poll(renewed, { timeout: 60_000 }).toBe('begin\n');
   const second = start('refresh', '--after', 'node renew.mjs');
   const [one, other] = await Promise.all([first.ended, second.ended]);
   expect(one.exitCode, one.output).toBe(0);

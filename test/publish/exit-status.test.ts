@@ -240,7 +240,7 @@ describe('astro-snippets check --exec', () => {
       ended,
       output,
     } = startCommand(site.directory, ['check', '--exec', 'echo begun; sleep 3'], service.environment);
-    await vi.waitFor(() => expect(output()).toContain('begun'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(output()).toContain('begun'), { timeout: 60_000 });
     child.kill('SIGKILL');
     await ended;
     service.put(1, 'first');

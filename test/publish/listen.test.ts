@@ -82,7 +82,7 @@ describe('a call', () => {
       await sleep(20);
     }
     socket.write('0\r\n\r\n');
-    await vi.waitFor(() => expect(received()).toContain('HTTP/1.1 202 Accepted'));
+    await vi.waitFor(() => expect(received()).toContain('HTTP/1.1 202 Accepted'), 60_000);
     expect(calls).toHaveBeenCalledTimes(1);
   });
 
@@ -179,7 +179,7 @@ describe('a body', () => {
     const polite = { expect: '100-continue' };
     const first = open(port);
     first.socket.write(headOf(call, { ...polite, 'content-length': String(call.body.length) }));
-    await vi.waitFor(() => expect(first.received()).toContain('100 Continue'));
+    await vi.waitFor(() => expect(first.received()).toContain('100 Continue'), 60_000);
     first.socket.write(call.body);
     await first.closed;
     expect(first.received()).toContain('HTTP/1.1 202 Accepted');
@@ -193,7 +193,7 @@ describe('a body', () => {
 });
 
 // In much less time than Node takes by default.
-describe('a slow client is ended', { timeout: 15_000 }, () => {
+describe('a slow client is ended', { timeout: 45_000 }, () => {
   const patience = 500;
 
   test.each([
@@ -264,7 +264,7 @@ describe('a flood of 1,000 calls', () => {
     const read = responses.filter((response) => response.status === status).length;
     expect(read).toBeLessThanOrEqual(mostPerSecond * seconds);
     expect(calls).toHaveBeenCalledTimes(status === 202 ? read : 0);
-    await vi.waitFor(async () => expect((await post(url, signedCall())).status).toBe(202), 5_000);
+    await vi.waitFor(async () => expect((await post(url, signedCall())).status).toBe(202), 60_000);
   });
 });
 

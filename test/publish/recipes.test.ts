@@ -244,7 +244,7 @@ describeRecipe.each([
   ): Promise<string> {
     const { output, ended, stop } = startShell(recipe, environment);
     try {
-      await vi.waitFor(() => condition(output()), { timeout: 30_000, interval: 100 });
+      await vi.waitFor(() => condition(output()), { timeout: 60_000, interval: 100 });
     } finally {
       stop();
       await ended;

@@ -51,7 +51,7 @@ describe.skipIf(process.platform === 'win32')('a shell command', () => {
     const { pid, output, ended } = start(
       `trap 'echo cleaned; exit 9' INT; echo begun; while :; do sleep 0.1; done`,
     );
-    await vi.waitFor(() => expect(output()).toContain('begun'), { timeout: 30_000 });
+    await vi.waitFor(() => expect(output()).toContain('begun'), { timeout: 60_000 });
     process.kill(-pid, 'SIGINT');
     expect(await ended).toBe(9);
     expect(output()).toContain('cleaned');
@@ -61,7 +61,7 @@ describe.skipIf(process.platform === 'win32')('a shell command', () => {
     const { pid, output, ended } = start(
       `trap 'echo cleaned; exit 9' TERM; echo begun; while :; do sleep 0.1; done`,
     );
-    await vi.waitFor(() => expect(output()).toContain('begun'), { timeout: 30_000 });
+    await vi.waitFor(() => expect(output()).toContain('begun'), { timeout: 60_000 });
     process.kill(pid, 'SIGTERM');
     expect(await ended).toBe(9);
     expect(output()).toContain('cleaned');

@@ -446,7 +446,7 @@ The pages are written. Build the site, or refresh again with a command that rene
     const command = `${renew} && node -e "fs.copyFileSync('holder.json', '${lock}')"`;
     const refreshing = startCommand(site.directory, ['refresh', '--after', command], service.environment);
     await expect
-      .poll(refreshing.output, { timeout: 20_000 })
+      .poll(refreshing.output, { timeout: 60_000 })
       .toContain('Waiting for the build of process 1 on build-2');
     const changed = { ...JSON.parse(await readFile(record, 'utf8')), builtAt: '2026-01-01T00:00:00Z' };
     expect(changed).toHaveProperty('pending');
@@ -468,9 +468,9 @@ The pages are written. Build the site, or refresh again with a command that rene
       service.environment,
     );
     try {
-      await expect.poll(watching.output, { timeout: 20_000 }).toContain('Checking every');
+      await expect.poll(watching.output, { timeout: 60_000 }).toContain('Checking every');
       service.put(1, 'the woozle');
-      await expect.poll(log, { timeout: 20_000 }).toBe('after after deploy ');
+      await expect.poll(log, { timeout: 60_000 }).toBe('after after deploy ');
       await expect.poll(watching.output).toContain('It is run again with the next check.');
     } finally {
       watching.process.kill('SIGTERM');

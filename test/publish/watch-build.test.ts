@@ -150,7 +150,7 @@ appendFileSync('deployed', readFileSync('dist/index.html', 'utf8').match(/<p>(.*
   });
 
   const read = (name: string) => readFile(join(site.directory, name), 'utf8').catch(() => '');
-  const waitFor = (condition: () => void | Promise<void>) => vi.waitFor(condition, { timeout: 30_000 });
+  const waitFor = (condition: () => void | Promise<void>) => vi.waitFor(condition, { timeout: 60_000 });
 
   function start(): RunningCommand {
     const commands = ['--build', 'node build.mjs', '--exec', 'node deploy.mjs'];

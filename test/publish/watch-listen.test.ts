@@ -80,7 +80,7 @@ async function startListening(
       expect(service.requests().length).toBeGreaterThan(before);
       return found ?? '';
     },
-    { timeout: 50_000 },
+    { timeout: 60_000 },
   );
   return { ...command, url };
 }
@@ -93,10 +93,10 @@ test('a signed call brings what was published to the site at once, and runs the 
     service.put(1, text);
     expect((await post(url, signedCall())).status).toBe(202);
     await vi.waitFor(async () => expect(await site.read('index.html')).toContain(`<p>${text}</p>`), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
   }
-  await vi.waitFor(async () => expect(await deployed()).toBe('xx'), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await deployed()).toBe('xx'), { timeout: 60_000 });
 });
 
 test('publishing and unpublishing on the website of the service reach the site by its webhook', async () => {
@@ -109,10 +109,10 @@ test('publishing and unpublishing on the website of the service reach the site b
     const form = { name: 'One', draft: 'by its webhook', sample: '{}', action: 'publish' };
     await send('/snippets/1', form);
     await vi.waitFor(async () => expect(await site.read('index.html')).toContain('<p>by its webhook</p>'), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     await send('/snippets/1/unpublish', { confirm: 'yes' });
-    await vi.waitFor(() => expect(output()).toContain('404 Not Found'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(output()).toContain('404 Not Found'), { timeout: 60_000 });
     await service.webhooks.settled();
     expect(service.store.webhooks.list(service.organizationId, 10)).toMatchObject([
       { type: 'snippet.unpublished', state: 'delivered', answer: '202', attempts: 1 },
@@ -139,7 +139,7 @@ test('calls that arrive during a check are one check after it, and a refused cal
   service.put(1, 'published meanwhile');
   held.release();
   await vi.waitFor(async () => expect(await site.read('index.html')).toContain('published meanwhile'), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
   await sleep(2_000);
   expect(service.requests().length).toBe(before + 2);
@@ -165,9 +165,9 @@ test.skipIf(process.platform === 'win32')(
     const { url, process: child, ended } = await startListening(['--exec', 'exec node finish.mjs']);
     service.put(1, 'deployed to the end');
     await post(url, signedCall());
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin '), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin '), { timeout: 60_000 });
     child.kill('SIGTERM');
-    await vi.waitFor(() => expect(fetch(url)).rejects.toThrow(), { timeout: 5_000 });
+    await vi.waitFor(() => expect(fetch(url)).rejects.toThrow(), { timeout: 60_000 });
     expect(await deployed()).toBe('begin ');
     await site.write({ finish: '' });
     expect((await ended).exitCode).toBe(143);
@@ -180,7 +180,7 @@ test('the secret is not shown, even where a call contains it', async () => {
   const [, encoded = ''] = webhookSecret.split('_');
   await post(url, signedCall({ id: encoded }));
   await post(url, signedCall({ id: webhookSecret }));
-  await vi.waitFor(() => expect(output().match(/A signed call has arrived/g)).toHaveLength(2));
+  await vi.waitFor(() => expect(output().match(/A signed call has arrived/g)).toHaveLength(2), 60_000);
   expect(output()).toContain('A signed call has arrived: [API key]\n');
   expect(output()).not.toContain(encoded);
 });
@@ -197,7 +197,7 @@ test.each([
 
 test('a port that is in use is an error that names it, and exits with 1', async () => {
   const other = createServer().listen(0, '127.0.0.1');
-  await vi.waitFor(() => expect(other.listening).toBe(true));
+  await vi.waitFor(() => expect(other.listening).toBe(true), 60_000);
   const { port } = other.address() as AddressInfo;
   try {
     const { exitCode, output } = await start(['--listen', `127.0.0.1:${port}`]).ended;
@@ -220,5 +220,5 @@ test.each([
   [['--listen', '127.0.0.1:0', '--every', '10s'], 'Checking every 10 s.'],
 ])('with %j it says %s', async (arguments_, expected) => {
   const { output } = start(arguments_);
-  await vi.waitFor(() => expect(output()).toContain(expected), { timeout: 50_000 });
+  await vi.waitFor(() => expect(output()).toContain(expected), { timeout: 60_000 });
 });

@@ -153,7 +153,7 @@ describe('astro-snippets watch', () => {
   afterEach(async () => {
     service.clearFaults();
     // A watch that is killed before its command has ended leaves the command to the next one.
-    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 60_000 });
     watching.process.kill('SIGKILL');
   });
   afterAll(async () => {
@@ -179,30 +179,30 @@ describe('astro-snippets watch', () => {
     await rm(join(site.directory, 'deployed'), { force: true });
     const { output } = start('--exec', 'node deploy.mjs');
     await vi.waitFor(() => expect(output()).toContain('Checking every 1 s. Press Ctrl-C to stop.'), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
 
     service.put(1, 'second');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 60_000 });
     expect(await site.read('index.html')).toContain('<p>second</p>');
 
     Object.assign(service.faults, { failing: 1, failingStatus: 402 });
     await vi.waitFor(() => expect(output()).toContain('402 Payment Required [payment-required]'), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     await checkedAgain();
     expect(output().match(/402 Payment Required/g)).toHaveLength(1);
     service.clearFaults();
-    await vi.waitFor(() => expect(output()).toContain('The check succeeded again.'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(output()).toContain('The check succeeded again.'), { timeout: 60_000 });
     expect(await deployed()).toBe('begin\nend\n');
 
     // Two changes while the command runs are one change set after it.
     service.put(1, 'third');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\nbegin\n'), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\nbegin\n'), { timeout: 60_000 });
     service.put(1, 'fourth');
     service.put(1, 'fifth');
     await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'.repeat(3)), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(await site.read('index.html')).toContain('<p>fifth</p>');
   });
@@ -214,38 +214,38 @@ describe('astro-snippets watch', () => {
     await markPending(record);
     Object.assign(service.faults, { failing: 1, failingStatus: 402 });
     const { output } = start('--exec', 'node deploy.mjs');
-    await vi.waitFor(() => expect(output()).toContain('402 Payment Required'), { timeout: 30_000 });
+    await vi.waitFor(() => expect(output()).toContain('402 Payment Required'), { timeout: 60_000 });
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(await deployed()).toBe('');
     // The service is healthy again, and the command of --after has still not succeeded.
     service.clearFaults();
-    await vi.waitFor(() => expect(output()).toContain('has not succeeded yet'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(output()).toContain('has not succeeded yet'), { timeout: 60_000 });
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(await deployed()).toBe('');
     watching.process.kill('SIGKILL');
     await watching.ended;
     await writeFile(record, before);
     start('--exec', 'node deploy.mjs');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 60_000 });
   });
 
   test('deploys what was written before it was ended, when it is started again', async () => {
     await rm(join(site.directory, 'deployed'), { force: true });
     const { output } = start('--exec', 'node deploy.mjs', '--after', 'node -e "setTimeout(() => {}, 3000)"');
-    await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 30_000 });
+    await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 60_000 });
     service.put(1, 'written and not deployed');
     await vi.waitFor(async () => expect(await site.read('index.html')).toContain('not deployed'), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     watching.process.kill('SIGKILL');
     await watching.ended;
     expect(await isCommandPending(record)).toBe(true);
     start('--exec', 'node deploy.mjs', '--after', 'node -e 0');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 20_000 });
-    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 60_000 });
     service.put(1, 'fifth');
     await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'.repeat(2)), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
   });
 
@@ -254,7 +254,7 @@ describe('astro-snippets watch', () => {
     'ends on SIGTERM while the service does not answer, with exit status 143',
     async () => {
       const { output, process: child, ended } = start();
-      await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 30_000 });
+      await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 60_000 });
       await service.hold().asked();
       child.kill('SIGTERM');
       expect((await ended).exitCode).toBe(143);
@@ -271,7 +271,7 @@ describe('astro-snippets watch', () => {
         expect(output()).toContain(
           'index.html was changed after the build\nBuild the site to update these pages.',
         ),
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     await checkedAgain();
     expect(output().match(/Build the site to update these pages/g)).toHaveLength(1);

@@ -22,7 +22,7 @@ test('an abandoned lock that cannot be removed is an error, and is not tried aga
     import { takeLock } from ${JSON.stringify(import.meta.resolve('../../src/record/output-lock.ts'))};
     try { takeLock(${JSON.stringify(unmovable)}, 'refresh'); } catch (error) { console.log(error.message); }`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
-    timeout: 20_000,
+    timeout: 60_000,
   });
   expect(stdout).toContain(`${unmovable} could not be written: `);
   expect(stdout).toContain('ENAMETOOLONG');

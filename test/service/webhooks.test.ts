@@ -32,7 +32,7 @@ beforeEach(async () => {
     const answer = answers.shift();
     if (answer !== null) response.writeHead(answer ?? 202, { location: url }).end('not of interest');
   }).listen(0, '127.0.0.1');
-  await vi.waitFor(() => expect(receiver.listening).toBe(true));
+  await vi.waitFor(() => expect(receiver.listening).toBe(true), 60_000);
   url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   await start();
 });
@@ -167,7 +167,7 @@ describe('a webhook of the service', () => {
       await switchOn();
       answers.push(null);
       await publish();
-      await vi.waitFor(() => expect(messages).toHaveLength(1));
+      await vi.waitFor(() => expect(messages).toHaveLength(1), 60_000);
       await service.close();
       await start(join(folder, 'service.sqlite'));
       await service.webhooks.settled();
