@@ -47,7 +47,7 @@ export function createRow(actions: RowActions): SnippetRow {
   const trialBox = element('div', { className: 'trial' }, [
     trialText,
     trialFlaws,
-    button("Back to the service's text", actions.endTrial),
+    element('div', { className: 'buttons' }, [button("Back to the service's text", actions.endTrial)]),
   ]);
   const tryOut = createTryOut(actions.try, actions.askContent);
   const pages = element('div', { className: 'pages' });

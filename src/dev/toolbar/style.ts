@@ -20,6 +20,7 @@ export const style = `
   h1 { font-size: 22px; margin: 0 0 16px; color: #fff; }
   ul { list-style: none; margin: 0; padding: 0; }
   .snippets { display: grid; grid-template-columns: minmax(0, 1fr); gap: 12px; }
+  astro-dev-toolbar-card { display: block; }
   .title { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 8px; margin: 0 0 4px; }
   h2 { font-size: 16px; line-height: 1.4; margin: 0; color: #fff; overflow-wrap: anywhere; }
   p, label, summary, .pages li { font-size: 14px; line-height: 1.5; }
@@ -29,6 +30,7 @@ export const style = `
   .trial { border-left: 3px solid #b58a2d; padding-left: 12px; margin: 8px 0 12px; }
   .warning { color: #f9e9c4; }
   .buttons { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 8px; }
+  .trial .buttons { margin: 0; }
   details { border-top: 1px solid #343841; padding-top: 8px; margin-top: 8px; }
   summary { cursor: pointer; color: #fff; width: fit-content; }
   details[open] > summary { margin-bottom: 8px; }
