@@ -17,6 +17,7 @@ const { key } = request;
 let sent: { to: 'all' | 'one'; event: string; data: unknown }[];
 let channel: EventEmitter;
 let name: string;
+let content: string;
 let refreshed: () => Promise<void>;
 
 const client = { send: (event: string, data: unknown) => void sent.push({ to: 'one', event, data }) };
@@ -25,11 +26,12 @@ const answers = (event: string) => sent.filter((message) => message.event === ev
 const done = () => vi.waitFor(() => expect(answers(events.done)).toHaveLength(1));
 
 beforeEach(async () => {
-  [sent, channel, name, refreshed] = [[], new EventEmitter(), 'Price', async () => {}];
+  [sent, channel, name, content] = [[], new EventEmitter(), 'Price', 'text'];
+  refreshed = async () => {};
   const memory = new SnippetMemory(
     {
       fetch: async () =>
-        ({ content: 'text', html: 'text', text: 'text', name, warnings: [] }) as unknown as FetchedSnippet,
+        ({ content, html: 'text', text: 'text', name, warnings: [] }) as unknown as FetchedSnippet,
       prepare: async (text) => ({ html: text, text, warnings: ['Snippet 42 leaves <b> open.'] }),
     },
     { onUpdate() {}, onStale() {}, onRecovered() {}, onFlaw() {}, onTrial() {} },
@@ -120,12 +122,15 @@ test('the content and the other pages are sent to the page that asks alone', asy
   ]);
 });
 
-test('the API key is in no message, even if the name of a snippet contains it', async () => {
+test('the API key is in no message, even if the name or the content of a snippet contains it', async () => {
   name = `The key ${apiKey}`;
+  content = `<b>${apiKey}</b>`;
   send(events.refresh, { page: '/', key });
   await done();
   send(events.try, { page: '/', key, kind: 'text', typed: apiKey });
   await vi.waitFor(() => expect(answers(events.done)).toHaveLength(2));
+  send(events.content, { page: '/', key });
+  expect(answers(events.content)[0]?.data).toMatchObject({ content: '<b>[API key]</b>' });
   expect(JSON.stringify(sent)).not.toContain(apiKey);
   expect(JSON.stringify(sent)).toContain('The key [API key]');
 });
