@@ -16,7 +16,7 @@ import {
   openChanges,
   type ProjectOptions,
 } from './project.ts';
-import { shownFile, shownPlaces } from './shown-files.ts';
+import { changedSnippet, shownFile } from './shown-files.ts';
 import { appendStepSummary } from './step-summary.ts';
 
 export interface CheckOptions {
@@ -108,13 +108,7 @@ function checkOutput(
     command: 'check',
     exitStatus,
     compared: manifest.snippets.length,
-    changed: changed.map(({ request: { id, params }, isMissing, newHash, ...places }) => ({
-      id,
-      params,
-      missing: isMissing ? true : undefined,
-      newHash,
-      ...shownPlaces(manifest, places),
-    })),
+    changed: changed.map((one) => changedSnippet(manifest, one)),
     unfinished: [...unfinished],
   };
 }

@@ -48,6 +48,15 @@ const shownSnippet = z.object({
   ...places,
 });
 
+/** A snippet of which something else is published than what some places show. */
+const changedSnippet = z.object({
+  ...request,
+  missing: z.literal(true).optional(),
+  /** Of the content that is published now; absent if it does not exist. */
+  newHash: z.string().optional(),
+  ...places,
+});
+
 /** Something that only a build can update, or that was not written. */
 const notWritten = z.object({
   /** A file, or an entry of a collection, for people. */
@@ -98,15 +107,7 @@ export const checkOutput = z.object({
   /** How many snippets were compared. */
   compared: z.int().min(0),
   /** The snippets that have changed, with the places that show something else. */
-  changed: z.array(
-    z.object({
-      ...request,
-      missing: z.literal(true).optional(),
-      /** Of the content that is published now; absent if it does not exist. */
-      newHash: z.string().optional(),
-      ...places,
-    }),
-  ),
+  changed: z.array(changedSnippet),
   /** What an earlier refresh has left undone. */
   unfinished: z.array(notWritten),
 });
@@ -191,6 +192,23 @@ export const reportOutput = z.object({
       change: z.enum(['added', 'changed', 'gone', 'same', 'unknown']),
     }),
   ),
+  /** With `--ids`: those of the ids that the site does not show, ascending. */
+  unusedIds: z.array(request.id).optional(),
+  /** With `--diff`: what was published since the site was built or refreshed. */
+  published: z
+    .object({
+      /** When the service was asked. */
+      at: z.iso.datetime(),
+      changed: z.array(
+        changedSnippet.extend({
+          /** The text that changes on files, as unified diffs: one for each way in which it changes. */
+          diffs: z.array(z.object({ pages: z.array(file), patch: z.string() })),
+        }),
+      ),
+      /** Files and entries of collections for which the text that changes is not known, and why. */
+      notCompared: z.array(notWritten),
+    })
+    .optional(),
 });
 
 const event = <Name extends string, Shape extends z.ZodRawShape>(name: Name, shape: Shape) =>

@@ -6,7 +6,8 @@ const flaw = nodeFlaw();
 if (flaw === undefined) {
   // Compiled code is cached between runs: a poll that starts a process each time would do little but compile.
   module.enableCompileCache?.();
-  await import('./program.ts');
+  const { runProgram } = await import('./program.ts');
+  await runProgram();
 } else {
   process.stderr.write(`${flaw}\n`);
   process.exitCode = 1;

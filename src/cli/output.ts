@@ -28,7 +28,7 @@ type ExitCode = keyof typeof exitCodes;
 const always = { failed: 'failed', usage: 'wrong usage' };
 const offline = { ok: 'done', needsBuild: 'no usable record: build', ...always };
 
-/** What each exit status of each command means. The help and the README are made from it. */
+/** What each exit status of each command means. The help and docs/command-line.md are made from it. */
 export const exitMeanings = {
   inline: { ok: 'every embed is inlined', ...always },
   list: offline,

@@ -15,7 +15,8 @@ const listsHelp =
   'Commands find what has changed in the lists that ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS name.';
 
 // Each command is imported when it runs: a short command spends most of its time on loading code.
-const program = new Command('astro-snippets')
+/** The command line. The reference in the docs is made from it. */
+export const program: Command = new Command('astro-snippets')
   .description(
     'Lists the snippets of a built site, checks which have changed, and updates the site. Inlines snippets into the output of any generator.',
   )
@@ -121,12 +122,21 @@ program
 program
   .command('report')
   .description(
-    'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
+    'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline without --diff',
   )
   .option('--to <file>', 'the file to write', 'snippets-report.html')
+  .option(
+    '--ids <list>',
+    'ids of existing snippets, separated by commas, or a file of them: those that the site does not show are listed',
+  )
+  .option('--diff', 'ask the service, and show how the text of what was published since changes')
   .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
   .addHelpText('after', exitStatusHelp('report'))
-  .action(async (options) => (await import('./report/report.ts')).report(program.opts(), options));
+  .action(async ({ ids, ...options }, command: Command) => {
+    const { readIds } = await import('./report/known-ids.ts');
+    const knownIds = ids === undefined ? undefined : await readIds(ids, (message) => command.error(message));
+    await (await import('./report/report.ts')).report(program.opts(), { ...options, knownIds });
+  });
 
 program
   .command('doctor')
@@ -168,18 +178,21 @@ function commandOption(flags: string, description: string): Option {
   });
 }
 
-try {
-  process.exitCode = await program.parseAsync().then(() => process.exitCode ?? exitCodes.ok);
-} catch (error) {
-  // Commander has printed its own errors already, and help and the version are none.
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    if (error.exitCode !== 0) printJsonError({ code: 'usage', message: error.message }, exitCodes.usage);
-  } else {
-    const { message, hint, exitCode, error: explained } = explain(error);
-    printError(hint === undefined ? message : `${message}\n\n${hint}`);
-    printJsonError(explained, exitCode);
-    process.exitCode = exitCode;
+/** Runs the command that the arguments of the process name, and sets the exit status. */
+export async function runProgram(): Promise<void> {
+  try {
+    process.exitCode = await program.parseAsync().then(() => process.exitCode ?? exitCodes.ok);
+  } catch (error) {
+    // Commander has printed its own errors already, and help and the version are none.
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+      if (error.exitCode !== 0) printJsonError({ code: 'usage', message: error.message }, exitCodes.usage);
+    } else {
+      const { message, hint, exitCode, error: explained } = explain(error);
+      printError(hint === undefined ? message : `${message}\n\n${hint}`);
+      printJsonError(explained, exitCode);
+      process.exitCode = exitCode;
+    }
   }
 }
 

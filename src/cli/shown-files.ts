@@ -1,9 +1,10 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { fileKind } from '../file-kinds.ts';
+import type { ChangedSnippet } from '../record/changes.ts';
 import { type Manifest, type ManifestContent, placesIn, requestsOf, type Shown } from '../record/manifest.ts';
 import type { RefreshedPage } from '../record/refresh.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
-import type { ListOutput, RefreshOutput } from './cli-output.ts';
+import type { CheckOutput, ListOutput, RefreshOutput } from './cli-output.ts';
 
 /** A file of the output, and its URL. */
 export type ShownFile = ListOutput['snippets'][number]['pages'][number];
@@ -32,6 +33,14 @@ export function shownContent({
   milliseconds,
 }: ManifestContent): NonNullable<ListOutput['snippets'][number]['content']> {
   return { hash, variant, fetchedAt: new Date(fetchedAt).toISOString(), bytes, milliseconds };
+}
+
+/** A snippet that has changed, and the places that show something else, for scripts. */
+export function changedSnippet(
+  manifest: Pick<Manifest, 'urls'>,
+  { request: { id, params }, isMissing, newHash, ...places }: ChangedSnippet,
+): CheckOutput['changed'][number] {
+  return { id, params, missing: isMissing ? true : undefined, newHash, ...shownPlaces(manifest, places) };
 }
 
 /** What changes in files, in each of them every snippet once for each way it changes. */

@@ -7,7 +7,10 @@ import type { RefreshedPage } from './refresh.ts';
 export interface ContentDiff {
   request: SnippetRequest;
   pages: string[];
-  /** A unified diff of the service's own text, not safe for a terminal yet. */
+  /** The service's own text as the pages show it, and as they would; not safe to show yet. */
+  before: string;
+  after: string;
+  /** A unified diff of the two, not safe for a terminal yet. */
   patch: string;
 }
 
@@ -23,7 +26,7 @@ export function diffContents(manifest: Manifest, pages: readonly RefreshedPage[]
       const was = before.toString('utf8', place.start, place.end);
       const is = after.toString('utf8', placeAfter.start, placeAfter.end);
       const key = JSON.stringify([place.snippet, was, is]);
-      const diff = diffs.get(key) ?? { request, pages: [], patch: patchOf(was, is) };
+      const diff = diffs.get(key) ?? { request, pages: [], before: was, after: is, patch: patchOf(was, is) };
       if (!diff.pages.includes(page.name)) diff.pages.push(page.name);
       diffs.set(key, diff);
     }

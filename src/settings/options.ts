@@ -66,8 +66,8 @@ const cache: z.ZodObject<typeof cacheOptions, z.core.$strict> = z.strictObject(c
 export const defaultTimeout: number = 30 * 60 * 1000;
 
 /**
- * The options of `snippets()`. The one place where an option is declared: its type, its validation, and its row in the
- * README (the first sentence, `@default` and `@environment`; a test compares them).
+ * The options of `snippets()`. The one place where an option is declared: its type, its validation, and its part of
+ * docs/options.md (a test compares them).
  */
 const options = {
   /**
@@ -137,8 +137,8 @@ const options = {
    */
   exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
   /**
-   * Params for every embed of a page, by its language and path: `({ page, lang }) => ({ locale: lang })`. The embed's own
-   * params win.
+   * Params for every embed of a page, by its language and path: `({ page, lang }) => ({ locale: lang ?? 'en' })`. The
+   * embed's own params win.
    *
    * @default none
    */

@@ -46,20 +46,31 @@ npm run bench -- --sites large small --rounds 3
 /** The lines of the README, and where the rest is. CPU first: it says more on a machine that has other work, too. */
 export function readmeLines(result: BenchResult): string {
   const rows = rowsOf(result).filter(({ what }) => !what.includes('against'));
-  const parts = ['0 ms, cold', '100 ms, with the last manifest', 'refresh', 'pass alone: CPU'];
-  const lines = parts.flatMap((part) => {
+  const lines = Object.entries(readmeParts).flatMap(([part, circumstances]) => {
     const row = rows.find(({ what }) => what.includes(part));
     if (row === undefined) return [];
     const { what, values, cpu, unit } = row;
+    const size = (what.split(`, ${part}`)[0] ?? '')
+      .replace(/ × (\d+)/, ' with $1 embeds each')
+      .replace(/^refresh/, '`refresh`');
     const shown = (numbers: readonly number[]) => `${median(numbers).toFixed(2)} ${unit}`;
     const compared = unit === '×' ? ' of the same site with the contents typed in' : '';
-    if (cpu === undefined) return `- ${what}: ${shown(values)}`;
+    const name = `${size}${circumstances}`;
+    if (cpu === undefined) return `- ${name}: ${shown(values)} of CPU time`;
     const wall = isBusy(result) ? '' : `, ${shown(values)} wall time`;
-    return `- ${what}: ${shown(cpu)} ${unit === '×' ? 'the' : 'of'} CPU time${wall}${compared}`;
+    return `- ${name}: ${shown(cpu)} ${unit === '×' ? 'the' : 'of'} CPU time${wall}${compared}`;
   });
   const busy = isBusy(result) ? ' (a busy one, so CPU time alone says something)' : '';
   return `${lines.join('\n')}\n- How it was measured, on which machine${busy}, and the rest: [docs/performance.md](docs/performance.md)\n`;
 }
+
+/** What the README names of the measurements, with what it says instead of the names on the page. */
+const readmeParts = {
+  '0 ms, cold': ', a first build, from a service that answers at once',
+  '100 ms, with the last manifest': ', a later build, from a service that answers after 100 ms',
+  'refresh of': ', instead of a build',
+  'the pass alone: CPU': ', without what Astro does',
+};
 
 const bar = { height: 22, gap: 10, name: 270, length: 360, width: 760 };
 

@@ -28,11 +28,20 @@ import { Snippet } from 'astro-snippets/components';
     { filename: string; files: { path: string }[] },
   ];
   const names = files.map(({ path }) => path);
-  expect(names).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']));
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'package.json',
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+      'llms.txt',
+      'docs/README.md',
+    ]),
+  );
   expect(
     names.filter(
       (name) =>
-        !/^(dist\/.+\.(js|d\.ts|astro|eta|css)|[A-Z]+(\.md)?|docs\/(errors|json-output|performance|publishing|push)\.md|docs\/performance\/[a-z-]+\.svg|package\.json)$/.test(
+        !/^(dist\/.+\.(js|d\.ts|astro|eta|css)|[A-Z]+(\.md)?|docs\/[\w-]+\.md|llms\.txt|docs\/performance\/[a-z-]+\.svg|package\.json)$/.test(
           name,
         ),
     ),

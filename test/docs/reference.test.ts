@@ -1,35 +1,71 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { program } from '../../src/cli/program.ts';
 import { errors } from '../../src/failures/errors.ts';
-import { charts, performancePage, readmeLines } from '../bench/page.ts';
+import { charts, performancePage } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
-import { documentedOptions, errorsPage, exitStatusTable, optionsTable } from './reference.ts';
+import { llmsText } from './llms.ts';
+import { outputs } from './outputs.ts';
+import { fillPage, generatedParts, pages, readPage } from './pages.ts';
+import { documentedOptions, reference } from './reference.ts';
 
-const read = (name: string) => readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
+const root = join(import.meta.dirname, '../..');
+const partsOf = new Map(pages.map((page) => [page, generatedParts(readPage(page))]));
 
-test('the table of options in the README matches the source (npm run docs updates it)', () => {
-  expect(read('README.md')).toContain(`\n${optionsTable()}\n`);
+test.each(pages)('what %s takes from the source is current (npm run docs updates it)', (page) => {
+  expect(readPage(page)).toBe(fillPage(readPage(page), reference()));
 });
 
-test('the table of exit statuses in the README matches the source (npm run docs updates it)', () => {
-  expect(read('README.md')).toContain(`\n${exitStatusTable()}\n`);
+test.each(Object.entries(outputs))(
+  'what the pages show of %s is what is really printed (npm run docs updates it)',
+  async (_, run) => {
+    const texts = await run();
+    for (const page of pages) expect(readPage(page)).toBe(fillPage(readPage(page), texts));
+    for (const name of texts.keys()) expect([...partsOf.values()].flat()).toContain(name);
+  },
+);
+
+test('every generated part of a page has a source, and every part is on a page', () => {
+  const used = new Set([...partsOf.values()].flat());
+  const outputNames = [...used].filter((name) => name.endsWith('-output') || name === 'failed-build');
+  expect([...used].sort()).toEqual([...reference().keys(), ...outputNames].sort());
 });
 
 test('every option has a description in its doc comment', () => {
   const options = documentedOptions();
   expect(options.map(({ name }) => name)).toContain('concurrency');
-  for (const { description } of options) expect(description).toMatch(/^\S.{10,}/);
+  expect(options.find(({ name }) => name === 'cache')?.inner.map(({ name }) => name)).toContain('maxAge');
+  for (const { description } of options.flatMap((option) => [option, ...option.inner])) {
+    expect(description).toMatch(/^\S.{10,}/);
+  }
 });
 
-test('docs/errors.md has a section for every error code (npm run docs updates it)', () => {
-  expect(read('docs/errors.md')).toBe(errorsPage());
-  for (const code of Object.keys(errors)) expect(read('docs/errors.md')).toContain(`\n## ${code}\n`);
+test('every option, error code and command has a section of its own', () => {
+  const headings = (page: string) => readPage(page).match(/^#+ .*$/gm);
+  const options = documentedOptions().map(({ name }) => `### \`${name}\``);
+  expect(headings('docs/options.md')).toEqual(expect.arrayContaining(options));
+  const codes = Object.keys(errors).map((code) => `### ${code}`);
+  expect(headings('docs/errors.md')).toEqual(expect.arrayContaining(codes));
+  const commands = program.commands.map((command) => `## ${command.name()}`);
+  expect(headings('docs/command-line.md')).toEqual(expect.arrayContaining(commands));
 });
 
-test('the performance page, its charts and the lines in the README are those of the last whole run (npm run docs updates them)', () => {
+test('the performance page and its charts are those of the last whole run (npm run docs updates them)', () => {
   const result = JSON.parse(readFileSync(fullResult, 'utf8'));
-  expect(read('README.md')).toContain(`\n## How fast\n\n${readmeLines(result)}\n## `);
-  expect(read('docs/performance.md')).toBe(performancePage(result));
-  for (const [name, svg] of charts(result)) expect(read(`docs/performance/${name}`)).toBe(svg);
+  expect(readPage('docs/performance.md')).toBe(performancePage(result));
+  for (const [name, svg] of charts(result)) {
+    expect(readFileSync(join(root, 'docs/performance', name), 'utf8')).toBe(svg);
+  }
+});
+
+test('the README is short enough for five minutes', () => {
+  expect(readPage('README.md').split('\n').length).toBeLessThanOrEqual(200);
+  expect(partsOf.get('README.md')).toContain('how-fast');
+});
+
+test('llms.txt is made from the pages, and names each of them (npm run docs updates it)', () => {
+  const text = readFileSync(join(root, 'llms.txt'), 'utf8');
+  expect(text).toBe(llmsText());
+  for (const page of pages.filter((name) => name !== 'docs/README.md')) expect(text).toContain(`](${page})`);
 });

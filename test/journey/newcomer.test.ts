@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { violationsOf } from '../support/accessibility.ts';
 import { startBrowser } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
 
 const phone = { width: 390, height: 844 };
 let playground: ChildProcess;
@@ -20,15 +19,6 @@ let landedOn: string;
 let page: Page;
 let siteUrl: string;
 let websiteUrl: string;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 beforeAll(async () => {
   const [site, website, api] = [await freePort(), await freePort(), await freePort()];

@@ -8,6 +8,7 @@ import { createSitePublisher, type SitePublisher } from '../../playground/site-p
 import { violationsOf } from '../support/accessibility.ts';
 import { startBrowser } from '../support/browser.ts';
 import { type FolderServer, serveFolder } from '../support/folder-server.ts';
+import { pictureOf } from '../support/screenshot.ts';
 
 let browser: Browser;
 let page: Page;
@@ -234,7 +235,7 @@ describe('on the website, with the site of the playground,', () => {
     expect((await publisher.settled())?.state).toBe('done');
     context = await browser.newContext();
     page = await signIn(service, context);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     publisher?.stop();
@@ -263,6 +264,28 @@ describe('on the website, with the site of the playground,', () => {
     expect(await page.getByLabel('Content', { exact: true }).inputValue()).toBe('<p>the next text</p>');
     await page.getByText(/Shown on \d+ pages/).click();
     await page.getByRole('status').getByRole('link', { name: '/pricing/' }).waitFor();
+  }, 180_000);
+
+  test('a text is edited beside its preview, published, and seen by a reader of the site', async () => {
+    const picture = pictureOf('playground.png');
+    const words = 'Autumn roast';
+    await page.setViewportSize({ width: 1120, height: 830 });
+    await page.goto(`${service.websiteUrl}/snippets/41`);
+    await page
+      .getByLabel('Content', { exact: true })
+      .fill(
+        `<aside aria-label="Announcement">\n  <p>${words}: walnut, honey, a long finish. <a href="/pricing/">Taste it</a>.</p>\n</aside>`,
+      );
+    await page.frameLocator('iframe[data-preview]').getByText(words).waitFor();
+    await picture.add(page);
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByText(/It is on the site \d+\.\d s after the click/).waitFor({ timeout: 60_000 });
+    const reader = await browser.newPage({ viewport: { width: 740, height: 340 } });
+    await reader.goto(server.url);
+    await reader.getByText(words).waitFor();
+    await picture.add(reader);
+    await picture.write(reader, { width: 1280, height: 1000 });
+    await reader.close();
   }, 180_000);
 
   test('the preview looks as on the site', async () => {

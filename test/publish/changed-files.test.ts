@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mergeChanges } from '../../src/cli/changed-files.ts';
 import { startCommand } from '../support/command.ts';
+import { codeBelow } from '../support/docs.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
-import { codeBelow } from '../support/readme.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const [purge = '', watchAndPurge = ''] = codeBelow('Purge a CDN by URL', 'sh', 'docs/publishing.md');

@@ -14,8 +14,8 @@ import {
 } from '../../src/cli/listen.ts';
 import { mostPerSecond, signingKey } from '../../src/cli/webhook-policy.ts';
 import { systemClock } from '../../src/client/clock.ts';
+import { codeBelow } from '../support/docs.ts';
 import { cleanEnvironment } from '../support/environment.ts';
-import { codeBelow } from '../support/readme.ts';
 import { type SignedCall, signedCall, webhookSecret } from '../support/signed-call.ts';
 
 const listeners: Listener[] = [];

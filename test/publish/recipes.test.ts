@@ -5,20 +5,19 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { codeBelow } from '../support/docs.ts';
 import { cleanEnvironment } from '../support/environment.ts';
-import { codeBelow } from '../support/readme.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 import { runWorkflow, triggersOf } from '../support/workflow.ts';
 
-// The README's recipes, word for word, in a real shell, which Windows does not have.
+// The recipes of docs/publishing.md, word for word, in a real shell, which Windows does not have.
 const describeRecipe = describe.skipIf(process.platform === 'win32');
 
-const [cron = ''] = codeBelow('A plain cron', 'sh');
-const [hook = '', hookWatch = ''] = codeBelow('Netlify and Vercel build hooks', 'sh');
-const [workflow = ''] = codeBelow('A scheduled GitHub workflow', 'yaml');
-const watch =
-  codeBelow('When a snippet is published', 'sh').find((code) => code.includes(' watch --every')) ?? '';
+const [cron = ''] = codeBelow('A plain cron', 'sh', 'docs/publishing.md');
+const [hook = '', hookWatch = ''] = codeBelow('Netlify and Vercel build hooks', 'sh', 'docs/publishing.md');
+const [workflow = ''] = codeBelow('A scheduled GitHub workflow', 'yaml', 'docs/publishing.md');
+const [watch = ''] = codeBelow('Watch', 'sh', 'docs/publishing.md');
 
 const root = join(import.meta.dirname, '../..');
 const record = 'node_modules/.astro/astro-snippets/manifest.json';
@@ -376,8 +375,8 @@ describeRecipe('the GitHub workflow', () => {
     expect(paths).toEqual(Array(2).fill('node_modules/.astro/astro-snippets'));
   });
 
-  test('is started by the call in the README', async () => {
-    const [call = ''] = codeBelow('A scheduled GitHub workflow', 'sh');
+  test('is started by the call in the docs', async () => {
+    const [call = ''] = codeBelow('A scheduled GitHub workflow', 'sh', 'docs/publishing.md');
     const { port } = hookServer.address() as AddressInfo;
     const { exitCode, output } = await runShell(call, {
       GITHUB_API_URL: `http://127.0.0.1:${port}`,

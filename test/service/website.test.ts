@@ -344,6 +344,6 @@ describe('what the website accepts is limited:', () => {
     expect(await (await open('/snippets')).text()).toContain('At most 200 characters.');
     const page = await (await open(`/snippets/${id}`)).text();
     for (const length of [200, 200_000, 8_000]) expect(page).toContain(`maxlength="${length}"`);
-    expect(page).toContain('at most 200000 characters');
+    expect(page).toContain('at most 200,000 characters');
   });
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-// A small interpreter for the parts of a GitHub workflow that the README uses. Anything else is an error, so that the
-// README cannot come to depend on what is not tried here.
+// A small interpreter for the parts of a GitHub workflow that the docs use. Anything else is an error, so that the docs
+// cannot come to depend on what is not tried here.
 
 interface Step {
   id?: string;

@@ -43,7 +43,7 @@ test('astro check knows what an entry of a collection has: its text is one expre
   );
 });
 
-test('a description and a title as in the README are built with the text of a snippet', async () => {
+test('a description and a title as in the docs are built with the text of a snippet', async () => {
   await site.write({
     'src/pages/index.astro': `---
 import { getEntry } from 'astro:content';

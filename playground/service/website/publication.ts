@@ -94,7 +94,9 @@ function donePart(
     return html`<p>It is published since ${clock(at)}, and no page of the site embeds it yet.</p>`;
   }
   const [first] = places?.pages ?? [];
-  const shown = page === '/' && first !== undefined ? pathOfPage(first) : page;
+  // The home page unless it was edited from another, or is on others only.
+  const isElsewhere = page === '/' && first !== undefined && !places?.pages.includes('index.html');
+  const shown = isElsewhere ? pathOfPage(first) : page;
   return html`<p>It is on the site <strong>${seconds} s</strong> after the click, ${way}: <a href="${siteUrl}${shown}">open the page</a>.</p>
         ${
           places === undefined

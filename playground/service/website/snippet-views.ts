@@ -113,7 +113,7 @@ export async function editPart({ snippet, edited, publisher, address }: Edit): P
         <p>You typed something here earlier that was not saved. This browser has kept it.</p>
         <div class="row"><button type="button" data-restore>Bring it back</button> <button type="button" class="quiet" data-discard>Discard it</button></div>
       </div>
-      <form class="two" id="edit" method="post" action="${address}" data-edit data-preview="/snippets/${id}/preview"${edited === undefined ? '' : html` data-unsaved`}>
+      <form class="card two" id="edit" method="post" action="${address}" data-edit data-preview="/snippets/${id}/preview"${edited === undefined ? '' : html` data-unsaved`}>
         <input type="hidden" name="base" value="${edited?.base || revisionOf(snippet)}">
         <div class="fields">
           <div>
@@ -123,13 +123,13 @@ export async function editPart({ snippet, edited, publisher, address }: Edit): P
           </div>
           <div>
             <label for="draft">Content</label>
-            <p class="hint" id="draft-hint">HTML, at most ${limits.content} characters. A variable is written {{ plan }}, and its value is escaped.</p>
+            <p class="hint" id="draft-hint">HTML, at most ${limits.content.toLocaleString('en')} characters. A variable is written {{ plan }}, and its value is escaped.</p>
             <textarea id="draft" name="draft" spellcheck="false" maxlength="${limits.content}" aria-describedby="draft-hint">
 ${draft}</textarea>
           </div>
           <div>
             <label for="sample">Sample params</label>
-            <p class="hint" id="sample-hint">A JSON object to preview with, at most ${limits.sample} characters. Pages pass their own.</p>
+            <p class="hint" id="sample-hint">A JSON object to preview with, at most ${limits.sample.toLocaleString('en')} characters. Pages pass their own.</p>
             <textarea class="small" id="sample" name="sample" spellcheck="false" maxlength="${limits.sample}" aria-describedby="sample-hint">
 ${sample}</textarea>
           </div>

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 /**
  * The code blocks of one language below a heading, up to the next heading.
  *
- * @param file the README or a page in `docs`.
+ * @param file a page, such as `docs/publishing.md`.
  */
-export function codeBelow(heading: string, language: string, file = 'README.md'): string[] {
+export function codeBelow(heading: string, language: string, file: string): string[] {
   const page = readFileSync(join(import.meta.dirname, '../..', file), 'utf8');
   const [, section] = page.split(new RegExp(`^#+ ${heading}$`, 'm'));
   const [text = ''] = section?.split(/^#+ (?=[A-Z])/m) ?? [];

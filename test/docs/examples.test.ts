@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { createSite, type Site } from '../support/site.ts';
+import { blockFlaws, siteOf, typedLanguages } from './examples.ts';
+import { type CodeBlock, codeBlocks, pages } from './pages.ts';
+import { commandsOf, shellFlaws } from './shell.ts';
+
+const root = join(import.meta.dirname, '../..');
+const blocks = pages.flatMap(codeBlocks);
+const typed = blocks.filter(({ language }) => typedLanguages.has(language));
+
+let site: Site | undefined;
+afterAll(() => site?.remove());
+
+test.each(pages)('each block of code in %s that is not type-checked is correct', async (page) => {
+  const untyped = codeBlocks(page).filter((block) => !typed.some(({ line }) => line === block.line));
+  const flaws = await Promise.all(
+    untyped.filter(({ language }) => !typedLanguages.has(language)).map(blockFlaws),
+  );
+  expect(flaws.flat()).toEqual([]);
+});
+
+test('every ts, tsx, js and astro block in the docs passes astro check', async () => {
+  const { files, places } = siteOf(typed);
+  site = await createSite(files);
+  const { exitCode, output } = await site.start(['check', '--minimumSeverity', 'error']).ended;
+  const text = stripVTControlCharacters(output);
+  const errors = Array.from(text.matchAll(/^(src\/\S+?):\d+:\d+ - error.*$/gm), ([line, file = '']) =>
+    line.replace(file, `${places.get(file) ?? file} (${file})`),
+  );
+  expect(errors).toEqual([]);
+  expect(exitCode, text).toBe(0);
+  expect(text).toContain('- 0 errors');
+});
+
+const block = (language: string, code: string): CodeBlock => ({
+  page: 'page.md',
+  line: 1,
+  language,
+  code,
+  generated: false,
+});
+
+test.each([
+  ['a language without a rule', 'cobol', 'MOVE 1 TO A.', 'nothing checks the language "cobol"'],
+  ['a block without a language', '', 'text', 'nothing checks the language ""'],
+  ['output that is written by hand', 'text', 'all is well', 'written by hand'],
+  ['a quote that is not closed', 'sh', `echo 'a`, 'A quote is not closed'],
+  ['an unknown script', 'sh', 'npm run nothing', 'npm run nothing: unknown'],
+  ['an unknown package', 'sh', 'npx astro-snipets check', 'npx astro-snipets: unknown'],
+  ['an unknown command', 'sh', 'npx astro-snippets chek', "unknown command 'chek'"],
+  ['an unknown flag', 'sh', 'A=1 npx astro-snippets check --exe x', "unknown option '--exe'"],
+  ['an invalid value', 'sh', 'npx astro-snippets watch --every soon', 'Expected a duration'],
+  ['an argument too many', 'sh', 'npx astro-snippets list 42', 'too many arguments'],
+  [
+    'a flaw in a command of --exec',
+    'sh',
+    `npx astro-snippets check --exec 'npm run nothing'`,
+    'nothing: unknown',
+  ],
+  ['a rule that does not exist', 'sh', 'npx astro-snippets inline a --scripts no', 'Allowed choices are'],
+  ['params that are not JSON', 'sh', `npx astro-snippets get 1 --params '{a}'`, 'JSON'],
+  ['a flaw in a workflow', 'yaml', 'steps:\n  - run: npx astro-snippets chek\n', "unknown command 'chek'"],
+  ['YAML that is not closed', 'yaml', 'a: [', 'Flow sequence'],
+  ['JSON with a comma too many', 'json', '{"a":1,}', 'JSON'],
+  ['an element without its end', 'html', '<p><snippet-embed id="1"></p>', 'not closed'],
+  ['an id that is none', 'html', '<snippet-embed id="a"></snippet-embed>', 'id'],
+  ['params that are no object', 'md', `<snippet-embed id="1" params='[1]'></snippet-embed>`, 'params'],
+  ['MDX that is not closed', 'mdx', '<Snippet id={42}>', 'closing tag'],
+  ['Vue that is not closed', 'vue', '<template><p></template>', 'end tag'],
+  ['Svelte that is not closed', 'svelte', '<p {', 'attribute_empty_shorthand'],
+  ['a variable that does not exist', 'dotenv', 'SNIPPETS_KEY=1', 'SNIPPETS_KEY'],
+  [
+    'a service that runs something unknown',
+    'ini',
+    '[Service]\nExecStart=/usr/bin/npx astro-snippets look',
+    'look',
+  ],
+  ['a directive without its semicolon', 'nginx', 'location / {\n  proxy_pass http://a\n}', 'proxy_pass'],
+])('in the docs, %s is found', async (_, language, code, flaw) => {
+  expect((await blockFlaws(block(language, code))).join('\n')).toContain(flaw);
+});
+
+test('a script is taken apart as a shell does', async () => {
+  expect(commandsOf(`A=1 npx "a b" 'c $d' && x | y # npm run z\nz \\\n  -- "$B"`)).toEqual([
+    ['A=1', 'npx', 'a b', 'c $d'],
+    ['x'],
+    ['y'],
+    ['z', '--', '$B'],
+  ]);
+  expect(await shellFlaws('echo npm run nothing')).toEqual([]);
+});
+
+test.each(['ci', 'release'])('the workflow %s runs scripts that exist', async (name) => {
+  const code = readFileSync(join(root, `.github/workflows/${name}.yml`), 'utf8');
+  expect(code).toContain('- run: npm ci\n');
+  expect(await blockFlaws(block('yaml', code))).toEqual([]);
+});
+
+test('the README has the commands that CI runs', () => {
+  const commands = codeBlocks('README.md').map(({ code }) => code.trim());
+  expect(commands).toEqual(expect.arrayContaining(['npm ci && npm run playground', 'npm ci && npm test']));
+});

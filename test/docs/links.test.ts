@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { expect, test } from 'vitest';
+import { anchors, links, pages, readPage } from './pages.ts';
+
+const root = join(import.meta.dirname, '../..');
+const decisions = readdirSync(join(root, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
+const all = [...pages, ...decisions, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'llms.txt'];
+
+/** What is wrong with a link of a page. */
+function flawOf(page: string, target: string): string | undefined {
+  if (/^https:\/\//.test(target)) return undefined;
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? page : join(dirname(page), path).split(sep).join('/');
+  if (!existsSync(join(root, file))) return `${page}: ${target}: there is no such file`;
+  if (anchor === undefined) return undefined;
+  return anchors(readFileSync(join(root, file), 'utf8')).has(anchor)
+    ? undefined
+    : `${page}: ${target}: there is no such heading`;
+}
+
+test('every link in the docs leads to a file, and to a heading of it', () => {
+  const flaws = all.flatMap((page) => links(readPage(page)).map((target) => flawOf(page, target)));
+  expect(flaws.length).toBeGreaterThan(100);
+  expect(flaws.filter((flaw) => flaw !== undefined)).toEqual([]);
+});
+
+test('a link to a file or a heading that does not exist is found', () => {
+  expect(flawOf('docs/embeds.md', 'nowhere.md')).toBe('docs/embeds.md: nowhere.md: there is no such file');
+  expect(flawOf('docs/embeds.md', '#nowhere')).toBe('docs/embeds.md: #nowhere: there is no such heading');
+  expect(flawOf('docs/embeds.md', 'errors.md#not-found')).toBeUndefined();
+});
+
+test('the README and the index link to every page', () => {
+  const linked = (page: string) =>
+    new Set(
+      links(readPage(page)).map((target) =>
+        relative(root, join(root, dirname(page), target.split('#')[0] ?? '')),
+      ),
+    );
+  for (const index of ['README.md', 'docs/README.md']) {
+    const missing = pages.filter((page) => page !== index && !linked(index).has(page.split('/').join(sep)));
+    expect(missing.filter((page) => index === 'docs/README.md' || page !== 'docs/README.md')).toEqual([]);
+  }
+});
+
+test('a page that is published links to files that are published', () => {
+  const published = new Set([...pages, 'CHANGELOG.md', 'LICENSE']);
+  const outside = pages.flatMap((page) =>
+    links(readPage(page))
+      .filter((target) => !/^(https:|#)/.test(target))
+      .map((target) =>
+        join(dirname(page), target.split('#')[0] ?? '')
+          .split(sep)
+          .join('/'),
+      )
+      .filter((file) => !published.has(file) && !file.startsWith('docs/performance/'))
+      .map((file) => `${page} → ${file}`),
+  );
+  // In the repository: what is of use to those who have it.
+  expect(outside.filter((link) => !/ → (test\/|docs\/(decisions|images)\/|CONTRIBUTING|SECURITY)/.test(link))).toEqual(
+    [],
+  );
+});

@@ -1,0 +1,117 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { startService } from '../../playground/service/index.ts';
+import { startCommand } from '../support/command.ts';
+import { createSite } from '../support/site.ts';
+
+const page = (body: string) => `---
+import { Snippet } from 'astro-snippets/components';
+---
+${body}
+`;
+
+const home = '<p><Snippet id={42}>Ask us about shipping.</Snippet></p>';
+
+/** A site with two snippets of the playground, and that service. */
+async function start() {
+  const service = await startService();
+  const { store } = service;
+  const organization = store.organizations.list()[0]?.id ?? 0;
+  const folder = await mkdtemp(join(tmpdir(), 'snippets-docs-'));
+  const authority = join(folder, 'authority.pem');
+  await writeFile(authority, service.certificateAuthority);
+  const environment = {
+    SNIPPETS_API_KEY: store.keys.create(organization, 'secret', 'docs').secret,
+    SNIPPETS_RENDER_BASE_URL: service.renderBaseUrl,
+    SNIPPETS_RETRIEVE_BASE_URL: service.retrieveBaseUrl,
+    NODE_EXTRA_CA_CERTS: authority,
+  };
+  const site = await createSite({
+    'src/pages/index.astro': page(home),
+    'src/pages/pricing.astro': page(`<Snippet id={43} params={{ plan: 'pro' }} />`),
+  });
+  const clean = (text: string) =>
+    stripVTControlCharacters(text)
+      .replaceAll(service.renderBaseUrl, 'https://snippets.example/render')
+      .replaceAll(service.retrieveBaseUrl, 'https://snippets.example/retrieve')
+      .replaceAll(new URL(service.websiteUrl).origin, 'https://snippets.example')
+      .replaceAll(/\b\d+(\.\d+)? ?m?s\b/g, '20 ms')
+      .replaceAll(/Node \d+\.\d+\.\d+/g, 'Node 24.0.0')
+      .trimEnd();
+  return {
+    site,
+    async build(succeeds: boolean): Promise<string> {
+      const { exitCode, output } = await site.build(environment);
+      if ((exitCode === 0) !== succeeds) throw new Error(output);
+      return clean(output);
+    },
+    async run(command: string, more: Record<string, string> = {}): Promise<string> {
+      const running = startCommand(site.directory, command.split(' '), { ...environment, ...more });
+      await running.ended;
+      return textBlock(clean(running.stdout()));
+    },
+    publish(id: number, draft: string): void {
+      store.snippets.save(organization, id, { name: `Snippet ${id}`, draft, sample: '{}' });
+      store.snippets.publish(organization, id);
+    },
+    async end(): Promise<void> {
+      await site.remove();
+      await rm(folder, { recursive: true });
+      await service.close();
+    },
+  };
+}
+
+/**
+ * What commands print, from real sites and the snippets of the playground: the name of each text in the docs, and the
+ * text. What differs from run to run, such as ports and times, is replaced.
+ */
+export const outputs: Record<string, () => Promise<Map<string, string>>> = {
+  async 'a build and commands after it'() {
+    const { site, build, run, publish, end } = await start();
+    try {
+      const built = await build(true);
+      const html = (await site.read('index.html')).replace('<!DOCTYPE html>', '').trim();
+      publish(42, 'Shipping is <strong>free from 30 €</strong>.');
+      const [list, check, refresh, doctor] = await Promise.all([
+        run('list'),
+        run('check'),
+        run('refresh --dry-run'),
+        run('doctor', { SNIPPETS_API_KEY: 'sk_wrong' }),
+      ]);
+      return new Map([
+        ['build-output', textBlock(lineWith(built, ' 0 fallbacks '))],
+        ['page-output', block('html', html)],
+        ['list-output', list],
+        ['check-output', check],
+        ['refresh-output', refresh],
+        ['doctor-output', doctor],
+      ]);
+    } finally {
+      await end();
+    }
+  },
+  async 'a build that fails'() {
+    const { site, build, end } = await start();
+    try {
+      await site.write({ 'src/pages/index.astro': page(`${home}<p><Snippet id={420} /></p>`) });
+      return new Map([['failed-build', textBlock(reportIn(await build(false)))]]);
+    } finally {
+      await end();
+    }
+  },
+};
+
+const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\`\n`;
+const textBlock = (text: string) => block('text', text);
+
+function lineWith(output: string, part: string): string {
+  return (output.split('\n').find((line) => line.includes(part)) ?? '').replace(/^[\d:]+ /, '');
+}
+
+/** The report of a build that failed, without what Astro says before it. */
+function reportIn(output: string): string {
+  return output.slice(output.lastIndexOf('\n[astro-snippets]')).trim();
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkFlags } from '../../src/cli/inline.ts';
+import { program } from '../../src/cli/program.ts';
+import { parseRequest } from '../../src/client/snippet-request.ts';
+
+const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+
+/** Scripts that a reader has. */
+const readersScripts = ['build', 'deploy'];
+const npmCommands = new Set(['ci', 'test', 'install', 'uninstall', 'publish']);
+const npxPackages = new Set(['astro', 'astro-snippets', '@11ty/eleventy', 'vitest', 'pagefind']);
+
+/** Flags whose value is another command. */
+const commandFlags = ['--exec', '--build', '--after'];
+
+/** The simple commands of a script, each as its words without quotes. */
+export function commandsOf(script: string): string[][] {
+  const commands: string[][] = [];
+  let words: string[] = [];
+  let word: string | undefined;
+  const endWord = () => {
+    if (word !== undefined) words.push(word);
+    word = undefined;
+  };
+  const endCommand = () => {
+    endWord();
+    if (words.length > 0) commands.push(words);
+    words = [];
+  };
+  const text = script.replaceAll('\\\n', ' ');
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === "'" || character === '"') {
+      const end = closingQuote(text, at);
+      const quoted = text.slice(at + 1, end);
+      word = (word ?? '') + (character === '"' ? quoted.replace(/\\(["\\])/g, '$1') : quoted);
+      at = end;
+    } else if (character === '#' && word === undefined) {
+      const end = text.indexOf('\n', at);
+      at = (end === -1 ? text.length : end) - 1;
+    } else if (/[\n;&|(){}]/.test(character) && !text.slice(0, at + 1).endsWith('${')) {
+      if (character === '}' && word?.includes('${')) word += character;
+      else endCommand();
+    } else if (/\s/.test(character)) endWord();
+    else word = (word ?? '') + character;
+  }
+  endCommand();
+  return commands;
+}
+
+/** Where a quoted part ends. In double quotes, a command may be quoted in turn. */
+function closingQuote(text: string, start: number): number {
+  const quote = text.charAt(start);
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text.charAt(at) === '\\' && quote === '"') at += 1;
+    else if (text.charAt(at) === quote) return at;
+  }
+  throw new Error(`A quote is not closed: ${text.slice(start, start + 40)}`);
+}
+
+/** What is wrong with the commands of a script that concern this package or npm. */
+export async function shellFlaws(script: string): Promise<string[]> {
+  const flaws: string[] = [];
+  let commands: string[][];
+  try {
+    commands = commandsOf(script);
+  } catch (error) {
+    return [(error as Error).message];
+  }
+  for (const words of commands) {
+    const start = words.findIndex((word) => !/^(export|eval|if|then|do|!|\w+=.*)$/s.test(word));
+    const [name, ...rest] = start === -1 ? [] : words.slice(start);
+    if (name === 'npm') flaws.push(...npmFlaws(rest));
+    if (name === 'npx' || name?.endsWith('/npx')) flaws.push(...(await npxFlaws(rest)));
+  }
+  return flaws;
+}
+
+function npmFlaws([command = '', script = '']: string[]): string[] {
+  if (command !== 'run') return npmCommands.has(command) ? [] : [`npm ${command}: unknown`];
+  return script in scripts || readersScripts.includes(script) ? [] : [`npm run ${script}: unknown`];
+}
+
+async function npxFlaws([name = '', ...arguments_]: string[]): Promise<string[]> {
+  if (!npxPackages.has(name)) return [`npx ${name}: unknown`];
+  if (name !== 'astro-snippets') return [];
+  const inner = arguments_.filter((_, index) => commandFlags.includes(arguments_[index - 1] ?? ''));
+  const flaws = await Promise.all(inner.map(shellFlaws));
+  return [...commandLineFlaws(arguments_), ...flaws.flat()];
+}
+
+/** What the program itself says of these arguments. Nothing is run. */
+function commandLineFlaws(arguments_: readonly string[]): string[] {
+  const line = `astro-snippets ${arguments_.join(' ')}`;
+  for (const command of program.commands) {
+    command.configureOutput({ writeErr() {}, writeOut() {} });
+    command.action(() => {
+      if (command.name() === 'inline') {
+        checkFlags(command.opts(), (message) => {
+          throw new Error(message);
+        });
+      }
+      if (command.name() === 'get') parseRequest(command.args[0] ?? '', command.opts()['params']);
+    });
+  }
+  program.configureOutput({ writeErr() {}, writeOut() {} });
+  try {
+    program.parse(arguments_, { from: 'user' });
+    return [];
+  } catch (error) {
+    return (error as { code?: string }).code === 'commander.helpDisplayed'
+      ? []
+      : [`${line}: ${(error as Error).message}`];
+  }
+}
