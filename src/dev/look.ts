@@ -1,6 +1,6 @@
 import { SnippetError } from '../client/snippet-error.ts';
 import { effectOf, isMissing, type SnippetFailure } from '../failures/errors.ts';
-import type { RememberedSnippet } from './snippet-memory.ts';
+import { type RememberedSnippet, shownContent } from './snippet-memory.ts';
 
 /** What a page shows of a snippet, as text that is equal if a reader sees no difference. */
 export type Look = string;
@@ -13,11 +13,10 @@ export interface ShowsChildren {
   isOptional: boolean;
 }
 
-export function lookOf(
-  { html, text, error }: RememberedSnippet,
-  { hasChildren, isOptional }: ShowsChildren,
-): Look {
-  if (html !== undefined) return JSON.stringify([html, text]);
+export function lookOf(snippet: RememberedSnippet, { hasChildren, isOptional }: ShowsChildren): Look {
+  const content = shownContent(snippet);
+  if (content !== undefined) return JSON.stringify([content.html, content.text]);
+  const { error } = snippet;
   if (error === undefined) return '';
   const showsChildren = isMissing(error) ? isOptional : hasChildren && effectOf(error) === 'children';
   return showsChildren ? 'children' : failureLook(error);

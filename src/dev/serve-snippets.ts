@@ -3,7 +3,6 @@ import type { HookParameters } from 'astro';
 import { astroVersion, escapesErrors } from '../astro-version.ts';
 import { cleanLogger } from '../clean-logger.ts';
 import { keyDetector } from '../client/api-key.ts';
-import { cleanText } from '../client/clean-text.ts';
 import { inline } from '../embed/inline.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
@@ -22,16 +21,10 @@ import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
 import { OpenPages, type ShownOnPage } from './open-pages.ts';
 import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script.ts';
 import { serveImages } from './serve-images.ts';
-import { type RememberedSnippet, SnippetMemory } from './snippet-memory.ts';
+import { type ContentSource, SnippetMemory, shownContent } from './snippet-memory.ts';
 import { type DevRequest, type TextResponse, transformTexts } from './text-responses.ts';
-import {
-  events,
-  type ListMessage,
-  markers,
-  type RefreshMessage,
-  type ShownSnippet,
-  type SnippetsMessage,
-} from './toolbar/messages.ts';
+import { markers } from './toolbar/messages.ts';
+import { serveToolbar, type ToolbarRun } from './toolbar/serve-toolbar.ts';
 import {
   asViewFailure,
   childrenShown,
@@ -47,8 +40,7 @@ const pollSeconds = 2;
 const stylesPause = 150;
 
 /** What the dev server needs of the run. */
-interface DevRun {
-  readonly settings: Settings;
+interface DevRun extends ToolbarRun {
   readonly config: { base: string };
   readonly sources: SourceFolders;
   readonly urls: SiteUrls;
@@ -63,7 +55,7 @@ interface DevRun {
  * build. The snippets of pages that are open in a browser are polled; a page reloads when what it shows has changed.
  */
 export function serveSnippets(
-  { server, toolbar, refreshContent, ...hook }: HookParameters<'astro:server:setup'>,
+  { server, refreshContent, ...hook }: HookParameters<'astro:server:setup'>,
   run: DevRun,
   source: SiteSource,
 ): void {
@@ -74,30 +66,29 @@ export function serveSnippets(
   if (!escapesErrors(astroVersion(sources.root))) escapeOwnErrors(hot);
   const refusal = (page: string) => onDemandError(page, run.config.base, source, server);
 
-  const sendSnippets = (page: string) => {
-    const shown = pages.of(page).flatMap((key) => memory.peek(key) ?? []);
-    toolbar.send<SnippetsMessage>(events.snippets, {
-      page,
-      snippets: shown.map((one) => ({
-        ...describe(one, run.settings.editUrl),
-        optional: pages.isOptional(page, one.request.key),
-      })),
-    });
+  const contents: ContentSource = {
+    fetch: async (use) => (await run.open()).fetcher.get(use),
+    prepare: async (text, use) => (await run.open()).fetcher.prepareText(text, use),
   };
-  const sendToPagesWith = (key: string) => {
-    for (const page of pages.showing(key)) sendSnippets(page);
-  };
-  const memory = new SnippetMemory(async (use) => (await run.open()).fetcher.get(use), {
+  const memory = new SnippetMemory(contents, {
     onUpdate({ request }) {
       const changed: ChangedMessage = { pages: pages.changed(request.key) };
       if (changed.pages.length > 0) hot.send(pageEvents.changed, changed);
     },
     onStale({ request, error }) {
       logger.warn(`${error?.message} Snippet ${request.id} is shown as it was last fetched.`);
-      sendToPagesWith(request.key);
+      toolbar.update(request.key);
     },
+    onTrial: ({ request }) => toolbar.update(request.key),
     onFlaw: (flaw) => logger.warn(flaw),
-    onRecovered: ({ request }) => sendToPagesWith(request.key),
+    onRecovered: ({ request }) => toolbar.update(request.key),
+  });
+  const toolbar = serveToolbar({
+    hot,
+    memory,
+    pages,
+    run,
+    refreshCollections: () => refreshContent?.({ loaders: ['astro-snippets'] }),
   });
   hot.on(pageEvents.open, ({ page }: OpenMessage, client) => {
     if (pages.isOutdated(page)) client.send(pageEvents.changed, { pages: [page] });
@@ -158,12 +149,6 @@ export function serveSnippets(
     }, stylesPause).unref();
   });
 
-  toolbar.on<ListMessage>(events.list, ({ page }) => sendSnippets(page));
-  toolbar.on<RefreshMessage>(events.refresh, async ({ page, key }) => {
-    await Promise.all([memory.update(key), refreshContent?.({ loaders: ['astro-snippets'] })]);
-    sendSnippets(page);
-  });
-
   const timer = setInterval(() => {
     // What cannot be handled here, such as a key that is missing now, is shown with the next view of the page.
     for (const key of pages.keys(server.ws.clients.size)) memory.update(key).catch(() => {});
@@ -207,25 +192,37 @@ async function viewOf(
   const refused = embeds.length + found.invalid.length === 0 ? undefined : refusal(page);
   if (refused !== undefined) throw refused;
   const invalid = await withSources(found.invalid, sources);
-  const shown = new Map<string, ShownOnPage>();
   const withoutKey = uses.size > 0 && isWithoutKey(settings);
-  await Promise.all(
-    [...(withoutKey ? [] : uses)].map(async ([key, use]) =>
-      shown.set(key, {
-        snippet: await memory.get(use),
-        hasChildren: use.placesWithoutChildren.length === 0,
-        isOptional: use.optionalPlaces?.has(page) === true,
-      }),
+  // In the order of the page, whatever arrives first: the toolbar lists them.
+  const shown = new Map<string, ShownOnPage>(
+    await Promise.all(
+      [...(withoutKey ? [] : uses)].map(
+        async ([key, use]) =>
+          [
+            key,
+            {
+              snippet: await memory.get(use),
+              hasChildren: use.placesWithoutChildren.length === 0,
+              isOptional: use.optionalPlaces?.has(page) === true,
+            },
+          ] as const,
+      ),
     ),
   );
   const failed = [...uses].flatMap(([key, use]): FailedSnippet[] => {
-    const { error, content } = shown.get(key)?.snippet ?? {};
-    return error === undefined || content !== undefined ? [] : [{ ...use, error }];
+    const snippet = shown.get(key)?.snippet;
+    const isShown = snippet !== undefined && shownContent(snippet) !== undefined;
+    return isShown || snippet?.error === undefined ? [] : [{ ...use, error: snippet.error }];
   });
   const failure = viewFailure(failed, invalid);
+  const contentOf = (key: string) => {
+    const snippet = shown.get(key)?.snippet;
+    return snippet && shownContent(snippet);
+  };
   const { file: body } = inline(response.body, failure === undefined ? embeds : [], ({ request, form }) => {
-    const { html, htmlElsewhere, text } = shown.get(request.key)?.snippet ?? {};
-    if (html === undefined || text === undefined) return undefined;
+    const content = contentOf(request.key);
+    if (content === undefined) return undefined;
+    const { html, htmlElsewhere, text } = content;
     if (response.kind !== 'html') return { html: htmlElsewhere ?? html, text };
     // Only the elements of a page can be marked.
     if (form.layers.length > 0) return { html, text };
@@ -233,7 +230,7 @@ async function viewOf(
   });
   const warnings = async () => {
     const isPage = response.kind === 'html';
-    const htmlOf = (key: string) => shown.get(key)?.snippet.html;
+    const htmlOf = (key: string) => contentOf(key)?.html;
     const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => response.body }], htmlOf) : [];
     // A source may be removed while it is read.
     const headings = isPage ? await headingWarnings(idsInHeadings(embeds), sources).catch(() => []) : [];
@@ -247,9 +244,10 @@ function refuseKey({ body, shown }: View, page: string, apiKey: string | undefin
   if (apiKey === undefined) return;
   const containsKey = keyDetector(apiKey);
   if (!containsKey(body)) return;
-  const snippets = [...shown.values()].filter(({ snippet: { html = '', text = '' } }) =>
-    [html, text].some(containsKey),
-  );
+  const snippets = [...shown.values()].filter(({ snippet }) => {
+    const { html = '', text = '' } = shownContent(snippet) ?? {};
+    return [html, text].some(containsKey);
+  });
   const ids = [...new Set(snippets.map(({ snippet }) => snippet.request.id))];
   const source =
     ids.length === 0 ? '' : `${ids.length === 1 ? ' in snippet' : ' in snippets'} ${ids.join(', ')}`;
@@ -268,24 +266,4 @@ function nameOf(page: string, base: string): string {
   const root = base.replace(/\/?$/, '/');
   const inside = page.startsWith(root) ? page.slice(root.length) : page.replace(/^\//, '');
   return inside === '' || inside.endsWith('/') ? `${inside}index.html` : inside;
-}
-
-function describe(
-  { request, name, variant, milliseconds, content, checkedAt, error }: RememberedSnippet,
-  editUrl: Settings['editUrl'],
-): Omit<ShownSnippet, 'optional'> {
-  const { key, id, params } = request;
-  return {
-    key,
-    id,
-    name: name && cleanText(name),
-    // As they are, since the toolbar copies them into an embed. They hold no key: that is refused.
-    params,
-    variant,
-    milliseconds,
-    bytes: content === undefined ? undefined : Buffer.byteLength(content),
-    checkedAt,
-    error: error?.message,
-    editUrl: editUrl?.(String(id)),
-  };
 }

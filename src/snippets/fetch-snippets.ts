@@ -166,6 +166,17 @@ export class SnippetFetcher {
     return { ...snippet, ...ready };
   }
 
+  /**
+   * Prepares a text that the service has not sent, as {@link get} prepares one that it has.
+   *
+   * @throws SiteError
+   */
+  async prepareText(text: string, shown: ShownAs): Promise<PreparedSnippet> {
+    const ready = await this.#applyRulesNow(text, shown);
+    if (ready.classes !== undefined) this.#options.onClasses?.(ready.classes);
+    return ready;
+  }
+
   /** Closes connections. They are opened again when another snippet is needed. */
   async close(): Promise<void> {
     const source = this.#source;
@@ -181,22 +192,22 @@ export class SnippetFetcher {
 
   #applyRules(snippet: SourcedSnippet, shown: ShownAs): Promise<PreparedSnippet> {
     // Elsewhere, nothing is prepared twice.
-    if (!this.#settings.html.classes) return this.#applyRulesNow(snippet, shown);
+    if (!this.#settings.html.classes) return this.#applyRulesNow(snippet.content, shown);
     const { asHtml, surroundings = [] } = shown;
     const kind = [asHtml, ...[...surroundings].sort()].join();
     const known = this.#prepared.get(snippet) ?? new Map<string, Promise<PreparedSnippet>>();
     this.#prepared.set(snippet, known);
-    const prepared = known.get(kind) ?? this.#applyRulesNow(snippet, shown);
+    const prepared = known.get(kind) ?? this.#applyRulesNow(snippet.content, shown);
     known.set(kind, prepared);
     return prepared;
   }
 
   async #applyRulesNow(
-    snippet: SourcedSnippet,
+    content: string,
     { request, asHtml, surroundings }: ShownAs,
   ): Promise<PreparedSnippet> {
-    const findImage = (await this.#images)?.finderFor(request, snippet.content);
-    return applyRules(snippet, { request, asHtml, surroundings }, { ...this.#settings.html, findImage });
+    const findImage = (await this.#images)?.finderFor(request, content);
+    return applyRules({ content }, { request, asHtml, surroundings }, { ...this.#settings.html, findImage });
   }
 
   async #ask(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet> {

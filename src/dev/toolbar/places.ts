@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+import { element } from './elements.ts';
 import { markers } from './messages.ts';
 
 /** Finds the places of a snippet in the page by the comments around its content. */
@@ -19,28 +20,37 @@ export function placesOf(key: string): Range[] {
   return places;
 }
 
-/** Outlines each place. Returns a function that removes the outlines. */
-export function outline(places: readonly Range[], canvas: ShadowRoot): () => void {
-  const frames = places.map((place) => {
+/**
+ * Outlines each place.
+ *
+ * @param mark what is written at each place, which makes the outline yellow.
+ * @returns a function that removes the outlines.
+ */
+export function outline(places: readonly Range[], canvas: ShadowRoot, mark?: string): () => void {
+  const drawn = places.flatMap((place) => {
     const { top, left, width, height } = place.getBoundingClientRect();
-    const frame = document.createElement('astro-dev-toolbar-highlight');
-    Object.assign(frame.style, {
-      top: `${top + scrollY - 8}px`,
-      left: `${left + scrollX - 8}px`,
-      width: `${width + 16}px`,
-      height: `${height + 16}px`,
-    });
-    canvas.append(frame);
-    return frame;
+    // A place that is not rendered has no size, nor has one without content.
+    if (mark !== undefined && width + height === 0) return [];
+    const corner = { top: `${top + scrollY - 8}px`, left: `${Math.max(0, left + scrollX - 8)}px` };
+    const frame = element('astro-dev-toolbar-highlight');
+    if (mark !== undefined) frame.setAttribute('highlight-style', 'yellow');
+    Object.assign(frame.style, { ...corner, width: `${width + 16}px`, height: `${height + 16}px` });
+    if (mark === undefined) return [frame];
+    const label = element('div', { className: 'mark', text: mark });
+    // The row says it too.
+    label.ariaHidden = 'true';
+    Object.assign(label.style, { ...corner, translate: '0 -100%' });
+    return [frame, label];
   });
+  canvas.append(...drawn);
   return () => {
-    for (const frame of frames) frame.remove();
+    for (const one of drawn) one.remove();
   };
 }
 
 /** Scrolls to the first place. */
 export function showPlace([place]: readonly Range[]): void {
   const node = place?.startContainer;
-  const element = node instanceof Element ? node : node?.parentElement;
-  element?.scrollIntoView({ behavior: 'smooth', block: 'center' });
+  const found = node instanceof Element ? node : node?.parentElement;
+  found?.scrollIntoView({ behavior: 'smooth', block: 'center' });
 }

@@ -1,0 +1,136 @@
+import { EventEmitter } from 'node:events';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { protectKey } from '../../src/client/known-keys.ts';
+import { parseRequest } from '../../src/client/snippet-request.ts';
+import { OpenPages } from '../../src/dev/open-pages.ts';
+import { SnippetMemory } from '../../src/dev/snippet-memory.ts';
+import { events } from '../../src/dev/toolbar/messages.ts';
+import { serveToolbar, type ToolbarServer } from '../../src/dev/toolbar/serve-toolbar.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
+
+const apiKey = 'sk_test_fedcba9876543210';
+protectKey(apiKey);
+const request = parseRequest('42', '{"a":1}');
+const { key } = request;
+
+let sent: { to: 'all' | 'one'; event: string; data: unknown }[];
+let channel: EventEmitter;
+let name: string;
+let content: string;
+let refreshed: () => Promise<void>;
+
+const client = { send: (event: string, data: unknown) => void sent.push({ to: 'one', event, data }) };
+const send = (event: string, data: unknown) => channel.emit(event, data, client);
+const answers = (event: string) => sent.filter((message) => message.event === event);
+const done = () => vi.waitFor(() => expect(answers(events.done)).toHaveLength(1));
+
+beforeEach(async () => {
+  [sent, channel, name, content] = [[], new EventEmitter(), 'Price', 'text'];
+  refreshed = async () => {};
+  const memory = new SnippetMemory(
+    {
+      fetch: async () =>
+        ({ content, html: 'text', text: 'text', name, warnings: [] }) as unknown as FetchedSnippet,
+      prepare: async (text) => ({ html: text, text, warnings: ['Snippet 42 leaves <b> open.'] }),
+    },
+    { onUpdate() {}, onStale() {}, onRecovered() {}, onFlaw() {}, onTrial() {} },
+  );
+  const pages = new OpenPages();
+  const snippet = await memory.get({ request, asHtml: true });
+  pages.serve('/', new Map([[key, { snippet, hasChildren: false, isOptional: false }]]));
+  serveToolbar({
+    hot: Object.assign(channel, {
+      send: (event: string, data: unknown) => void sent.push({ to: 'all', event, data }),
+    }) as unknown as ToolbarServer['hot'],
+    memory,
+    pages,
+    run: {
+      settings: { editUrl: undefined } as Settings,
+      shownElsewhere: async ({ id }, page) => ({
+        pages: [{ path: `${page}${id}`, hasOtherParams: false }],
+        more: 0,
+        entries: [],
+      }),
+    },
+    refreshCollections: () => refreshed(),
+  });
+});
+
+test('a text that is tried out is in the list with its warnings, and who tried it hears that it is shown', async () => {
+  send(events.try, { page: '/', key, kind: 'text', typed: '<b>tried' });
+  await done();
+  expect(answers(events.done)[0]).toEqual({ to: 'one', event: events.done, data: { page: '/', key } });
+  expect(answers(events.snippets)[0]).toMatchObject({
+    to: 'all',
+    data: {
+      page: '/',
+      snippets: [
+        { id: 42, trial: { kind: 'text', tried: '<b>tried', warnings: ['Snippet 42 leaves <b> open.'] } },
+      ],
+    },
+  });
+});
+
+test('what cannot be tried out is answered with the reason', async () => {
+  send(events.try, { page: '/', key, kind: 'params', typed: '{' });
+  await done();
+  expect(answers(events.done)[0]?.data).toMatchObject({
+    key,
+    error: expect.stringContaining('params is not JSON'),
+  });
+});
+
+test('what fails in a refresh is answered with the reason', async () => {
+  refreshed = () => Promise.reject(new Error('The collection is broken.'));
+  send(events.refresh, { page: '/', key });
+  await done();
+  expect(answers(events.done)[0]?.data).toMatchObject({ error: 'The collection is broken.' });
+});
+
+test('a snippet that the dev server does not know is answered with what to do', async () => {
+  send(events.try, { page: '/', key: '43', kind: 'text', typed: '' });
+  await done();
+  expect(answers(events.done)[0]?.data).toMatchObject({
+    error: 'The dev server has restarted. Load the page again.',
+  });
+});
+
+test.for([
+  [events.try, { page: '/', key, kind: 'html', typed: 'x' }],
+  [events.try, { page: '/', key, kind: 'text', typed: { toString: 'x' } }],
+  [events.try, { page: '/', key: 42, kind: 'text', typed: 'x' }],
+  [events.refresh, { page: '/' }],
+  [events.endTrial, null],
+  [events.content, { key }],
+  [events.otherPages, { page: '/', key: ['42'] }],
+  [events.list, 'page'],
+  [events.list, undefined],
+] as const)('a message of another shape is ignored: %s %o', async ([event, data]) => {
+  send(event, data);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sent).toEqual([]);
+});
+
+test('the content and the other pages are sent to the page that asks alone', async () => {
+  send(events.content, { page: '/', key });
+  send(events.otherPages, { page: '/', key });
+  await vi.waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent).toMatchObject([
+    { to: 'one', data: { content: 'text' } },
+    { to: 'one', data: { pages: [{ path: '/42' }] } },
+  ]);
+});
+
+test('the API key is in no message, even if the name or the content of a snippet contains it', async () => {
+  name = `The key ${apiKey}`;
+  content = `<b>${apiKey}</b>`;
+  send(events.refresh, { page: '/', key });
+  await done();
+  send(events.try, { page: '/', key, kind: 'text', typed: apiKey });
+  await vi.waitFor(() => expect(answers(events.done)).toHaveLength(2));
+  send(events.content, { page: '/', key });
+  expect(answers(events.content)[0]?.data).toMatchObject({ content: '<b>[API key]</b>' });
+  expect(JSON.stringify(sent)).not.toContain(apiKey);
+  expect(JSON.stringify(sent)).toContain('The key [API key]');
+});
