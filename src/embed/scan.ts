@@ -79,6 +79,8 @@ interface Context {
   inIsland: boolean;
   /** The surrounding heading. */
   heading?: Tag;
+  /** The surrounding link. */
+  link?: Tag;
   /** The surrounding elements in which HTML means something else; see `Form`. */
   around?: string | undefined;
   /** The value of the nearest `lang`. */
@@ -128,6 +130,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   const langFrom = finder(text, langs);
   const hasName = ({ start, end }: Range) => nameFrom(start) < end;
   let embed: { tag: Tag; inside: Context } | undefined;
+  const headingLabels = isWholePage ? new HeadingLabels(search) : undefined;
   // The open paragraph, as long as it contains nothing but one embed.
   let paragraph: { start: number; holds?: FoundEmbed } | undefined;
   // Whether a paragraph is open, whatever it contains.
@@ -184,6 +187,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     }
     if (inside !== undefined) return { ...context, ...inside };
     if (isHeading(tag.name)) return { ...context, heading: tag };
+    if (tag.name === 'a') return { ...context, link: tag };
     const isHolder = isXml ? /(?:^|:)title$/.test(tag.name) : tag.name === 'script' || tag.name === 'style';
     return isHolder ? { ...context, holder: tag } : context;
   };
@@ -210,7 +214,10 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       text(range, context, kind) {
         if (embed !== undefined) return;
         if (paragraph !== undefined && !isBlank(text, range)) paragraph = undefined;
-        if (context.isExample) return;
+        if (context.isExample) {
+          if (context.heading !== undefined && hasName(range)) headingLabels?.addCode(context.heading, range);
+          return;
+        }
         const unrendered = componentFrom(range.start);
         if (unrendered < range.end && kind === 'text') {
           search.warnings.push({ flaw: 'unrendered', start: part.at(unrendered) });
@@ -219,8 +226,9 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
           search.faults.push({ flaw: 'unrendered', start: part.at(unrendered), tag });
         }
         if (!hasName(range)) return;
-        if (isXml) scanXmlText(search, part, range, { kind, ...context });
-        else scanHtmlText(search, part, range, { kind, ...context, inUrls: place.inUrls });
+        if (isXml) return scanXmlText(search, part, range, { kind, ...context });
+        scanHtmlText(search, part, range, { kind, ...context, inUrls: place.inUrls });
+        if (context.link !== undefined) headingLabels?.addLabel(context.link, range);
       },
       comment() {
         if (embed === undefined) paragraph = undefined;
@@ -237,6 +245,61 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     },
     { isXml },
   );
+  headingLabels?.removeExamples();
+}
+
+/**
+ * The texts of links to the headings of a page. In its headings, Astro turns code into plain text, so what is an example
+ * in a heading has to be one in a table of contents.
+ */
+class HeadingLabels {
+  readonly #search: Search;
+  /** The code in headings, by their ids. */
+  readonly #code = new Map<string, string>();
+  readonly #labels: { id: string; range: Range }[] = [];
+
+  constructor(search: Search) {
+    this.#search = search;
+  }
+
+  addCode(heading: Tag, { start, end }: Range): void {
+    const { file } = this.#search;
+    const id = attributeOf(file, heading, 'id');
+    if (id === undefined) return;
+    const text = decodeAttribute(file.slice(start, end));
+    this.#code.set(id, `${this.#code.get(id) ?? ''}${text}\n`);
+  }
+
+  addLabel(link: Tag, range: Range): void {
+    const href = attributeOf(this.#search.file, link, 'href');
+    if (href?.startsWith('#')) this.#labels.push({ id: decodeFragment(href.slice(1)), range });
+  }
+
+  removeExamples(): void {
+    const { file } = this.#search;
+    for (const { id, range } of this.#labels) {
+      const code = this.#code.get(id);
+      if (code === undefined) continue;
+      const isOther = ({ start }: { start: number }) => start < range.start || start >= range.end;
+      this.#search.warnings = this.#search.warnings.filter(isOther);
+      this.#search.embeds = this.#search.embeds.filter(
+        (embed) => isOther(embed) || !code.includes(decodeAttribute(file.slice(embed.start, embed.end))),
+      );
+    }
+  }
+}
+
+function attributeOf(text: string, tag: Tag, name: string): string | undefined {
+  const found = attributesOf(text, tag).find((attribute) => attribute.name === name);
+  return found && decodeAttribute(text.slice(found.start, found.end));
+}
+
+function decodeFragment(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
 }
 
 function scanHtmlText(
@@ -412,7 +475,7 @@ function langIn(text: string, tag: Tag, outer: string | undefined): string | und
 }
 
 function hasId(text: string, tag: Tag): boolean {
-  return attributesOf(text, tag).some(({ name }) => name === 'id');
+  return attributeOf(text, tag, 'id') !== undefined;
 }
 
 function isDataScript(text: string, script: Tag): boolean {

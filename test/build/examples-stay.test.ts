@@ -50,7 +50,9 @@ Write \`${embed}\`, or with params \`\`<snippet-embed id="42" params='{"plan":"p
 
 <!-- ${embed} -->
 `,
-  // The heading is an example, but in the table of contents Starlight writes it as plain text.
+  // In its tables of contents, Starlight writes the code of headings as plain text.
+  'src/content/docs/headings.md': `---\ntitle: Headings\n---\n## The \`${embed}\` element\n\nText.\n\n## With \`<snippet-embed id="42">\` alone\n\nText.\n`,
+  // The title is an example, which only exclude can say.
   'src/content/docs/reference/element.md': `---\ntitle: The element ${embed}\n---\n## \`${embed}\`\n\nA reference.\n`,
   'src/pages/llms.txt.js': `
     export const GET = () => new Response(${JSON.stringify(`# Docs\n\nWrite \`${embed}\`.\n\n\`\`\`html\n${embed}\n\`\`\`\n`)});`,

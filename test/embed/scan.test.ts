@@ -67,6 +67,7 @@ describe('the end of an embed is found', () => {
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 const escaped = '&lt;snippet-embed id=&quot;1&quot;&gt;&lt;/snippet-embed&gt;';
+const otherEscaped = escaped.replace('1', '2');
 const encoded = encodeURIComponent(embed);
 
 /** How what was found is shown, and in which layers. */
@@ -364,6 +365,16 @@ describe('examples stay', () => {
     ['code in HTML in JSON', 'json', JSON.stringify([`<code>${embed}</code>`])],
     ['code in HTML in XML', 'xml', `<a>&lt;code&gt;${escaped}&lt;/code&gt;</a>`],
     ['code in HTML in a data attribute', 'html', `<a data-x='<code>${embed}</code>'>`],
+    [
+      'links to a heading with this code, before and after it',
+      'html',
+      `<a href="#a%C3%A4"><b>${escaped}</b></a><h2 id="a&auml;"><i>The</i> <code>${escaped}</code></h2><a href="#aä">“${escaped}”</a>`,
+    ],
+    [
+      'links to a heading with the start of an embed as code',
+      'html',
+      `<a href=#a>&#x3C;snippet-embed id="42"></a><h3 id=a><code>&lt;snippet-embed id="42"&gt;</code></h3>`,
+    ],
     ['backticks', 'text', `Write \`${embed}\` or \`\` \`${embed}\`\`.`],
     ['backticks, cut', 'text', `Write \`<snippet-embed\`, \`<snippet-embed id="\` or \`${embed}\`.`],
     ['backticks in JSON', 'json', JSON.stringify([`Write \`${embed}\``])],
@@ -389,6 +400,17 @@ describe('examples stay', () => {
     ['there is markup in code', 'text', `Write \`<title>\` and \`<!--\`. ${embed}`],
   ] as const)('but are none where %s', ([, kind, text]) => {
     expect(forms(text, kind)).toEqual(['html']);
+  });
+
+  const heading = (id: string, code: string) => `<h2 id="${id}"><code>${code}</code></h2>`;
+  test.for([
+    ['a link leads to another heading', `<a href="#b">${escaped}</a>${heading('a', escaped)}`],
+    ['a link leads to another page', `<a href="/b#a">${escaped}</a>${heading('a', escaped)}`],
+    ['the code in the heading is another', `<a href="#a">${escaped}</a>${heading('a', otherEscaped)}`],
+    ['the text is outside of a link', `<p>${escaped}</p>${heading('a', escaped)}`],
+    ['the link has ended', `<a href="#a">x</a>${escaped}${heading('a', escaped)}`],
+  ] as const)('but are none where %s', ([, text]) => {
+    expect(forms(text, 'html')).toEqual(['text in html-text']);
   });
 });
 
