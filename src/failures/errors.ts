@@ -308,7 +308,7 @@ export const errors = {
   'embed-in-browser': {
     title: 'A script for the browser writes an embed',
     effect: 'end',
-    hint: 'Snippets are inlined while the site is built. Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>.',
+    hint: 'Snippets are inlined while the site is built. Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>. A script can show it later if the embed is in a <template>.',
   },
   'missing-manifest': {
     title: 'No build manifest found',
