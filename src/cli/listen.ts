@@ -57,8 +57,9 @@ const mostConnections = 50;
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { address, log, patience = 10_000 } = options;
-  const refused = summarized(log);
-  const door = new Door(options, refused.add);
+  const refused = summarized('Calls refused', log);
+  const ignored = summarized('Calls ignored', log);
+  const door = new Door(options, { refuse: refused.add, ignore: ignored.add });
   const server = createServer({
     headersTimeout: patience,
     requestTimeout: patience,
@@ -80,6 +81,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     url,
     close() {
       refused.close();
+      ignored.close();
       server.close();
       server.closeAllConnections();
     },
@@ -96,25 +98,33 @@ function start(server: Server, { host, port }: ListenAddress): Promise<AddressIn
   });
 }
 
+/** Called with the reason of each call that has no effect. */
+interface Logs {
+  refuse(reason: string): void;
+  /** For one that is answered as if it were accepted. */
+  ignore(reason: string): void;
+}
+
 /** Answers calls, one by one. */
 class Door {
   readonly #options: ListenOptions;
-  readonly #refuse: (reason: string) => void;
+  readonly #logs: Logs;
   readonly #known: KnownIds = rememberIds(Date.now);
   #second = 0;
   #readThisSecond = 0;
 
-  constructor(options: ListenOptions, refuse: (reason: string) => void) {
+  constructor(options: ListenOptions, logs: Logs) {
     this.#options = options;
-    this.#refuse = refuse;
+    this.#logs = logs;
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // One that the client ends early. Without a listener, it would end the process.
     response.on('error', () => {});
     const refusal = await this.#judge(request, response).catch(() => undefined);
-    if (refusal === undefined) return this.#refuse('cut off, or not complete in time');
-    if (refusal !== 'none') this.#refuse(refusals[refusal].text);
+    if (refusal === undefined) return this.#logs.refuse('cut off, or not complete in time');
+    if (refusal === 'repeated') this.#logs.ignore(refusals[refusal].text);
+    else if (refusal !== 'none') this.#logs.refuse(refusals[refusal].text);
     const status = refusal === 'none' ? 202 : refusals[refusal].status;
     if (status === 405) response.setHeader('allow', 'POST');
     if (status === 429) response.setHeader('retry-after', 1);
@@ -166,8 +176,15 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 
 const summaryInterval = 60_000;
 
-/** Logs the first refusal at once, and the number of all later ones once a minute, so that a flood does not fill a log. */
-export function summarized(log: (line: string) => void): { add(reason: string): void; close(): void } {
+/**
+ * Logs the first reason at once, and the number of all later ones once a minute, so that a flood does not fill a log.
+ *
+ * @param start what each line begins with.
+ */
+export function summarized(
+  start: string,
+  log: (line: string) => void,
+): { add(reason: string): void; close(): void } {
   const counts = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -175,7 +192,7 @@ export function summarized(log: (line: string) => void): { add(reason: string): 
     timer = undefined;
     if (counts.size === 0 || isClosed) return;
     const reasons = Array.from(counts, ([reason, count]) => (count === 1 ? reason : `${reason} × ${count}`));
-    log(`Calls refused: ${reasons.join('; ')}`);
+    log(`${start}: ${reasons.join('; ')}`);
     counts.clear();
     timer = setTimeout(write, summaryInterval).unref();
   };

@@ -133,7 +133,7 @@ export const errors = {
   certificate: {
     title: 'The certificate of the service could not be verified',
     effect: 'fail',
-    hint: 'For a certificate authority of your own, set the option `ca` or the variable NODE_EXTRA_CA_CERTS.',
+    hint: 'For a certificate authority of your own, set the option `ca`, or the variable NODE_EXTRA_CA_CERTS in the environment of the process, not in .env.',
   },
   'too-large': {
     title: 'The answer is too large',
@@ -333,7 +333,7 @@ export const errors = {
   'webhook-secret': {
     title: 'The secret of signed calls is not set, or cannot be used',
     effect: 'end',
-    hint: 'Set SNIPPETS_WEBHOOK_SECRET to the secret that the sender signs its calls with: at least 16 characters. `echo "whsec_$(openssl rand -base64 32)"` makes one.',
+    hint: 'Set SNIPPETS_WEBHOOK_SECRET, in the environment or in .env, to the secret that the sender signs its calls with: at least 16 characters. Use that of the sender if it makes one. Otherwise, `echo "whsec_$(openssl rand -base64 32)"` makes one for both.',
   },
   'cannot-listen': {
     title: 'The host or port of --listen cannot be used',

@@ -84,7 +84,8 @@ const options = {
    */
   retrieveBaseUrl: z.string().optional(),
   /**
-   * Certificates (PEM text) to trust in addition to the system's.
+   * Certificates (PEM text) to trust in addition to the system's. Node reads the variable when it starts, so it belongs
+   * in the environment of the process: in a `.env` file it has no effect.
    *
    * @environment NODE_EXTRA_CA_CERTS (a path)
    */

@@ -196,10 +196,13 @@ function describeWarnings(
   });
 }
 
+const left =
+  'It is left as it is. If it is an example, silence this with data-snippets-ignore or the option exclude.';
+
 const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
-  unclosed: 'text that looks like an embed has no end tag. It is left as it is.',
-  nested: 'text looks like an embed inside another embed. It is left as it is.',
+  unclosed: `text that looks like an embed has no end tag. ${left}`,
+  nested: `text looks like an embed inside another embed. ${left}`,
   unrendered:
     'shows the text of a <Snippet> that was not rendered. Markdown renders no components: write <snippet-embed id="42"></snippet-embed> there, or rename the file to .mdx. Put an example between backticks.',
-  'invalid-id': 'text that looks like an embed has no valid id. It is left as it is.',
+  'invalid-id': `text that looks like an embed has no valid id. ${left}`,
 };

@@ -41,7 +41,7 @@ export async function headingWarnings(ids: ReadonlySet<number>, folders: SourceF
 }
 
 const warning =
-  'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…"> in an .astro or .mdx file.';
+  'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.';
 
 const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
 // Also inside a quote or a list.

@@ -69,6 +69,16 @@ import * as post from '../posts/sale.md';
 const headings = post.getHeadings();
 ---
 <nav>{headings.map(({ slug, text }) => <a href={'#' + slug}>{text}</a>)}</nav><post.Content />`,
+      'src/posts/own.md': `## ${embed(1)}
+
+## By <snippet-embed id="1">our team</snippet-embed>
+
+<h2 id="raw">Written by ${embed(1)}</h2>
+`,
+      'src/pages/own.astro': `---
+import * as post from '../posts/own.md';
+---
+<pre>{JSON.stringify(post.getHeadings().map(({ slug, text }) => [slug, text]))}</pre><post.Content />`,
       'src/pages/page.mdx': `import { Snippet } from 'astro-snippets/components';
 
 ## By <Snippet id={2} />
@@ -87,13 +97,13 @@ import { Snippet } from 'astro-snippets/components';
 
   test('an embed in a Markdown heading is a warning with file and line that names what to do', () => {
     expect(output).toContain(
-      '[WARN] [astro-snippets] src/posts/sale.md:5 has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…"> in an .astro or .mdx file.',
+      '[WARN] [astro-snippets] src/posts/sale.md:5 has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.',
     );
     expect(output).toContain('[WARN] [astro-snippets] src/pages/page.mdx:3 has an embed in a heading.');
   });
 
   test('headings that are elements, and sources that no page shows, are no warnings', () => {
-    expect(output.match(/has an embed in a heading/g)).toHaveLength(2);
+    expect(output.match(/has an embed in a heading/g)).toHaveLength(4);
   });
 
   test('what the warning says is true: the slug and the table of contents are without the snippet', async () => {
@@ -101,6 +111,16 @@ import { Snippet } from 'astro-snippets/components';
     expect(page).toContain('<a href="#sale-by--now">Sale by  now</a>');
     expect(page).toContain('<h2 id="sale-by--now">Sale by Ann now</h2>');
     expect(await site.read('page/index.html')).toContain('<h2 id="own">By Cleo</h2>');
+  });
+
+  test('slugs are made of children, an embed alone has none, and an element has no entry', async () => {
+    const page = await site.read('own/index.html');
+    expect(page).toContain(
+      '<pre>[[&quot;&quot;,&quot;&quot;],[&quot;by-our-team&quot;,&quot;By our team&quot;]]</pre>',
+    );
+    for (const heading of ['"">Ann', '"by-our-team">By Ann', '"raw">Written by Ann']) {
+      expect(page).toContain(`<h2 id=${heading}</h2>`);
+    }
   });
 });
 

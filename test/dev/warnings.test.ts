@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type SiteServer, startServer } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site } from '../support/site.ts';
 
 let service: TestService;
 let site: Site;
@@ -13,6 +13,7 @@ const escaped = (text: string) => `<p>Text</p>\n<h1>{${JSON.stringify(text)}}</h
 beforeAll(async () => {
   service = await startTestService({ 1: 'Ann', 2: '<p>block</p>' });
   site = await createSite({
+    'astro.config.mjs': configWith(`{ exclude: 'excluded/**' }`),
     'src/pages/cut.astro': escaped('<snippet-embed id="1">An excerpt that was cut'),
     'src/pages/again.astro': escaped('<snippet-embed id="0"></snippet-embed>'),
     'src/pages/component.md': 'Text\n\nSee <Snippet id={1} params={{ a: 1 }} />.\n',
@@ -27,6 +28,8 @@ import { Content } from './heading.md';
 export const getStaticPaths = () => Array.from({ length: 20 }, (_, turn) => ({ params: { turn: String(turn) } }));
 ---
 ${escaped('<snippet-embed id="1">The last excerpt')}`,
+    'src/pages/ignored.astro': `<div data-snippets-ignore>${escaped('<snippet-embed id="1">An excerpt that was cut')}</div>`,
+    'src/pages/excluded.astro': escaped('<snippet-embed id="1">An excerpt that was cut'),
     'src/pages/fine.md': `Text ${embed(1)}.\n\n\`<Snippet id={1} />\`\n`,
   });
   dev = await startServer(site, 'dev', service.environment);
@@ -60,7 +63,7 @@ test.for([
   [
     'text that looks like an embed without an end',
     '/cut',
-    /\/cut:\d+: text that looks like an embed has no end tag\./,
+    /\/cut:\d+: text that looks like an embed has no end tag\. It is left as it is\. If it is an example, silence this with data-snippets-ignore or the option exclude\.$/,
   ],
   ['text that looks like an embed without a valid id', '/again', /\/again:\d+: .* has no valid id\./],
   ['the text of a <Snippet> in Markdown', '/component', /\/component:\d+: shows the text of a <Snippet>/],
@@ -79,6 +82,13 @@ test('a heading that two pages show is one warning', async () => {
   expect(await view('/heading')).toBe(200);
   expect(await warningsOf('/shows-it-too')).toEqual([]);
 });
+
+test.for(['/ignored', '/excluded'])(
+  'what is silenced as the warning says, at %s, is no warning',
+  async (path) => {
+    expect(await warningsOf(path)).toEqual([]);
+  },
+);
 
 test('a page without flaws gets no warning', async () => {
   expect(await warningsOf('/fine')).toEqual([]);

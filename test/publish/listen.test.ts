@@ -93,7 +93,7 @@ describe('a call', () => {
       expect((await post(url, again)).status).toBe(202);
     }
     expect(calls).toHaveBeenCalledTimes(1);
-    expect(logged.slice(2)).toEqual(['Calls refused: the id of an earlier call (202)']);
+    expect(logged.slice(2)).toEqual(['Calls ignored: the id of an earlier call (202)']);
   });
 
   test('that is refused is answered with its status and nothing else', async () => {
@@ -319,7 +319,7 @@ test('refused calls are logged at once for the first, and then once a minute wit
   vi.useFakeTimers();
   try {
     const logged: string[] = [];
-    const { add, close } = summarized((line) => logged.push(line));
+    const { add, close } = summarized('Calls refused', (line) => logged.push(line));
     add('no signature (401)');
     expect(logged).toEqual(['Calls refused: no signature (401)']);
     for (let call = 0; call < 1_000; call++) add('no signature (401)');
