@@ -242,6 +242,22 @@ test('after a navigation by script, the links are those of the new page', async 
   await expect.poll(outlines, patience).toBe(1);
 });
 
+test('what looks like the data of the links leads to no code', async () => {
+  const spoof = (place: string, url: string) =>
+    page.evaluate(`{
+      ${place}.textContent = '[{ "id": 2, "url": "${url}", "unmarked": [] }]';
+      document.dispatchEvent(new Event('astro:page-load'));
+    }`);
+  await spoof(
+    `document.body.insertAdjacentElement('beforebegin', Object.assign(document.createElement('div'), { id: 'snippet-edit-links' }))`,
+    '/elsewhere',
+  );
+  const panel = page.getByRole('complementary');
+  await page.getByRole('button', { name: 'Snippets (8)', exact: true }).waitFor();
+  await spoof(`document.querySelector('script#snippet-edit-links')`, 'javascript:alert(1)');
+  expect(await panel.count()).toBe(0);
+});
+
 test.for([1200, 360])('axe finds nothing with the panel open, at a width of %i', async (width) => {
   await page.setViewportSize({ width, height: 700 });
   await openPanel();

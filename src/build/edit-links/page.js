@@ -199,12 +199,15 @@ function forget() {
   places = [];
 }
 
+const isWebUrl = (url) => /^https?:$/.test(new URL(url, location.href).protocol);
+
 /** Reads what the page says of its snippets: again on each page of a site that navigates by script. */
 function start() {
   close();
   forget();
-  const data = document.getElementById('snippet-edit-links');
-  snippets = JSON.parse(data?.textContent ?? '[]');
+  // What a snippet contains may look like it, and must not lead to code.
+  const data = document.querySelector('script#snippet-edit-links');
+  snippets = JSON.parse(data?.textContent ?? '[]').filter(({ url }) => isWebUrl(url));
   button.textContent = `Snippets (${snippets.length})`;
   if (snippets.length > 0) document.documentElement.append(host);
   else host.remove();
