@@ -249,7 +249,7 @@ test('what looks like the data of the links leads to no code', async () => {
       document.dispatchEvent(new Event('astro:page-load'));
     }`);
   await spoof(
-    `document.body.insertAdjacentElement('beforebegin', Object.assign(document.createElement('div'), { id: 'snippet-edit-links' }))`,
+    `document.head.insertAdjacentElement('beforebegin', Object.assign(document.createElement('div'), { id: 'snippet-edit-links' }))`,
     '/elsewhere',
   );
   const panel = page.getByRole('complementary');
