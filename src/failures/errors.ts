@@ -78,7 +78,7 @@ export const errors = {
   forbidden: {
     title: 'The API key lacks a permission',
     effect: 'fail',
-    hint: 'Use a secret key, or one that may render. A public key has limited privileges.',
+    hint: 'Use a secret key: a public one has limited privileges. With a key that may only retrieve, set SNIPPETS_RETRIEVE_BASE_URL alone.',
   },
   'not-found': {
     title: 'The snippet does not exist',

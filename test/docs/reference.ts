@@ -223,7 +223,8 @@ const otherEffects: Partial<Record<ErrorCode, string>> = {
 /** Where the docs say more about an error. */
 const errorPages: Partial<Record<ErrorCode, string>> = {
   'embed-in-attribute': '[Where an embed is an error](embeds.md#where-an-embed-is-an-error)',
-  'embed-in-browser': '[Islands](embeds.md#islands)',
+  'embed-in-browser':
+    '[What a browser writes](limits.md#what-a-browser-writes), [Islands](embeds.md#islands)',
   'embed-in-island': '[Islands](embeds.md#islands)',
   'embed-in-script': '[Where an embed is an error](embeds.md#where-an-embed-is-an-error)',
   'embed-in-xml': '[Feeds](embeds.md#feeds)',
