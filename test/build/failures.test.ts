@@ -78,7 +78,7 @@ test('403: a public key fails the build, as it may not render', async () => {
   expect(output).toContain('Snippet 1: 403 Forbidden [forbidden]');
   expect(output).toContain('A public API key may not render snippets.');
   expect(output).toContain('on index.html');
-  expect(output).toContain('A public key has limited privileges');
+  expect(output).toContain('Use a secret key: a public one has limited privileges.');
   expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
 });
 
