@@ -209,16 +209,15 @@ async function viewOf(
       ),
     ),
   );
-  const failed = [...uses].flatMap(([key, use]): FailedSnippet[] => {
-    const snippet = shown.get(key)?.snippet;
-    const isShown = snippet !== undefined && shownContent(snippet) !== undefined;
-    return isShown || snippet?.error === undefined ? [] : [{ ...use, error: snippet.error }];
-  });
-  const failure = viewFailure(failed, invalid);
   const contentOf = (key: string) => {
     const snippet = shown.get(key)?.snippet;
     return snippet && shownContent(snippet);
   };
+  const failed = [...uses].flatMap(([key, use]): FailedSnippet[] => {
+    const error = shown.get(key)?.snippet.error;
+    return error === undefined || contentOf(key) !== undefined ? [] : [{ ...use, error }];
+  });
+  const failure = viewFailure(failed, invalid);
   const { file: body } = inline(response.body, failure === undefined ? embeds : [], ({ request, form }) => {
     const content = contentOf(request.key);
     if (content === undefined) return undefined;

@@ -52,7 +52,7 @@ export interface MemoryEvents {
   onStale(snippet: RememberedSnippet): void;
   /** The service is back, and the content is current again. */
   onRecovered(snippet: RememberedSnippet): void;
-  /** A trial has ended by itself, or cannot be brought up to date, or can be again. */
+  /** A trial ended without being taken back, or updating it failed, or succeeded again. */
   onTrial(snippet: RememberedSnippet): void;
   /** The content has a flaw. Called once per content. */
   onFlaw(flaw: string): void;

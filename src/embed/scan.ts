@@ -3,6 +3,7 @@ import { elementName } from './element.ts';
 import {
   add,
   decodeAttribute,
+  type EmbedWarning,
   type FoundEmbed,
   inData,
   inFile,
@@ -192,6 +193,19 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     return isHolder ? { ...context, holder: tag } : context;
   };
 
+  const scanRange = (range: Range, context: Context, kind: TextKind) => {
+    const unrendered = componentFrom(range.start);
+    if (unrendered < range.end && kind === 'text') {
+      search.warnings.push({ flaw: 'unrendered', start: part.at(unrendered) });
+    } else if (unrendered < range.end && kind === 'rcdata' && text.charAt(unrendered) === '<') {
+      const tag = text.slice(unrendered, range.end);
+      search.faults.push({ flaw: 'unrendered', start: part.at(unrendered), tag });
+    }
+    if (!hasName(range)) return;
+    if (isXml) scanXmlText(search, part, range, { kind, ...context });
+    else scanHtmlText(search, part, range, { kind, ...context, inUrls: place.inUrls });
+  };
+
   walk<Context>(
     text,
     { isExample: false, inIsland: false, lang: place.lang },
@@ -218,17 +232,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
           if (context.heading !== undefined && hasName(range)) headingLabels?.addCode(context.heading, range);
           return;
         }
-        const unrendered = componentFrom(range.start);
-        if (unrendered < range.end && kind === 'text') {
-          search.warnings.push({ flaw: 'unrendered', start: part.at(unrendered) });
-        } else if (unrendered < range.end && kind === 'rcdata' && text.charAt(unrendered) === '<') {
-          const tag = text.slice(unrendered, range.end);
-          search.faults.push({ flaw: 'unrendered', start: part.at(unrendered), tag });
-        }
-        if (!hasName(range)) return;
-        if (isXml) return scanXmlText(search, part, range, { kind, ...context });
-        scanHtmlText(search, part, range, { kind, ...context, inUrls: place.inUrls });
-        if (context.link !== undefined) headingLabels?.addLabel(context.link, range);
+        if (headingLabels === undefined || context.link === undefined) scanRange(range, context, kind);
+        else headingLabels.addLabel(context.link, () => scanRange(range, context, kind));
       },
       comment() {
         if (embed === undefined) paragraph = undefined;
@@ -256,7 +261,8 @@ class HeadingLabels {
   readonly #search: Search;
   /** The code in headings, by their ids. */
   readonly #code = new Map<string, string>();
-  readonly #labels: { id: string; range: Range }[] = [];
+  /** What was found in the text of a link, by the id of the heading. */
+  readonly #found: { id: string; embeds: FoundEmbed[]; warnings: EmbedWarning[] }[] = [];
 
   constructor(search: Search) {
     this.#search = search;
@@ -270,22 +276,35 @@ class HeadingLabels {
     this.#code.set(id, `${this.#code.get(id) ?? ''}${text}\n`);
   }
 
-  addLabel(link: Tag, range: Range): void {
-    const href = attributeOf(this.#search.file, link, 'href');
-    if (href?.startsWith('#')) this.#labels.push({ id: decodeFragment(href.slice(1)), range });
+  /** @param scanText finds what is in the text of the link. */
+  addLabel(link: Tag, scanText: () => void): void {
+    const { file, embeds, warnings } = this.#search;
+    const counts = { embeds: embeds.length, warnings: warnings.length };
+    scanText();
+    if (embeds.length + warnings.length === counts.embeds + counts.warnings) return;
+    const href = attributeOf(file, link, 'href');
+    if (!href?.startsWith('#')) return;
+    this.#found.push({
+      id: decodeFragment(href.slice(1)),
+      embeds: embeds.slice(counts.embeds),
+      warnings: warnings.slice(counts.warnings),
+    });
   }
 
   removeExamples(): void {
     const { file } = this.#search;
-    for (const { id, range } of this.#labels) {
+    const examples = new Set<FoundEmbed | EmbedWarning>();
+    for (const { id, embeds, warnings } of this.#found) {
       const code = this.#code.get(id);
       if (code === undefined) continue;
-      const isOther = ({ start }: { start: number }) => start < range.start || start >= range.end;
-      this.#search.warnings = this.#search.warnings.filter(isOther);
-      this.#search.embeds = this.#search.embeds.filter(
-        (embed) => isOther(embed) || !code.includes(decodeAttribute(file.slice(embed.start, embed.end))),
-      );
+      for (const warning of warnings) examples.add(warning);
+      for (const embed of embeds) {
+        if (code.includes(decodeAttribute(file.slice(embed.start, embed.end)))) examples.add(embed);
+      }
     }
+    if (examples.size === 0) return;
+    this.#search.embeds = this.#search.embeds.filter((embed) => !examples.has(embed));
+    this.#search.warnings = this.#search.warnings.filter((warning) => !examples.has(warning));
   }
 }
 

@@ -46,7 +46,7 @@ const block = (language: string, code: string): CodeBlock => ({
 test.each([
   ['a language without a rule', 'cobol', 'MOVE 1 TO A.', 'nothing checks the language "cobol"'],
   ['a block without a language', '', 'text', 'nothing checks the language ""'],
-  ['output that is written by hand', 'text', 'all is well', 'written by hand'],
+  ['output that is written by hand', 'text', '1 snippet found', 'written by hand'],
   ['a quote that is not closed', 'sh', `echo 'a`, 'A quote is not closed'],
   ['an unknown script', 'sh', 'npm run nothing', 'npm run nothing: unknown'],
   ['an unknown package', 'sh', 'npx astro-snipets check', 'npx astro-snipets: unknown'],
