@@ -103,6 +103,14 @@ const decodeJson = (found: string) => {
 };
 const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
+/** JSON that may stand in a script: without what could end it. */
+export function escapeForScript(json: string): string {
+  return json.replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 const newSection = ']]><![CDATA[';
 
 const layers = {
@@ -141,11 +149,7 @@ const layers = {
   'json-in-script': {
     escaped: jsonEscape,
     decode: decodeJson,
-    encode: (text: string) =>
-      encodeJson(text).replace(
-        /[<>&\u2028\u2029]/g,
-        (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-      ),
+    encode: (text: string) => escapeForScript(encodeJson(text)),
   },
   /** Part of a URL. */
   url: {

@@ -1,9 +1,15 @@
+import { hash } from 'node:crypto';
 import { escapeAttribute } from 'entities/escape';
 import { Parser } from 'htmlparser2';
 import type { RouteToHeaders } from '../astro-version.ts';
 import { decodeAttribute } from '../embed/found.ts';
 import type { InlineCode } from './inline-code.ts';
 import { routeFiles } from './route-files.ts';
+
+/** A script or a style as a policy names it: `'sha256-…'`. */
+export function hashSource(code: string): string {
+  return `'sha256-${hash('sha256', code, 'base64')}'`;
+}
 
 /** Sources as a policy names them, `'sha256-…'`, by the directive they are for. */
 export interface Sources {

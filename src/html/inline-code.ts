@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hashSource } from './content-security-policy.ts';
 import { type Element, elementsOf, parse, textOf } from './parsed-html.ts';
 
 /** What a page's Content Security Policy has to allow for a piece of HTML to work. */
@@ -17,8 +17,8 @@ const runs = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(jav
 export function findInlineCode(html: string): InlineCode {
   const code: InlineCode = { scripts: [], styles: [], hasAttributes: false };
   for (const element of elementsOf(parse(html))) {
-    if (isInlineScript(element)) code.scripts.push(sourceOf(element));
-    if (element.tagName === 'style') code.styles.push(sourceOf(element));
+    if (isInlineScript(element)) code.scripts.push(hashSource(textOf(element)));
+    if (element.tagName === 'style') code.styles.push(hashSource(textOf(element)));
     code.hasAttributes ||= element.attrs.some(({ name }) => name === 'style' || /^on./.test(name));
   }
   return code;
@@ -27,8 +27,4 @@ export function findInlineCode(html: string): InlineCode {
 function isInlineScript({ tagName, attrs }: Element): boolean {
   if (tagName !== 'script' || attrs.some(({ name }) => name === 'src' || name === 'href')) return false;
   return runs.test((attrs.find(({ name }) => name === 'type')?.value ?? '').trim().toLowerCase());
-}
-
-function sourceOf(element: Element): string {
-  return `'sha256-${hash('sha256', textOf(element), 'base64')}'`;
 }

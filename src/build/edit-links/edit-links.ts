@@ -1,6 +1,7 @@
 import { cleanText } from '../../client/clean-text.ts';
 import type { Form } from '../../embed/found.ts';
 import { attributesOf, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
+import { escapeForScript } from '../../embed/layers.ts';
 import type { Replacement } from '../../embed/replace.ts';
 import { userError } from '../../failures/user-error.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
@@ -102,10 +103,7 @@ export class EditLinks {
 }
 
 function elements(snippets: readonly LinkedSnippet[]): Buffer {
-  const data = JSON.stringify(snippets).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  const data = escapeForScript(JSON.stringify(snippets));
   return Buffer.from(
     `<script type="application/json" id="snippet-edit-links">${data}</script><script type="module">${pageScript()}</script>`,
   );

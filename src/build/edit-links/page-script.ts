@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hashSource } from '../../html/content-security-policy.ts';
 
 let code: string | undefined;
 
@@ -16,5 +16,5 @@ export function pageScript(): string {
 
 /** What a Content Security Policy has to allow for the script: `'sha256-…'`. */
 export function scriptSource(): string {
-  return `'sha256-${hash('sha256', pageScript(), 'base64')}'`;
+  return hashSource(pageScript());
 }

@@ -1,4 +1,3 @@
-import type { ShownElsewhere } from '../../record/shown-elsewhere.ts';
 import type { Tried } from '../trial.ts';
 
 /** The messages between the toolbar app and the dev server. None contains the API key. */
@@ -46,8 +45,24 @@ export interface ContentMessage extends SnippetMessage {
   content: string | undefined;
 }
 
-/** Where else the last build showed a snippet. */
-export interface OtherPagesMessage extends SnippetMessage, ShownElsewhere {}
+/** Where the last build showed a snippet, apart from the page itself. */
+export interface OtherPagesMessage extends SnippetMessage {
+  /** Why that is not known. */
+  flaw?: string | undefined;
+  /** Of the build, or of the last refresh since then; in milliseconds since the epoch. */
+  builtAt?: number | undefined;
+  pages: OtherPage[];
+  /** The number of pages that are left out. */
+  more: number;
+  /** The names of entries of collections. */
+  entries: string[];
+}
+
+export interface OtherPage {
+  path: string;
+  /** Whether the page shows the snippet with other params, or without any. */
+  hasOtherParams: boolean;
+}
 
 /** One snippet of a page, as the toolbar shows it. */
 export interface ShownSnippet {

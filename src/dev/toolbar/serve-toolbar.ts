@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { cleanText } from '../../client/clean-text.ts';
 import { containsKnownKey, hideKnownKeys } from '../../client/known-keys.ts';
 import type { SnippetRequest } from '../../client/snippet-request.ts';
-import type { ShownElsewhere } from '../../record/shown-elsewhere.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { OpenPages } from '../open-pages.ts';
 import type { RememberedSnippet, SnippetMemory } from '../snippet-memory.ts';
@@ -28,7 +27,7 @@ type HotChannel = HookParameters<'astro:server:setup'>['server']['environments']
 export interface ToolbarRun {
   readonly settings: Settings;
   /** Where the last build showed a snippet, apart from one page. */
-  shownElsewhere(request: SnippetRequest, page: string): Promise<ShownElsewhere>;
+  shownElsewhere(request: SnippetRequest, page: string): Promise<Omit<OtherPagesMessage, 'page' | 'key'>>;
 }
 
 /** What the toolbar needs of the dev server. */
