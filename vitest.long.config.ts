@@ -29,7 +29,7 @@ const installs = ['test/long/{astro-add,pnpm}.test.ts'];
 // `npm run test:versions`.
 export default defineConfig({
   test: {
-    maxWorkers: 1,
+    maxWorkers: 2,
     projects: [
       {
         test: {

@@ -7,3 +7,11 @@ export function parseDuration(text: string): number | undefined {
   const milliseconds = ms(text.trim() as StringValue) as number | undefined;
   return Number.isFinite(milliseconds) ? milliseconds : undefined;
 }
+
+/**
+ * Whether what was fetched at a moment is no older than `age`. A date in the future (a wrong clock) counts by its
+ * distance. All are milliseconds.
+ */
+export function isYounger({ fetchedAt }: { fetchedAt: number }, age: number, now: number): boolean {
+  return Math.abs(now - fetchedAt) <= age;
+}

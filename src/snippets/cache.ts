@@ -27,11 +27,6 @@ export function readCacheEntry(stored: unknown): CacheEntry | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Whether an entry is no older than `age`. A date in the future (a wrong clock) counts by its distance. */
-export function isYounger({ fetchedAt }: Pick<CacheEntry, 'fetchedAt'>, age: number, now: number): boolean {
-  return Math.abs(now - fetchedAt) <= age;
-}
-
 /** What distinguishes one answer from every other. */
 export interface CacheKeyParts extends Pick<SnippetRequest, 'id' | 'params'> {
   baseUrl: string;

@@ -2,7 +2,8 @@ import type { Snippet } from '../client/service.ts';
 import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { errors, SiteError } from '../failures/errors.ts';
-import { type CacheEntry, type CacheKeyParts, isYounger, type SnippetCache } from './cache.ts';
+import { isYounger } from '../settings/duration.ts';
+import type { CacheEntry, CacheKeyParts, SnippetCache } from './cache.ts';
 import type { SnippetSource, SourcedSnippet } from './source.ts';
 
 export interface CachePolicy {
