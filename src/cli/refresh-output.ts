@@ -53,7 +53,7 @@ function printRefresh({ written, toBuild, diffs = [], after }: RefreshResult, op
 }
 
 function nextStep(
-  { toBuild, stale = [], after }: RefreshResult,
+  { written, toBuild, stale = [], after }: RefreshResult,
   options: RefreshOptions,
 ): string | undefined {
   const { dryRun = false, skipModified = false } = options;
@@ -61,6 +61,10 @@ function nextStep(
     return 'Fix the command and refresh with --after again: it is run even if nothing else has changed.';
   }
   if (toBuild.length === 0) return undefined;
+  // The others were changed by something else in the meantime, and are left alone.
+  if (!dryRun && !skipModified && written.length > 0 && toBuild.length > (after?.left.length ?? 0)) {
+    return 'The other pages are written. Build the site to update the rest.';
+  }
   if (after !== undefined && after.left.length > 0) {
     return `The pages are written. Build the site, or refresh again with a command that renews the rest: ${afterOption(after.left)}`;
   }

@@ -51,7 +51,10 @@ export interface RefreshResult {
   files?: readonly WrittenFile[];
   /** How the text of pages would change, if that is all there is to say. */
   diffs?: readonly ContentDiff[];
-  /** What a refresh could not update. Nothing was written, unless pages are skipped or a command was run. */
+  /**
+   * What a refresh could not update. Nothing was written, unless pages are skipped, a command was run, or a page was
+   * changed while the others were written.
+   */
   toBuild: PageToBuild[];
   /** What of it a command can renew. */
   stale?: readonly StaleFile[];

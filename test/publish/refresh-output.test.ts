@@ -1,0 +1,65 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { RefreshOptions, RefreshResult } from '../../src/cli/refresh.ts';
+import { reportRefresh } from '../../src/cli/refresh-output.ts';
+import type { StaleFile } from '../../src/record/side-products/pending.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+function nextStepOf(result: RefreshResult, options: RefreshOptions = {}): string | undefined {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  reportRefresh(result, { ...options, json: true });
+  return JSON.parse(String(write.mock.lastCall?.[0])).nextStep;
+}
+
+const changed = { name: 'b.html', reason: 'was changed while it was refreshed' };
+const index: StaleFile = {
+  folder: { directory: '/site/dist' },
+  name: 'pagefind',
+  kind: 'search-index',
+  page: 'a.html',
+  hash: undefined,
+};
+const notRenewed = { name: 'pagefind', reason: 'was not renewed by the command' };
+const othersWritten = 'The other pages are written. Build the site to update the rest.';
+
+test.for<[string, RefreshResult, RefreshOptions, string | undefined]>([
+  ['all is written', { written: ['a.html'], toBuild: [] }, {}, undefined],
+  [
+    'nothing is written',
+    { written: [], toBuild: [changed] },
+    {},
+    'Nothing was written. Build the site, or update the other pages with --skip-modified.',
+  ],
+  [
+    'a page is changed while the others are written',
+    { written: ['a.html'], toBuild: [changed] },
+    {},
+    othersWritten,
+  ],
+  [
+    'a page is changed while the others are written, and the command of --after has succeeded',
+    { written: ['a.html'], toBuild: [changed], after: { status: 0, left: [] } },
+    { after: 'renew' },
+    othersWritten,
+  ],
+  [
+    'a page is changed while the others are written, and the command of --after has not renewed everything',
+    { written: ['a.html'], toBuild: [changed, notRenewed], after: { status: 0, left: [index] } },
+    { after: 'renew' },
+    othersWritten,
+  ],
+  [
+    'a dry run names pages that need a build',
+    { written: ['a.html'], toBuild: [changed] },
+    { dryRun: true },
+    'Nothing would be written. Build the site, or update the other pages with --skip-modified.',
+  ],
+  [
+    'pages are skipped',
+    { written: ['a.html'], toBuild: [changed] },
+    { skipModified: true },
+    'Build the site to update these pages too.',
+  ],
+])('the next step of a refresh is true when %s', ([, result, options, expected]) => {
+  expect(nextStepOf(result, options)).toBe(expected);
+});
