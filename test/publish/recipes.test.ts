@@ -185,6 +185,15 @@ describeRecipe('the cron recipe', () => {
     expect((await runShell(cron)).exitCode).toBe(0);
     expect(await builds()).toBe(2);
   });
+
+  test('deploys the next time when the record was removed, as for new code, and the deploy command has failed', async () => {
+    await rm(join(site.directory, record));
+    await site.write({ 'deploy-fails': '' });
+    expect((await runShell(cron)).exitCode).toBe(deployFailure);
+    await rm(join(site.directory, 'deploy-fails'));
+    expect((await runShell(cron)).exitCode).toBe(0);
+    expect([await builds(), await deployed()]).toEqual([2, 'first\n']);
+  });
 });
 
 describeRecipe('the build hook recipe', () => {
@@ -295,10 +304,13 @@ describeRecipe('the GitHub workflow', () => {
   // What actions/cache keeps between runs, newest last.
   const caches: { key: string; folder: string }[] = [];
   let runs = 0;
+  /** What is checked out: on schedule and on a call, the newest commit of the default branch. */
+  let commit: string;
 
   beforeEach(async () => {
     caches.length = 0;
-    await save('snippets-0-1', 'node_modules/.astro/astro-snippets');
+    commit = 'c0ffee';
+    await save('snippets-c0ffee-0-1', 'node_modules/.astro/astro-snippets');
   });
 
   async function save(key: string, path: string): Promise<void> {
@@ -331,7 +343,7 @@ describeRecipe('the GitHub workflow', () => {
     const outputFile = join(storage, 'step-output');
     await rm(`${outputFile}-summary`, { force: true });
     const context = {
-      github: { event_name: event, run_id: runs, run_attempt: 1 },
+      github: { event_name: event, sha: commit, run_id: runs, run_attempt: 1 },
       secrets: settings,
       vars: settings,
     };
@@ -445,5 +457,23 @@ describeRecipe('the GitHub workflow', () => {
     await site.write({ 'deploy-fails': '' });
     expect((await run('push')).succeeded).toBe(false);
     expect([await builds(), await deployed(), caches.length]).toEqual([1, '', 1]);
+  });
+
+  test('deploys a push whose deploy command has failed on the next schedule, though no snippet has changed, and once', async () => {
+    commit = 'badcafe';
+    await site.write({ 'deploy-fails': '' });
+    expect((await run('push')).succeeded).toBe(false);
+    await rm(join(site.directory, 'deploy-fails'));
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await run('schedule')).succeeded).toBe(true);
+      expect([await builds(), await deployed(), caches.length]).toEqual([2, 'first\n', 2]);
+    }
+  });
+
+  // GitHub keeps one waiting run of a concurrency group, the newest.
+  test('deploys a push with the call that has replaced it while it waited, though no snippet has changed', async () => {
+    commit = 'badcafe';
+    expect((await run('repository_dispatch')).succeeded).toBe(true);
+    expect([await builds(), await deployed(), caches.length]).toEqual([1, 'first\n', 2]);
   });
 });
