@@ -4,6 +4,7 @@ import type { PageToBuild } from '../record/refresh.ts';
 import { unfinishedOf } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import type { CheckOutput } from './cli-output.ts';
+import { whileAlone } from './command-lock.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf, print, printError, printJson } from './output.ts';
 import { isCommandPending, runPendingCommand } from './pending-command.ts';
@@ -29,7 +30,7 @@ export async function check(project: ProjectOptions, { json = false, exec }: Che
   process.exitCode =
     exec === undefined
       ? (await showChanges(project, json)).exitStatus
-      : await checkAndRun(project, json, exec);
+      : await whileAlone(project, () => checkAndRun(project, json, exec));
 }
 
 /**

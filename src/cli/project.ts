@@ -1,5 +1,5 @@
 import { existsSync, type Stats } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
@@ -14,10 +14,12 @@ import {
   type ManifestFlaw,
   outDirOf,
   outputFrom,
+  outputOf,
   readManifest,
 } from '../record/manifest.ts';
-import { listManifests, lockFile, manifestOf } from '../record/manifest-file.ts';
+import { contains, listManifests, lockFile, manifestOf } from '../record/manifest-file.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
+import { shownPath } from '../record/side-products/site-folders.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { imageFolderIn, resolveSettings, type Settings } from '../settings/settings.ts';
@@ -45,14 +47,20 @@ export interface Project {
 /**
  * Opens the project in the current folder.
  *
- * @throws AstroError if it was not built yet, or by another version; if the output folder that is passed does not exist.
+ * @param options.writes whether it is going to be written to.
+ * @throws AstroError if it was not built yet, or by another version; if the output folder that is passed does not exist,
+ * or is to be written to and is a copy of another one, which the record would then not describe any more.
  */
-export async function openProject(options: ProjectOptions): Promise<Project> {
+export async function openProject(
+  options: ProjectOptions,
+  { writes = false }: Pick<ChangesOptions, 'writes'> = {},
+): Promise<Project> {
   const { output } = options;
   const file = await manifestPath(options);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
   if (output !== undefined) await requireFolder(output, 'The output folder');
+  if (output !== undefined && writes) await refuseCopy(resolve(output), outputOf(file, found));
   const moved = output === undefined ? found : withOutput(file, found, output);
   return {
     file,
@@ -60,6 +68,20 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
     lock: lockFile(file, outDirOf(file, moved)),
     temporary: temporaryFiles(file, moved),
   };
+}
+
+/** @param built the folder that the record is about. */
+async function refuseCopy(output: string, built: string): Promise<void> {
+  const [there, still] = await Promise.all(
+    [output, built].map((folder) => realpath(folder).catch(() => undefined)),
+  );
+  // A server build writes pages into a folder of the output that is passed.
+  if (there === undefined || still === undefined || contains(there, still)) return;
+  throw userError(
+    'unusable-output',
+    `${cleanText(shownPath(output))} was not moved: ${cleanText(shownPath(built))}, which was built, is still there.`,
+    'One record is about one folder. Run the command without --output and copy the folder again, or remove the one that was built, or build with --outDir, which makes another record.',
+  );
 }
 
 /** The record of an output that was moved is still that of the folder that a build empties. */
@@ -152,7 +174,7 @@ export async function openChanges(
   options: ProjectOptions,
   { signal, limits, progress, writes = false }: ChangesOptions = {},
 ): Promise<OpenedChanges> {
-  const project = await openProject(options);
+  const project = await openProject(options, { writes });
   const { file, manifest } = project;
   const settings = await settingsFor(manifest);
   // A sanitizer may change which images there are, and only a build has it.

@@ -1,12 +1,11 @@
 import { readFile, rm } from 'node:fs/promises';
-import { systemClock } from '../client/clock.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import type { Progress } from '../progress.ts';
 import type { ContentDiff } from '../record/content-diff.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
-import { describeHolder, type WaitOptions, waitForLock, waitUntilFree } from '../record/output-lock.ts';
+import { waitUntilFree } from '../record/output-lock.ts';
 import {
   type PageToBuild,
   planRefresh,
@@ -17,6 +16,7 @@ import {
 import { type StaleFile, settle } from '../record/side-products/pending.ts';
 import { type AfterResult, commandPending, linesOf, runAfter } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
+import { waiting, whileLocked } from './command-lock.ts';
 import { printError } from './output.ts';
 import { openProgress } from './progress.ts';
 import {
@@ -98,7 +98,7 @@ export async function updateSite(
   const update = () => updateRecorded(located, options, signal);
   if (options.after === undefined) return update();
   // From before the plan: what one command is renewing must not be in the plan of another refresh.
-  const { lock } = await openProject(located);
+  const { lock } = await openProject(located, { writes: true });
   return whileLocked(commandLockFile(lock), update, signal);
 }
 
@@ -144,27 +144,6 @@ function readRecord(file: string): Promise<Buffer | undefined> {
 
 function isSame(before: Buffer | undefined, now: Buffer | undefined): boolean {
   return before !== undefined && now?.equals(before) === true;
-}
-
-async function whileLocked<T>(
-  file: string,
-  work: () => Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  const lock = await waitForLock(file, 'refresh', waiting(signal));
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
-}
-
-function waiting(signal: AbortSignal | undefined): WaitOptions {
-  return {
-    onWait: (holder) => printError(`Waiting for ${describeHolder(holder)}, to end.`),
-    clock: systemClock,
-    signal,
-  };
 }
 
 async function writeChanges(

@@ -2,9 +2,11 @@ import { constants } from 'node:os';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/user-error.ts';
+import type { Manifest } from '../record/manifest.ts';
 import type { PageToBuild } from '../record/refresh.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import type { ErrorOutput, WatchOutput } from './cli-output.ts';
+import { whileAlone } from './command-lock.ts';
 import { explain } from './explain.ts';
 import { callableClock, listen, readWebhookKey } from './listen.ts';
 import type { ListenAddress } from './listen-address.ts';
@@ -54,15 +56,40 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
   // Standard output is for events alone.
   const stdout = json ? 'stderr' : 'stdout';
   const recordOf = () => manifestPath(project);
-  const builds = (command: string) => {
-    const run = () => buildSite(project, command, { stdout });
-    return exec === undefined ? run() : buildPending(recordOf, run);
+  // Whether another process has run its commands since this one has run its own.
+  let othersRan = false;
+  const builds = async (command: string, signal: AbortSignal) => {
+    const before = await findManifest(project);
+    return whileAlone(
+      project,
+      async (hasWaited) => {
+        othersRan ||= hasWaited;
+        if (hasWaited && isNewer(await findManifest(project), before)) return undefined;
+        const run = () => buildSite(project, command, { stdout });
+        return exec === undefined ? run() : buildPending(recordOf, run);
+      },
+      signal,
+    );
   };
+  const deploy = (command: string, signal: AbortSignal) =>
+    whileAlone(
+      project,
+      async (hasWaited) => {
+        othersRan ||= hasWaited;
+        // Theirs has succeeded then, and was told about everything that is written.
+        if (othersRan && !(await isCommandPending(await recordOf()))) return exitCodes.ok;
+        othersRan = false;
+        return runPendingCommand(recordOf, (changed) => runWithLists(command, changed, { stdout }));
+      },
+      signal,
+    );
   // What is written is deployed even if this process ends before that.
   const beforeWrite =
     exec === undefined ? undefined : async (changed: ChangedFiles) => markPending(await recordOf(), changed);
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
-  if (build === undefined || (await findManifest(project)) !== undefined) await openProject(project);
+  if (build === undefined || (await findManifest(project)) !== undefined) {
+    await openProject(project, { writes: true });
+  }
   const needsDeploy = exec !== undefined && (await isCommandPending(await recordOf()));
   const isUnfinished = (await findManifest(project))?.pending !== undefined;
   await untilInterrupted(async (signal) => {
@@ -81,11 +108,8 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
       signal,
       clock: systemClock,
       update: () => updateSite(project, { ...options, beforeWrite }, signal),
-      build: build === undefined ? undefined : () => builds(build),
-      deploy: async () =>
-        exec === undefined
-          ? undefined
-          : runPendingCommand(recordOf, (changed) => runWithLists(exec, changed, { stdout })),
+      build: build === undefined ? undefined : () => builds(build, signal),
+      deploy: async () => (exec === undefined ? undefined : deploy(exec, signal)),
       log: (line) => {
         if (!signal.aborted) say(line);
       },
@@ -107,8 +131,13 @@ async function buildSite(
   const status = await runWithLists(command, undefined, { stdout });
   if (status !== 0) return `exited with status ${status}`;
   const after = await findManifest(project);
-  if (after !== undefined && after.builtAt !== before?.builtAt) return undefined;
+  if (isNewer(after, before)) return undefined;
   return `left no new record of a build at ${await manifestPath(project)}`;
+}
+
+/** Whether there is the record of another build than before. */
+function isNewer(now: Manifest | undefined, before: Manifest | undefined): boolean {
+  return now !== undefined && now.builtAt !== before?.builtAt;
 }
 
 export interface WatchedSiteOptions {

@@ -80,6 +80,14 @@ export function commandLockFile(lock: string): string {
   return `${lock}.after`;
 }
 
+/**
+ * The lock of the commands of `--exec` and `--build`. They may be a build, and a refresh with a command of its own, which
+ * take the other locks themselves.
+ */
+export function execLockFile(lock: string): string {
+  return `${lock}.exec`;
+}
+
 function lockBeside(manifest: string): string {
   return join(dirname(manifest), `${basename(manifest, '.json')}.lock`);
 }

@@ -17,7 +17,7 @@ import type { Clock } from '../client/clock.ts';
 import { writeError } from '../failures/write-error.ts';
 
 const schema = z.object({
-  work: z.enum(['build', 'refresh']),
+  work: z.enum(['build', 'refresh', 'command']),
   /** Tells two locks of one process apart. */
   token: z.string(),
   pid: z.int(),
@@ -59,6 +59,8 @@ export function isAbandoned({ isSameHost, isOwn, isRunning, silence }: Sighting)
 
 /** A lock that this process holds. */
 export interface OutputLock {
+  /** Tells it apart from any other. */
+  token: string;
   /** Gives it back, unless it was taken over. A second call does nothing. Never throws: the work is done. */
   release(): void;
 }
@@ -73,7 +75,7 @@ export function takeLock(file: string, work: LockHolder['work']): OutputLock | L
   const token = randomUUID();
   const own: LockHolder = { ...thisProcess(), work, token, since: new Date().toISOString() };
   for (;;) {
-    if (create(file, JSON.stringify(own))) return holding(file, token);
+    if (create(file, JSON.stringify(own))) return holding(file, own);
     const holder = readHolder(file);
     if (holder === undefined) continue;
     if (!isAbandoned(sightingOf(file, holder))) return holder;
@@ -115,7 +117,7 @@ export async function waitUntilFree(
 ): Promise<void> {
   let isWaiting = false;
   for (;;) {
-    const holder = currentHolder(file);
+    const holder = holderOf(file);
     if (holder === undefined) return;
     if (!isWaiting) onWait(holder);
     isWaiting = true;
@@ -125,10 +127,11 @@ export async function waitUntilFree(
 
 /** Whether a process holds a lock. */
 export function isHeld(file: string): boolean {
-  return currentHolder(file) !== undefined;
+  return holderOf(file) !== undefined;
 }
 
-function currentHolder(file: string): LockHolder | undefined {
+/** Who holds a lock, and has not lost it. */
+export function holderOf(file: string): LockHolder | undefined {
   const holder = readHolder(file);
   return holder === undefined || isAbandoned(sightingOf(file, holder)) ? undefined : holder;
 }
@@ -143,18 +146,26 @@ export function isHolder(result: OutputLock | LockHolder): result is LockHolder 
   return 'pid' in result;
 }
 
-function holding(file: string, token: string): OutputLock {
+function holding(file: string, own: LockHolder): OutputLock {
+  const { token, work } = own;
   const beat = setInterval(() => {
     const now = new Date();
     try {
       // A build that failed has not released it, and another process may hold it by now.
-      if (readHolder(file)?.token === token) utimesSync(file, now, now);
+      const holder = readHolder(file);
+      if (holder?.token === token) utimesSync(file, now, now);
+      // A command may empty the folder: `npm ci` does. The lock of a build that failed must not come back.
+      else if (holder === undefined && work === 'command') {
+        mkdirSync(dirname(file), { recursive: true });
+        create(file, JSON.stringify(own));
+      }
     } catch {
-      // The file has been removed: there is nothing to keep alive.
+      // Tried again with the next beat. Without the file, there is nothing to keep alive.
     }
   }, heartbeat).unref();
   let isHeld = true;
   return {
+    token,
     release() {
       if (!isHeld) return;
       isHeld = false;

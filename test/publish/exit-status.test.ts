@@ -1,8 +1,19 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { startCommand } from '../support/command.ts';
+import { snippetsCommand } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -154,6 +165,36 @@ describe('where the only record is that of dist, --output names', () => {
     service.put(1, 'second');
     expect((await run(['check', '--output', 'output'])).exitCode).toBe(10);
   });
+
+  test('a copy of it: refresh and watch write nothing and exit with 2, since dist is still there', async () => {
+    await cp(join(site.directory, 'dist'), output(), { recursive: true });
+    service.put(1, 'second');
+    for (const command of [
+      ['refresh'],
+      ['refresh', '--dry-run'],
+      ['refresh', '--after', 'exit 0'],
+      ['watch'],
+    ]) {
+      const { exitCode, output: shown } = await run([...command, '--output', 'output']);
+      expect(exitCode, shown).toBe(2);
+      expect(shown).toContain(
+        'output was not moved: dist, which was built, is still there. [unusable-output]',
+      );
+    }
+    expect(await readFile(record, 'utf8')).toBe(built);
+    expect(await readFile(join(output(), 'index.html'), 'utf8')).toContain('<p>first</p>');
+    expect((await run(['report', '--output', 'output', '--json'])).exitCode).toBe(0);
+  });
+
+  test('a link to it: refresh writes', async () => {
+    await symlink(join(site.directory, 'dist'), output(), 'junction');
+    service.put(1, 'second');
+    expect((await run(['refresh', '--output', 'output'])).exitCode).toBe(0);
+    expect(await site.read('index.html')).toContain('<p>second</p>');
+    service.put(1, 'first');
+    expect((await run(['refresh'])).exitCode).toBe(0);
+    expect(await site.read('index.html')).toContain('<p>first</p>');
+  });
 });
 
 describe('astro-snippets check --exec', () => {
@@ -245,6 +286,89 @@ describe('astro-snippets check --exec', () => {
     await ended;
     service.put(1, 'first');
     expect((await run(['check', '--exec', exec])).exitCode).toBe(0);
+    expect(await ran()).toBe('x');
+  });
+
+  describe('while the command of another one is running', () => {
+    const ready = () => join(site.directory, 'ready');
+    const start = (...arguments_: string[]) =>
+      startCommand(site.directory, ['check', '--exec', ...arguments_], service.environment);
+
+    /** Begins a command that does something and ends with a status when `ready` says so. */
+    async function startFirst(status: number, last = '') {
+      await site.write({
+        'slow.mjs': `import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+appendFileSync('ran', 'x');
+while (!existsSync('ready')) await setTimeout(20);
+${last}
+process.exitCode = ${status};`,
+      });
+      const first = start('node slow.mjs');
+      onTestFinished(async () => {
+        await writeFile(ready(), '');
+        await first.ended;
+        await rm(ready());
+      });
+      await expect.poll(ran, { timeout: 60_000 }).toBe('x');
+      return first;
+    }
+
+    const waits = ({ output }: ReturnType<typeof start>) =>
+      expect
+        .poll(output, { timeout: 60_000 })
+        .toMatch(/^Waiting for the command of process \d+ on .* to end\.$/m);
+
+    test.each([
+      ['succeeds, runs nothing', 0, 'x'],
+      ['fails, runs it again', 5, 'xx'],
+    ])('waits until it has ended, and if it %s', async (_what, status, all) => {
+      service.put(1, 'second');
+      const first = await startFirst(status);
+      service.put(1, 'first');
+      const others = [start(exec), start(exec)];
+      for (const other of others) await waits(other);
+      expect(await ran()).toBe('x');
+      await writeFile(ready(), '');
+      expect((await first.ended).exitCode).toBe(status);
+      for (const { ended } of others) expect(await ended).toMatchObject({ exitCode: 0 });
+      expect(await ran()).toBe(all);
+      expect(await readdir(join(record, '..'))).not.toContainEqual(
+        expect.stringMatching(/^manifest\.(?:command|lock)/),
+      );
+    });
+
+    test('waits for a first build, which leaves the record', async () => {
+      await rm(record);
+      const first = await startFirst(
+        0,
+        `writeFileSync(${JSON.stringify(record)}, ${JSON.stringify(built)});`,
+      );
+      const second = start(exec);
+      await waits(second);
+      await writeFile(ready(), '');
+      expect(await first.ended).toMatchObject({ exitCode: 0 });
+      expect(await second.ended).toMatchObject({ exitCode: 0 });
+      expect(await ran()).toBe('x');
+    });
+  });
+
+  test.each([
+    ['check --exec', `check --exec 'node command.mjs'`],
+    ['refresh --after', `refresh --after 'node command.mjs'`],
+  ])('does not wait for itself when its command is %s', async (_what, inner) => {
+    service.put(1, 'second');
+    await site.write({
+      'command.mjs': `import { appendFileSync } from 'node:fs';\nappendFileSync('ran', 'x');`,
+    });
+    const quoted = process.platform === 'win32' ? inner.replaceAll("'", '"') : inner;
+    const { exitCode, output } = await run([
+      'check',
+      '--exec',
+      `"${process.execPath}" "${snippetsCommand}" ${quoted}`,
+    ]);
+    expect(exitCode, output).toBe(0);
+    expect(output).not.toContain('Waiting');
     expect(await ran()).toBe('x');
   });
 

@@ -1,6 +1,17 @@
+import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { WatchedSite } from '../../src/cli/watch.ts';
 import { userError } from '../../src/failures/user-error.ts';
 import { instantClock } from '../support/clock.ts';
@@ -198,6 +209,34 @@ appendFileSync('deployed', readFileSync('dist/index.html', 'utf8').match(/<p>(.*
       expect(output()).toContain('The command of --build left no new record of a build at'),
     );
     expect(await read('deployed')).toBe('');
+  });
+
+  test('neither builds nor deploys again what a check --exec does meanwhile', async () => {
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    service.put(1, 'second');
+    await site.write({
+      held: '',
+      'wait.mjs': `import { existsSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+writeFileSync('begun', '');
+while (existsSync('held')) await setTimeout(20);
+`,
+    });
+    const release = () => rm(join(site.directory, 'held'), { force: true });
+    onTestFinished(release);
+    const checking = startCommand(
+      site.directory,
+      ['check', '--exec', 'node wait.mjs && node build.mjs && node deploy.mjs'],
+      service.environment,
+    );
+    await waitFor(() => expect(existsSync(join(site.directory, 'begun'))).toBe(true));
+    const { output } = start();
+    await waitFor(() => expect(output()).toMatch(/Building the site\.\s+Waiting for the command of process/));
+    await release();
+    expect(await checking.ended).toMatchObject({ exitCode: 0 });
+    const asked = service.requests().length;
+    await waitFor(() => expect(service.requests().length).toBeGreaterThan(asked + 1));
+    expect([await read('built'), await read('deployed')]).toEqual(['x', 'second\n']);
   });
 
   test.skipIf(process.platform === 'win32')(

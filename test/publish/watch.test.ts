@@ -1,6 +1,6 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCommandPending, markPending } from '../../src/cli/pending-command.ts';
 import { jittered, poll, WatchedSite } from '../../src/cli/watch.ts';
 import { userError } from '../../src/failures/user-error.ts';
@@ -147,7 +147,7 @@ describe('astro-snippets watch', () => {
     record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
     // Records its beginning and its end, so that two at once would show.
     await site.write({
-      'deploy.mjs': `import { appendFileSync } from 'node:fs';\nimport { setTimeout } from 'node:timers/promises';\nappendFileSync('deployed', 'begin\\n');\nawait setTimeout(1_500);\nappendFileSync('deployed', 'end\\n');\n`,
+      'deploy.mjs': `import { appendFileSync, existsSync } from 'node:fs';\nimport { setTimeout } from 'node:timers/promises';\nappendFileSync('deployed', 'begin\\n');\nawait setTimeout(1_500);\nwhile (existsSync('held')) await setTimeout(20);\nappendFileSync('deployed', 'end\\n');\n`,
     });
   });
   afterEach(async () => {
@@ -246,6 +246,45 @@ describe('astro-snippets watch', () => {
     service.put(1, 'fifth');
     await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'.repeat(2)), {
       timeout: 60_000,
+    });
+  });
+
+  describe('beside a check --exec', () => {
+    const check = () =>
+      startCommand(site.directory, ['check', '--exec', 'node deploy.mjs'], service.environment);
+    const waits = ({ output }: RunningCommand) =>
+      vi.waitFor(() => expect(output()).toMatch(/Waiting for the command of process \d+ on /), {
+        timeout: 60_000,
+      });
+    const begun = () => vi.waitFor(async () => expect(await deployed()).toBe('begin\n'), { timeout: 60_000 });
+    const release = () => rm(join(site.directory, 'held'), { force: true });
+
+    beforeEach(async () => {
+      await rm(join(site.directory, 'deployed'), { force: true });
+      await site.write({ held: '' });
+      return release;
+    });
+
+    test('runs its command alone: the check waits, and has nothing to run afterwards', async () => {
+      start('--exec', 'node deploy.mjs');
+      service.put(1, 'deployed by the watch');
+      await begun();
+      const checking = check();
+      await waits(checking);
+      await release();
+      expect(await checking.ended).toMatchObject({ exitCode: 0 });
+      expect(await deployed()).toBe('begin\nend\n');
+    });
+
+    test('waits while that command runs, and does not run its own when it has succeeded', async () => {
+      await markPending(record);
+      const checking = check();
+      await begun();
+      await waits(start('--exec', 'node deploy.mjs'));
+      await release();
+      expect(await checking.ended).toMatchObject({ exitCode: 0 });
+      await checkedAgain();
+      expect(await deployed()).toBe('begin\nend\n');
     });
   });
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { isHolder, takeLock } from '../../src/record/output-lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'output-lock-'));
@@ -35,6 +35,25 @@ test('releasing a lock that cannot be removed does not throw', () => {
   if (isHolder(taken)) throw new Error('The lock was held.');
   taken.release();
   expect(existsSync(unmovable)).toBe(true);
+});
+
+test.for([
+  ['command', 'comes back', true],
+  ['build', 'does not come back', false],
+] as const)('the lock of a %s whose folder was emptied %s while it is held', ([work, , comesBack]) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const file = join(folder, 'emptied/manifest.lock');
+  const taken = takeLock(file, work);
+  if (isHolder(taken)) throw new Error('The lock was held.');
+  const written = readFileSync(file, 'utf8');
+  rmSync(join(folder, 'emptied'), { recursive: true });
+  vi.advanceTimersByTime(5_000);
+  expect(existsSync(file)).toBe(comesBack);
+  if (comesBack) expect(readFileSync(file, 'utf8')).toBe(written);
+  taken.release();
+  vi.advanceTimersByTime(5_000);
+  expect(existsSync(file)).toBe(false);
 });
 
 test('a lock whose file is gone is released without an error', () => {
