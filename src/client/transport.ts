@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
+import { timerLength } from './clock.ts';
 import type { Limits } from './limits.ts';
 import { firstPace } from './pace.ts';
 
@@ -136,7 +137,7 @@ async function sendRequest(
   signal: AbortSignal,
 ): Promise<RawAnswer> {
   const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), milliseconds);
+  const timer = setTimeout(() => timeout.abort(), timerLength(milliseconds));
   try {
     const response = await loadUndici().request(url, {
       dispatcher,
@@ -246,6 +247,8 @@ async function createDispatcher(
   sockets: Set<Socket>,
 ): Promise<Dispatcher> {
   const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = loadUndici();
+  const idleTimeout = timerLength(limits.idleTimeout);
+  const connectTimeout = timerLength(limits.connectTimeout);
   const tls = {
     preferH2: true,
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
@@ -258,10 +261,10 @@ async function createDispatcher(
     allowH2: true,
     // More than are ever under way: one that has just ended must not make the next one open another connection.
     h2Options: { maxConcurrentStreams: 2 * concurrency },
-    headersTimeout: limits.idleTimeout,
-    bodyTimeout: limits.idleTimeout,
+    headersTimeout: idleTimeout,
+    bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
-    connect: buildConnector({ timeout: limits.connectTimeout, allowH2: true, ...tls }),
+    connect: buildConnector({ timeout: connectTimeout, allowH2: true, ...tls }),
     // Here and not around the connector above, since a proxy's tunnels are made by one of undici's own.
     factory: (origin, { connect, ...others }: Pool.Options) =>
       new Pool(origin, { ...others, connect: remembering(connect as buildConnector.connector, sockets) }),
@@ -269,7 +272,7 @@ async function createDispatcher(
   if (!isProxySet()) return new Agent(options);
   return new EnvHttpProxyAgent({
     ...options,
-    connectTimeout: limits.connectTimeout,
+    connectTimeout,
     requestTls: tls,
     proxyTls: { rejectUnauthorized: true },
   });
