@@ -332,8 +332,13 @@ function outOfTime(timeout: number): SnippetError {
   return new SnippetError('timeout', `not fetched within ${limit}, the limit for all snippets (\`timeout\`)`);
 }
 
-// What a wrong base URL or certificate authority leads to. One snippet may be an exception, many are not.
-const setupFailures: ReadonlySet<ErrorCode> = new Set(['no-route', 'redirect', 'certificate']);
+// What a wrong base URL, certificate authority or proxy leads to. One snippet may be an exception, many are not.
+const setupFailures: ReadonlySet<ErrorCode> = new Set([
+  'no-route',
+  'redirect',
+  'certificate',
+  'invalid-options',
+]);
 const failuresAlike = 10;
 
 /**

@@ -13,6 +13,7 @@ describe('the findings of doctor', () => {
     ['no error', 'none'],
     ['network', 'connection'],
     ['timeout', 'connection'],
+    ['invalid-options', 'connection'],
     ['certificate', 'certificate'],
     ['redirect', 'url'],
     ['no-route', 'url'],

@@ -38,7 +38,7 @@ const stageOf: Readonly<Record<SnippetErrorCode, Stage>> = {
   'no-content': 'snippet',
   'invalid-id': 'snippet',
   'invalid-params': 'snippet',
-  'invalid-options': 'url',
+  'invalid-options': 'connection',
   'unsupported-node': 'connection',
   aborted: 'connection',
   closed: 'connection',
