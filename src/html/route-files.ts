@@ -2,9 +2,19 @@
 export function routeFiles(pathname: string, base: string): string[] {
   const root = base.replace(/\/+$/, '');
   const inside = root !== '' && pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
-  const name = decodeURI(inside)
-    .replace(/^\/+|\/+$/g, '')
-    .replace(/(^|\/)index\.html$/, '');
-  if (name === '') return ['index.html'];
-  return name.endsWith('.html') ? [name] : [`${name}/index.html`, `${name}.html`];
+  return decodings(inside).flatMap((path) => {
+    const name = path.replace(/^\/+|\/+$/g, '').replace(/(^|\/)index\.html$/, '');
+    if (name === '') return ['index.html'];
+    return name.endsWith('.html') ? [name] : [`${name}/index.html`, `${name}.html`];
+  });
+}
+
+/** What a path may stand for. One with a percent sign of its own, such as `/tags/100%/`, cannot be decoded. */
+function decodings(path: string): string[] {
+  try {
+    return [decodeURI(path)];
+  } catch {
+    // Astro 5 decodes `%25` for the URL of a page, and not for its file.
+    return [path, path.replaceAll('%', '%25')];
+  }
 }
