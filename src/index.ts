@@ -53,7 +53,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
               locationPlugin(),
               rendersTitles(version) ? undefined : titlePlugin(version),
             ],
-            define: { __ASTRO_SNIPPETS__: 'true' },
+            define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
           },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
         });
