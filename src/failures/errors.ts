@@ -233,7 +233,7 @@ export const errors = {
   'embed-lost': {
     title: 'A snippet was rendered, but is not in the output',
     effect: 'fail',
-    hint: "It may be in the slot of a server island, in code such as <pre>, in a file that is excluded, or in a component that discards its children. What Astro's Container API rendered may have lost it to a sanitizer: allow the element `snippet-embed`.",
+    hint: "It may be in the slot of a server island, in code such as <pre>, in a file that is excluded, or in a component that discards its children. A sanitizer may have removed it from what Astro's Container API rendered: allow the element `snippet-embed`.",
   },
   'unrendered-component': {
     title: '<Snippet> was not rendered',
