@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
 import { astroVersion, hasPolicy, headersOf, policyOption, rendersTitles } from './astro-version.ts';
+import { builtPlugin } from './built-plugin.ts';
 import { cleanLogger } from './clean-logger.ts';
 import { nodeFlaw } from './client/node-version.ts';
 import { locationPlugin } from './components/location-plugin.ts';
@@ -52,7 +53,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
               locationPlugin(),
               rendersTitles(version) ? undefined : titlePlugin(version),
             ],
-            define: { __ASTRO_SNIPPETS__: 'true' },
+            define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
           },
           integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
         });
@@ -88,6 +89,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         run.prepareClasses().catch(() => {});
       },
       'astro:build:start': () => run.startBuild(),
+      'astro:build:setup'({ updateConfig }) {
+        updateConfig({ plugins: [builtPlugin((directory) => run.finishWithoutPages(directory))] });
+      },
       'astro:build:generated': (parameters) =>
         run.finishBuild({
           directory: fileURLToPath(parameters.dir),

@@ -163,6 +163,7 @@ export class Run {
   async startBuild(): Promise<void> {
     this.#announcements?.stop();
     this.#announcements = undefined;
+    this.#finished = undefined;
     // Before Astro empties the output of the build that is running.
     if (existsSync(this.#lockFile)) await this.#lockOutput();
     this.#hadManifest = existsSync(this.manifest);
@@ -233,6 +234,12 @@ export class Run {
       this.#announcements?.stop();
       await this.close();
     }
+  }
+
+  /** When all pages are generated: there may be none, and then Astro has not called `astro:build:generated`. */
+  async finishWithoutPages(directory: string): Promise<void> {
+    if (this.#finished !== undefined) return;
+    await this.finishBuild({ directory, routeToHeaders: new Map() });
   }
 
   /** Whether there was no sign of an embed so far. The output has the last word. */

@@ -66,7 +66,8 @@ export class Announcements {
       const files = [...routeFiles(pathname, base), pathname.replace(/^\//, '')].filter((name) =>
         names.has(name),
       );
-      if (files.some((name) => invalid.has(name))) return [];
+      // What is lost may be an embed that is invalid, and in any file if that of the page is not known.
+      if (files.length === 0 ? invalid.size > 0 : files.some((name) => invalid.has(name))) return [];
       const found = files.length === 0 ? [anywhere()] : [new Set(files.flatMap(keysIn))];
       return [...onPage]
         .filter((key) => !found.some((keys) => keys.has(key)))

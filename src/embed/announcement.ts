@@ -3,9 +3,15 @@ export interface Announcement {
   id: number;
   /** Canonical JSON text. */
   params: string | undefined;
-  /** The path of the page's URL. */
+  /** The path of the page's URL, or `containerPage`. */
   pathname: string;
 }
+
+/**
+ * What Astro's Container API renders, as for a feed. It has a path of its own making, and what becomes of it is not
+ * known.
+ */
+export const containerPage = "a page of Astro's container";
 
 // The component is part of the site's code, so it shares no module with the integration. Where pages are rendered in
 // another process or runtime there is no listener, and nothing is announced.
@@ -17,6 +23,11 @@ interface Listening {
 
 export function announce(announcement: Announcement): void {
   (globalThis as Listening)[hook]?.(announcement);
+}
+
+/** Whether this is a build that listens. */
+export function isHeard(): boolean {
+  return (globalThis as Listening)[hook] !== undefined;
 }
 
 /** Passes announcements to a listener. Returns a function that stops it. */

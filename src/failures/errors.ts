@@ -233,7 +233,7 @@ export const errors = {
   'embed-lost': {
     title: 'A snippet was rendered, but is not in the output',
     effect: 'fail',
-    hint: 'It may be in the slot of a server island, in code such as <pre>, in a file that is excluded, or in a component that discards its children.',
+    hint: "It may be in the slot of a server island, in code such as <pre>, in a file that is excluded, or in a component that discards its children. A sanitizer may have removed it from what Astro's Container API rendered: allow the element `snippet-embed`.",
   },
   'unrendered-component': {
     title: '<Snippet> was not rendered',
@@ -303,7 +303,7 @@ export const errors = {
   'on-demand-page': {
     title: 'An embed is on a page or in a server island that is rendered on demand',
     effect: 'end',
-    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet in the frontmatter with `SnippetClient` from `astro-snippets/client`.',
+    hint: "Prerender the page with `export const prerender = true`, or fetch the snippet in the frontmatter with `SnippetClient` from `astro-snippets/client`. In what Astro's Container API renders for a prerendered feed, `<snippet-embed>` always works.",
   },
   'embed-in-browser': {
     title: 'A script for the browser writes an embed',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createSite, type Site } from '../support/site.ts';
 
@@ -36,6 +37,8 @@ import { Snippet } from 'astro-snippets/components';
 ---
 <Snippet id={2} />`,
 };
+
+const percentTags = byAstro({ 5: ['100%', '100%25'], 6: ['100%'], 7: ['100%'] });
 
 test('<Snippet> without the integration in the Astro config fails the build, and names the page', async () => {
   const site = await siteWith({
@@ -75,6 +78,29 @@ export default defineConfig({ adapter: node({ mode: 'standalone' }), integration
   expect(output).toContain('2 embeds are invalid.');
   const pages = (await site.list('dist/client')).filter((name) => name.endsWith('.html'));
   expect(pages).toEqual(['discarded/index.html']);
+});
+
+test('a page with a percent sign in its path shows its snippets, and is named if one is lost', async () => {
+  const site = await siteWith({
+    ...components,
+    'src/pages/tags/[tag].astro': `---
+import { Snippet } from 'astro-snippets/components';
+// Astro 6 and later do not render a path that can be decoded to another one.
+export const getStaticPaths = () => ${JSON.stringify(percentTags)}.map((tag) => ({ params: { tag } }));
+const isLost = process.env.LOSE !== undefined;
+---
+<html><body><Snippet id={1} />{isLost && <pre><Snippet id={3} /></pre>}</body></html>`,
+    'src/pages/index.astro': page('<Snippet id={3} />'),
+  });
+  const built = await site.build(service.environment);
+  expect(built.exitCode, built.output).toBe(0);
+  for (const tag of percentTags) expect(await site.read(`tags/${tag}/index.html`)).toContain('<b>one</b>');
+  const { exitCode, output } = await site.build({ ...service.environment, LOSE: '1' });
+  expect(exitCode).not.toBe(0);
+  expect(output).toContain(
+    '/tags/100%/\n    Snippet 3 was rendered here, but is not in the output. [embed-lost]',
+  );
+  expect((await site.list()).filter((name) => name.endsWith('.html'))).toEqual([]);
 });
 
 describe('what other integrations write after snippets were inlined', () => {

@@ -204,9 +204,15 @@ describe('params with the API key are refused', () => {
     }
   });
 
+  const page = {
+    isPrerendered: true,
+    url: new URL('https://site.test/a/'),
+    routePattern: '/a',
+    clientAddress: '',
+  };
+
   test('in the component', () => {
-    const page = { isPrerendered: true, url: new URL('https://site.test/a/'), routePattern: '/a' };
-    expect(() => embedStart({ id: 1, params }, page, true)).toThrow(
+    expect(() => embedStart({ id: 1, params }, page, 'build')).toThrow(
       `<Snippet> of snippet 1 on /a/: ${message}`,
     );
   });
@@ -220,9 +226,8 @@ describe('params with the API key are refused', () => {
     const schema = {
       '~standard': { version: 1 as const, vendor: 'test', validate: () => ({ value: params }) },
     };
-    const page = { isPrerendered: true, url: new URL('https://site.test/a/'), routePattern: '/a' };
     const of = defineSnippet({ id: 1, params: schema as never });
-    await expect(embedStart({ of, params: {} }, page, true)).rejects.toThrow(message);
+    await expect(embedStart({ of, params: {} }, page, 'build')).rejects.toThrow(message);
   });
 });
 

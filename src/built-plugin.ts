@@ -1,0 +1,26 @@
+interface Builder {
+  environments: Readonly<Record<string, { config: { build: { outDir: string } } }>>;
+}
+
+/**
+ * A Vite plugin that runs when all pages are generated. Astro 6 and later have no `astro:build:generated` if no page is
+ * prerendered, and adapters copy the output in `astro:build:done`, before any other integration.
+ *
+ * To be added in `astro:build:setup`: among plugins of the same order, Astro's own, which generates the pages, is before
+ * it then. Astro 5 builds without it.
+ *
+ * @param onBuilt called with the folder of what browsers load.
+ */
+export function builtPlugin(onBuilt: (directory: string) => Promise<void>) {
+  return {
+    name: 'astro-snippets:built',
+    enforce: 'post' as const,
+    buildApp: {
+      order: 'post' as const,
+      async handler({ environments }: Builder) {
+        const { client } = environments;
+        if (client !== undefined) await onBuilt(client.config.build.outDir);
+      },
+    },
+  };
+}
