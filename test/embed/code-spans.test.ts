@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, test } from 'vitest';
 import { withoutCodeSpans } from '../../src/embed/code-spans.ts';
-import { type FileKind, type Scan, scan } from '../../src/embed/scan.ts';
+import type { Scan } from '../../src/embed/found.ts';
+import { type FileKind, scan } from '../../src/embed/scan.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 
@@ -21,7 +22,7 @@ function scanned(text: string, kind: FileKind): Scan & { ids: (string | undefine
 }
 
 const markdownIt = new MarkdownIt({ html: true });
-const processors: readonly [name: string, render: (markdown: string) => Promise<string>][] = [
+const processors: readonly (readonly [name: string, render: (markdown: string) => Promise<string>])[] = [
   ['markdown-it', async (markdown) => markdownIt.render(markdown)],
   ...(['shiki', 'prism', false] as const).map((syntaxHighlight) => {
     const processor = createMarkdownProcessor({ syntaxHighlight });
