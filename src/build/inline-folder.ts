@@ -23,6 +23,7 @@ import { fetcherAfter } from './build-fetcher.ts';
 import { lockAfterRefresh } from './build-lock.ts';
 import type { BuildLogger } from './build-logger.ts';
 import { CompressedCopies } from './compressed-copies.ts';
+import { ForgottenFiles } from './forgotten-files.ts';
 import { inlineSnippets } from './inline-snippets.ts';
 import { findKeptFiles, type KeptFiles, lostOptions } from './kept-files.ts';
 import { readUnchanged } from './read-unchanged.ts';
@@ -76,6 +77,7 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(folders, given.exclude);
   const kept = before && findKeptFiles(before, scannable.filter(isPublished));
+  const forgotten = new ForgottenFiles(before, isPublished);
   if (kept !== undefined) refuseLostOptions(folders, lostOptions(kept, given, isAstro));
   // Without a record, files of an earlier run would never be updated again.
   const settings: Settings = kept?.files.size ? { ...given, missingKey: 'error' } : given;
@@ -101,6 +103,7 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
         headers: settings.html.policy === 'hash' ? new HeaderPolicies(new Map(), '') : undefined,
         collected: [],
         kept,
+        onPlainFile: (file) => forgotten.addChanged(file),
         onEmbeds({ files }) {
           // The folder is not what the record says, even if this run fails.
           if (files.some(({ source }) => isPublished(source))) setAside(manifest);
@@ -117,6 +120,7 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
       },
     );
     await verifier.read(others);
+    for (const file of others) forgotten.addExcluded(file);
     refuseKeyUnwritten(verifier);
     await copies.renew((page) => staged.read(targetOf(page)), write);
     const outDir = before === undefined ? to : outDirOf(manifest, before);
@@ -136,6 +140,7 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
   }
   await fetcher.close();
   for (const line of describeKept(kept, written)) logger.info(line);
+  for (const warning of forgotten.warnings) logger.warn(warning);
 }
 
 interface Publication {

@@ -7,9 +7,9 @@ import type { Manifest } from '../record/manifest.ts';
 import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitUntilFree } from '../record/output-lock.ts';
 import {
+  type ComparedPage,
   type PageToBuild,
   planRefresh,
-  type RefreshedPage,
   type RefreshPlan,
   writeRefresh,
 } from '../record/refresh.ts';
@@ -152,8 +152,10 @@ async function writeChanges(
 ): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
   const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });
-  const plan = await planRefresh(file, manifest, snippets, progress);
-  refuseKey(changes, plan.pages);
+  const withKey: string[] = [];
+  const onPage = (page: ComparedPage) => void withKey.push(...namesWithKey(changes, page));
+  const plan = await planRefresh(file, manifest, snippets, { progress, onPage });
+  refuseKey(withKey);
   const { pages, toBuild, stale } = plan;
   const published = changes.hashes.join();
   const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
@@ -208,22 +210,31 @@ async function previewRefresh(
 ): Promise<RefreshResult> {
   const changes = await openChanges(project, { progress, writes: true });
   const { file, manifest, snippets } = changes;
-  const plan = await planRefresh(file, manifest, snippets, progress);
-  refuseKey(changes, plan.pages);
-  const { diffContents } = await import('../record/content-diff.ts');
+  const { collectDiffs } = await import('../record/content-diff.ts');
+  const diffs = collectDiffs(manifest);
+  const withKey: string[] = [];
+  const onPage = (page: ComparedPage) => {
+    withKey.push(...namesWithKey(changes, page));
+    diffs.add(page);
+  };
+  const plan = await planRefresh(file, manifest, snippets, { progress, onPage });
+  refuseKey(withKey);
   const refusals = after === undefined ? refusalsOf(plan, manifest) : [];
   return {
     written: plan.pages.map(({ page }) => page.name),
     files: writtenFiles(manifest, plan.pages),
-    diffs: diffContents(manifest, plan.pages),
+    diffs: diffs.list(),
     toBuild: [...plan.toBuild, ...refusals],
     stale: plan.stale,
   };
 }
 
+function namesWithKey({ containsKey }: OpenedChanges, { page, after }: ComparedPage): string[] {
+  return containsKey(after) ? [page.name] : [];
+}
+
 /** @throws AstroError if a page would contain the API key, as a build does. */
-function refuseKey({ containsKey }: OpenedChanges, pages: readonly RefreshedPage[]): void {
-  const names = pages.filter(({ after }) => containsKey(after)).map(({ page }) => page.name);
+function refuseKey(names: readonly string[]): void {
   if (names.length === 0) return;
   throw userError('published-key', `The API key would be in ${listPlaces(names)}. Nothing was written.`);
 }

@@ -63,10 +63,10 @@ export type EmbedFault = { start: number } & (
   | Refusal
 );
 
-/** Text that looks like an embed but is incomplete. It may be an example or an excerpt. */
+/** Text that looks like an embed but is incomplete, or may be Markdown code. It may be an example or an excerpt. */
 export interface EmbedWarning {
   start: number;
-  flaw: 'unclosed' | 'nested' | 'invalid-id' | 'unrendered';
+  flaw: 'unclosed' | 'nested' | 'invalid-id' | 'unrendered' | 'in-code';
 }
 
 /** All in the order of the file. */

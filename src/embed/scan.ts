@@ -1,4 +1,4 @@
-import { withoutCodeSpans } from './code-spans.ts';
+import { findCode, type MarkdownCode, withoutCodeSpans } from './code-spans.ts';
 import { elementName } from './element.ts';
 import {
   add,
@@ -386,11 +386,21 @@ function scanString(search: Search, part: Part, place: Place): void {
     scanMarkup(search, part, { ...inHtml, lang: place.lang }, { isXml: true });
   else if (isJson(part.text)) scanJson(search, part, place);
   else {
-    const text = search.isPage ? part.text : withoutCodeSpans(part.text);
+    const code = search.isPage ? [] : findCode(part.text);
+    const text = withoutCodeSpans(part.text, code);
     // Text with other tags than those of embeds is HTML. Otherwise it may be plain text.
     const isHtml = place.isHtml || holdsElement(text, (tag) => tag !== elementName);
     scanMarkup(search, { ...part, text }, { ...place, isHtml });
+    for (const one of code) if (one.isDoubtful) warnOfCode(search, part, one);
   }
+}
+
+/** Warns of embeds that stay because they are examples in Markdown, where they may be none. */
+function warnOfCode(search: Search, part: Part, code: MarkdownCode): void {
+  const asHtml: Search = { ...search, embeds: [], faults: [], warnings: [] };
+  const inside = cut(part, code);
+  if (name.test(inside.text)) scanMarkup(asHtml, inside, { ...inHtml, inUrls: true });
+  for (const { start } of asHtml.embeds) search.warnings.push({ start, flaw: 'in-code' });
 }
 
 function isJson(text: string): boolean {

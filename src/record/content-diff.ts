@@ -3,7 +3,7 @@ import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type Manifest, placesIn, requestsOf } from './manifest.ts';
 import type { Place } from './places.ts';
-import type { RefreshedPage } from './refresh.ts';
+import type { ComparedPage } from './refresh.ts';
 
 // In lines that are removed or added. The time for a comparison grows with its square, and beyond this it helps no reader.
 const maxEdits = 1_000;
@@ -22,24 +22,40 @@ export interface ContentDiff {
   patch: string;
 }
 
-/** The changes of a refresh: one diff for each snippet and each way it changes. */
-export function diffContents(manifest: Manifest, pages: readonly RefreshedPage[]): ContentDiff[] {
+export interface ContentDiffs {
+  /** Compares a page of a refresh. */
+  add(page: ComparedPage): void;
+  /** One for each snippet and each way it changes. */
+  list(): ContentDiff[];
+}
+
+/** Collects the changes of a refresh, page by page. */
+export function collectDiffs(manifest: Manifest): ContentDiffs {
   const requests = requestsOf(manifest);
   const diffs = new Map<string, ContentDiff>();
-  for (const { page, before, after, next } of pages) {
-    for (const [index, place] of placesIn(manifest, page).entries()) {
-      const placeAfter = next.places[index];
-      const request = requests[place.snippet];
-      if (placeAfter === undefined || request === undefined || place.content === placeAfter.content) continue;
-      const was = textAt(before, place);
-      const is = textAt(after, placeAfter);
-      const key = JSON.stringify([place.snippet, was, is]);
-      const diff = diffs.get(key) ?? { request, pages: [], before: was, after: is, patch: patchOf(was, is) };
-      if (!diff.pages.includes(page.name)) diff.pages.push(page.name);
-      diffs.set(key, diff);
-    }
-  }
-  return [...diffs.values()];
+  return {
+    add({ page, before, after, next }) {
+      for (const [index, place] of placesIn(manifest, page).entries()) {
+        const placeAfter = next.places[index];
+        const request = requests[place.snippet];
+        if (placeAfter === undefined || request === undefined || place.content === placeAfter.content)
+          continue;
+        const was = textAt(before, place);
+        const is = textAt(after, placeAfter);
+        const key = JSON.stringify([place.snippet, was, is]);
+        const diff = diffs.get(key) ?? {
+          request,
+          pages: [],
+          before: was,
+          after: is,
+          patch: patchOf(was, is),
+        };
+        if (!diff.pages.includes(page.name)) diff.pages.push(page.name);
+        diffs.set(key, diff);
+      }
+    },
+    list: () => [...diffs.values()],
+  };
 }
 
 /** Without marks, which are not the service's. */

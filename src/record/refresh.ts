@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { count } from '../client/format.ts';
@@ -39,14 +40,22 @@ import { pendingFiles, type StaleFile, staleFiles } from './side-products/pendin
 import { siteFolders } from './side-products/site-folders.ts';
 import { listTemporaryImages, writeImages } from './write-images.ts';
 
-/** A page that shows a changed snippet, as it is and as it is going to be. */
+/** A page that shows a changed snippet. Without its bytes: those of all pages may not fit into memory. */
 export interface RefreshedPage {
   page: ManifestFile;
-  before: Buffer;
-  after: Buffer;
   next: UnpackedState;
+  /** How long it is, or is going to be, whichever is longer; in bytes. */
+  maxLength: number;
   /** Files that hold the page, too, and are written with it. */
   copies: PageCopy[];
+  /** Makes the page that is going to be written from the one that the plan was made for. */
+  renewed(before: Buffer): Buffer;
+}
+
+/** A page of a plan, as it is and as it is going to be. */
+export interface ComparedPage extends Pick<RefreshedPage, 'page' | 'next'> {
+  before: Buffer;
+  after: Buffer;
 }
 
 /** A page, or an entry of a collection, that shows a changed snippet and that only a build can update. */
@@ -109,6 +118,17 @@ export function temporaryFiles(file: string, manifest: Manifest): string[] {
   return [...[...pages, ...copies].map(temporaryFile), ...images];
 }
 
+export interface PlanOptions {
+  progress?: Progress | undefined;
+  /** Called with each page that a refresh is going to write. */
+  onPage?(page: ComparedPage): void;
+  /** How many bytes of new pages are kept until they are written. Others are made again then. */
+  maxKeptBytes?: number;
+}
+
+// Making a page again takes as long as reading it; keeping all pages of a large site takes too much memory.
+const keptBytesDefault = 64 * 1024 * 1024;
+
 /**
  * Computes what a build would make of each page whose snippets have changed. Writes nothing.
  *
@@ -118,12 +138,17 @@ export async function planRefresh(
   file: string,
   manifest: Manifest,
   snippets: readonly (FetchedSnippet | undefined)[],
-  progress: Progress = () => {},
+  { progress = () => {}, onPage, maxKeptBytes = keptBytesDefault }: PlanOptions = {},
 ): Promise<RefreshPlan> {
   const output = outputOf(file, manifest);
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
   const isOld = ({ snippet, content }: Pick<Place, 'snippet' | 'content'>) => content !== hashes[snippet];
-  const renewal = { ids: manifest.snippets.map(({ id }) => id), hashes, rules: manifest.rules };
+  const ids = manifest.snippets.map(({ id }) => id);
+  const inPages: Renewal = { ids, snippets, hashes, rules: manifest.rules };
+  const inOtherFiles: Renewal = {
+    ...inPages,
+    snippets: snippets.map((snippet) => contentIn(false, snippet)),
+  };
   const plan: RefreshPlan = { pages: [], toBuild: [], stale: [] };
   const reasonForAll = reasonForStyles(manifest, snippets);
   const folders = siteFolders(file, manifest);
@@ -132,6 +157,7 @@ export async function planRefresh(
   const outdated = manifest.files.filter(
     (page) => renewing.has(page.name) || page.places.some((value, at) => at % 2 === 0 && oldKinds[value]),
   );
+  let keptBytes = 0;
   for (const [index, page] of outdated.entries()) {
     progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
     const before = await readFile(join(output, page.name)).catch(() => undefined);
@@ -140,16 +166,22 @@ export async function planRefresh(
     else if (before !== undefined) {
       const copies = listPageCopies(folders, page.name);
       const others = otherCopies(copies, page, before, renewing.get(page.name));
-      const places = placesIn(manifest, page);
       if (others.length > 0) plan.toBuild.push(...others);
       else {
-        const isPage = fileKind(page.name) === 'html';
-        const shown = isPage ? snippets : snippets.map((snippet) => contentIn(false, snippet));
+        const renewal = fileKind(page.name) === 'html' ? inPages : inOtherFiles;
+        const renewFrom = (bytes: Buffer) =>
+          renew(bytes, { ...page, places: placesIn(manifest, page) }, renewal);
+        const { after, next } = renewFrom(before);
+        onPage?.({ page, next, before, after });
+        keptBytes += after.length;
+        const kept = keptBytes > maxKeptBytes ? undefined : after;
+        const maxLength = Math.max(before.length, after.length);
         plan.pages.push({
           page,
-          before,
+          next,
+          maxLength,
           copies,
-          ...renew(before, { ...page, places }, { ...renewal, snippets: shown }),
+          renewed: (bytes) => kept ?? renewFrom(bytes).after,
         });
       }
     }
@@ -161,8 +193,8 @@ export async function planRefresh(
   plan.stale = staleFiles(
     folders,
     manifest.pending,
-    plan.pages.flatMap(({ page: { name }, before, after }) =>
-      before.equals(after) ? [] : [{ name, before }],
+    plan.pages.flatMap(({ page: { name, hash }, next }) =>
+      hash === next.hash ? [] : [{ name, before: () => readIfThere(join(output, name)) }],
     ),
   );
   return plan;
@@ -282,15 +314,16 @@ export async function writeRefresh(
   const leftAlone: PageToBuild[] = [];
   for (const [index, one] of planned.entries()) {
     progress(() => `${index} of ${count(planned.length, 'page')} written`);
-    const { page, before, after, copies } = one;
+    const { page, copies } = one;
     const target = join(output, page.name);
     const now = await readFile(target).catch(() => undefined);
-    if (now === undefined || !now.equals(before)) {
+    if (now === undefined || hashOf(now) !== page.hash) {
       leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
       nexts.delete(page);
       continue;
     }
     refreshed.push(one);
+    const after = one.renewed(now);
     await writeAtomically(target, after, temporaryFile(target));
     await Promise.all(
       copies.map(async (copy) =>
@@ -323,14 +356,18 @@ export async function writeRefresh(
 
 /** What the copies of a page may hold until it is written: as it is, as it is going to be, or what a killed refresh wrote. */
 function announceCopies(
-  { page, before, after, next, copies }: RefreshedPage,
+  { page, next, maxLength, copies }: RefreshedPage,
   manifest: Manifest,
 ): RenewingPage[] {
   if (copies.length === 0) return [];
   const earlier = manifest.renewing?.find((one) => one.page === page.name);
   const hashes = new Set([...(earlier?.hashes ?? []), page.hash, next.hash]);
-  const maxLength = Math.max(before.length, after.length, earlier?.maxLength ?? 0);
-  return [{ page: page.name, hashes: [...hashes], maxLength }];
+  const longest = Math.max(maxLength, earlier?.maxLength ?? 0);
+  return [{ page: page.name, hashes: [...hashes], maxLength: longest }];
+}
+
+function readIfThere(file: string): Buffer | undefined {
+  return existsSync(file) ? readFileSync(file) : undefined;
 }
 
 /** What pages show now. All lists are in the order of the snippets. */

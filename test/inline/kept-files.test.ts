@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -265,4 +265,67 @@ test('a compressed file beside a page of an earlier run that holds something els
   await inline(folder);
   await folder.write({ 'public/a.html.gz': gzipSync('something else') });
   await expect(inline(folder)).rejects.toThrow('a.html.gz does not decompress to the file beside it.');
+});
+
+describe('a file of an earlier run that is no longer in the record is a warning with its name:', () => {
+  const names = async (folder: Folder) => (await readRecord(folder)).files.map(({ name }) => name);
+  const changed =
+    'Changed since the last run, without embeds now, and no longer in the record: a.html. If a step after inline did this, such as a minifier, snippets stay there as they were: let the generator write the files again, and run inline after that step.';
+
+  async function inlined(): Promise<Folder> {
+    const folder = await folderWith({
+      'public/a.html': `<p>\n${embed(1)}\n</p>`,
+      'public/b.html': embed(2),
+      'public/plain.html': '<p>plain</p>',
+    });
+    await inline(folder);
+    return folder;
+  }
+
+  test('one that a minifier has changed', async () => {
+    const folder = await inlined();
+    await folder.write({ 'public/a.html': '<p><b>one</b></p>', 'public/plain.html': 'plain' });
+    expect(await inline(folder)).toContain(changed);
+    expect(await names(folder)).toEqual(['b.html']);
+    expect((await inline(folder)).join()).not.toContain('Changed since');
+  });
+
+  test('one that a minifier has changed, where no snippets are left', async () => {
+    const folder = await inlined();
+    await folder.write({ 'public/a.html': '<p><b>one</b></p>', 'public/b.html': embed(2) });
+    await inline(folder, { exclude: 'b.html' });
+    expect(await inline(folder, { exclude: 'b.html' })).toEqual([]);
+    const other = await inlined();
+    await other.write({ 'public/a.html': '<p><b>one</b></p>' });
+    expect(await inline(other, { exclude: 'b.html' })).toEqual([changed, excluded]);
+  });
+
+  const excluded =
+    'Excluded now, and no longer in the record: b.html. Snippets of the last run stay there as they were.';
+
+  test('one that is excluded now', async () => {
+    const folder = await inlined();
+    expect(await inline(folder, { exclude: 'b.html' })).toContain(excluded);
+    expect(await names(folder)).toEqual(['a.html']);
+    expect(await folder.read('public/b.html')).toBe('two');
+  });
+
+  test('one that a minifier has changed and that is excluded now', async () => {
+    const folder = await inlined();
+    await folder.write({ 'public/a.html': '<p><b>one</b></p>' });
+    expect(await inline(folder, { exclude: 'a.html' })).toContain(changed);
+  });
+
+  test('but one that shows its embeds as examples now is none', async () => {
+    const folder = await inlined();
+    await folder.write({ 'public/a.html': `<p>${embed(1)}</p>` });
+    expect(await inline(folder, { exclude: 'a.html' })).toEqual(['1 file is as an earlier run left it.']);
+  });
+
+  test('nor is one that the generator has written again with embeds, or that is gone', async () => {
+    const folder = await inlined();
+    await folder.write({ 'public/a.html': `<i>${embed(1)}</i>` });
+    rmSync(join(folder.directory, 'public/b.html'));
+    expect((await inline(folder)).join()).not.toContain('no longer in the record');
+  });
 });

@@ -130,7 +130,7 @@ test('a refresh says how many pages it has compared and written', async () => {
   const snippets = [{ ...second, warnings: [], inlineCode: undefined }];
   const lines: string[] = [];
   const progress = (describe: () => string) => void lines.push(describe());
-  const plan = await planRefresh(file, manifest, snippets, progress);
+  const plan = await planRefresh(file, manifest, snippets, { progress });
   await writeRefresh(file, manifest, snippets, { ...plan, progress });
   expect(lines).toEqual([
     '0 of 2 pages compared',

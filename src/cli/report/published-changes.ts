@@ -1,5 +1,5 @@
 import type { ChangedSnippet } from '../../record/changes.ts';
-import { type ContentDiff, diffContents } from '../../record/content-diff.ts';
+import { type ContentDiff, collectDiffs } from '../../record/content-diff.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import { type PageToBuild, planRefresh } from '../../record/refresh.ts';
 import { openProgress } from '../progress.ts';
@@ -33,8 +33,9 @@ export async function findPublished(
   // As for writing: where the site has its own copies of images, the text that pages show names those.
   const changes = await openChanges(project, { limits: impatience, progress, writes: true });
   const { file, manifest, snippets } = changes;
-  const plan = await planRefresh(file, manifest, snippets, progress);
-  const diffs = Map.groupBy(diffContents(manifest, plan.pages), ({ request }) => request.key);
+  const collected = collectDiffs(manifest);
+  const plan = await planRefresh(file, manifest, snippets, { progress, onPage: collected.add });
+  const diffs = Map.groupBy(collected.list(), ({ request }) => request.key);
   const changed = changes.changed.map(
     (change): PublishedChange => ({
       ...change,

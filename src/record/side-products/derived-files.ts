@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileKind } from '../../file-kinds.ts';
 import { isLargeBinary, overlaps, piecesOf } from '../../read-file.ts';
-import { digestFinder } from './digests.ts';
+import { digestFinder, type PageBytes } from './digests.ts';
 import { fileOfUrl, precachedUrls } from './precache.ts';
 import { type SiteFolder, shownPath } from './site-folders.ts';
 
@@ -22,10 +22,11 @@ export interface DerivedFile {
   page: string;
 }
 
-/** A page that is going to change, and its bytes until then. */
+/** A page that is going to change. */
 export interface ChangingPage {
   name: string;
-  before: Buffer;
+  /** Its bytes until then, or what reads them. */
+  before: PageBytes;
 }
 
 const indexEntry = 'pagefind-entry.json';

@@ -12,13 +12,16 @@ const base64Length = (algorithm: Algorithm) => Math.ceil((sizes[algorithm] * 4) 
 const runs = /[A-Za-z0-9+/_-]{22,}/g;
 const hexRuns = /[0-9a-f]{32,}/gi;
 
+/** The bytes of a page; or what reads them, for pages that may not fit into memory together. */
+export type PageBytes = Buffer | (() => Buffer | undefined);
+
 /**
  * Finds digests of pages in texts, in hexadecimal or base64. Of the texts nothing is kept, since they may be of any size.
  * Pages are hashed by an algorithm once a text contains what may be one of its digests.
  *
  * @returns what finds the first of the pages that a text contains a digest of, as its index.
  */
-export function digestFinder(pages: readonly Buffer[]): (text: string) => number | undefined {
+export function digestFinder(pages: readonly PageBytes[]): (text: string) => number | undefined {
   const tables = new Map<Algorithm, Map<string, number>>();
   const pageOf = (algorithm: Algorithm, digest: string) => {
     const table = tables.get(algorithm) ?? digestsOf(pages, algorithm);
@@ -46,10 +49,12 @@ export function digestFinder(pages: readonly Buffer[]): (text: string) => number
   };
 }
 
-function digestsOf(pages: readonly Buffer[], algorithm: Algorithm): Map<string, number> {
+function digestsOf(pages: readonly PageBytes[], algorithm: Algorithm): Map<string, number> {
   const digests = new Map<string, number>();
   for (const [index, page] of pages.entries()) {
-    const hex = hash(algorithm, page, 'hex');
+    const bytes = typeof page === 'function' ? page() : page;
+    if (bytes === undefined) continue;
+    const hex = hash(algorithm, bytes, 'hex');
     const base64 = Buffer.from(hex, 'hex').toString('base64').replace(/=+$/, '');
     for (const digest of [hex, base64]) if (!digests.has(digest)) digests.set(digest, index);
   }

@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { inlineFolder } from '../../src/build/inline-folder.ts';
+import { hashOf, type Manifest, readManifest } from '../../src/record/manifest.ts';
+import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
+import { parseOptions } from '../../src/settings/options.ts';
+import { resolveSettings } from '../../src/settings/settings.ts';
+import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
+import { createFolder, type Folder } from '../support/folder.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const names = ['a.html', 'b.html', 'c.html', 'd.html'];
+const pageOf = (name: string, content: string) => `<p>${name} ${content}</p>`;
+const published = '<i>new</i>';
+const { length } = pageOf('a.html', published);
+const content: FetchedSnippet = {
+  content: published,
+  html: published,
+  text: 'new',
+  variant: 'render',
+  milliseconds: 1,
+  warnings: [],
+  inlineCode: undefined,
+};
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ 1: '<b>old</b>' });
+});
+afterAll(() => service.close());
+
+/** A folder of pages with compressed copies, a feed, and a file with the digest of the last page. */
+async function inlinedFolder() {
+  const embed = '<snippet-embed id="1"></snippet-embed>';
+  const pages = names.map((name) => [name, pageOf(name, embed)] as const);
+  const old = pageOf('d.html', '<b>old</b>');
+  const folder = await createFolder({
+    ...Object.fromEntries(pages.map(([name, page]) => [`public/${name}`, page])),
+    ...Object.fromEntries(pages.map(([name, page]) => [`public/${name}.gz`, gzipSync(page)])),
+    'public/feed.json': JSON.stringify({ title: embed }),
+    'public/digests.txt': hash('sha256', old, 'hex'),
+  });
+  onTestFinished(() => folder.remove());
+  const to = join(folder.directory, 'public');
+  const file = join(folder.directory, '.cache/astro-snippets/manifest.json');
+  const settings = resolveSettings(parseOptions({ ca: service.certificateAuthority }), service.environment);
+  const logger = { info() {}, warn() {} };
+  await inlineFolder({ from: to, to, manifest: file, settings, isAstro: false, logger });
+  return { folder, file, manifest: await readRecord(file) };
+}
+
+async function readRecord(file: string): Promise<Manifest> {
+  const { manifest } = await readManifest(file);
+  if (manifest === undefined) throw new Error('There is no record.');
+  return manifest;
+}
+
+const compressed = ({ directory }: Folder, name: string) =>
+  gunzipSync(readFileSync(join(directory, `public/${name}.gz`))).toString();
+
+test.each([0, length, 2.5 * length, Infinity])(
+  'a refresh that keeps %d bytes of new pages writes all of them, their copies and a true record',
+  async (maxKeptBytes) => {
+    const { folder, file, manifest } = await inlinedFolder();
+    const plan = await planRefresh(file, manifest, [content], { maxKeptBytes });
+    expect(plan.stale).toMatchObject([{ name: 'digests.txt', page: 'd.html' }]);
+    expect(await writeRefresh(file, manifest, [content], plan)).toEqual([]);
+    for (const name of names) {
+      expect(await folder.read(`public/${name}`)).toBe(pageOf(name, published));
+      expect(compressed(folder, name)).toBe(pageOf(name, published));
+    }
+    expect(JSON.parse(await folder.read('public/feed.json'))).toEqual({ title: published });
+    const { files } = await readRecord(file);
+    for (const { name, hash: recorded, next } of files) {
+      expect(recorded, name).toBe(hashOf(await folder.read(`public/${name}`)));
+      expect(next).toBeUndefined();
+    }
+  },
+);
+
+test('new pages are kept up to the budget, and others are made again from the bytes that they are made of', async () => {
+  const { file, manifest } = await inlinedFolder();
+  const before = new Map<string, Buffer>();
+  const plan = await planRefresh(file, manifest, [content], {
+    maxKeptBytes: 2.5 * length,
+    onPage: (one) => void before.set(one.page.name, one.before),
+  });
+  const kept = plan.pages.filter(({ page, next, renewed }) => {
+    const bytes = before.get(page.name) ?? Buffer.from('');
+    expect(hashOf(renewed(bytes)), page.name).toBe(next.hash);
+    const again = renewed(bytes);
+    return renewed(bytes) === again;
+  });
+  expect(kept.map(({ page }) => page.name)).toEqual(['a.html', 'b.html']);
+});
+
+test('beyond the budget, too, a page that was changed after the plan is left alone', async () => {
+  const { folder, file, manifest } = await inlinedFolder();
+  const plan = await planRefresh(file, manifest, [content], { maxKeptBytes: 0 });
+  await folder.write({ 'public/b.html': 'changed by hand' });
+  expect(await writeRefresh(file, manifest, [content], plan)).toEqual([
+    { name: 'b.html', reason: 'was changed while it was refreshed' },
+  ]);
+  expect(await folder.read('public/b.html')).toBe('changed by hand');
+  expect(await folder.read('public/c.html')).toBe(pageOf('c.html', published));
+  const hashOfPage = ({ files }: Manifest) => files.find(({ name }) => name === 'b.html')?.hash;
+  expect(hashOfPage(await readRecord(file))).toBe(hashOfPage(manifest));
+});
