@@ -153,9 +153,28 @@ const fileDriver = defineDriver((options: FSStorageOptions & { base: string }): 
   };
 });
 
-function withTimeout<T>(work: Promise<T>): Promise<T> {
+const ticks = 10;
+
+/**
+ * Counts only time in which this process could have read an answer: while Vite bundles, it may stand still for longer
+ * than the limit, with answers that have arrived.
+ */
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const expire = () => reject(new Error(`no answer within ${operationTimeout / 1000} s`));
-  const timer = setTimeout(expire, operationTimeout);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+  let left = ticks;
+  let turn: NodeJS.Immediate | undefined;
+  const count = () => {
+    left -= 1;
+    if (left === 0) reject(new Error(`no answer within ${operationTimeout / 1000} s`));
+  };
+  // After a standstill, a timer fires once. What has arrived since is read after timers, and before `setImmediate`.
+  const timer = setInterval(() => {
+    turn = setImmediate(count);
+  }, operationTimeout / ticks);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearInterval(timer);
+    clearImmediate(turn);
+  }
 }

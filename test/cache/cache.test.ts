@@ -319,6 +319,26 @@ describe('the cache', () => {
     expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
   });
 
+  test('is not given up because the process stands still for seconds while it reads 200 files', async () => {
+    const storage = { driver: undefined, options: undefined, folder };
+    const keys = Array.from({ length: 200 }, (_, id) =>
+      cacheKeys(apiKey)({ baseUrl, variant: 'render', id, params: undefined }),
+    );
+    const filled = new SnippetCache(storage, 1000, () => {});
+    for (const key of keys) filled.write(key, { content: key, variant: 'render', fetchedAt: 1 });
+    await filled.close();
+    const cache = new SnippetCache(storage, 1000, (line) => warnings.push(line));
+    const reading = Promise.all(keys.map((key) => cache.read(key)));
+    // As Vite does when it bundles, with a few turns of the loop in between.
+    for (let pause = 0; pause < 2; pause++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200);
+    }
+    expect((await reading).map((entry) => entry?.content)).toEqual(keys);
+    expect(warnings).toEqual([]);
+    await cache.close();
+  });
+
   test('does not store a content that contains the API key', async () => {
     const source = service(`leak: ${apiKey}`);
     await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
