@@ -86,7 +86,16 @@ export class SnippetCache {
   /** Writes in the background. {@link close} waits until everything is written. */
   write(key: string, entry: CacheEntry): void {
     const ttl = Math.ceil(this.#keepFor / 1000);
-    const write = this.#attempt('write', (storage) => storage.setItem(key, entry, { ttl }));
+    this.#write((storage) => storage.setItem(key, entry, { ttl }));
+  }
+
+  /** Removes an entry as {@link write} writes one. */
+  remove(key: string): void {
+    this.#write((storage) => storage.removeItem(key));
+  }
+
+  #write(operation: (storage: Storage) => Promise<void>): void {
+    const write = this.#attempt('write', operation);
     this.#writes.add(write);
     void write.then(() => this.#writes.delete(write));
   }

@@ -73,7 +73,7 @@ async function run<T>(
     policy: { maxAge: 0, staleIfError: 0, offline: false, ...policy },
     keyOf: cacheKeys(apiKey),
     endpoints: [{ baseUrl, variant: 'render' }],
-    mayKeep: ({ content }) => !content.includes(apiKey),
+    mayKeep: (_request, { content }) => !content.includes(apiKey),
     isSuperseded: () => false,
     ...more,
   });
@@ -204,6 +204,34 @@ describe('staleIfError', () => {
     ).rejects.toMatchObject({
       code: 'server-error',
     });
+  });
+});
+
+describe('content that the site has replaced since', () => {
+  const replaced = { isSuperseded: () => true };
+  const get = (client: CachingSource) => client.get(createRequest(1));
+
+  test('does not come back in an outage, even if a later build does not know that it was replaced', async () => {
+    await run(service('old'), {}, get);
+    const stale = { staleIfError: 60_000 };
+    await expect(run(service('network'), stale, get, replaced)).rejects.toMatchObject({ code: 'network' });
+    await expect(run(service('network'), stale, get)).rejects.toMatchObject({ code: 'network' });
+  });
+
+  test('does not come back in an outage if it was young enough to be used without a request', async () => {
+    await run(service('old'), {}, get);
+    const policy = { maxAge: 60_000, staleIfError: 60_000 };
+    await expect(run(service('network'), policy, get, replaced)).rejects.toMatchObject({ code: 'network' });
+  });
+
+  test('does not come back offline', async () => {
+    await run(service('old'), {}, get);
+    await expect(run(service(), { offline: true }, get, replaced)).rejects.toMatchObject({
+      code: 'not-cached',
+      message:
+        'Snippet 1 is in the cache only as it was before the site was refreshed, and `offline` is set.',
+    });
+    await expect(run(service(), { offline: true }, get)).rejects.toMatchObject({ code: 'not-cached' });
   });
 });
 
