@@ -95,7 +95,8 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   } catch (error) {
     // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
-    await fetcher.close();
+    // What closing fails with matters less than the report, and than what is removed.
+    await fetcher.close().catch(() => {});
     // Without the lock, these files may be those of another build.
     if (!isRefused) for (const { file } of unfinished) await rm(file, { force: true });
     throw error;

@@ -139,7 +139,7 @@ async function inlineLocked({
     await publish(folders, { staged, written, renewing: copies.renewing, record: published });
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
-    await fetcher.close();
+    await fetcher.close().catch(() => {});
     staged.discard();
     throw error;
   }

@@ -9,8 +9,19 @@ export interface Clock {
   now(): number;
   /** A number from 0 (included) to 1 (excluded). */
   random(): number;
-  /** Resolves after `milliseconds`. Rejects with the signal's reason when it is aborted. */
+  /** Resolves after `milliseconds`, or 24 days if that is shorter. Rejects with the signal's reason when it is aborted. */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}
+
+// In milliseconds: 24.8 days. A timer that is set to more fires at once.
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * What to set a timer to, for a length of time that may come from a user. People write `30d` or `1y` for "no limit", so
+ * it does not matter that the timer fires earlier. For every timer whose length is not a constant.
+ */
+export function timerLength(milliseconds: number): number {
+  return Math.min(milliseconds, longestTimer);
 }
 
 export const systemClock: Clock = {
@@ -18,7 +29,7 @@ export const systemClock: Clock = {
   random: Math.random,
   async wait(milliseconds, signal) {
     try {
-      await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
+      await sleep(timerLength(milliseconds), undefined, signal === undefined ? {} : { signal });
     } catch (error) {
       // Node wraps the reason in an AbortError of its own; callers compare with the reason they gave.
       throw signal?.aborted ? signal.reason : error;

@@ -1,11 +1,14 @@
 import type { SnippetErrorCode } from './snippet-error.ts';
 
+/** Why there is no answer, or no request was made. These are codes of errors, too. */
+type WithoutAnswer = 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
+
 /** The result of one HTTP request, reduced to what decides the next step. */
 export type Outcome =
   | { kind: 'usable' }
   | { kind: 'unusable' }
   | { kind: 'status'; status: number; problem: boolean }
-  | { kind: 'network' | 'timeout' | 'certificate' | 'too-large' };
+  | { kind: WithoutAnswer };
 
 /**
  * - `use`: the content arrived.
@@ -41,11 +44,13 @@ const withOrWithoutProblem: Readonly<Record<number, Judgement>> = {
   504: { verdict: 'again', code: 'server-error' },
 };
 
-const withoutAnswer: Readonly<Record<'network' | 'timeout' | 'certificate' | 'too-large', Verdict>> = {
+const withoutAnswer: Readonly<Record<WithoutAnswer, Verdict>> = {
   network: 'again',
   timeout: 'again',
   certificate: 'fail',
   'too-large': 'fail',
+  // The environment names a proxy that cannot be used.
+  'invalid-options': 'fail',
 };
 
 /**

@@ -24,7 +24,8 @@ import type { Variant } from './service-url.ts';
  * - `unavailable`: so many attempts failed that the client stopped asking.
  *
  * No request was made:
- * - `invalid-id`, `invalid-params`, `invalid-options`: an argument is invalid.
+ * - `invalid-id`, `invalid-params`, `invalid-options`: an argument is invalid. `invalid-options` is also a proxy in the
+ *   environment that cannot be used.
  * - `unsupported-node`: this Node is older than `engines` in package.json allows.
  * - `aborted`: the caller's signal was aborted. `closed`: the client was closed.
  */

@@ -4,8 +4,10 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
+import { timerLength } from './clock.ts';
 import type { Limits } from './limits.ts';
 import { firstPace } from './pace.ts';
+import { proxySetting } from './proxy.ts';
 
 /** A complete answer of the service: its body has arrived to the last byte. */
 export interface Answer {
@@ -18,7 +20,7 @@ export interface Answer {
 /** Why there is no complete answer. The message comes from Node or from this package, and is not cleaned yet. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
-  readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large';
+  readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
 
   constructor(kind: NoAnswer['kind'], reason: string) {
     super(reason);
@@ -109,7 +111,8 @@ export function openConnections(options: TransportOptions): Connections {
       return Number.POSITIVE_INFINITY;
     },
     async close() {
-      const opened = await dispatcher;
+      // Why it could not be made is an error of each request.
+      const opened = await dispatcher?.catch(() => undefined);
       // Destroying the dispatcher hands an error to every HTTP/2 stream that is not quite closed. Closing the sockets
       // hands on none.
       await Promise.all([...sockets].map(closeSocket));
@@ -136,7 +139,7 @@ async function sendRequest(
   signal: AbortSignal,
 ): Promise<RawAnswer> {
   const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), milliseconds);
+  const timer = setTimeout(() => timeout.abort(), timerLength(milliseconds));
   try {
     const response = await loadUndici().request(url, {
       dispatcher,
@@ -240,12 +243,14 @@ export interface TransportOptions {
   server?: string;
 }
 
-/** Shares nothing with the rest of the process. */
+/** Shares nothing with the rest of the process. @throws NoAnswer if the proxy that is set cannot be used. */
 async function createDispatcher(
   { ca, concurrency, limits }: TransportOptions,
   sockets: Set<Socket>,
 ): Promise<Dispatcher> {
   const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = loadUndici();
+  const idleTimeout = timerLength(limits.idleTimeout);
+  const connectTimeout = timerLength(limits.connectTimeout);
   const tls = {
     preferH2: true,
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
@@ -258,18 +263,29 @@ async function createDispatcher(
     allowH2: true,
     // More than are ever under way: one that has just ended must not make the next one open another connection.
     h2Options: { maxConcurrentStreams: 2 * concurrency },
-    headersTimeout: limits.idleTimeout,
-    bodyTimeout: limits.idleTimeout,
+    headersTimeout: idleTimeout,
+    bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
-    connect: buildConnector({ timeout: limits.connectTimeout, allowH2: true, ...tls }),
+    connect: buildConnector({ timeout: connectTimeout, allowH2: true, ...tls }),
     // Here and not around the connector above, since a proxy's tunnels are made by one of undici's own.
     factory: (origin, { connect, ...others }: Pool.Options) =>
       new Pool(origin, { ...others, connect: remembering(connect as buildConnector.connector, sockets) }),
   };
-  if (!isProxySet()) return new Agent(options);
+  const proxy = proxySetting(process.env);
+  if (proxy === undefined) return new Agent(options);
+  if (proxy.url === undefined) {
+    // Without its value, which may contain a password.
+    throw new NoAnswer(
+      'invalid-options',
+      `the environment variable ${proxy.name} is not the URL of a proxy, such as http://proxy.example:3128`,
+    );
+  }
   return new EnvHttpProxyAgent({
     ...options,
-    connectTimeout: limits.connectTimeout,
+    httpsProxy: proxy.url,
+    // Not used, and not to be read from the environment: every request is one over HTTPS.
+    httpProxy: '',
+    connectTimeout,
     requestTls: tls,
     proxyTls: { rejectUnauthorized: true },
   });
@@ -298,10 +314,6 @@ async function trusting(ca: string | readonly string[]): Promise<SecureContext> 
   return createSecureContext({
     ca: [...getCACertificates('default'), ...(typeof ca === 'string' ? [ca] : ca)],
   });
-}
-
-function isProxySet(): boolean {
-  return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].some((name) => process.env[name]);
 }
 
 // Where the built-in fetch of Node 22 and 24 looks up its dispatcher.

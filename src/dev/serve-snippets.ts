@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
+import { z } from 'zod';
 import { astroVersion, escapesErrors } from '../astro-version.ts';
 import { cleanLogger } from '../clean-logger.ts';
 import { keyDetector } from '../client/api-key.ts';
@@ -19,6 +20,7 @@ import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
 import type { SourceFolders } from '../source/source-files.ts';
 import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
 import { OpenPages, type ShownOnPage } from './open-pages.ts';
+import { listener } from './page-messages.ts';
 import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script.ts';
 import { serveImages } from './serve-images.ts';
 import { type ContentSource, SnippetMemory, shownContent } from './snippet-memory.ts';
@@ -35,6 +37,8 @@ import {
 } from './view-failure.ts';
 
 const pollSeconds = 2;
+
+const openSchema = z.object({ page: z.string() });
 
 // In milliseconds: until a tool has made CSS for classes that are new.
 const stylesPause = 150;
@@ -60,6 +64,7 @@ export function serveSnippets(
   source: SiteSource,
 ): void {
   const logger = cleanLogger(hook.logger);
+  const warn = (line: string) => logger.warn(line);
   const pages = new OpenPages();
   const { sources } = run;
   const { hot } = server.environments.client;
@@ -89,8 +94,9 @@ export function serveSnippets(
     pages,
     run,
     refreshCollections: () => refreshContent?.({ loaders: ['astro-snippets'] }),
+    warn,
   });
-  hot.on(pageEvents.open, ({ page }: OpenMessage, client) => {
+  listener(hot, warn)<OpenMessage>(pageEvents.open, openSchema, ({ page }, client) => {
     if (pages.isOutdated(page)) client.send(pageEvents.changed, { pages: [page] });
   });
 

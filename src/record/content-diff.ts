@@ -1,8 +1,12 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type Manifest, placesIn, requestsOf } from './manifest.ts';
 import type { Place } from './places.ts';
 import type { RefreshedPage } from './refresh.ts';
+
+// In lines that are removed or added. The time for a comparison grows with its square, and beyond this it helps no reader.
+const maxEdits = 1_000;
 
 /** How the content of a snippet changes on some pages. */
 export interface ContentDiff {
@@ -11,7 +15,10 @@ export interface ContentDiff {
   /** The service's own text as the pages show it, and as they would; not safe to show yet. */
   before: string;
   after: string;
-  /** A unified diff of the two, not safe for a terminal yet. */
+  /**
+   * A unified diff of the two, or, if they have too little in common, its header with a line that says so. Not safe for a
+   * terminal yet.
+   */
   patch: string;
 }
 
@@ -45,7 +52,17 @@ function patchOf(before: string, after: string): string {
   const patch = createTwoFilesPatch('on the site', 'published', before, after, '', '', {
     context: 2,
     headerOptions: FILE_HEADERS_ONLY,
+    maxEditLength: maxEdits,
   });
+  if (patch === undefined) {
+    const lines = `${count(linesIn(before), 'line')} before, ${count(linesIn(after), 'line')} after`;
+    return `--- on the site\n+++ published\nToo different to compare line by line: ${lines}.\n`;
+  }
   // Content is not a file: whether it ends with a line break does not matter.
   return patch.replaceAll('\n\\ No newline at end of file', '');
+}
+
+function linesIn(text: string): number {
+  const lines = text.split('\n');
+  return lines.at(-1) === '' ? lines.length - 1 : lines.length;
 }

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../client/clock.ts';
+import { timerLength, unlessAborted } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
@@ -346,7 +346,7 @@ export async function fetchAll(
   const results: Results = { fetched: new Map(), failed: [], notAsked: 0 };
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
-  const timer = setTimeout(() => ended.abort(outOfTime(timeout)), timeout - spent);
+  const timer = setTimeout(() => ended.abort(outOfTime(timeout)), timerLength(timeout - spent));
   const isSetupWrong = watchSetup();
   let settled = 0;
   const outcomes = await Promise.all(
@@ -380,8 +380,13 @@ function outOfTime(timeout: number): SnippetError {
   return new SnippetError('timeout', `not fetched within ${limit}, the limit for all snippets (\`timeout\`)`);
 }
 
-// What a wrong base URL or certificate authority leads to. One snippet may be an exception, many are not.
-const setupFailures: ReadonlySet<ErrorCode> = new Set(['no-route', 'redirect', 'certificate']);
+// What a wrong base URL, certificate authority or proxy leads to. One snippet may be an exception, many are not.
+const setupFailures: ReadonlySet<ErrorCode> = new Set([
+  'no-route',
+  'redirect',
+  'certificate',
+  'invalid-options',
+]);
 const failuresAlike = 10;
 
 /**

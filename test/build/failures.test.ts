@@ -69,6 +69,19 @@ test('402 ends the run: no more requests are made, and the other snippets are co
   await other.remove();
 });
 
+test('a proxy that cannot be used fails the build with one report, without its value, and no page is left', async () => {
+  const { exitCode, output } = await site.build({
+    ...service.environment,
+    HTTPS_PROXY: 'http://user:secret%zz@proxy.example',
+  });
+  expect(exitCode).toBe(1);
+  expect(output).toContain('the environment variable HTTPS_PROXY is not the URL of a proxy');
+  expect(output).toContain('[invalid-options]');
+  expect(output).toContain('invalid-options: Fix the value in the config or in the environment.');
+  expect(output).not.toContain('secret');
+  expect(await expectNoEmbedsIn(site)).toEqual(['plain/index.html']);
+});
+
 test('403: a public key fails the build, as it may not render', async () => {
   const { exitCode, output } = await site.build({
     ...service.environment,

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { protectKey } from '../../src/client/known-keys.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
 import { OpenPages } from '../../src/dev/open-pages.ts';
 import { SnippetMemory } from '../../src/dev/snippet-memory.ts';
-import { events } from '../../src/dev/toolbar/messages.ts';
+import { events, type SnippetsMessage } from '../../src/dev/toolbar/messages.ts';
 import { serveToolbar, type ToolbarServer } from '../../src/dev/toolbar/serve-toolbar.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
@@ -19,14 +19,26 @@ let channel: EventEmitter;
 let name: string;
 let content: string;
 let refreshed: () => Promise<void>;
+let warnings: string[];
+let settings: Settings;
+let shownElsewhere: ToolbarServer['run']['shownElsewhere'];
 
+const fail = (reason: unknown) => {
+  throw reason;
+};
 const client = { send: (event: string, data: unknown) => void sent.push({ to: 'one', event, data }) };
 const send = (event: string, data: unknown) => channel.emit(event, data, client);
 const answers = (event: string) => sent.filter((message) => message.event === event);
 const done = () => vi.waitFor(() => expect(answers(events.done)).toHaveLength(1));
 
 beforeEach(async () => {
-  [sent, channel, name, content] = [[], new EventEmitter(), 'Price', 'text'];
+  [sent, warnings, channel, name, content] = [[], [], new EventEmitter(), 'Price', 'text'];
+  settings = { editUrl: undefined } as Settings;
+  shownElsewhere = async ({ id }, page) => ({
+    pages: [{ path: `${page}${id}`, hasOtherParams: false }],
+    more: 0,
+    entries: [],
+  });
   refreshed = async () => {};
   const memory = new SnippetMemory(
     {
@@ -45,15 +57,9 @@ beforeEach(async () => {
     }) as unknown as ToolbarServer['hot'],
     memory,
     pages,
-    run: {
-      settings: { editUrl: undefined } as Settings,
-      shownElsewhere: async ({ id }, page) => ({
-        pages: [{ path: `${page}${id}`, hasOtherParams: false }],
-        more: 0,
-        entries: [],
-      }),
-    },
+    run: { settings, shownElsewhere: (request, page) => shownElsewhere(request, page) },
     refreshCollections: () => refreshed(),
+    warn: (line) => void warnings.push(line),
   });
 });
 
@@ -110,6 +116,66 @@ test.for([
   send(event, data);
   await new Promise((resolve) => setImmediate(resolve));
   expect(sent).toEqual([]);
+});
+
+describe('if editUrl', () => {
+  test.for<[what: string, editUrl: () => unknown, reason: string]>([
+    ['throws', () => JSON.parse('{').url, 'failed for snippet 42: Expected property name'],
+    ['throws no error', () => fail(null), 'failed for snippet 42: null'],
+    ['returns nothing', () => undefined, 'returned a value of type undefined for snippet 42'],
+    [
+      'returns a promise that rejects',
+      async () => fail(null),
+      'returned a value of type object for snippet 42',
+    ],
+    ['returns a number', () => 42, 'returned a value of type number for snippet 42'],
+    ['returns a BigInt', () => 42n, 'returned a value of type bigint for snippet 42'],
+    ['returns no URL', () => 'https://', 'returned "https://" for snippet 42'],
+  ])(
+    '%s, the snippet has no link, and one warning names the option and the snippet',
+    async ([, editUrl, reason]) => {
+      settings.editUrl = editUrl as () => string;
+      send(events.list, { page: '/' });
+      send(events.refresh, { page: '/', key });
+      await done();
+      const shown = answers(events.snippets).flatMap(({ data }) => (data as SnippetsMessage).snippets);
+      expect(shown.map(({ id, editUrl }) => [id, editUrl])).toEqual([
+        [42, undefined],
+        [42, undefined],
+      ]);
+      expect(warnings).toEqual([expect.stringContaining(`The function editUrl ${reason}`)]);
+    },
+  );
+
+  test.for(['/edit/42', 'https://cms.example/42', 'vscode://file/42'])(
+    'returns %s, that is the link',
+    (url) => {
+      settings.editUrl = () => url;
+      send(events.list, { page: '/' });
+      expect(answers(events.snippets)[0]?.data).toMatchObject({ snippets: [{ editUrl: url }] });
+      expect(warnings).toEqual([]);
+    },
+  );
+});
+
+test.for<[what: string, fail: () => Promise<never>]>([
+  ['an error', () => Promise.reject(new Error('The manifest cannot be read.'))],
+  [
+    'an error before anything is awaited',
+    () => {
+      throw new Error('The manifest cannot be read.');
+    },
+  ],
+  ['nothing', () => Promise.reject(undefined)],
+])('a message whose handler throws %s is a warning, and the next one is answered', async ([, fail]) => {
+  const answer = shownElsewhere;
+  shownElsewhere = fail;
+  send(events.otherPages, { page: '/', key });
+  await vi.waitFor(() => expect(warnings).toHaveLength(1));
+  expect(warnings[0]).toMatch(/could not be answered/);
+  shownElsewhere = answer;
+  send(events.otherPages, { page: '/', key });
+  await vi.waitFor(() => expect(answers(events.otherPages)).toHaveLength(1));
 });
 
 test('the content and the other pages are sent to the page that asks alone', async () => {

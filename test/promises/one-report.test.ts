@@ -114,7 +114,7 @@ async function fetchWith(count: number, codeOf: (id: number) => SnippetErrorCode
   return { ...results, asked: asked.length };
 }
 
-test.for(['no-route', 'certificate', 'redirect'] as const)(
+test.for(['no-route', 'certificate', 'redirect', 'invalid-options'] as const)(
   'ten snippets that all fail with "%s" before any has arrived end the run',
   async (code) => {
     const { failed, notAsked, asked } = await fetchWith(1_000, () => code);

@@ -13,6 +13,7 @@ describe('the findings of doctor', () => {
     ['no error', 'none'],
     ['network', 'connection'],
     ['timeout', 'connection'],
+    ['invalid-options', 'connection'],
     ['certificate', 'certificate'],
     ['redirect', 'url'],
     ['no-route', 'url'],
@@ -158,6 +159,45 @@ describe('astro-snippets doctor', () => {
       /ok {5}the host is reachable\n {2}FAILED the certificate is not trusted\n.*\[certificate\]/,
     );
     expect(output).toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  test.for([
+    ['fails the snippet check if variant A alone is used and sends no content', '', 1],
+    ['passes if variant A sends no content and variant B renders', 'render', 0],
+  ] as const)('%s', async ([, prefix, expected]) => {
+    const names = await httpServer((request, response) => {
+      const isRender = request.url.endsWith('/render');
+      response.end(JSON.stringify(isRender ? { content: 'hello' } : { id: 4, name: 'Greeting' }));
+    });
+    const authority = join(folder, 'names.pem');
+    await writeFile(authority, certificate.ca);
+    const { exitCode, output } = await run(['4'], {
+      SNIPPETS_RENDER_BASE_URL: prefix && `${names.origin}/${prefix}`,
+      SNIPPETS_RETRIEVE_BASE_URL: names.origin,
+      NODE_EXTRA_CA_CERTS: authority,
+    });
+    await names.close();
+    const failed =
+      /ok {5}the key has the permission\n {2}FAILED Snippet 4 could not be fetched\n.*\[no-content\]/;
+    if (expected === 1) expect(output).toMatch(failed);
+    else expect(output).toContain('\nReady to build.\n');
+    expect(exitCode).toBe(expected);
+  });
+
+  test('finds the path prefix of variant A if that alone is used and sends no content', async () => {
+    const names = await httpServer((request, response) => {
+      const isRoute = request.url === '/v1/snippets/4';
+      response.writeHead(isRoute ? 200 : 404).end(isRoute ? '{"id":4}' : 'Not found');
+    });
+    const authority = join(folder, 'names.pem');
+    await writeFile(authority, certificate.ca);
+    const { output } = await run(['4'], {
+      SNIPPETS_RENDER_BASE_URL: '',
+      SNIPPETS_RETRIEVE_BASE_URL: `${names.origin}/v1/snippets`,
+      NODE_EXTRA_CA_CERTS: authority,
+    });
+    await names.close();
+    expect(output).toContain(`The path prefix is wrong: the service responds at ${names.origin}/v1.`);
   });
 
   test('fails for a host that does not respond and for a base URL of another server', async () => {

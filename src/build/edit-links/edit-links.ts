@@ -1,9 +1,8 @@
-import { cleanText } from '../../client/clean-text.ts';
 import type { Form } from '../../embed/found.ts';
 import { attributesOf, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
 import { escapeForScript } from '../../embed/layers.ts';
 import type { Replacement } from '../../embed/replace.ts';
-import { userError } from '../../failures/user-error.ts';
+import { editUrlOf } from '../../settings/edit-url.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 import { pageScript } from './page-script.ts';
 
@@ -31,30 +30,11 @@ export function editUrls(
   editUrl: (id: string) => string,
 ): ReadonlyMap<number, string> {
   const ids = new Set(uses.map(({ request }) => request.id));
-  return new Map([...ids].map((id) => [id, urlOf(id, editUrl)]));
+  return new Map([...ids].map((id) => [id, editUrlOf(id, editUrl, isWebUrl)]));
 }
 
-function urlOf(id: number, editUrl: (id: string) => unknown): string {
-  let url: unknown;
-  try {
-    url = editUrl(String(id));
-  } catch (error) {
-    const reason = cleanText(String((error as Error)?.message ?? error));
-    throw userError('invalid-options', `The function editUrl failed for snippet ${id}: ${reason}`);
-  }
-  if (typeof url === 'string' && isWebUrl(url)) return url;
-  const returned = typeof url === 'string' ? `"${cleanText(url)}"` : `a value of type ${typeof url}`;
-  throw userError(
-    'invalid-options',
-    `The function editUrl returned ${returned} for snippet ${id}, which is no URL that a page can link to.`,
-    'It has to return a URL that begins with https:// or http://, or one of the site, such as "/edit/42".',
-  );
-}
-
-function isWebUrl(url: string): boolean {
-  // A URL of the site's own is relative to any page.
-  const base = 'https://site.invalid/';
-  return URL.canParse(url, base) && /^https?:$/.test(new URL(url, base).protocol);
+function isWebUrl({ protocol }: URL): boolean {
+  return /^https?:$/.test(protocol);
 }
 
 /** Adds to pages what leads from the snippets that they show to where each is edited. */

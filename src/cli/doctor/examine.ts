@@ -38,7 +38,7 @@ const stageOf: Readonly<Record<SnippetErrorCode, Stage>> = {
   'no-content': 'snippet',
   'invalid-id': 'snippet',
   'invalid-params': 'snippet',
-  'invalid-options': 'url',
+  'invalid-options': 'connection',
   'unsupported-node': 'connection',
   aborted: 'connection',
   closed: 'connection',
@@ -98,7 +98,9 @@ async function tryVariant(
   const url = variant === 'render' ? { renderBaseUrl } : { retrieveBaseUrl };
   const service = new Service({ apiKey: requireConnection(settings), ca, concurrency, limits, ...url });
   try {
-    await service[variant](request);
+    // Variant A may leave out the content, which fails a build that has no other variant.
+    const hasOther = renderBaseUrl !== undefined && retrieveBaseUrl !== undefined;
+    await (hasOther ? service[variant](request) : service.get(request));
     return undefined;
   } catch (error) {
     if (!(error instanceof SnippetError)) throw error;
@@ -120,8 +122,8 @@ async function findBetterUrl(
   for (const candidate of otherUrls(settings, variant)) {
     const error = await tryVariant({ ...settings, [url]: candidate }, variant, probe);
     if (error === undefined) return candidate;
-    // No snippet, but a problem object: it is the service that says so.
-    if (code === 'no-route' && error.code === 'not-found') return candidate;
+    // No snippet, or one without its content: it is the service that says so.
+    if (code === 'no-route' && (error.code === 'not-found' || error.code === 'no-content')) return candidate;
   }
   return undefined;
 }

@@ -1,10 +1,11 @@
-import type { HookParameters } from 'astro';
 import { z } from 'zod';
 import { cleanText } from '../../client/clean-text.ts';
 import { containsKnownKey, hideKnownKeys } from '../../client/known-keys.ts';
 import type { SnippetRequest } from '../../client/snippet-request.ts';
+import { editUrlOf } from '../../settings/edit-url.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { OpenPages } from '../open-pages.ts';
+import { type HotChannel, listener } from '../page-messages.ts';
 import type { RememberedSnippet, SnippetMemory } from '../snippet-memory.ts';
 import { parseTried, type Trial } from '../trial.ts';
 import { asViewFailure } from '../view-failure.ts';
@@ -21,8 +22,6 @@ import {
   type TryMessage,
 } from './messages.ts';
 
-type HotChannel = HookParameters<'astro:server:setup'>['server']['environments']['client']['hot'];
-
 /** What the toolbar needs of the run. */
 export interface ToolbarRun {
   readonly settings: Settings;
@@ -38,11 +37,8 @@ export interface ToolbarServer {
   run: ToolbarRun;
   /** Fetches the snippets of collections again. */
   refreshCollections(): Promise<void> | undefined;
-}
-
-/** The part of Vite's client that is used, whose type it does not export by name. */
-interface Client {
-  send(event: string, payload: object): void;
+  /** Called with what goes wrong, not safe for a terminal yet. */
+  warn(line: string): void;
 }
 
 export interface Toolbar {
@@ -55,11 +51,24 @@ const snippetSchema = listSchema.extend({ key: z.string() });
 const trySchema = snippetSchema.extend({ kind: z.enum(['text', 'params']), typed: z.string() });
 
 /** Answers the messages of the toolbar app. */
-export function serveToolbar({ hot, memory, pages, run, refreshCollections }: ToolbarServer): Toolbar {
+export function serveToolbar({ hot, memory, pages, run, refreshCollections, warn }: ToolbarServer): Toolbar {
+  const withoutLink = new Set<number>();
+  /** A snippet without a link can still be worked on, so what a build with `editLinks` fails for is a warning. */
+  const editLinkOf = (id: number) => {
+    const { editUrl } = run.settings;
+    try {
+      return editUrl && editUrlOf(id, editUrl);
+    } catch (error) {
+      if (!withoutLink.has(id)) warn(`The dev toolbar shows no link. ${(error as Error).message}`);
+      withoutLink.add(id);
+      return undefined;
+    }
+  };
   const sendSnippets = (page: string) => {
     const shown = pages.of(page).flatMap((key) => memory.peek(key) ?? []);
     const snippets = shown.map((one) => ({
-      ...describe(one, run.settings.editUrl),
+      ...describe(one),
+      editUrl: editLinkOf(one.request.id),
       optional: pages.isOptional(page, one.request.key),
     }));
     hot.send(events.snippets, withoutKey<SnippetsMessage>({ page, snippets }));
@@ -68,17 +77,7 @@ export function serveToolbar({ hot, memory, pages, run, refreshCollections }: To
     for (const page of pages.showing(key)) sendSnippets(page);
   };
 
-  /** What the schema does not accept is ignored: it was not sent by the toolbar. */
-  const listen = <Message>(
-    event: string,
-    schema: z.ZodType<Message>,
-    answer: (message: Message, client: Client) => Promise<void> | void,
-  ) => {
-    hot.on(event, (data: unknown, client: Client) => {
-      const { data: message } = schema.safeParse(data);
-      if (message !== undefined) return answer(message, client);
-    });
-  };
+  const listen = listener(hot, warn);
   /** Says when something is done, or why it could not be. */
   const perform = <Message extends SnippetMessage>(
     event: string,
@@ -128,10 +127,16 @@ function withoutKey<Message>(message: Message): Message {
   return JSON.parse(json, (_, value) => (typeof value === 'string' ? hideKnownKeys(value) : value));
 }
 
-function describe(
-  { request, name, variant, milliseconds, content, checkedAt, error, trial }: RememberedSnippet,
-  editUrl: Settings['editUrl'],
-): Omit<ShownSnippet, 'optional'> {
+function describe({
+  request,
+  name,
+  variant,
+  milliseconds,
+  content,
+  checkedAt,
+  error,
+  trial,
+}: RememberedSnippet): Omit<ShownSnippet, 'optional' | 'editUrl'> {
   const { key, id, params } = request;
   return {
     key,
@@ -144,7 +149,6 @@ function describe(
     bytes: content === undefined ? undefined : Buffer.byteLength(content),
     checkedAt,
     error: error?.message,
-    editUrl: editUrl?.(String(id)),
     trial: trial && describeTrial(trial),
   };
 }

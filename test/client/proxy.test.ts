@@ -1,0 +1,95 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { defaultLimits } from '../../src/client/limits.ts';
+import { openConnections } from '../../src/client/transport.ts';
+import { downloadImage } from '../../src/images/download.ts';
+import { ImageError } from '../../src/images/image-error.ts';
+import { certificate, httpServer, tunnelProxy } from '../support/tls-server.ts';
+import { clientOf, failureOf, serve } from '../support/wire.ts';
+
+const names = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
+
+/** Sets the variables for proxies, and these alone. */
+function stubProxies(variables: Record<string, string>): void {
+  for (const name of names) vi.stubEnv(name, undefined);
+  vi.stubEnv('NO_PROXY', '');
+  vi.stubEnv('no_proxy', '');
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+}
+
+const startServer = () => serve(httpServer((_, response) => response.end('{"content":"fine"}')));
+
+test.for<[what: string, setTo: (port: string) => string]>([
+  ['an IP address and a port', (port) => `127.0.0.1:${port}`],
+  ['a host and a port', (port) => `localhost:${port}`],
+  ['a host, a port and a slash', (port) => `localhost:${port}/`],
+  ['a user, a password, a host and a port', (port) => `user:p%40ss@127.0.0.1:${port}`],
+  ['a URL', (port) => `http://127.0.0.1:${port}`],
+  ['a URL in upper case', (port) => `HTTP://127.0.0.1:${port}`],
+  ['blanks around', (port) => ` 127.0.0.1:${port} `],
+])('a proxy is used that is set as %s', async ([, setTo]) => {
+  const server = await startServer();
+  const proxy = await serve(tunnelProxy());
+  stubProxies({ HTTPS_PROXY: setTo(new URL(proxy.origin).port) });
+  expect(await clientOf(server).get(42)).toMatchObject({ content: 'fine' });
+  expect(proxy.asked).toEqual([`localhost:${server.port} no key`]);
+});
+
+test.for<[name: string, variables: (proxy: string) => Record<string, string>, through: boolean]>([
+  ['the one in lower case wins', (proxy) => ({ https_proxy: proxy, HTTPS_PROXY: '127.0.0.1:1' }), true],
+  ['an empty one in lower case wins', (proxy) => ({ https_proxy: '', HTTPS_PROXY: proxy }), false],
+  ['the one for HTTP is used if there is no other', (proxy) => ({ http_proxy: proxy }), true],
+  ['the one for HTTPS wins', (proxy) => ({ http_proxy: '127.0.0.1:1', HTTPS_PROXY: proxy }), true],
+])('of several variables for proxies, %s', async ([, variables, through]) => {
+  const server = await startServer();
+  const proxy = await serve(tunnelProxy());
+  stubProxies(variables(new URL(proxy.origin).host));
+  expect(await clientOf(server).get(42)).toMatchObject({ content: 'fine' });
+  expect(proxy.asked).toHaveLength(through ? 1 : 0);
+});
+
+test('a proxy without a scheme is not used for a host that NO_PROXY excepts', async () => {
+  const server = await startServer();
+  stubProxies({ HTTPS_PROXY: '127.0.0.1:1', no_proxy: 'localhost' });
+  expect(await clientOf(server).get(42)).toMatchObject({ content: 'fine' });
+});
+
+test.for([
+  'http://',
+  '[::1',
+  'ftp://user:secret@proxy.corp:21',
+  'http://user:secret%zz@proxy.corp:3128',
+  ':secret',
+  'proxy.corp:secret',
+])(
+  'a proxy that cannot be used (%s) is an error that names the variable and not its value',
+  async (value) => {
+    const server = await startServer();
+    stubProxies({ https_proxy: value });
+    const client = clientOf(server, { retrieveBaseUrl: server.origin });
+    for (const request of [client.get(42), client.get(43)]) {
+      const error = await failureOf(request);
+      expect(error).toMatchObject({ code: 'invalid-options', attempts: 1 });
+      expect(error.message).toContain('https_proxy');
+      expect(JSON.stringify([error.message, error.stack, String(error.cause)])).not.toMatch(/secret|\[::1/);
+    }
+    await client.close();
+    expect(server.connections()).toBe(0);
+  },
+);
+
+test('a variable that is not used is not read', async () => {
+  const server = await startServer();
+  const proxy = await serve(tunnelProxy());
+  stubProxies({ https_proxy: proxy.origin, HTTPS_PROXY: 'http://', HTTP_PROXY: 'ftp://proxy.corp' });
+  expect(await clientOf(server).get(42)).toMatchObject({ content: 'fine' });
+});
+
+test('an image cannot be downloaded through a proxy that cannot be used, and it is not tried again', async () => {
+  stubProxies({ HTTPS_PROXY: 'http://' });
+  const connections = openConnections({ ca: certificate.ca, concurrency: 1, limits: defaultLimits });
+  onTestFinished(() => connections.close());
+  const url = new URL('https://cdn.example/a.png');
+  const error = await downloadImage(url, {}, connections, new AbortController().signal).catch((one) => one);
+  expect(error).toBeInstanceOf(ImageError);
+  expect(error).toMatchObject({ isTrouble: false, message: expect.stringContaining('HTTPS_PROXY') });
+});
