@@ -43,7 +43,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
     hooks: {
       async 'astro:config:setup'({ command, config, addDevToolbarApp, injectScript, updateConfig, logger }) {
         run.begin(command);
-        const plugin = environmentPlugin((environment) => run.readEnvironment(environment));
+        const plugin = environmentPlugin((environment, files) => run.readEnvironment(environment, files));
         const version = astroVersion(fileURLToPath(config.root));
         updateConfig({
           vite: {

@@ -10,11 +10,11 @@ import type { CollectedEntry } from './build/record-files.ts';
 import type { SnippetRequest } from './client/snippet-request.ts';
 import { fileKind } from './file-kinds.ts';
 import type { FetchHook } from './loader/fetch-hook.ts';
-import type { Manifest } from './record/manifest.ts';
+import type { Manifest, RecordedEnvironment } from './record/manifest.ts';
 import { lockFile, manifestFile } from './record/manifest-file.ts';
 import type { OutputLock } from './record/output-lock.ts';
 import type { ShownElsewhere } from './record/shown-elsewhere.ts';
-import type { Environment } from './settings/environment.ts';
+import type { Environment, EnvironmentFiles } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
 import {
   type Assets,
@@ -51,6 +51,7 @@ export class Run {
   #command: Command | undefined;
   #site: { config: AstroConfig; logger: AstroIntegrationLogger } | undefined;
   #environment: Environment | undefined;
+  #environmentFiles: EnvironmentFiles | undefined;
   #settings: Settings | undefined;
   #announcements: Announcements | undefined;
   #finished: FinishedSite | undefined;
@@ -95,7 +96,8 @@ export class Run {
    *
    * @throws AstroError for a malformed key or URL.
    */
-  readEnvironment(environment: Environment): void {
+  readEnvironment(environment: Environment, files: EnvironmentFiles): void {
+    this.#environmentFiles = files;
     if (JSON.stringify(environment) === JSON.stringify(this.#environment)) return;
     this.#environment = environment;
     this.#settings = resolveSettings(this.#options, environment, {
@@ -133,6 +135,12 @@ export class Run {
 
   get settings(): Settings {
     return known(this.#settings, 'environment');
+  }
+
+  /** The folder from that of the project, so that both can be moved together. */
+  get #recordedEnvironment(): RecordedEnvironment {
+    const { mode, directory } = known(this.#environmentFiles, 'environment');
+    return { mode, directory: directory && (relative(this.#folders.root, directory) || undefined) };
   }
 
   get classFile(): string | undefined {
@@ -223,6 +231,7 @@ export class Run {
         classes: this.#classes?.written,
         sources,
         settings,
+        environment: this.#recordedEnvironment,
         logger,
         announcements: this.#announcements,
         onEmbeds: () => this.#lockOutput(),

@@ -75,14 +75,17 @@ export async function prepareEarly(
   );
 }
 
-/** A cached answer is too old if the site has shown a newer one since: a refresh always asks the service. */
+/**
+ * A cached answer is too old if the site has shown a newer one since, or that the snippet does not exist: a refresh
+ * always asks the service.
+ */
 function supersededBy(before: Manifest | undefined): (request: SnippetRequest, entry: CacheEntry) => boolean {
   if (before === undefined) return () => false;
-  const shown = new Map(
-    requestsOf(before).map(({ key }, index) => [key, before.snippets[index]?.content] as const),
-  );
+  const shown = new Map(requestsOf(before).map(({ key }, index) => [key, before.snippets[index]] as const));
+  const askedAt = Date.parse(before.refreshedAt ?? before.builtAt);
   return ({ key }, { content, fetchedAt }) => {
-    const known = shown.get(key);
+    const { content: known, missing } = shown.get(key) ?? {};
+    if (missing) return fetchedAt < askedAt;
     return known !== undefined && fetchedAt < known.fetchedAt && hashOf(content) !== known.hash;
   };
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RouteToHeaders } from '../astro-version.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { imageFiles, type Manifest } from '../record/manifest.ts';
+import { imageFiles, type Manifest, type RecordedEnvironment } from '../record/manifest.ts';
 import { writeImages } from '../record/write-images.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
@@ -41,6 +41,8 @@ export interface SiteBuild {
   routeToHeaders: RouteToHeaders;
   urls: SiteUrls;
   settings: Settings;
+  /** Where the environment was read. */
+  environment: RecordedEnvironment;
   fetcher: SnippetFetcher;
   announcements: Announcements | undefined;
   /** Called before a file with embeds is changed. @throws if another process writes to the output. */

@@ -8,6 +8,7 @@ import {
   hashOf,
   type Manifest,
   outDirOf,
+  type RecordedEnvironment,
   type RenewingPage,
   readManifest,
   removeManifest,
@@ -44,6 +45,8 @@ export interface SiteFolders {
 
 export interface FolderInlining extends SiteFolders {
   settings: Settings;
+  /** Where the environment was read. */
+  environment: RecordedEnvironment;
   /** Whether the project has an Astro config: then the last record may be that of a build. */
   isAstro: boolean;
   logger: BuildLogger;
@@ -70,7 +73,13 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
 // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
 const urls: SiteUrls = { base: '/', trailingSlash: 'ignore', format: 'preserve' };
 
-async function inlineLocked({ settings: given, isAstro, logger, ...folders }: FolderInlining): Promise<void> {
+async function inlineLocked({
+  settings: given,
+  environment,
+  isAstro,
+  logger,
+  ...folders
+}: FolderInlining): Promise<void> {
   const { to, manifest } = folders;
   const before = await lastRecord(manifest, logger);
   const targetOf = ({ name }: SiteFile) => join(to, name);
@@ -126,7 +135,7 @@ async function inlineLocked({ settings: given, isAstro, logger, ...folders }: Fo
     const outDir = before === undefined ? to : outDirOf(manifest, before);
     const recorder = shown ?? new FileRecorder([], new Map(), []);
     const record = siteManifest(
-      { manifest, directory: to, outDir, before, urls: before?.urls, settings },
+      { manifest, directory: to, outDir, before, urls: before?.urls, settings, environment },
       recorder,
     );
     // With a record, a check could say that nothing has changed.
@@ -225,7 +234,7 @@ function withEarlier(record: Manifest, before: Manifest | undefined, kept: KeptF
  * as this record says, or still contain their embeds.
  */
 async function lastRecord(manifest: string, logger: BuildLogger): Promise<Manifest | undefined> {
-  const file = existsSync(manifest) ? manifest : asideOf(manifest);
+  const file = lastRecordFile(manifest);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) {
     if (flaw !== 'absent') {
@@ -238,6 +247,11 @@ async function lastRecord(manifest: string, logger: BuildLogger): Promise<Manife
   }
   for (const left of temporaryFiles(file, found)) await rm(left, { force: true });
   return recover(file, found);
+}
+
+/** Where the record of the last run is, if there is one. */
+export function lastRecordFile(manifest: string): string {
+  return existsSync(manifest) ? manifest : asideOf(manifest);
 }
 
 function asideOf(manifest: string): string {

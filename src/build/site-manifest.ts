@@ -1,4 +1,4 @@
-import { asBefore, type Manifest, outputFrom } from '../record/manifest.ts';
+import { asBefore, type Manifest, outputFrom, type RecordedEnvironment } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { scriptSource } from './edit-links/page-script.ts';
 import type { FileRecorder } from './record-files.ts';
@@ -17,14 +17,15 @@ export interface RecordedSite {
   /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
   classes?: readonly string[] | undefined;
   settings: Settings;
+  environment: RecordedEnvironment;
 }
 
 /** The manifest of a site whose snippets are inlined. */
 export function siteManifest(
-  { manifest, directory, outDir, before, urls, classes, settings }: RecordedSite,
+  { manifest, directory, outDir, before, urls, classes, settings, environment }: RecordedSite,
   { record }: FileRecorder,
 ): Manifest {
-  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout } = settings;
+  const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout } = settings;
   const output = outputFrom(manifest, directory);
   const emptied = outputFrom(manifest, outDir);
   return {
@@ -32,7 +33,15 @@ export function siteManifest(
     output,
     outDir: emptied === output ? undefined : emptied,
     urls: urls && recordedUrls(urls),
-    settings: { renderBaseUrl, retrieveBaseUrl, ca, concurrency, timeout: `${timeout}ms` },
+    settings: {
+      renderBaseUrl,
+      retrieveBaseUrl,
+      urlOptions: urlOptions.length === 0 ? undefined : [...urlOptions],
+      environment,
+      ca,
+      concurrency,
+      timeout: `${timeout}ms`,
+    },
     rules: recordedRules(settings),
     classes: classes && [...classes],
     before: before && asBefore(before),

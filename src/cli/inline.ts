@@ -1,14 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { inlineFolder } from '../build/inline-folder.ts';
+import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
 import { userError } from '../failures/user-error.ts';
+import { readManifest } from '../record/manifest.ts';
 import { cacheDirOf, manifestOf, usesAstro } from '../record/manifest-file.ts';
 import { readOptions } from '../settings/config-file.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import { print, printError } from './output.ts';
-import { type ProjectOptions, requireFolder } from './project.ts';
+import { environmentFilesOf, type ProjectOptions, recordedEnvironment, requireFolder } from './project.ts';
 
 /** The options that are also flags. */
 export type InlineFlags = Pick<
@@ -43,7 +44,9 @@ export async function inline(
   const from = resolve(folder);
   const to = resolve(output ?? folder);
   await requireFolder(folder, 'The folder', 'Run the generator first, and pass the folder that it writes.');
-  const environment = await readEnvironment('production', root);
+  const file = manifest === undefined ? manifestOf(root, to) : resolve(manifest);
+  const { manifest: last } = await readManifest(lastRecordFile(file));
+  const environment = await readEnvironment(environmentFilesOf(last));
   const apiKey = environment[variables.apiKey] || undefined;
   const options = await readOptions({ directory: root, flags, apiKey });
   refuseAstroOptions(options);
@@ -53,11 +56,18 @@ export async function inline(
     cacheDirectory,
     hasPolicy: options.csp === 'hash',
   });
-  const file = manifest === undefined ? manifestOf(root, to) : resolve(manifest);
   // First, since the lock and the cache stay after a failure too.
   if (manifest === undefined) await keepOutOfGit(dirname(file));
   const logger = { info: print, warn: printError };
-  await inlineFolder({ from, to, manifest: file, settings, isAstro: usesAstro(root), logger });
+  await inlineFolder({
+    from,
+    to,
+    manifest: file,
+    settings,
+    environment: recordedEnvironment(last),
+    isAstro: usesAstro(root),
+    logger,
+  });
 }
 
 /**

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '../client/clock.ts';
 import { protectKey } from '../client/known-keys.ts';
 import { userError } from '../failures/user-error.ts';
-import { readEnvironment, variables } from '../settings/environment.ts';
+import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { isLoopback, type ListenAddress } from './listen-address.ts';
 import {
   judgeBody,
@@ -21,8 +21,8 @@ import {
  *
  * @throws AstroError if there is none, or one of no use. It is not shown.
  */
-export async function readWebhookKey(): Promise<Buffer> {
-  const { [variables.webhookSecret]: secret } = await readEnvironment('production', process.cwd());
+export async function readWebhookKey(files: EnvironmentFiles): Promise<Buffer> {
+  const { [variables.webhookSecret]: secret } = await readEnvironment(files);
   const key = signingKey(secret);
   if (typeof key === 'string') throw userError('webhook-secret', `${variables.webhookSecret} ${key}.`);
   // With or without the prefix.

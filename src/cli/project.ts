@@ -15,15 +15,17 @@ import {
   outDirOf,
   outputFrom,
   outputOf,
+  type RecordedEnvironment,
   readManifest,
+  requestsOf,
 } from '../record/manifest.ts';
 import { contains, listManifests, lockFile, manifestOf } from '../record/manifest-file.ts';
 import { recover, temporaryFiles } from '../record/refresh.ts';
 import { shownPath } from '../record/side-products/site-folders.ts';
-import { readEnvironment, variables } from '../settings/environment.ts';
+import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
-import { imageFolderIn, resolveSettings, type Settings } from '../settings/settings.ts';
-import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { answerFolderIn, imageFolderIn, resolveSettings, type Settings } from '../settings/settings.ts';
+import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { printError } from './output.ts';
 import { recordedImages } from './recorded-images.ts';
 
@@ -102,8 +104,9 @@ function describeFlaw(flaw: ManifestFlaw, file: string): [message: string, hint?
 
 /**
  * The settings of the project in the current folder. The Astro config is not loaded: the manifest contains what the
- * last build knew about the service. The environment wins, so that a service that has moved can be reached without a
- * build, and it alone has the key.
+ * last build knew about the service, and in which mode it read the environment. The environment alone has the key, and
+ * wins over a URL that the build had from there, so that a service that has moved can be reached without a build. As in
+ * a build, it does not win over options: the URLs of the last build, and the key, belong to one service.
  *
  * @throws AstroError for a malformed key or URL.
  */
@@ -117,13 +120,21 @@ export async function findManifest(options: ProjectOptions): Promise<Manifest | 
 }
 
 async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
-  const { renderBaseUrl, retrieveBaseUrl, ...more } = manifest?.settings ?? {};
+  const {
+    renderBaseUrl,
+    retrieveBaseUrl,
+    urlOptions = [],
+    environment: _,
+    ...more
+  }: Partial<Manifest['settings']> = manifest?.settings ?? {};
+  const urls = { renderBaseUrl, retrieveBaseUrl };
+  const options = Object.fromEntries(urlOptions.map((name) => [name, urls[name]]));
   const { sanitizes = false, scripts, strict, policy = 'none', links } = manifest?.rules ?? {};
   const classes = manifest?.classes !== undefined;
-  const settings = resolveSettings(parseOptions({ ...more, scripts, strict, classes }), {
+  const settings = resolveSettings(parseOptions({ ...more, ...options, scripts, strict, classes }), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
-    ...(await readEnvironment('production', process.cwd())),
+    ...(await readEnvironment(environmentFilesOf(manifest))),
   });
   // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
   if (sanitizes)
@@ -131,16 +142,32 @@ async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
   return { ...settings, html: { ...settings.html, policy, links } };
 }
 
+/** Where the last build read the environment. Before there is a record, it is where a build without `--mode` reads it. */
+export function recordedEnvironment(manifest: Manifest | undefined): RecordedEnvironment {
+  return manifest?.settings.environment ?? { mode: 'production' };
+}
+
+/** The same in the current folder. */
+export function environmentFilesOf(manifest: Manifest | undefined): EnvironmentFiles {
+  const { mode, directory = '' } = recordedEnvironment(manifest);
+  return { mode, directory: directory !== false && resolve(directory) };
+}
+
 /** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
 export function openCliFetcher(
   settings: Settings,
-  { limits, images }: { limits?: Partial<Limits> | undefined; images?: RecordedImages | undefined } = {},
+  {
+    limits,
+    images,
+    isWorthKeeping,
+  }: Pick<FetcherOptions, 'limits' | 'isWorthKeeping'> & { images?: RecordedImages | undefined } = {},
 ): SnippetFetcher {
   return new SnippetFetcher(settings, {
     recordedImages: images,
     warn: () => {},
     notify: printError,
     limits,
+    isWorthKeeping,
     alwaysAsk: true,
     remember: true,
   });
@@ -155,6 +182,8 @@ interface ChangesOptions {
   progress?: Progress | undefined;
   /** Whether changes are going to be written, so that the images of changed snippets are needed, too. */
   writes?: boolean;
+  /** Whether changed snippets are cached for builds, so that none shows what the site has shown before. */
+  caches?: boolean;
 }
 
 export interface OpenedChanges extends Project, Changes {
@@ -172,18 +201,24 @@ export interface OpenedChanges extends Project, Changes {
  */
 export async function openChanges(
   options: ProjectOptions,
-  { signal, limits, progress, writes = false }: ChangesOptions = {},
+  { signal, limits, progress, writes = false, caches = false }: ChangesOptions = {},
 ): Promise<OpenedChanges> {
   const project = await openProject(options, { writes });
   const { file, manifest } = project;
   const settings = await settingsFor(manifest);
   // A sanitizer may change which images there are, and only a build has it.
   const { images } = manifest.rules.sanitizes || !writes ? {} : manifest.rules;
-  // Without one, the build keeps no images.
-  const folder = imageFolderIn(dirname(file));
+  // Without these folders, the build keeps no images and no answers there.
+  const [imageFolder, answerFolder] = [imageFolderIn, answerFolderIn]
+    .map((folderIn) => folderIn(dirname(file)))
+    .map((folder) => (existsSync(folder) ? folder : undefined));
   const fetcher = openCliFetcher(
-    { ...settings, images, imageFolder: existsSync(folder) ? folder : undefined },
-    { limits, images: images && recordedImages(file, manifest) },
+    { ...settings, images, imageFolder, answerFolder: caches ? answerFolder : undefined },
+    {
+      limits,
+      images: images && recordedImages(file, manifest),
+      isWorthKeeping: contentsChangedSince(manifest),
+    },
   );
   const readImage = (name: string) => fetcher.readImage(name);
   try {
@@ -194,6 +229,14 @@ export async function openChanges(
   } finally {
     await fetcher.close();
   }
+}
+
+/** Tells contents that differ from the recorded ones. A watch would write all others again each time. */
+function contentsChangedSince(manifest: Manifest): NonNullable<FetcherOptions['isWorthKeeping']> {
+  const shown = new Map(
+    requestsOf(manifest).map(({ key }, index) => [key, manifest.snippets[index]?.content?.hash] as const),
+  );
+  return ({ key }, content) => shown.get(key) !== hashOf(content);
 }
 
 /**

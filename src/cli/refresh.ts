@@ -111,7 +111,7 @@ async function updateRecorded(
   const { after, json = false, progress } = options;
   for (;;) {
     const record = await readRecord(file);
-    const changes = await openChanges(project, { signal, progress, writes: true });
+    const changes = await openChanges(project, { signal, progress, writes: true, caches: true });
     const locked = <T>(work: () => Promise<T>) => whileLocked(changes.lock, work, signal);
     const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.

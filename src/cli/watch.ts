@@ -12,7 +12,13 @@ import { callableClock, listen, readWebhookKey } from './listen.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { exitCodes, print, printError, printJson } from './output.ts';
 import { buildPending, isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
-import { findManifest, manifestPath, openProject, type ProjectOptions } from './project.ts';
+import {
+  environmentFilesOf,
+  findManifest,
+  manifestPath,
+  openProject,
+  type ProjectOptions,
+} from './project.ts';
 import { type SiteUpdate, updateSite } from './refresh.ts';
 import { afterFailure } from './refresh-output.ts';
 import type { RunCommandOptions } from './run-command.ts';
@@ -50,7 +56,8 @@ const pollIntervalBesideCalls = 300_000;
 export async function watch(project: ProjectOptions, options: WatchOptions): Promise<void> {
   const { build, exec, listen: address, json = false } = options;
   const { every = address === undefined ? pollInterval : pollIntervalBesideCalls } = options;
-  const key = address === undefined ? undefined : await readWebhookKey();
+  const key =
+    address === undefined ? undefined : await readWebhookKey(environmentFilesOf(await findManifest(project)));
   const say = json ? printError : print;
   const emit = json ? printEvent : () => {};
   // Standard output is for events alone.

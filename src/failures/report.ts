@@ -101,7 +101,7 @@ function warnOf<T extends Pick<FailedSnippet, 'request' | 'error' | 'places'>>(
   if (first === undefined || group.length <= examplesShown) {
     return group.map((one) => {
       const consequence = typeof forOne === 'string' ? forOne : forOne(one);
-      return `${one.error.message} ${consequence} on ${listPlaces(one.places)}. [${one.error.code}]`;
+      return `${messageOf(one)} ${consequence} on ${listPlaces(one.places)}. [${one.error.code}]`;
     });
   }
   const examples = group.slice(0, examplesShown).map(({ request }) => request.id);
@@ -109,6 +109,12 @@ function warnOf<T extends Pick<FailedSnippet, 'request' | 'error' | 'places'>>(
   return [
     `${count(group.length, 'snippet')} could not be fetched, among them ${examples.join(', ')}: ${reasonOf(first.error)}. ${forAll} on ${listPlaces(places)}. [${first.error.code}]`,
   ];
+}
+
+/** What fails for all snippets at once does not name one. */
+function messageOf({ request, error }: Pick<FailedSnippet, 'request' | 'error'>): string {
+  const isForAll = error instanceof SnippetError && error.snippetId === undefined;
+  return isForAll ? `${nameOf(request)}: ${error.reason}` : error.message;
 }
 
 /** The first few names, cleaned, and how many more there are. */

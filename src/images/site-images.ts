@@ -79,9 +79,9 @@ export class SiteImages {
   }
 
   /** How the images of a content are found. */
-  finderFor(request: SnippetRequest, content: string): FindImage {
+  finderFor(request: SnippetRequest, content: string, { mayDownload = true } = {}): FindImage {
     const recorded = this.#options.recorded?.of(request, content);
-    if (recorded === undefined) return (url) => this.find(url);
+    if (recorded === undefined) return (url) => (mayDownload ? this.find(url) : this.findKept(url));
     const uses = new Map(recorded.map((use) => [use.url, use]));
     return async ({ href }) => {
       const use = uses.get(href);
@@ -112,6 +112,25 @@ export class SiteImages {
     const image = this.#find(url);
     this.#found.set(url.href, { at: Date.now(), image });
     return image;
+  }
+
+  /** As {@link find}, when there is no time for a download: what this run has found, or what the cache has. */
+  async findKept(url: URL): Promise<Found | undefined> {
+    if (!this.#hosts.has(url.host)) return undefined;
+    const flaw = flawOf(url);
+    if (flaw !== undefined) return { flaw };
+    const asked = this.#found.get(url.href);
+    // The first one that is known: a download that is under way comes too late.
+    return Promise.race([...(asked === undefined ? [] : [asked.image]), this.#findCached(url)]);
+  }
+
+  async #findCached(url: URL): Promise<Found> {
+    const cached = await this.#cache?.read(url.href);
+    const flaw = 'there was no time left to download it (`timeout`)';
+    if (cached !== undefined && isFresh(cached.entry)) return this.#use({ ...cached, isKept: true });
+    const { staleIfError } = this.#settings;
+    if (cached === undefined || !isYounger(cached.entry, staleIfError, Date.now())) return { flaw };
+    return this.#use({ ...cached, isKept: true, stale: flaw });
   }
 
   /** The bytes of an image that was found in this run, or is in the cache, by its name. */

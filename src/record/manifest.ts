@@ -22,6 +22,13 @@ import {
 
 const index = z.int().min(0);
 
+/** Where variables were read, besides `process.env`. If it is absent, in the folder of the project for `production`. */
+const environmentSchema = z.object({
+  mode: z.string(),
+  /** The folder of the `.env` files from that of the project, if it is another; `false` if there were none. */
+  directory: z.union([z.string(), z.literal(false)]).optional(),
+});
+
 const formSchema: z.ZodType<Form> = z.object({
   as: z.enum(['html', 'text']),
   layers: z.array(z.enum(layerNames)),
@@ -186,6 +193,9 @@ const manifestSchema = z.object({
   settings: z.object({
     renderBaseUrl: z.string().optional(),
     retrieveBaseUrl: z.string().optional(),
+    /** The URLs that were options, and win over the environment; absent if none was. */
+    urlOptions: z.array(z.enum(['renderBaseUrl', 'retrieveBaseUrl'])).optional(),
+    environment: environmentSchema.optional(),
     ca: z.union([z.string(), z.array(z.string())]).optional(),
     concurrency: z.int(),
     /** As the option is written. */
@@ -253,6 +263,7 @@ const schema = manifestSchema.refine(({ snippets, kinds, files, collections }) =
 
 /** The record of the last build: which snippets are in which files and collections, and at which bytes. */
 export type Manifest = z.infer<typeof manifestSchema>;
+export type RecordedEnvironment = z.infer<typeof environmentSchema>;
 type RecordedRequest = z.infer<typeof requestSchema>;
 export type ManifestContent = z.infer<typeof contentSchema>;
 export type RenewingPage = z.infer<typeof renewingSchema>;

@@ -20,6 +20,14 @@ export const variables = {
 /** Variables by name. */
 export type Environment = Record<string, string | undefined>;
 
+/** Where variables are, besides `process.env`. */
+export interface EnvironmentFiles {
+  /** Vite's mode: its `.env` files are read, and those that are for every mode. */
+  mode: string;
+  /** The folder of the files; `false` if there are none. */
+  directory: string | false;
+}
+
 const prefix = 'SNIPPETS_';
 
 interface ResolvedViteConfig {
@@ -36,12 +44,13 @@ interface ResolvedViteConfig {
  *
  * @throws AstroError if a variable that browsers can read contains the key.
  */
-export function environmentPlugin(onRead: (environment: Environment) => void) {
+export function environmentPlugin(onRead: (environment: Environment, files: EnvironmentFiles) => void) {
   return {
     name: 'astro-snippets:environment',
     async configResolved({ mode, envDir, env }: ResolvedViteConfig): Promise<void> {
-      const environment = await readEnvironment(mode, envDir);
-      onRead(environment);
+      const files: EnvironmentFiles = { mode, directory: envDir };
+      const environment = await readEnvironment(files);
+      onRead(environment, files);
       refuseExposedKey(environment[variables.apiKey], env);
     },
   };
@@ -50,11 +59,11 @@ export function environmentPlugin(onRead: (environment: Environment) => void) {
 /**
  * A key file that does not exist is no key: a build that needs none has no secrets.
  *
- * @param directory the folder of the `.env` files; `false` if there are none.
  * @throws AstroError if there is a key file that cannot be read.
  */
-export async function readEnvironment(mode: string, directory: string | false): Promise<Environment> {
-  const environment = await readVariables(mode, directory);
+export async function readEnvironment(files: EnvironmentFiles): Promise<Environment> {
+  const { directory } = files;
+  const environment = await readVariables(files);
   const file = environment[variables.apiKeyFile];
   if (!file || environment[variables.apiKey]) return environment;
   try {
@@ -71,7 +80,7 @@ export async function readEnvironment(mode: string, directory: string | false): 
   }
 }
 
-async function readVariables(mode: string, directory: string | false): Promise<Environment> {
+async function readVariables({ mode, directory }: EnvironmentFiles): Promise<Environment> {
   const names = directory === false ? [] : await readdir(directory).catch(() => []);
   if (directory === false || !names.some((name) => name.startsWith('.env'))) {
     return ownVariables(process.env);

@@ -98,7 +98,8 @@ const options = {
    */
   concurrency: z.int().min(1).max(1000).default(100),
   /**
-   * How long fetching all snippets of a build may take, such as `'10m'`. What has not arrived by then has failed.
+   * How long fetching all snippets of a build may take, such as `'10m'`. What has not arrived by then has failed, unless
+   * `staleIfError` has its last good content.
    *
    * @default '30m'
    */

@@ -30,13 +30,18 @@ export interface Settings
   hasKeyFile: boolean;
   renderBaseUrl: string | undefined;
   retrieveBaseUrl: string | undefined;
+  /** Which of the two are options, so that the environment cannot replace them. */
+  urlOptions: readonly UrlOption[];
   html: HtmlRules;
-  /** Astro's; without one, nothing is cached in files. */
-  cacheDirectory: string | undefined;
+  /** Where answers are cached, if not in a storage of the user's own; without it, none are cached anywhere. */
+  answerFolder: string | undefined;
   images: ImageSettings | undefined;
   /** Where images are kept; without it, they are not. */
   imageFolder: string | undefined;
 }
+
+const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
+type UrlOption = (typeof urlOptions)[number];
 
 /** Where the site's assets are, as the Astro config says. */
 export interface Assets {
@@ -81,6 +86,7 @@ export function resolveSettings(
     hasKeyFile: Boolean(environment[variables.apiKeyFile]),
     renderBaseUrl: baseUrl('renderBaseUrl', options, environment),
     retrieveBaseUrl: baseUrl('retrieveBaseUrl', options, environment),
+    urlOptions: urlOptions.filter((name) => options[name] !== undefined),
     ca,
     concurrency,
     timeout,
@@ -100,10 +106,15 @@ export function resolveSettings(
       classes,
       policy: hasPolicy ? (csp ?? 'warn') : 'none',
     },
-    cacheDirectory,
+    answerFolder: isCached ? answerFolderIn(join(cacheDirectory, 'astro-snippets')) : undefined,
     images: images && assets && { hosts: images.hosts, assets },
     imageFolder: isCached ? imageFolderIn(join(cacheDirectory, 'astro-snippets')) : undefined,
   };
+}
+
+/** Where answers are cached, in the folder that also contains the manifest. */
+export function answerFolderIn(folder: string): string {
+  return join(folder, 'answers');
 }
 
 /** Where images are kept, in the folder that also contains the manifest. */
@@ -119,7 +130,7 @@ function validKey(value: string | undefined): string | undefined {
 }
 
 function baseUrl(
-  name: 'renderBaseUrl' | 'retrieveBaseUrl',
+  name: UrlOption,
   { [name]: option }: ParsedOptions,
   environment: Environment,
 ): string | undefined {

@@ -86,7 +86,16 @@ export class SnippetCache {
   /** Writes in the background. {@link close} waits until everything is written. */
   write(key: string, entry: CacheEntry): void {
     const ttl = Math.ceil(this.#keepFor / 1000);
-    const write = this.#attempt('write', (storage) => storage.setItem(key, entry, { ttl }));
+    this.#write((storage) => storage.setItem(key, entry, { ttl }));
+  }
+
+  /** Removes an entry as {@link write} writes one. */
+  remove(key: string): void {
+    this.#write((storage) => storage.removeItem(key));
+  }
+
+  #write(operation: (storage: Storage) => Promise<void>): void {
+    const write = this.#attempt('write', operation);
     this.#writes.add(write);
     void write.then(() => this.#writes.delete(write));
   }
@@ -153,9 +162,28 @@ const fileDriver = defineDriver((options: FSStorageOptions & { base: string }): 
   };
 });
 
-function withTimeout<T>(work: Promise<T>): Promise<T> {
+const ticks = 10;
+
+/**
+ * Counts only time in which this process could have read an answer: while Vite bundles, it may stand still for longer
+ * than the limit, with answers that have arrived.
+ */
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const expire = () => reject(new Error(`no answer within ${operationTimeout / 1000} s`));
-  const timer = setTimeout(expire, operationTimeout);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+  let left = ticks;
+  let turn: NodeJS.Immediate | undefined;
+  const count = () => {
+    left -= 1;
+    if (left === 0) reject(new Error(`no answer within ${operationTimeout / 1000} s`));
+  };
+  // After a standstill, a timer fires once. What has arrived since is read after timers, and before `setImmediate`.
+  const timer = setInterval(() => {
+    turn = setImmediate(count);
+  }, operationTimeout / ticks);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearInterval(timer);
+    clearImmediate(turn);
+  }
 }

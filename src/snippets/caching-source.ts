@@ -24,8 +24,8 @@ export interface CachingSourceOptions {
   keyOf(parts: CacheKeyParts): string;
   endpoints: readonly CacheEndpoint[];
   /** Whether an answer may be stored. One that contains the API key may not. */
-  mayKeep(entry: CacheEntry): boolean;
-  /** Whether the site has already shown a newer content: a refresh always asks the service. */
+  mayKeep(request: SnippetRequest, entry: CacheEntry): boolean;
+  /** Whether the site has already shown a newer content, which a refresh could not write into this cache. */
   isSuperseded(request: SnippetRequest, entry: CacheEntry): boolean;
 }
 
@@ -61,6 +61,7 @@ export class CachingSource implements SnippetSource {
         throw error;
       const last = cached ?? (await this.#read(request));
       if (last === undefined || !isYounger(last, policy.staleIfError, start)) throw error;
+      if (this.#refuseSuperseded(request, last)) throw error;
       return { ...this.#use(last, start), error };
     }
   }
@@ -72,8 +73,21 @@ export class CachingSource implements SnippetSource {
 
   async #getOffline(request: SnippetRequest, start: number): Promise<SourcedSnippet> {
     const cached = await this.#read(request);
-    if (cached !== undefined) return this.#use(cached, start);
-    throw new SiteError('not-cached', 'is not in the cache, and `offline` is set.', request.id);
+    if (cached === undefined) {
+      throw new SiteError('not-cached', 'is not in the cache, and `offline` is set.', request.id);
+    }
+    if (!this.#refuseSuperseded(request, cached)) return this.#use(cached, start);
+    const reason = 'is in the cache only as it was before the site was refreshed, and `offline` is set.';
+    throw new SiteError('not-cached', reason, request.id);
+  }
+
+  /** The record that tells is gone after a build that fails, so what it tells of is removed: the next build may not know. */
+  #refuseSuperseded(request: SnippetRequest, entry: CacheEntry): boolean {
+    const { cache, endpoints, keyOf, isSuperseded } = this.#options;
+    if (!isSuperseded(request, entry)) return false;
+    const { id, params } = request;
+    for (const endpoint of endpoints) cache.remove(keyOf({ ...endpoint, id, params }));
+    return true;
   }
 
   #use(entry: CacheEntry, start: number): SourcedSnippet {
@@ -90,12 +104,13 @@ export class CachingSource implements SnippetSource {
     return entries.filter((entry) => entry !== undefined).sort((a, b) => b.fetchedAt - a.fetchedAt)[0];
   }
 
-  #write({ id, params }: SnippetRequest, { content, variant, name }: Snippet): void {
+  #write(request: SnippetRequest, { content, variant, name }: Snippet): void {
+    const { id, params } = request;
     const { cache, endpoints, keyOf, mayKeep } = this.#options;
     const endpoint = endpoints.find((one) => one.variant === variant);
     if (endpoint === undefined) return;
     const entry = { content, variant, fetchedAt: Date.now(), ...(name === undefined ? {} : { name }) };
-    if (mayKeep(entry)) cache.write(keyOf({ ...endpoint, id, params }), entry);
+    if (mayKeep(request, entry)) cache.write(keyOf({ ...endpoint, id, params }), entry);
   }
 }
 

@@ -62,6 +62,8 @@ export interface FetchOptions {
 
 // In milliseconds. Pages of a dev server are looked at again and again.
 const imageRetry = 60_000;
+// In milliseconds. It needs nothing but this process, unless the site's own sanitizer waits for something.
+const lastContentLimit = 5_000;
 
 /**
  * The one way to snippets, for builds, the dev server, collections and the command line: connects when the first
@@ -147,6 +149,7 @@ export class SnippetFetcher {
       spent: this.#spent,
     });
     throwFailures({ failed, notAsked, embeds: invalid });
+    if (this.#options.remember) this.#keepStale(fetched);
     for (const { request, error } of failed) if (isMissing(error)) onMissing?.(request);
     const { warn } = this.#options;
     for (const warning of childrenWarnings(failed)) warn(warning);
@@ -161,7 +164,7 @@ export class SnippetFetcher {
    */
   async get(shown: ShownAs, signal?: AbortSignal): Promise<FetchedSnippet> {
     const snippet = await this.#ask(shown.request, signal);
-    const ready = await unlessGivenUp(this.#applyRules(snippet, shown), shown.request, signal);
+    const ready = await this.#applyRulesInTime(snippet, shown, signal);
     if (ready.classes !== undefined) this.#options.onClasses?.(ready.classes);
     return { ...snippet, ...ready };
   }
@@ -190,6 +193,33 @@ export class SnippetFetcher {
     return (await this.#images)?.read(file);
   }
 
+  /** The rest of the run shows the same, even if the service responds again. */
+  #keepStale(fetched: FetchedSnippets): void {
+    for (const [key, snippet] of fetched) {
+      if (snippet.error !== undefined) this.#answers.set(key, Promise.resolve(snippet));
+    }
+  }
+
+  /** The last good content gets the time that it needs, since the time for all snippets may be over for the others. */
+  async #applyRulesInTime(
+    snippet: SourcedSnippet,
+    shown: ShownAs,
+    signal: AbortSignal | undefined,
+  ): Promise<PreparedSnippet> {
+    const isStale = snippet.error !== undefined;
+    try {
+      if (!isStale || !isOutOfTime(signal)) {
+        return await unlessGivenUp(this.#applyRules(snippet, shown), shown.request, signal);
+      }
+    } catch (error) {
+      if (!isStale || !isOutOfTime(signal)) throw error;
+    }
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(signal?.reason), lastContentLimit);
+    const ready = this.#applyRulesNow(snippet.content, shown, { mayDownload: false });
+    return unlessGivenUp(ready, shown.request, limit.signal).finally(() => clearTimeout(timer));
+  }
+
   #applyRules(snippet: SourcedSnippet, shown: ShownAs): Promise<PreparedSnippet> {
     // Elsewhere, nothing is prepared twice.
     if (!this.#settings.html.classes) return this.#applyRulesNow(snippet.content, shown);
@@ -205,8 +235,9 @@ export class SnippetFetcher {
   async #applyRulesNow(
     content: string,
     { request, asHtml, surroundings }: ShownAs,
+    { mayDownload = true } = {},
   ): Promise<PreparedSnippet> {
-    const findImage = (await this.#images)?.finderFor(request, content);
+    const findImage = (await this.#images)?.finderFor(request, content, { mayDownload });
     return applyRules({ content }, { request, asHtml, surroundings }, { ...this.#settings.html, findImage });
   }
 
@@ -214,12 +245,22 @@ export class SnippetFetcher {
     const { key } = request;
     const asked = this.#answers.get(key);
     if (asked !== undefined) return this.#join(asked, request, signal);
-    this.#source ??= openSource(this.#settings, this.#options);
-    const answer = this.#source.get(request, signal);
+    const answer = this.#open().get(request, signal);
     this.#answers.set(key, answer);
-    const forget = () => this.#answers.delete(key);
-    answer.then(this.#options.remember ? () => {} : forget, forget);
+    const forget = () => {
+      if (this.#answers.get(key) === answer) this.#answers.delete(key);
+    };
+    const { remember } = this.#options;
+    answer.then(({ error }) => {
+      // A caller that gave up early, as `prepare` does, says nothing about what the service sends to the next one.
+      if (!remember || (error !== undefined && isOutOfTime(signal))) forget();
+    }, forget);
     return answer;
+  }
+
+  #open(): SnippetSource {
+    this.#source ??= openSource(this.#settings, this.#options);
+    return this.#source;
   }
 
   /** Waits for a request that was started by someone else. */
@@ -231,12 +272,19 @@ export class SnippetFetcher {
     try {
       return await unlessGivenUp(asked, request, signal);
     } catch (error) {
+      // Makes no request: only the cache can have it by now.
+      if (isOutOfTime(signal)) return this.#open().get(request, signal);
       if (signal?.aborted) throw error;
       // Aborted by the caller that started it, not by this one.
       if (error instanceof SnippetError && error.code === 'aborted') return this.#ask(request, signal);
       throw error;
     }
   }
+}
+
+/** Whether the time for all snippets is over. */
+function isOutOfTime(signal: AbortSignal | undefined): boolean {
+  return signal?.reason instanceof SnippetError && signal.reason.code === 'timeout';
 }
 
 /** @throws SnippetError as soon as the caller aborts. */

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { keyDetector } from '../client/api-key.ts';
 import { formatDuration } from '../client/format.ts';
 import type { Limits } from '../client/limits.ts';
@@ -37,6 +36,8 @@ export interface SourceOptions {
   alwaysAsk?: boolean | undefined;
   /** Ignores a cached answer if the site has already shown a newer one. */
   isSuperseded?: CachingSourceOptions['isSuperseded'] | undefined;
+  /** Whether an answer is cached. @default each is */
+  isWorthKeeping?: ((request: SnippetRequest, content: string) => boolean) | undefined;
 }
 
 // For storages that delete old entries by themselves: how long an answer should be kept at least.
@@ -44,8 +45,9 @@ const keepFor = 30 * 24 * 60 * 60 * 1000;
 
 /** @throws AstroError if the key or the base URLs are not set. */
 export function openSource(settings: Settings, options: SourceOptions): SnippetSource {
-  const { warn, notify = warn, limits, alwaysAsk = false, isSuperseded = () => false } = options;
-  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, cacheDirectory, staleIfError, offline } =
+  const { warn, notify = warn, limits, alwaysAsk = false } = options;
+  const { isSuperseded = () => false, isWorthKeeping = () => true } = options;
+  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, answerFolder, staleIfError, offline } =
     settings;
   const apiKey = requireConnection(settings);
   const onNotice = (notice: Notice) => notify(describeNotice(notice));
@@ -58,19 +60,19 @@ export function openSource(settings: Settings, options: SourceOptions): SnippetS
     limits,
     onNotice,
   });
-  if (cache === false || cacheDirectory === undefined) return service;
+  if (cache === false || answerFolder === undefined) return service;
   const { driver, options: driverOptions, maxAge } = cache;
-  const folder = join(cacheDirectory, 'astro-snippets/answers');
   const containsKey = keyDetector(apiKey);
   return new CachingSource(service, {
     cache: new SnippetCache(
-      { driver, options: driverOptions, folder },
+      { driver, options: driverOptions, folder: answerFolder },
       Math.max(keepFor, maxAge, staleIfError),
       warn,
     ),
     policy: { maxAge: alwaysAsk ? 0 : maxAge, staleIfError, offline },
     keyOf: cacheKeys(apiKey),
-    mayKeep: ({ content, name = '' }) => !containsKey(content) && !containsKey(name),
+    mayKeep: (request, { content, name = '' }) =>
+      !containsKey(content) && !containsKey(name) && isWorthKeeping(request, content),
     endpoints: endpointsOf(renderBaseUrl, retrieveBaseUrl),
     isSuperseded,
   });

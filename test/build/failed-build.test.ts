@@ -23,6 +23,7 @@ test('a build that fails leaves no page with an embed, even if its connections c
     before: undefined,
     hadManifest: false,
     classes: undefined,
+    environment: { mode: 'production' },
     collected: [],
     routeToHeaders: new Map(),
     urls: { base: '/', trailingSlash: 'ignore', format: 'directory' },

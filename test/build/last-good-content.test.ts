@@ -62,21 +62,64 @@ test('a cache driver is told to keep answers for as long as staleIfError', async
   expect(output.match(/kept for \d+/g)).toEqual(Array(2).fill(`kept for ${60 * 24 * 60 * 60}`));
 });
 
-test('maxAge does not bring back a cached content that a refresh has replaced', async () => {
-  await site.write({ 'astro.config.mjs': configWith(`{ cache: { maxAge: '1h' } }`) });
+test.for([
+  // A refresh writes what it has fetched into the folder of the cache, and cannot open another storage.
+  ['files', '', '0 requests, 0 retries, 0 fallbacks · 2 from the cache'],
+  // Snippet 2 is young enough.
+  [
+    'another storage',
+    `driver: 'fs-lite', options: { base: './node_modules/.astro/answers' }, `,
+    '1 request, 0 retries, 0 fallbacks · 1 from the cache',
+  ],
+] as const)(
+  'maxAge does not bring back a content in %s that a refresh has replaced',
+  async ([, storage, counts]) => {
+    await site.write({ 'astro.config.mjs': configWith(`{ cache: { ${storage}maxAge: '1h' } }`) });
+    service.put(1, 'older');
+    // Emptied first, so that this build fetches and caches the older content.
+    await rm(join(site.directory, 'node_modules/.astro'), { recursive: true, force: true });
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    service.put(1, 'newer');
+    const refresh = await startCommand(site.directory, ['refresh'], service.environment).ended;
+    expect(refresh.exitCode).toBe(0);
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode).toBe(0);
+    expect(await site.read('index.html')).toContain('<p>newer</p>');
+    expect(output).toContain(counts);
+    service.put(1, 'one');
+  },
+);
+
+test('after a refresh, staleIfError and offline show what the refresh has written', async () => {
+  await site.write({ 'astro.config.mjs': configWith(`{ staleIfError: '7d' }`) });
   service.put(1, 'older');
-  // Emptied first, so that this build fetches and caches the older content.
-  await rm(join(site.directory, 'node_modules/.astro'), { recursive: true, force: true });
   expect((await site.build(service.environment)).exitCode).toBe(0);
   service.put(1, 'newer');
-  const refresh = await startCommand(site.directory, ['refresh'], service.environment).ended;
-  expect(refresh.exitCode).toBe(0);
+  expect(await startCommand(site.directory, ['refresh'], service.environment).ended).toMatchObject({
+    exitCode: 0,
+  });
+  Object.assign(service.faults, { failing: 1, failingStatus: 503 });
   const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).toBe(0);
+  expect(exitCode, output).toBe(0);
+  expect(output).toMatch(/Snippet 1 could not be .*503.* Its last good content/);
   expect(await site.read('index.html')).toContain('<p>newer</p>');
-  // Snippet 2 is young enough.
-  expect(output).toContain('1 request, 0 retries, 0 fallbacks · 1 from the cache');
+  await site.write({ 'astro.config.mjs': configWith('{ offline: true }') });
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  expect(await site.read('index.html')).toContain('<p>newer</p>');
   service.put(1, 'one');
+});
+
+test('staleIfError shows the last good content when the service does not answer within `timeout`', async () => {
+  await site.write({ 'astro.config.mjs': configWith('') });
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  await site.write({ 'astro.config.mjs': configWith(`{ timeout: '1s', staleIfError: '7d' }`) });
+  service.hold();
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode, output).toBe(0);
+  expect(output).toMatch(
+    /Snippet 1: not fetched within 1 second, .* Its last good content, fetched .* ago, is shown instead on index\.html\. \[timeout\]/,
+  );
+  expect(await site.read('index.html')).toContain('<p>one</p>');
 });
 
 test('offline builds from the cache without requests, and names snippets that are not in it', async () => {

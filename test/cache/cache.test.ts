@@ -73,7 +73,7 @@ async function run<T>(
     policy: { maxAge: 0, staleIfError: 0, offline: false, ...policy },
     keyOf: cacheKeys(apiKey),
     endpoints: [{ baseUrl, variant: 'render' }],
-    mayKeep: ({ content }) => !content.includes(apiKey),
+    mayKeep: (_request, { content }) => !content.includes(apiKey),
     isSuperseded: () => false,
     ...more,
   });
@@ -207,6 +207,34 @@ describe('staleIfError', () => {
   });
 });
 
+describe('content that the site has replaced since', () => {
+  const replaced = { isSuperseded: () => true };
+  const get = (client: CachingSource) => client.get(createRequest(1));
+
+  test('does not come back in an outage, even if a later build does not know that it was replaced', async () => {
+    await run(service('old'), {}, get);
+    const stale = { staleIfError: 60_000 };
+    await expect(run(service('network'), stale, get, replaced)).rejects.toMatchObject({ code: 'network' });
+    await expect(run(service('network'), stale, get)).rejects.toMatchObject({ code: 'network' });
+  });
+
+  test('does not come back in an outage if it was young enough to be used without a request', async () => {
+    await run(service('old'), {}, get);
+    const policy = { maxAge: 60_000, staleIfError: 60_000 };
+    await expect(run(service('network'), policy, get, replaced)).rejects.toMatchObject({ code: 'network' });
+  });
+
+  test('does not come back offline', async () => {
+    await run(service('old'), {}, get);
+    await expect(run(service(), { offline: true }, get, replaced)).rejects.toMatchObject({
+      code: 'not-cached',
+      message:
+        'Snippet 1 is in the cache only as it was before the site was refreshed, and `offline` is set.',
+    });
+    await expect(run(service(), { offline: true }, get)).rejects.toMatchObject({ code: 'not-cached' });
+  });
+});
+
 test('offline returns cached answers of any age without a request, and fails for others', async () => {
   await run(service('good'), {}, (client) => client.get(createRequest(1)));
   vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 1e12);
@@ -317,6 +345,26 @@ describe('the cache', () => {
     expect(contents).toHaveLength(200);
     expect(performance.now() - start).toBeLessThan(30_000);
     expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
+  });
+
+  test('is not given up because the process stands still for seconds while it reads 200 files', async () => {
+    const storage = { driver: undefined, options: undefined, folder };
+    const keys = Array.from({ length: 200 }, (_, id) =>
+      cacheKeys(apiKey)({ baseUrl, variant: 'render', id, params: undefined }),
+    );
+    const filled = new SnippetCache(storage, 1000, () => {});
+    for (const key of keys) filled.write(key, { content: key, variant: 'render', fetchedAt: 1 });
+    await filled.close();
+    const cache = new SnippetCache(storage, 1000, (line) => warnings.push(line));
+    const reading = Promise.all(keys.map((key) => cache.read(key)));
+    // As Vite does when it bundles, with a few turns of the loop in between.
+    for (let pause = 0; pause < 2; pause++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200);
+    }
+    expect((await reading).map((entry) => entry?.content)).toEqual(keys);
+    expect(warnings).toEqual([]);
+    await cache.close();
   });
 
   test('does not store a content that contains the API key', async () => {

@@ -379,3 +379,21 @@ test('an image in the cache that was cut off is downloaded again', async () => {
   for (const name of await readdir(folder)) await writeFile(join(folder, name), '{');
   expect(await find(open(), '/a.png')).toMatchObject({ file });
 });
+
+test('when there is no time for a download, an image is what the cache has', async () => {
+  const current = await find(open(), '/a.png');
+  const asked = host.requests.length;
+  const findKept = (site: SiteImages, url: string) => site.findKept(new URL(url, host.origin));
+  const stale = 'there was no time left to download it (`timeout`)';
+  expect(await findKept(open({ staleIfError: 60_000 }), '/a.png')).toEqual({ ...current, stale });
+  expect(await findKept(open(), '/a.png')).toEqual({ flaw: stale });
+  expect(await findKept(open({ staleIfError: 60_000 }), '/b.png')).toEqual({ flaw: stale });
+  expect(await findKept(open(), 'https://elsewhere.test/a.png')).toBeUndefined();
+  expect(host.requests).toHaveLength(asked);
+});
+
+test('when there is no time for a download, an image that was found before stays as it was found', async () => {
+  const site = open();
+  const found = await find(site, '/a.png');
+  expect(await site.findKept(new URL('/a.png', host.origin))).toEqual(found);
+});

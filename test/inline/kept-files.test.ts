@@ -51,7 +51,8 @@ async function inline(folder: Folder, options: SnippetsOptions = {}, isAstro = f
   const to = join(folder.directory, 'public');
   const settings = resolveSettings(parsed, service.environment);
   const logger = { info: log, warn: log };
-  await inlineFolder({ from: to, to, manifest: recordOf(folder), settings, isAstro, logger });
+  const environment = { mode: 'production' };
+  await inlineFolder({ from: to, to, manifest: recordOf(folder), settings, environment, isAstro, logger });
   return lines;
 }
 

@@ -155,7 +155,8 @@ const failed: Record<Exclude<Stage, 'snippet'>, string> = {
 function urlAdvice(settings: Settings, variant: Variant, betterUrl: string): string {
   const isRender = variant === 'render';
   const other = isRender ? settings.retrieveBaseUrl : settings.renderBaseUrl;
-  const name = isRender ? variables.renderBaseUrl : variables.retrieveBaseUrl;
+  const url = isRender ? 'renderBaseUrl' : 'retrieveBaseUrl';
+  const name = settings.urlOptions.includes(url) ? `the option ${url}` : variables[url];
   if (betterUrl === other) {
     return `The base URLs may be swapped: ${isRender ? 'rendering' : 'retrieving'} works at ${betterUrl}.`;
   }

@@ -1,0 +1,130 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { startCommand } from '../support/command.ts';
+import { configWith, createSite } from '../support/site.ts';
+import { certificate, httpServer } from '../support/tls-server.ts';
+
+/** A service that publishes one snippet, to those who have its key. */
+async function startService(name: string) {
+  const key = `sk_of_${name}_0123456789`;
+  const service = {
+    published: '',
+    environment: {} as Record<string, string>,
+    url: '',
+    close: async () => {},
+  };
+  const { origin, close } = await httpServer((request, response) => {
+    const isKnown = request.headers.authorization === `Bearer ${key}`;
+    response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ content: service.published }));
+  });
+  const environment = { SNIPPETS_API_KEY: key, SNIPPETS_RENDER_BASE_URL: origin };
+  return Object.assign(service, { environment, url: origin, close });
+}
+
+// A command that asks the wrong one finds a change, or is refused.
+const staging = await startService('staging');
+const production = await startService('production');
+const site = await createSite({
+  'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+});
+const NODE_EXTRA_CA_CERTS = join(site.directory, 'authority.pem');
+await writeFile(NODE_EXTRA_CA_CERTS, certificate.ca);
+
+const files = ['.env', '.env.staging', '.env.production', 'settings/.env'];
+
+afterAll(async () => {
+  await site.remove();
+  await staging.close();
+  await production.close();
+});
+beforeEach(async () => {
+  staging.published = '<b>staging</b>';
+  production.published = '<b>production</b>';
+  await rm(join(site.directory, 'node_modules/.astro'), { recursive: true, force: true });
+  await site.write({ 'astro.config.mjs': configWith() });
+});
+afterEach(async () => {
+  for (const name of files) await rm(join(site.directory, name), { force: true });
+});
+
+const lines = ({ environment }: typeof staging) =>
+  Object.entries(environment)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+
+const run = (arguments_: string[], environment: Record<string, string> = {}) =>
+  startCommand(site.directory, arguments_, { NODE_EXTRA_CA_CERTS, ...environment }).ended;
+
+async function build(environment: Record<string, string> = {}, ...flags: string[]): Promise<void> {
+  const { exitCode, output } = await site.build({ NODE_EXTRA_CA_CERTS, ...environment }, ...flags);
+  expect(exitCode, output).toBe(0);
+}
+
+test('commands read the .env files of the mode that the site was built in', async () => {
+  await site.write({ '.env.staging': lines(staging), '.env.production': lines(production) });
+  await build({}, '--mode', 'staging');
+  expect(await run(['check'])).toMatchObject({ exitCode: 0 });
+  const diagnosis = await run(['doctor']);
+  expect(diagnosis.output).toContain(`the base URL is ${staging.url}`);
+  staging.published = '<b>staging, later</b>';
+  expect(await run(['refresh'])).toMatchObject({ exitCode: 0 });
+  expect(await site.read('index.html')).toContain('<b>staging, later</b>');
+  // Still after a refresh.
+  expect(await run(['check'])).toMatchObject({ exitCode: 0 });
+  expect((await run(['get', '1'])).output).toContain('<b>staging, later</b>');
+
+  // So does `inline`, which updates what that build has inlined.
+  staging.published = '<b>staging, last</b>';
+  expect(await run(['inline', 'dist'])).toMatchObject({ exitCode: 0 });
+  expect(await site.read('index.html')).toContain('<b>staging, last</b>');
+  expect(await run(['check'])).toMatchObject({ exitCode: 0 });
+
+  await build();
+  expect(await site.read('index.html')).toContain('<b>production</b>');
+  expect(await run(['check'])).toMatchObject({ exitCode: 0 });
+});
+
+test('commands read the .env files in the folder that the Astro config names', async () => {
+  await site.write({
+    'settings/.env': lines(staging),
+    '.env': lines(production),
+    'astro.config.mjs': configWith().replace(
+      'integrations:',
+      `vite: { envDir: './settings' }, integrations:`,
+    ),
+  });
+  await build();
+  expect(await site.read('index.html')).toContain('<b>staging</b>');
+  expect(await run(['check'])).toMatchObject({ exitCode: 0 });
+});
+
+// With the key of one service and the URL of another.
+const mixed = {
+  ...staging.environment,
+  SNIPPETS_RENDER_BASE_URL: production.url,
+};
+
+test('a base URL that is an option wins over the environment in commands, as it does in a build', async () => {
+  await site.write({
+    'astro.config.mjs': configWith(JSON.stringify({ renderBaseUrl: staging.url })),
+  });
+  await build(mixed);
+  expect(await site.read('index.html')).toContain('<b>staging</b>');
+  expect((await run(['doctor'], mixed)).output).toContain(`the base URL is ${staging.url}`);
+  expect(await run(['check'], mixed)).toMatchObject({ exitCode: 0 });
+});
+
+test('a base URL that is a flag of inline wins over the environment in commands', async () => {
+  await site.write({ 'www/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
+  const inlined = await run(['inline', 'www', '--render-base-url', staging.url], mixed);
+  expect(inlined).toMatchObject({ exitCode: 0 });
+  expect(await run(['check', '--output', 'www'], mixed)).toMatchObject({ exitCode: 0 });
+});
+
+test('a base URL of the environment can be replaced there, to reach a service that has moved', async () => {
+  await build(staging.environment);
+  expect(await run(['refresh'], production.environment)).toMatchObject({ exitCode: 0 });
+  expect(await site.read('index.html')).toContain('<b>production</b>');
+});
