@@ -48,7 +48,15 @@ async function inlinedFolder() {
   const file = join(folder.directory, '.cache/astro-snippets/manifest.json');
   const settings = resolveSettings(parseOptions({ ca: service.certificateAuthority }), service.environment);
   const logger = { info() {}, warn() {} };
-  await inlineFolder({ from: to, to, manifest: file, settings, isAstro: false, logger });
+  await inlineFolder({
+    from: to,
+    to,
+    manifest: file,
+    settings,
+    environment: { mode: 'production' },
+    isAstro: false,
+    logger,
+  });
   return { folder, file, manifest: await readRecord(file) };
 }
 
