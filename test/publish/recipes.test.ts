@@ -185,15 +185,6 @@ describeRecipe('the cron recipe', () => {
     expect((await runShell(cron)).exitCode).toBe(0);
     expect(await builds()).toBe(2);
   });
-
-  test('deploys the next time when the record was removed, as for new code, and the deploy command has failed', async () => {
-    await rm(join(site.directory, record));
-    await site.write({ 'deploy-fails': '' });
-    expect((await runShell(cron)).exitCode).toBe(deployFailure);
-    await rm(join(site.directory, 'deploy-fails'));
-    expect((await runShell(cron)).exitCode).toBe(0);
-    expect([await builds(), await deployed()]).toEqual([2, 'first\n']);
-  });
 });
 
 describeRecipe('the build hook recipe', () => {
