@@ -50,7 +50,7 @@ export function collectDiffs(manifest: Manifest): ContentDiffs {
           after: is,
           patch: patchOf(was, is),
         };
-        if (!diff.pages.includes(page.name)) diff.pages.push(page.name);
+        if (diff.pages.at(-1) !== page.name) diff.pages.push(page.name);
         diffs.set(key, diff);
       }
     },

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { collectDiffs } from '../../src/record/content-diff.ts';
 import type { Manifest } from '../../src/record/manifest.ts';
 import { type Place, PlacePacker } from '../../src/record/places.ts';
-import type { ComparedPage } from '../../src/record/refresh.ts';
 
 /** The diff of a snippet that is all of a page. */
 function patchOf(before: string, after: string): string | undefined {
@@ -12,15 +11,14 @@ function patchOf(before: string, after: string): string | undefined {
     return { start: 0, end, snippet: 0, content, form: { as: 'html', layers: [] } };
   };
   const places = packer.pack([placeOf(before, 'old')]);
-  const page: ComparedPage = {
+  const manifest = { snippets: [{ id: 1 }], kinds: packer.kinds } as unknown as Manifest;
+  const diffs = collectDiffs(manifest);
+  diffs.add({
     page: { name: 'index.html', hash: '', places },
     before: Buffer.from(before),
     after: Buffer.from(after),
     next: { hash: '', places: [placeOf(after, 'new')] },
-  };
-  const manifest = { snippets: [{ id: 1 }], kinds: packer.kinds } as unknown as Manifest;
-  const diffs = collectDiffs(manifest);
-  diffs.add(page);
+  });
   const [diff, ...others] = diffs.list();
   expect(others).toEqual([]);
   expect(diff).toMatchObject({ pages: ['index.html'], before, after });
