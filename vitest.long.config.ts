@@ -29,7 +29,8 @@ const installs = ['test/long/{astro-add,pnpm}.test.ts'];
 // `npm run test:versions`.
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // Some tests measure memory, and what is beside them counts.
+    maxWorkers: 1,
     projects: [
       {
         test: {
