@@ -80,7 +80,7 @@ test.for([
     // With little room on the heap, V8 soon looks for garbage. What is kept of a file would not fit, or is not on the heap.
     const environment = {
       ...service.environment,
-      NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=80',
+      NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=48',
     };
     const refresh = async (content: string) => {
       service.put(1, content);
@@ -93,9 +93,12 @@ test.for([
     const file = join(site.directory, name);
     if (piece === undefined) await writeDigests(file, size);
     else await writeLarge(file, size, piece);
-    let more = (await refresh('<b>three</b>')) - without;
-    // A run takes more than it holds where the garbage collector has to wait for a processor. What it holds, it holds again.
-    if (more >= 50) more = Math.min(more, (await refresh('<b>four</b>')) - without);
+    // A run may take more than it holds: the compiler and the garbage collector take memory when they get to it. What is
+    // held of a file is held in each run.
+    let more = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < 4 && more >= 50; run += 1) {
+      more = Math.min(more, (await refresh(`<b>after ${run}</b>`)) - without);
+    }
     expect(more).toBeLessThan(50);
     service.put(1, '<b>one</b>');
     await site.remove();
