@@ -37,18 +37,17 @@ export class ForgottenFiles {
   }
 
   get warnings(): string[] {
-    const list = (names: readonly string[]) => listNames(names, namesShown);
-    return [
-      ...(this.#changed.length === 0
-        ? []
-        : [
-            `Changed since the last run, without embeds now, and no longer in the record: ${list(this.#changed)}. If a step after inline did this, such as a minifier, snippets stay there as they were: let the generator write the files again, and run inline after that step.`,
-          ]),
-      ...(this.#excluded.length === 0
-        ? []
-        : [
-            `Excluded now, and no longer in the record: ${list(this.#excluded)}. Snippets of the last run stay there as they were.`,
-          ]),
-    ];
+    const warnings: string[] = [];
+    if (this.#changed.length > 0) {
+      warnings.push(
+        `Changed since the last run, without embeds now, and no longer in the record: ${listNames(this.#changed, namesShown)}. If a step after inline did this, such as a minifier, snippets stay there as they were: let the generator write the files again, and run inline after that step.`,
+      );
+    }
+    if (this.#excluded.length > 0) {
+      warnings.push(
+        `Excluded now, and no longer in the record: ${listNames(this.#excluded, namesShown)}. Snippets of the last run stay there as they were.`,
+      );
+    }
+    return warnings;
   }
 }

@@ -103,10 +103,10 @@ function describeFlaw(flaw: ManifestFlaw, file: string): [message: string, hint?
 }
 
 /**
- * The settings of the project in the current folder. The Astro config is not loaded: the manifest contains what the
- * last build knew about the service, and in which mode it read the environment. The environment alone has the key, and
- * wins over a URL that the build had from there, so that a service that has moved can be reached without a build. As in
- * a build, it does not win over options: the URLs of the last build, and the key, belong to one service.
+ * The settings of the project in the current folder. The Astro config is not loaded: the manifest has what the last
+ * build knew about the service, and the mode in which it read the environment. The key comes from the environment alone.
+ * Base URLs that were options stay as they were. The environment overrides the others, so that a service that has moved
+ * can be reached without a build.
  *
  * @throws AstroError for a malformed key or URL.
  */

@@ -81,7 +81,7 @@ export class SiteImages {
   /** How the images of a content are found. */
   finderFor(request: SnippetRequest, content: string, { mayDownload = true } = {}): FindImage {
     const recorded = this.#options.recorded?.of(request, content);
-    if (recorded === undefined) return (url) => (mayDownload ? this.find(url) : this.findKept(url));
+    if (recorded === undefined) return (url) => this.find(url, { mayDownload });
     const uses = new Map(recorded.map((use) => [use.url, use]));
     return async ({ href }) => {
       const use = uses.get(href);
@@ -97,13 +97,18 @@ export class SiteImages {
   /**
    * Finds the copy of an image, and downloads it if necessary. `undefined` if its host is not one of the site's.
    *
+   * @param options.mayDownload whether there is time for a download. If not, it is what this run has found, or what the
+   * cache has.
    * @throws SnippetError `closed`, if it had to be downloaded after {@link close}.
    */
-  async find(url: URL): Promise<Found | undefined> {
+  async find(url: URL, { mayDownload = true } = {}): Promise<Found | undefined> {
     if (!this.#hosts.has(url.host)) return undefined;
     const flaw = flawOf(url);
     if (flaw !== undefined) return { flaw };
     const asked = this.#found.get(url.href);
+    // The first one that is known: a download that is under way comes too late.
+    if (!mayDownload)
+      return Promise.race([...(asked === undefined ? [] : [asked.image]), this.#findCached(url)]);
     if (asked !== undefined) {
       const image = await asked.image;
       if (!('flaw' in image) || this.#isRecent(asked.at)) return image;
@@ -114,23 +119,20 @@ export class SiteImages {
     return image;
   }
 
-  /** As {@link find}, when there is no time for a download: what this run has found, or what the cache has. */
-  async findKept(url: URL): Promise<Found | undefined> {
-    if (!this.#hosts.has(url.host)) return undefined;
-    const flaw = flawOf(url);
-    if (flaw !== undefined) return { flaw };
-    const asked = this.#found.get(url.href);
-    // The first one that is known: a download that is under way comes too late.
-    return Promise.race([...(asked === undefined ? [] : [asked.image]), this.#findCached(url)]);
-  }
-
   async #findCached(url: URL): Promise<Found> {
     const cached = await this.#cache?.read(url.href);
-    const flaw = 'there was no time left to download it (`timeout`)';
     if (cached !== undefined && isFresh(cached.entry)) return this.#use({ ...cached, isKept: true });
+    const flaw = 'there was no time left to download it (`timeout`)';
+    const last = this.#lastGood(cached, flaw);
+    return last === undefined ? { flaw } : this.#use(last);
+  }
+
+  /** A cached image that may be out of date, if it is still young enough to be used. */
+  #lastGood(cached: CachedImage | undefined, stale: string): UsableImage | undefined {
     const { staleIfError } = this.#settings;
-    if (cached === undefined || !isYounger(cached.entry, staleIfError, Date.now())) return { flaw };
-    return this.#use({ ...cached, isKept: true, stale: flaw });
+    const mayBeUsed =
+      cached !== undefined && staleIfError > 0 && isYounger(cached.entry, staleIfError, Date.now());
+    return mayBeUsed ? { ...cached, isKept: true, stale } : undefined;
   }
 
   /** The bytes of an image that was found in this run, or is in the cache, by its name. */
@@ -168,7 +170,7 @@ export class SiteImages {
   }
 
   async #get(url: URL): Promise<UsableImage> {
-    const { offline, staleIfError } = this.#settings;
+    const { offline } = this.#settings;
     const cached = await this.#cache?.read(url.href);
     if (cached !== undefined && (offline || isFresh(cached.entry))) {
       return { ...cached, isKept: true };
@@ -178,9 +180,9 @@ export class SiteImages {
       return await this.#download(url, cached);
     } catch (error) {
       if (!(error instanceof ImageError) || !error.isTrouble) throw error;
-      const mayBeStale = cached !== undefined && staleIfError > 0;
-      if (!mayBeStale || !isYounger(cached.entry, staleIfError, Date.now())) throw error;
-      return { ...cached, isKept: true, stale: cleanText(error.message) };
+      const last = this.#lastGood(cached, cleanText(error.message));
+      if (last === undefined) throw error;
+      return last;
     }
   }
 

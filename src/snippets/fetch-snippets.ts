@@ -206,13 +206,13 @@ export class SnippetFetcher {
     shown: ShownAs,
     signal: AbortSignal | undefined,
   ): Promise<PreparedSnippet> {
-    const isStale = snippet.error !== undefined;
-    try {
-      if (!isStale || !isOutOfTime(signal)) {
+    const needsMoreTime = () => snippet.error !== undefined && isOutOfTime(signal);
+    if (!needsMoreTime()) {
+      try {
         return await unlessGivenUp(this.#applyRules(snippet, shown), shown.request, signal);
+      } catch (error) {
+        if (!needsMoreTime()) throw error;
       }
-    } catch (error) {
-      if (!isStale || !isOutOfTime(signal)) throw error;
     }
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(signal?.reason), lastContentLimit);

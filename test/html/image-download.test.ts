@@ -383,7 +383,8 @@ test('an image in the cache that was cut off is downloaded again', async () => {
 test('when there is no time for a download, an image is what the cache has', async () => {
   const current = await find(open(), '/a.png');
   const asked = host.requests.length;
-  const findKept = (site: SiteImages, url: string) => site.findKept(new URL(url, host.origin));
+  const findKept = (site: SiteImages, url: string) =>
+    site.find(new URL(url, host.origin), { mayDownload: false });
   const stale = 'there was no time left to download it (`timeout`)';
   expect(await findKept(open({ staleIfError: 60_000 }), '/a.png')).toEqual({ ...current, stale });
   expect(await findKept(open(), '/a.png')).toEqual({ flaw: stale });
@@ -395,5 +396,5 @@ test('when there is no time for a download, an image is what the cache has', asy
 test('when there is no time for a download, an image that was found before stays as it was found', async () => {
   const site = open();
   const found = await find(site, '/a.png');
-  expect(await site.findKept(new URL('/a.png', host.origin))).toEqual(found);
+  expect(await site.find(new URL('/a.png', host.origin), { mayDownload: false })).toEqual(found);
 });
