@@ -192,23 +192,6 @@ export const reportOutput = z.object({
       change: z.enum(['added', 'changed', 'gone', 'same', 'unknown']),
     }),
   ),
-  /** With `--ids`: those of the ids that the site does not show, ascending. */
-  unusedIds: z.array(request.id).optional(),
-  /** With `--diff`: what was published since the site was built or refreshed. */
-  published: z
-    .object({
-      /** When the service was asked. */
-      at: z.iso.datetime(),
-      changed: z.array(
-        changedSnippet.extend({
-          /** The text that changes on files, as unified diffs: one for each way in which it changes. */
-          diffs: z.array(z.object({ pages: z.array(file), patch: z.string() })),
-        }),
-      ),
-      /** Files and entries of collections for which the text that changes is not known, and why. */
-      notCompared: z.array(notWritten),
-    })
-    .optional(),
 });
 
 const event = <Name extends string, Shape extends z.ZodRawShape>(name: Name, shape: Shape) =>

@@ -122,21 +122,12 @@ program
 program
   .command('report')
   .description(
-    'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline without --diff',
+    'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
   )
   .option('--to <file>', 'the file to write', 'snippets-report.html')
-  .option(
-    '--ids <list>',
-    'ids of existing snippets, separated by commas, or a file of them: those that the site does not show are listed',
-  )
-  .option('--diff', 'ask the service, and show how the text of what was published since changes')
   .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
   .addHelpText('after', exitStatusHelp('report'))
-  .action(async ({ ids, ...options }, command: Command) => {
-    const { readIds } = await import('./report/known-ids.ts');
-    const knownIds = ids === undefined ? undefined : await readIds(ids, (message) => command.error(message));
-    await (await import('./report/report.ts')).report(program.opts(), { ...options, knownIds });
-  });
+  .action(async (options) => (await import('./report/report.ts')).report(program.opts(), options));
 
 program
   .command('doctor')

@@ -12,11 +12,8 @@ const maxEdits = 1_000;
 export interface ContentDiff {
   request: SnippetRequest;
   pages: string[];
-  /** The service's own text as the pages show it, and as they would; not safe to show yet. */
-  before: string;
-  after: string;
   /**
-   * A unified diff of the two, or, if they have too little in common, its header with a line that says so. Not safe for a
+   * A unified diff of the service's own text as the pages show it, and as they would, or, if they have too little in common, its header with a line that says so. Not safe for a
    * terminal yet.
    */
   patch: string;
@@ -46,8 +43,6 @@ export function collectDiffs(manifest: Manifest): ContentDiffs {
         const diff = diffs.get(key) ?? {
           request,
           pages: [],
-          before: was,
-          after: is,
           patch: patchOf(was, is),
         };
         if (diff.pages.at(-1) !== page.name) diff.pages.push(page.name);

@@ -285,7 +285,6 @@ describe('an error under --json', () => {
   test.each([
     [['check', '--json', '--unknown'], 'usage', 'unknown option'],
     [['report', '--json', '--to', 'x.html'], 'usage', 'cannot be used with'],
-    [['report', '--json', '--ids', '41,0'], 'usage', '--ids: 0 is not a snippet id.'],
     [['doctor', '--json', 'x'], 'invalid-id', 'positive whole number'],
   ])('of wrong usage, %j, exits with 2', async (arguments_, code, message) => {
     const { output, exitCode } = await run(errorOutput, ...arguments_);

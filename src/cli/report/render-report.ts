@@ -2,45 +2,25 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Eta } from 'eta';
-import { cleanLines, cleanText } from '../../client/clean-text.ts';
+import { cleanText } from '../../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../client/format.ts';
 import { type SnippetRequest, toRequest } from '../../client/snippet-request.ts';
-import { listPlaces } from '../../failures/report.ts';
 import { fileKind } from '../../file-kinds.ts';
-import {
-  kindsIn,
-  type Manifest,
-  namesOf,
-  nowhere,
-  requestsOf,
-  type Shown,
-  shownOn,
-} from '../../record/manifest.ts';
+import { kindsIn, type Manifest, nowhere, requestsOf, type Shown, shownOn } from '../../record/manifest.ts';
 import { entryName } from '../../snippets/collection-entry.ts';
 import type { ReportOutput } from '../cli-output.ts';
 import { shownFile } from '../shown-files.ts';
-import { compareWords } from './compare-words.ts';
-import type { PublishedChanges } from './published-changes.ts';
 
 // On a large site, the pages of a snippet that is on all of them would make up most of the report.
 const maxPages = 200;
 
-const maxUnusedIds = 1_000;
-
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
-
-/** What a report has on request. */
-export interface ReportExtras {
-  /** Ids that exist, and that the site does not show. */
-  unusedIds?: readonly number[] | undefined;
-  published?: PublishedChanges | undefined;
-}
 
 /**
  * Renders the report as one self-contained HTML page: its policy allows its own style and script, and no request. The
  * template escapes all text from outside.
  */
-export function renderReport(manifest: Manifest, { unusedIds, published }: ReportExtras = {}): string {
+export function renderReport(manifest: Manifest): string {
   const style = read('report.css');
   const script = read('sort-table.js');
   const rows = reportRows(manifest).map(({ request: { id, params = '' }, shown, ...row }) => ({
@@ -52,42 +32,16 @@ export function renderReport(manifest: Manifest, { unusedIds, published }: Repor
   return new Eta({ autoEscape: true, autoTrim: false }).renderString(read('report.eta'), {
     manifest,
     rows,
-    unusedIds: unusedIds && { count: unusedIds.length, first: unusedIds.slice(0, maxUnusedIds) },
-    published: published && shownChanges(manifest, published),
     style,
     script,
     policy: `default-src 'none'; style-src ${sourceOf(style)}; script-src ${sourceOf(script)}`,
     totals: totalsOf(manifest, rows),
     pages: manifest.files.filter(({ name }) => isPage(name)).length,
     entries: new Set(manifest.collections.map(entryName)).size,
-    count,
     formatBytes,
     formatDuration,
     formatTime,
   });
-}
-
-/** The changes as the template shows them. */
-function shownChanges(manifest: Manifest, { at, changed, notCompared }: PublishedChanges) {
-  const unknown = new Set(notCompared.map(({ name }) => name));
-  return {
-    at,
-    changed: changed.map(({ request: { id, params = '' }, isMissing, pages, collections, diffs }) => ({
-      id,
-      params: cleanText(params),
-      isMissing,
-      places: shownPlacesOf(manifest, { pages, collections }),
-      isCompared: !namesOf({ pages, collections }).some((name) => unknown.has(name)),
-      // Cleaned first: a word alone may be half of a key.
-      diffs: diffs.map(({ pages: alike, before, after }) => ({
-        // All of its pages are named above.
-        pages: alike.length < pages.length ? listPlaces(alike.map(cleanText)) : '',
-        parts: compareWords(cleanLines(before), cleanLines(after)),
-      })),
-    })),
-    notCompared: notCompared.slice(0, maxPages).map(({ name, reason }) => cleanText(`${name} ${reason}`)),
-    moreNotCompared: Math.max(0, notCompared.length - maxPages),
-  };
 }
 
 interface PlacesView {
