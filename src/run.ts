@@ -8,12 +8,10 @@ import type { SiteBuild } from './build/build-site.ts';
 import type { FinishedSite } from './build/check-late-files.ts';
 import type { CollectedEntry } from './build/record-files.ts';
 import type { SnippetRequest } from './client/snippet-request.ts';
-import { fileKind } from './file-kinds.ts';
 import type { FetchHook } from './loader/fetch-hook.ts';
 import type { Manifest, RecordedEnvironment } from './record/manifest.ts';
 import { lockFile, manifestFile } from './record/manifest-file.ts';
 import type { OutputLock } from './record/output-lock.ts';
-import type { ShownElsewhere } from './record/shown-elsewhere.ts';
 import type { Environment, EnvironmentFiles } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
 import {
@@ -24,7 +22,7 @@ import {
   resolveSettings,
   type Settings,
 } from './settings/settings.ts';
-import { canonicalPath, pathOfFile, type SiteUrls } from './settings/site-urls.ts';
+import type { SiteUrls } from './settings/site-urls.ts';
 import type { ClassFile } from './snippets/class-file.ts';
 import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
 import type { SourceFolders } from './source/source-files.ts';
@@ -385,14 +383,6 @@ export class Run {
       // Nothing follows in a sync. A build and a dev server go on with their pages.
       if (this.command === 'sync' && this.#fetching === 0) await this.close();
     }
-  }
-
-  /** Where the last build showed a snippet, apart from one page. */
-  async shownElsewhere(request: SnippetRequest, page: string): Promise<ShownElsewhere> {
-    const { shownElsewhere } = await import('./record/shown-elsewhere.ts');
-    const { urls } = this;
-    const pathOf = (file: string) => pathOfFile(file, fileKind(file) === 'html', urls);
-    return shownElsewhere(this.manifest, request, pathOf, canonicalPath(page, true, urls));
   }
 
   async close(): Promise<void> {

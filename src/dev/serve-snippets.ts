@@ -23,10 +23,10 @@ import { OpenPages, type ShownOnPage } from './open-pages.ts';
 import { listener } from './page-messages.ts';
 import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script.ts';
 import { serveImages } from './serve-images.ts';
-import { type ContentSource, SnippetMemory, shownContent } from './snippet-memory.ts';
+import { SnippetMemory, shownContent } from './snippet-memory.ts';
 import { type DevRequest, type TextResponse, transformTexts } from './text-responses.ts';
 import { markers } from './toolbar/messages.ts';
-import { serveToolbar, type ToolbarRun } from './toolbar/serve-toolbar.ts';
+import { serveToolbar } from './toolbar/serve-toolbar.ts';
 import {
   asViewFailure,
   childrenShown,
@@ -44,7 +44,8 @@ const openSchema = z.object({ page: z.string() });
 const stylesPause = 150;
 
 /** What the dev server needs of the run. */
-interface DevRun extends ToolbarRun {
+interface DevRun {
+  readonly settings: Settings;
   readonly config: { base: string };
   readonly sources: SourceFolders;
   readonly urls: SiteUrls;
@@ -71,11 +72,7 @@ export function serveSnippets(
   if (!escapesErrors(astroVersion(sources.root))) escapeOwnErrors(hot);
   const refusal = (page: string) => onDemandError(page, run.config.base, source, server);
 
-  const contents: ContentSource = {
-    fetch: async (use) => (await run.open()).fetcher.get(use),
-    prepare: async (text, use) => (await run.open()).fetcher.prepareText(text, use),
-  };
-  const memory = new SnippetMemory(contents, {
+  const memory = new SnippetMemory(async (use) => (await run.open()).fetcher.get(use), {
     onUpdate({ request }) {
       const changed: ChangedMessage = { pages: pages.changed(request.key) };
       if (changed.pages.length > 0) hot.send(pageEvents.changed, changed);
@@ -84,7 +81,6 @@ export function serveSnippets(
       logger.warn(`${error?.message} Snippet ${request.id} is shown as it was last fetched.`);
       toolbar.update(request.key);
     },
-    onTrial: ({ request }) => toolbar.update(request.key),
     onFlaw: (flaw) => logger.warn(flaw),
     onRecovered: ({ request }) => toolbar.update(request.key),
   });
@@ -92,7 +88,7 @@ export function serveSnippets(
     hot,
     memory,
     pages,
-    run,
+    settings: () => run.settings,
     refreshCollections: () => refreshContent?.({ loaders: ['astro-snippets'] }),
     warn,
   });

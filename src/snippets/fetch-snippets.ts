@@ -169,17 +169,6 @@ export class SnippetFetcher {
     return { ...snippet, ...ready };
   }
 
-  /**
-   * Prepares a text that the service has not sent, as {@link get} prepares one that it has.
-   *
-   * @throws SiteError
-   */
-  async prepareText(text: string, shown: ShownAs): Promise<PreparedSnippet> {
-    const ready = await this.#applyRulesNow(text, shown);
-    if (ready.classes !== undefined) this.#options.onClasses?.(ready.classes);
-    return ready;
-  }
-
   /** Closes connections. They are opened again when another snippet is needed. */
   async close(): Promise<void> {
     const source = this.#source;

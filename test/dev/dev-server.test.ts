@@ -12,6 +12,8 @@ let browser: Browser;
 let page: Page;
 let siteUrl: string;
 
+const patience = { timeout: 60_000 };
+
 const oddParams = { plan: `it's "R&D" &lt; &amp; <b>`, more: ['</p>', 'ü'] };
 
 // Responses of other middleware, written in all the ways that Node allows. Each logs which of its callbacks were called.
@@ -437,6 +439,15 @@ describe('the toolbar app', () => {
     await page.getByRole('button', { name: 'Snippets' }).click();
     await panel().getByRole('button', { name: 'Refresh' }).first().click();
     await page.locator('#collected', { hasText: 'updated entry' }).waitFor({ timeout: 60_000 });
+  });
+
+  test('says in the row why a "Refresh" failed', async () => {
+    await page.goto(`${siteUrl}/collected`);
+    await page.getByRole('button', { name: 'Snippets' }).click();
+    service.unpublish(8);
+    await panel().getByRole('button', { name: 'Refresh' }).first().click();
+    await panel().getByRole('status').getByText('There is no published snippet 8').waitFor(patience);
+    service.put(8, 'collected');
   });
 
   test('opens the page where a snippet is edited with "Edit"', async () => {

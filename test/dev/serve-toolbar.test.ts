@@ -17,11 +17,10 @@ const { key } = request;
 let sent: { to: 'all' | 'one'; event: string; data: unknown }[];
 let channel: EventEmitter;
 let name: string;
-let content: string;
 let refreshed: () => Promise<void>;
 let warnings: string[];
-let settings: Settings;
-let shownElsewhere: ToolbarServer['run']['shownElsewhere'];
+let editUrl: Settings['editUrl'];
+let settings: ToolbarServer['settings'];
 
 const fail = (reason: unknown) => {
   throw reason;
@@ -32,21 +31,13 @@ const answers = (event: string) => sent.filter((message) => message.event === ev
 const done = () => vi.waitFor(() => expect(answers(events.done)).toHaveLength(1));
 
 beforeEach(async () => {
-  [sent, warnings, channel, name, content] = [[], [], new EventEmitter(), 'Price', 'text'];
-  settings = { editUrl: undefined } as Settings;
-  shownElsewhere = async ({ id }, page) => ({
-    pages: [{ path: `${page}${id}`, hasOtherParams: false }],
-    more: 0,
-    entries: [],
-  });
+  [sent, warnings, channel, name, editUrl] = [[], [], new EventEmitter(), 'Price', undefined];
+  settings = () => ({ editUrl });
   refreshed = async () => {};
   const memory = new SnippetMemory(
-    {
-      fetch: async () =>
-        ({ content, html: 'text', text: 'text', name, warnings: [] }) as unknown as FetchedSnippet,
-      prepare: async (text) => ({ html: text, text, warnings: ['Snippet 42 leaves <b> open.'] }),
-    },
-    { onUpdate() {}, onStale() {}, onRecovered() {}, onFlaw() {}, onTrial() {} },
+    async () =>
+      ({ content: 'text', html: 'text', text: 'text', name, warnings: [] }) as unknown as FetchedSnippet,
+    { onUpdate() {}, onStale() {}, onRecovered() {}, onFlaw() {} },
   );
   const pages = new OpenPages();
   const snippet = await memory.get({ request, asHtml: true });
@@ -57,33 +48,9 @@ beforeEach(async () => {
     }) as unknown as ToolbarServer['hot'],
     memory,
     pages,
-    run: { settings, shownElsewhere: (request, page) => shownElsewhere(request, page) },
+    settings: () => settings(),
     refreshCollections: () => refreshed(),
     warn: (line) => void warnings.push(line),
-  });
-});
-
-test('a text that is tried out is in the list with its warnings, and who tried it hears that it is shown', async () => {
-  send(events.try, { page: '/', key, kind: 'text', typed: '<b>tried' });
-  await done();
-  expect(answers(events.done)[0]).toEqual({ to: 'one', event: events.done, data: { page: '/', key } });
-  expect(answers(events.snippets)[0]).toMatchObject({
-    to: 'all',
-    data: {
-      page: '/',
-      snippets: [
-        { id: 42, trial: { kind: 'text', tried: '<b>tried', warnings: ['Snippet 42 leaves <b> open.'] } },
-      ],
-    },
-  });
-});
-
-test('what cannot be tried out is answered with the reason', async () => {
-  send(events.try, { page: '/', key, kind: 'params', typed: '{' });
-  await done();
-  expect(answers(events.done)[0]?.data).toMatchObject({
-    key,
-    error: expect.stringContaining('params is not JSON'),
   });
 });
 
@@ -94,22 +61,12 @@ test('what fails in a refresh is answered with the reason', async () => {
   expect(answers(events.done)[0]?.data).toMatchObject({ error: 'The collection is broken.' });
 });
 
-test('a snippet that the dev server does not know is answered with what to do', async () => {
-  send(events.try, { page: '/', key: '43', kind: 'text', typed: '' });
-  await done();
-  expect(answers(events.done)[0]?.data).toMatchObject({
-    error: 'The dev server has restarted. Load the page again.',
-  });
-});
-
 test.for([
-  [events.try, { page: '/', key, kind: 'html', typed: 'x' }],
-  [events.try, { page: '/', key, kind: 'text', typed: { toString: 'x' } }],
-  [events.try, { page: '/', key: 42, kind: 'text', typed: 'x' }],
+  [events.refresh, { page: '/', key: 42 }],
   [events.refresh, { page: '/' }],
-  [events.endTrial, null],
-  [events.content, { key }],
-  [events.otherPages, { page: '/', key: ['42'] }],
+  [events.refresh, null],
+  [events.refresh, { key }],
+  [events.refresh, { page: '/', key: ['42'] }],
   [events.list, 'page'],
   [events.list, undefined],
 ] as const)('a message of another shape is ignored: %s %o', async ([event, data]) => {
@@ -133,8 +90,8 @@ describe('if editUrl', () => {
     ['returns no URL', () => 'https://', 'returned "https://" for snippet 42'],
   ])(
     '%s, the snippet has no link, and one warning names the option and the snippet',
-    async ([, editUrl, reason]) => {
-      settings.editUrl = editUrl as () => string;
+    async ([, returning, reason]) => {
+      editUrl = returning as () => string;
       send(events.list, { page: '/' });
       send(events.refresh, { page: '/', key });
       await done();
@@ -150,7 +107,7 @@ describe('if editUrl', () => {
   test.for(['/edit/42', 'https://cms.example/42', 'vscode://file/42'])(
     'returns %s, that is the link',
     (url) => {
-      settings.editUrl = () => url;
+      editUrl = () => url;
       send(events.list, { page: '/' });
       expect(answers(events.snippets)[0]?.data).toMatchObject({ snippets: [{ editUrl: url }] });
       expect(warnings).toEqual([]);
@@ -158,45 +115,24 @@ describe('if editUrl', () => {
   );
 });
 
-test.for<[what: string, fail: () => Promise<never>]>([
-  ['an error', () => Promise.reject(new Error('The manifest cannot be read.'))],
-  [
-    'an error before anything is awaited',
-    () => {
-      throw new Error('The manifest cannot be read.');
-    },
-  ],
-  ['nothing', () => Promise.reject(undefined)],
-])('a message whose handler throws %s is a warning, and the next one is answered', async ([, fail]) => {
-  const answer = shownElsewhere;
-  shownElsewhere = fail;
-  send(events.otherPages, { page: '/', key });
+test.for<[what: string, reason: unknown]>([
+  ['an error', new Error('The options are not known yet.')],
+  ['nothing', undefined],
+])('a message whose handler throws %s is a warning, and the next one is answered', async ([, reason]) => {
+  const read = settings;
+  settings = () => fail(reason);
+  send(events.list, { page: '/' });
   await vi.waitFor(() => expect(warnings).toHaveLength(1));
   expect(warnings[0]).toMatch(/could not be answered/);
-  shownElsewhere = answer;
-  send(events.otherPages, { page: '/', key });
-  await vi.waitFor(() => expect(answers(events.otherPages)).toHaveLength(1));
+  settings = read;
+  send(events.list, { page: '/' });
+  await vi.waitFor(() => expect(answers(events.snippets)).toHaveLength(1));
 });
 
-test('the content and the other pages are sent to the page that asks alone', async () => {
-  send(events.content, { page: '/', key });
-  send(events.otherPages, { page: '/', key });
-  await vi.waitFor(() => expect(sent).toHaveLength(2));
-  expect(sent).toMatchObject([
-    { to: 'one', data: { content: 'text' } },
-    { to: 'one', data: { pages: [{ path: '/42' }] } },
-  ]);
-});
-
-test('the API key is in no message, even if the name or the content of a snippet contains it', async () => {
+test('the API key is in no message, even if the name of a snippet contains it', async () => {
   name = `The key ${apiKey}`;
-  content = `<b>${apiKey}</b>`;
   send(events.refresh, { page: '/', key });
   await done();
-  send(events.try, { page: '/', key, kind: 'text', typed: apiKey });
-  await vi.waitFor(() => expect(answers(events.done)).toHaveLength(2));
-  send(events.content, { page: '/', key });
-  expect(answers(events.content)[0]?.data).toMatchObject({ content: '<b>[API key]</b>' });
   expect(JSON.stringify(sent)).not.toContain(apiKey);
   expect(JSON.stringify(sent)).toContain('The key [API key]');
 });

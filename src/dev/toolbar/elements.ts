@@ -26,27 +26,3 @@ export function setText(target: HTMLElement, text = ''): void {
   if (target.textContent !== text) target.textContent = text;
   target.hidden = text === '';
 }
-
-/** What is hidden until it is opened. */
-export function disclosure(label: string, children: readonly Node[]): HTMLDetailsElement {
-  return element('details', {}, [element('summary', { text: label }), ...children]);
-}
-
-/** A field with its label, whose keys are not those of shortcuts that the page has. */
-export function field(
-  label: string,
-  onSubmit: () => void,
-): { whole: HTMLElement; input: HTMLTextAreaElement } {
-  const input = element('textarea');
-  input.spellcheck = false;
-  input.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit();
-  });
-  for (const name of ['keydown', 'keypress', 'keyup'] as const) {
-    input.addEventListener(name, (event) => {
-      // This one closes the toolbar.
-      if (event.key !== 'Escape') event.stopPropagation();
-    });
-  }
-  return { whole: element('label', { text: label }, [input]), input };
-}

@@ -23,24 +23,19 @@ export function placesOf(key: string): Range[] {
 /**
  * Outlines each place.
  *
- * @param mark what is written at each place, which makes the outline yellow.
  * @returns a function that removes the outlines.
  */
-export function outline(places: readonly Range[], canvas: ShadowRoot, mark?: string): () => void {
-  const drawn = places.flatMap((place) => {
+export function outline(places: readonly Range[], canvas: ShadowRoot): () => void {
+  const drawn = places.map((place) => {
     const { top, left, width, height } = place.getBoundingClientRect();
-    // A place that is not rendered has no size, nor has one without content.
-    if (mark !== undefined && width + height === 0) return [];
-    const corner = { top: `${top + scrollY - 8}px`, left: `${Math.max(0, left + scrollX - 8)}px` };
     const frame = element('astro-dev-toolbar-highlight');
-    if (mark !== undefined) frame.setAttribute('highlight-style', 'yellow');
-    Object.assign(frame.style, { ...corner, width: `${width + 16}px`, height: `${height + 16}px` });
-    if (mark === undefined) return [frame];
-    const label = element('div', { className: 'mark', text: mark });
-    // The row says it too.
-    label.ariaHidden = 'true';
-    Object.assign(label.style, { ...corner, translate: '0 -100%' });
-    return [frame, label];
+    Object.assign(frame.style, {
+      top: `${top + scrollY - 8}px`,
+      left: `${Math.max(0, left + scrollX - 8)}px`,
+      width: `${width + 16}px`,
+      height: `${height + 16}px`,
+    });
+    return frame;
   });
   canvas.append(...drawn);
   return () => {

@@ -1,40 +1,27 @@
 import { z } from 'zod';
 import { cleanText } from '../../client/clean-text.ts';
 import { containsKnownKey, hideKnownKeys } from '../../client/known-keys.ts';
-import type { SnippetRequest } from '../../client/snippet-request.ts';
 import { editUrlOf } from '../../settings/edit-url.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { OpenPages } from '../open-pages.ts';
 import { type HotChannel, listener } from '../page-messages.ts';
 import type { RememberedSnippet, SnippetMemory } from '../snippet-memory.ts';
-import { parseTried, type Trial } from '../trial.ts';
 import { asViewFailure } from '../view-failure.ts';
 import {
-  type ContentMessage,
   type DoneMessage,
   events,
   type ListMessage,
-  type OtherPagesMessage,
   type ShownSnippet,
-  type ShownTrial,
   type SnippetMessage,
   type SnippetsMessage,
-  type TryMessage,
 } from './messages.ts';
-
-/** What the toolbar needs of the run. */
-export interface ToolbarRun {
-  readonly settings: Settings;
-  /** Where the last build showed a snippet, apart from one page. */
-  shownElsewhere(request: SnippetRequest, page: string): Promise<Omit<OtherPagesMessage, 'page' | 'key'>>;
-}
 
 /** What the toolbar needs of the dev server. */
 export interface ToolbarServer {
   hot: HotChannel;
   memory: SnippetMemory;
   pages: OpenPages;
-  run: ToolbarRun;
+  settings(): Pick<Settings, 'editUrl'>;
   /** Fetches the snippets of collections again. */
   refreshCollections(): Promise<void> | undefined;
   /** Called with what goes wrong, not safe for a terminal yet. */
@@ -48,14 +35,20 @@ export interface Toolbar {
 
 const listSchema = z.object({ page: z.string() });
 const snippetSchema = listSchema.extend({ key: z.string() });
-const trySchema = snippetSchema.extend({ kind: z.enum(['text', 'params']), typed: z.string() });
 
 /** Answers the messages of the toolbar app. */
-export function serveToolbar({ hot, memory, pages, run, refreshCollections, warn }: ToolbarServer): Toolbar {
+export function serveToolbar({
+  hot,
+  memory,
+  pages,
+  settings,
+  refreshCollections,
+  warn,
+}: ToolbarServer): Toolbar {
   const withoutLink = new Set<number>();
   /** A snippet without a link can still be worked on, so what a build with `editLinks` fails for is a warning. */
   const editLinkOf = (id: number) => {
-    const { editUrl } = run.settings;
+    const { editUrl } = settings();
     try {
       return editUrl && editUrlOf(id, editUrl);
     } catch (error) {
@@ -78,44 +71,16 @@ export function serveToolbar({ hot, memory, pages, run, refreshCollections, warn
   };
 
   const listen = listener(hot, warn);
-  /** Says when something is done, or why it could not be. */
-  const perform = <Message extends SnippetMessage>(
-    event: string,
-    schema: z.ZodType<Message>,
-    action: (message: Message) => unknown,
-  ) => {
-    listen(event, schema, async (message, client) => {
-      const { page, key } = message;
-      const done: DoneMessage = { page, key };
-      try {
-        await action(message);
-      } catch (error) {
-        done.error = asViewFailure(error).message;
-      }
-      update(key);
-      client.send(events.done, withoutKey(done));
-    });
-  };
-
   listen<ListMessage>(events.list, listSchema, ({ page }) => sendSnippets(page));
-  perform<SnippetMessage>(events.refresh, snippetSchema, ({ key }) =>
-    Promise.all([memory.update(key), refreshCollections()]),
-  );
-  perform<TryMessage>(events.try, trySchema, async ({ key, kind, typed }) => {
-    const snippet = memory.peek(key);
-    if (snippet === undefined) throw new Error('The dev server has restarted. Load the page again.');
-    await memory.try(key, parseTried(snippet.request.id, kind, typed));
-  });
-  perform<SnippetMessage>(events.endTrial, snippetSchema, ({ key }) => memory.endTrial(key));
-  listen<SnippetMessage>(events.content, snippetSchema, ({ page, key }, client) => {
-    const message: ContentMessage = { page, key, content: memory.peek(key)?.content };
-    client.send(events.content, withoutKey(message));
-  });
-  listen<SnippetMessage>(events.otherPages, snippetSchema, async ({ page, key }, client) => {
-    const request = memory.peek(key)?.request;
-    if (request === undefined) return;
-    const message: OtherPagesMessage = { page, key, ...(await run.shownElsewhere(request, page)) };
-    client.send(events.otherPages, withoutKey(message));
+  listen<SnippetMessage>(events.refresh, snippetSchema, async ({ page, key }, client) => {
+    const done: DoneMessage = { page, key };
+    try {
+      await Promise.all([memory.update(key), refreshCollections()]);
+    } catch (error) {
+      done.error = asViewFailure(error).message;
+    }
+    update(key);
+    client.send(events.done, withoutKey(done));
   });
   return { update };
 }
@@ -135,7 +100,6 @@ function describe({
   content,
   checkedAt,
   error,
-  trial,
 }: RememberedSnippet): Omit<ShownSnippet, 'optional' | 'editUrl'> {
   const { key, id, params } = request;
   return {
@@ -148,16 +112,6 @@ function describe({
     milliseconds,
     bytes: content === undefined ? undefined : Buffer.byteLength(content),
     checkedAt,
-    error: error?.message,
-    trial: trial && describeTrial(trial),
-  };
-}
-
-function describeTrial({ tried, warnings, error }: Trial): ShownTrial {
-  return {
-    kind: tried.kind,
-    tried: tried.kind === 'text' ? tried.text : tried.request.params,
-    warnings,
     error: error?.message,
   };
 }
