@@ -1,20 +1,13 @@
-// What a built page gets with `editLinks`: a button that opens a list of its snippets, outlines around them, and links
-// to where each is edited. It changes nothing of the page but for one element behind <body>.
+// What a built page gets with `editLinks`: a button that opens a list of its snippets, with links to where each is edited,
+// and outlines around the snippet whose link has the focus. It changes nothing of the page but for one element behind
+// <body>.
 
 const styles = `
   * { box-sizing: border-box }
   [hidden] { display: none !important }
   .outlines, aside { z-index: 2147483647; pointer-events: none }
   .outlines { position: fixed; inset: 0; overflow: hidden }
-  .outline { position: absolute; outline: 2px dashed #6d28d9; outline-offset: 2px }
-  .outline.active { outline: 3px solid #c2410c; outline-offset: 3px }
-  .outline a {
-    position: absolute; right: 0; bottom: 100%; min-width: 24px; padding: 3px 6px; pointer-events: auto;
-    font: 600 13px/18px system-ui, sans-serif; text-align: center; text-decoration: none; white-space: nowrap;
-    color: #fff; background: #6d28d9;
-  }
-  .outline.active a { background: #c2410c }
-  .outline a.inside { bottom: auto; top: 0 }
+  .outline { position: absolute; outline: 3px solid #c2410c; outline-offset: 3px }
   aside {
     position: fixed; right: 16px; bottom: 16px; display: flex; flex-direction: column-reverse; align-items: flex-end;
     gap: 8px; max-width: calc(100vw - 32px); font: 15px/1.5 system-ui, sans-serif; color: #fff; color-scheme: dark;
@@ -50,12 +43,11 @@ root.adoptedStyleSheets = [sheet];
 
 const outlines = make('div', { className: 'outlines', ariaHidden: 'true' });
 const button = make('button', { type: 'button', ariaExpanded: 'false' });
-const hint = 'Links open in a new tab. Alt+click on a snippet does the same.';
 const list = make('ul');
 const panel = make(
   'div',
   { className: 'panel', id: 'panel', hidden: true },
-  make('p', { textContent: hint }),
+  make('p', { textContent: 'Links open in a new tab.' }),
   list,
 );
 button.setAttribute('aria-controls', 'panel');
@@ -63,9 +55,6 @@ const aside = make('aside', { ariaLabel: 'Snippets on this page' }, button, pane
 root.append(outlines, aside);
 
 let snippets = [];
-let places = [];
-let active;
-let isPointed = false;
 let frame = 0;
 
 /** The places that are marked: what is between the comments of a snippet. */
@@ -83,71 +72,33 @@ function findPlaces(within) {
       const range = document.createRange();
       range.setStartAfter(open.pop().node);
       range.setEndBefore(node);
-      found.push({ id, range, snippet: snippets.find((one) => one.id === id) });
+      found.push({ id, range });
     }
   }
-  return found.filter(({ snippet }) => snippet !== undefined);
+  return found;
 }
 
-const boxOf = ({ range }) => range.getBoundingClientRect();
-const isVisible = (place) => boxOf(place).width > 0 && boxOf(place).height > 0;
-
-/** The smallest place at a point of the page, if what is on top there belongs to it. */
-function placeAt(event) {
-  const { clientX, clientY } = event;
-  const [target] = event.composedPath();
-  const covers = ({ left, right, top, bottom }) =>
-    left <= clientX && clientX <= right && top <= clientY && clientY <= bottom;
-  const size = (place) => boxOf(place).width * boxOf(place).height;
-  return places
-    .filter(({ range }) => [...range.getClientRects()].some(covers) && range.intersectsNode(target))
-    .sort((a, b) => size(a) - size(b))[0];
+function isVisible({ range }) {
+  const { width, height } = range.getBoundingClientRect();
+  return width > 0 && height > 0;
 }
 
-function draw() {
-  const shown = panel.hidden ? places.filter((place) => place === active && isPointed) : places;
-  for (const place of places) {
-    const box = boxOf(place);
-    const isShown = shown.includes(place) && box.width > 0 && box.height > 0;
-    if (!isShown) {
-      place.outline?.remove();
-      place.outline = undefined;
-      continue;
-    }
-    if (place.outline === undefined) {
-      const { id, url } = place.snippet;
-      // The list has the same links for keyboards and screen readers.
-      const link = make('a', {
-        href: url,
-        target: '_blank',
-        rel: 'noopener',
-        tabIndex: -1,
-        textContent: `Edit ${id}`,
-      });
-      place.outline = make('div', { className: 'outline' }, link);
-      outlines.append(place.outline);
-    }
-    const { left, top, width, height } = box;
-    for (const [name, value] of Object.entries({ left, top, width, height })) {
-      place.outline.style.setProperty(name, `${value}px`);
-    }
-    const isActive = place === active || place.snippet === active;
-    place.outline.classList.toggle('active', isActive);
-    place.outline.firstChild.classList.toggle('inside', top < 24);
-  }
-  // While outlines are shown, since what they are around may move for any reason.
-  frame = shown.length > 0 ? requestAnimationFrame(draw) : 0;
-}
-
-function redraw() {
+/** Outlines these places, and no others. */
+function outline(places) {
   cancelAnimationFrame(frame);
+  const drawn = places.map(() => make('div', { className: 'outline' }));
+  outlines.replaceChildren(...drawn);
+  const draw = () => {
+    for (const [index, { range }] of places.entries()) {
+      const { left, top, width, height } = range.getBoundingClientRect();
+      for (const [name, value] of Object.entries({ left, top, width, height })) {
+        drawn[index].style.setProperty(name, `${value}px`);
+      }
+    }
+    // What they are around may move for any reason.
+    if (places.length > 0) frame = requestAnimationFrame(draw);
+  };
   draw();
-}
-
-function activate(one, pointed = false) {
-  active = one;
-  isPointed = pointed;
-  redraw();
 }
 
 function scrollIntoView({ range: { startContainer, startOffset } }) {
@@ -157,33 +108,27 @@ function scrollIntoView({ range: { startContainer, startOffset } }) {
   element?.scrollIntoView({ block: 'nearest' });
 }
 
-function row(snippet) {
-  const { id, url, unmarked } = snippet;
-  const own = places.filter((place) => place.snippet === snippet);
-  const visible = own.filter(isVisible);
+function row({ id, url, unmarked }, places) {
+  const visible = places.filter((place) => place.id === id && isVisible(place));
   const where = [
     ...(visible.length > 0 ? [`in ${plural(visible.length, 'place')} on this page`] : []),
     ...(unmarked.length > 0 ? [`in ${unmarked.join(', ')}`] : []),
     ...(visible.length === 0 && unmarked.length === 0 ? ['not visible on this page'] : []),
   ];
   const link = make('a', { href: url, target: '_blank', rel: 'noopener', textContent: `Edit snippet ${id}` });
-  const item = make('li', {}, link, make('p', { textContent: where.join(', and ') }));
   link.addEventListener('focus', () => {
-    if (link.matches(':focus-visible') && visible.length > 0) scrollIntoView(visible[0]);
-    activate(snippet);
+    if (visible.length > 0) scrollIntoView(visible[0]);
+    outline(visible);
   });
-  item.addEventListener('pointerenter', () => activate(snippet));
-  for (const event of ['pointerleave', 'focusout']) item.addEventListener(event, () => activate());
-  return item;
+  link.addEventListener('blur', () => outline([]));
+  return make('li', {}, link, make('p', { textContent: where.join(', and ') }));
 }
 
 function open() {
-  forget();
-  places = findPlaces(document);
-  list.replaceChildren(...snippets.map(row));
+  const places = findPlaces(document);
+  list.replaceChildren(...snippets.map((snippet) => row(snippet, places)));
   panel.hidden = false;
   button.ariaExpanded = 'true';
-  redraw();
 }
 
 function close() {
@@ -191,12 +136,7 @@ function close() {
   panel.hidden = true;
   button.ariaExpanded = 'false';
   if (hadFocus) button.focus();
-  activate();
-}
-
-function forget() {
-  for (const { outline } of places) outline?.remove();
-  places = [];
+  outline([]);
 }
 
 const isWebUrl = (url) => /^https?:$/.test(new URL(url, location.href).protocol);
@@ -204,7 +144,6 @@ const isWebUrl = (url) => /^https?:$/.test(new URL(url, location.href).protocol)
 /** Reads what the page says of its snippets: again on each page of a site that navigates by script. */
 function start() {
   close();
-  forget();
   // What a snippet contains may look like it, and must not lead to code.
   const data = document.querySelector('script#snippet-edit-links');
   snippets = JSON.parse(data?.textContent ?? '[]').filter(({ url }) => isWebUrl(url));
@@ -219,27 +158,5 @@ button.addEventListener('click', () => (panel.hidden ? open() : close()));
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && !panel.hidden && !event.defaultPrevented) close();
 });
-document.addEventListener('pointermove', (event) => {
-  const isOwn = event.target === host;
-  if (isOwn || (panel.hidden && !event.altKey && !isPointed)) return;
-  if (panel.hidden && event.altKey && places.length === 0) places = findPlaces(document);
-  const place = panel.hidden && !event.altKey ? undefined : placeAt(event);
-  if (place !== active) activate(place, place !== undefined);
-});
-document.addEventListener(
-  'click',
-  (event) => {
-    if (!event.altKey || event.button !== 0) return;
-    if (places.length === 0) places = findPlaces(document);
-    const isOwn = event.target === host;
-    const url = isOwn ? event.composedPath()[0].closest('a')?.href : placeAt(event)?.snippet.url;
-    if (url === undefined) return;
-    // With Alt, browsers download what a link leads to.
-    event.preventDefault();
-    event.stopPropagation();
-    window.open(url, '_blank', 'noopener');
-  },
-  true,
-);
 document.addEventListener('astro:page-load', start);
 start();
