@@ -1,5 +1,5 @@
 import { createApi, renderPath, retrievePath } from './api.ts';
-import { createCertificate } from './certificate.ts';
+import { type Certificate, createCertificate } from './certificate.ts';
 import { type Faults, noFaults } from './faults.ts';
 import type { Publisher } from './publisher.ts';
 import { seed } from './seed.ts';
@@ -27,6 +27,8 @@ export interface ServiceOptions {
   onSignIn?: (organizationId: number) => void;
   /** Writes a new login link to the terminal: someone who is not signed in asked for one. */
   onLinkWanted?: () => void;
+  /** What it shows to its clients. @default a new one, from a new authority */
+  certificate?: Certificate;
   /** How patiently webhooks are sent. */
   webhooks?: SenderOptions;
 }
@@ -56,7 +58,7 @@ export interface Service {
  * and HTTP/2, and the website. A new database is filled with a small organization.
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const certificate = await createCertificate();
+  const certificate = options.certificate ?? (await createCertificate());
   const store = new Store(options.database ?? ':memory:');
   seed(store);
   const faults: Faults = { ...noFaults, ...options.faults };

@@ -18,9 +18,12 @@ export const installation = isOwn ? repository : join(repository, `test/long/ast
 /** Inside the installation, so that a site finds `astro` and `astro-snippets` as an installed site would. */
 export const sitesFolder = join(installation, isOwn ? 'test/.sites' : '.sites');
 
+/** The package of Astro itself. */
+export const astroFolder = join(installation, 'node_modules/astro');
+
 // Since Astro 6, astro.mjs is in a folder.
 export const astroCommand = ['bin/astro.mjs', 'astro.js']
-  .map((name) => join(installation, 'node_modules/astro', name))
+  .map((name) => join(astroFolder, name))
   .find((file) => existsSync(file)) as string;
 
 export const snippetsCommand = join(

@@ -1,9 +1,7 @@
 import { EventEmitter, once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Service, startService } from '../../playground/service/index.ts';
 import type { LoggedRequest } from '../../playground/service/store/request-log.ts';
+import { authorityFile, serviceCertificate } from './authority.ts';
 
 /** The playground's service with an organization that has only the snippets of one test. */
 export interface TestService extends Service {
@@ -40,11 +38,8 @@ export interface Hold {
 
 export async function startTestService(contents: Record<number, string>): Promise<TestService> {
   const { arrive, hold, releaseAll } = gate();
-  const service = await startService({ beforeAnswer: arrive });
+  const service = await startService({ beforeAnswer: arrive, certificate: serviceCertificate() });
   const { store, faults } = service;
-  const folder = await mkdtemp(join(tmpdir(), 'snippets-'));
-  const authority = join(folder, 'authority.pem');
-  await writeFile(authority, service.certificateAuthority);
   const { id: organizationId } = store.organizations.create('Test');
   const noFaults = { ...faults };
   const unpublished = new Set<number>();
@@ -68,7 +63,7 @@ export async function startTestService(contents: Record<number, string>): Promis
       SNIPPETS_API_KEY: store.keys.create(organizationId, 'secret', 'test').secret,
       SNIPPETS_RENDER_BASE_URL: service.renderBaseUrl,
       SNIPPETS_RETRIEVE_BASE_URL: service.retrieveBaseUrl,
-      NODE_EXTRA_CA_CERTS: authority,
+      NODE_EXTRA_CA_CERTS: authorityFile(),
     },
     publicKey: store.keys.create(organizationId, 'public', 'test').secret,
     organizationId,
@@ -86,7 +81,6 @@ export async function startTestService(contents: Record<number, string>): Promis
     async close() {
       releaseAll();
       await service.close();
-      await rm(folder, { recursive: true });
     },
   };
 }

@@ -5,11 +5,11 @@ import { dirname, join, relative, sep } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { cleanEnvironment } from './environment.ts';
+import { runInHost } from './hosted-builds.ts';
 import { astroCommand, astroVersion, sitesFolder } from './installation.ts';
 
 export interface BuildResult {
   exitCode: number | null;
-  signal: NodeJS.Signals | null;
   /** What the build wrote to standard output and standard error, in order. */
   output: string;
 }
@@ -18,11 +18,11 @@ export interface Site {
   directory: string;
   write(files: Record<string, string>): Promise<void>;
   /**
-   * Runs `astro build` as a user would, in a process of its own. Fails if a script that a browser loads contains any
-   * code of this package or of its dependencies.
+   * Runs `astro build` in a process that has run others before. Fails if a script that a browser loads contains any code
+   * of this package or of its dependencies.
    */
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
-  /** Starts `astro` with any command and returns the running process. */
+  /** Starts `astro` with any command in a process of its own, as a user would, and returns the running process. */
   start(arguments_: string[], environment?: Record<string, string>): RunningAstro;
   /** A file of the output, as text. */
   read(name: string): Promise<string>;
@@ -34,7 +34,7 @@ export interface Site {
 export interface RunningAstro {
   process: ReturnType<typeof spawn>;
   output(): string;
-  ended: Promise<BuildResult>;
+  ended: Promise<BuildResult & { signal: NodeJS.Signals | null }>;
 }
 
 /** An Astro config with the integration and these options, written as in the config. */
@@ -60,7 +60,8 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       }
     },
     async build(environment, ...flags) {
-      const result = await site.start(['build', ...flags], environment).ended;
+      const argv = ['build', ...flags];
+      const result = await runInHost({ folder: directory, argv, environment: astroEnvironment(environment) });
       if (result.exitCode === 0) await checkBundles(site);
       return result;
     },
@@ -68,7 +69,7 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       let output = '';
       const child = spawn(process.execPath, [astroCommand, ...arguments_], {
         cwd: directory,
-        env: { ...cleanEnvironment(), ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...environment },
+        env: astroEnvironment(environment),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       for (const stream of [child.stdout, child.stderr]) {
@@ -76,7 +77,7 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
           output += text;
         });
       }
-      const ended = new Promise<BuildResult>((resolve, reject) => {
+      const ended = new Promise<BuildResult & { signal: NodeJS.Signals | null }>((resolve, reject) => {
         child.once('error', reject);
         child.once('close', (exitCode, signal) => resolve({ exitCode, signal, output }));
       });
@@ -97,6 +98,10 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
   };
   await site.write({ 'astro.config.mjs': configWith(), ...files });
   return site;
+}
+
+function astroEnvironment(environment: Record<string, string> = {}): NodeJS.ProcessEnv {
+  return { ...cleanEnvironment(), ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...environment };
 }
 
 /** Creates a site that is removed when the test that is running ends, also if it fails. */

@@ -1,0 +1,71 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { HostedBuild, HostedResult } from './hosted-builds.ts';
+
+// Runs Astro's own command line again and again in one process, since loading Astro takes longer than building a small
+// site. Each run has its own folder, environment, output and exit status.
+
+class Exit extends Error {}
+
+interface Run {
+  output: string;
+  /** Ends the run as `process.exit` ends a process. */
+  exit(status: number): void;
+}
+
+const { cli } = await import(pathToFileURL(join(process.argv[2] as string, 'dist/cli/index.js')).href);
+// Astro writes an error 400 ms after it has ended a process that does not end. That belongs to the run that is over.
+const runs = new AsyncLocalStorage<Run>();
+let latest: Run | undefined;
+const current = () => runs.getStore() ?? latest;
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.write = (chunk: string | Uint8Array, encoding?: unknown, callback?: unknown) => {
+    const run = current();
+    if (run !== undefined) run.output += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    const written = typeof encoding === 'function' ? encoding : callback;
+    if (typeof written === 'function') written();
+    return true;
+  };
+}
+
+process.exit = ((status?: number) => {
+  current()?.exit(status ?? Number(process.exitCode ?? 0));
+  // Nothing after the call may happen.
+  throw new Exit();
+}) as typeof process.exit;
+
+// What the stubbed exit has thrown in a callback, and what a process of its own would end with.
+const endLatest = (error: unknown) => {
+  if (error instanceof Exit) return;
+  const run = current();
+  if (run === undefined) return;
+  run.output += `${error instanceof Error ? error.stack : error}\n`;
+  run.exit(1);
+};
+process.on('uncaughtException', endLatest);
+process.on('unhandledRejection', endLatest);
+
+async function build({ folder, argv, environment }: HostedBuild): Promise<HostedResult> {
+  process.chdir(folder);
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, environment);
+  process.exitCode = undefined;
+  const ended = Promise.withResolvers<number>();
+  const run: Run = { output: '', exit: ended.resolve };
+  latest = run;
+  runs.run(run, () =>
+    cli(['node', 'astro', ...argv]).then(
+      () => ended.resolve(Number(process.exitCode ?? 0)),
+      (error: unknown) => endLatest(error),
+    ),
+  );
+  const exitCode = await ended.promise;
+  process.exitCode = undefined;
+  return { exitCode, output: run.output };
+}
+
+process.on('message', async (wanted: HostedBuild) => process.send?.(await build(wanted)));
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+process.send?.('ready');
