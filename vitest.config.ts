@@ -1,16 +1,33 @@
 import { defineConfig } from 'vitest/config';
 
+// These replace what the process uses for requests, and a client that was loaded before would go past them.
+const withMsw = [
+  'test/client/{inputs,outcomes,params,waiting}.test.ts',
+  'test/promises/{failing-service,inputs}.test.ts',
+  'test/testing/*.test.ts',
+];
+
+// What needs a browser, a dev server, or anything but npm is in test/e2e.
 export default defineConfig({
   test: {
     globalSetup: 'test/support/authority.ts',
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/.sites/**', 'test/long/**'],
     // Building a site takes seconds, and two at a time is what a small machine bears. The limits are for what never ends:
     // they must not fail on a machine that is busy with something else.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     maxWorkers: 2,
-    // A worker that has loaded the service, the client and Astro's process keeps them for all its files.
-    isolate: false,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/.sites/**', 'test/astro-versions/**', 'test/e2e/**', ...withMsw],
+          // A worker keeps what it has loaded, and its process of Astro, for all its files.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'msw', include: withMsw } },
+    ],
   },
 });

@@ -8,7 +8,9 @@ import { type Certificate, createCertificate } from '../../playground/service/ce
 // there is a worker: commands that run inside of it trust every test service, as a user's process would.
 
 /** Called by Vitest before the first worker starts. */
-export default async function createAuthority(): Promise<() => Promise<void>> {
+export default async function createAuthority(): Promise<(() => Promise<void>) | undefined> {
+  // Another project of this run has made it already.
+  if (process.env['TEST_AUTHORITY'] !== undefined) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'snippets-authority-'));
   const certificate = await createCertificate();
   await writeFile(join(folder, 'authority.pem'), certificate.authority);

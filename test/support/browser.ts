@@ -1,21 +1,21 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 
 const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const run = promisify(execFile);
 
-/**
- * Starts a browser: the one in CHROMIUM_PATH, the system's, or one that is installed now, by Playwright or, for root on
- * Debian, by apt. Fails if there is none, and says what to do: a skipped test would look like one that passed.
- */
-export async function startBrowser(): Promise<Browser> {
-  const executablePath = await findChromium();
-  return chromium.launch({
-    executablePath,
+/** Where Chromium is: the one in CHROMIUM_PATH, Playwright's, or the system's. */
+export function findChromium(): string | undefined {
+  return [process.env['CHROMIUM_PATH'], chromium.executablePath(), ...installed].find(
+    (path) => path !== undefined && path !== '' && existsSync(path),
+  );
+}
+
+/** Called by Vitest before the tests: starts one Chromium for all files. */
+export default async function launchBrowser(): Promise<(() => Promise<void>) | undefined> {
+  // Another project of this run has it already.
+  if (process.env['TEST_BROWSER'] !== undefined) return undefined;
+  const server = await chromium.launchServer({
+    executablePath: findChromium() ?? '',
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -24,35 +24,15 @@ export async function startBrowser(): Promise<Browser> {
       '--disable-sync',
     ],
   });
+  process.env['TEST_BROWSER'] = server.wsEndpoint();
+  return () => server.close();
 }
 
-async function findChromium(): Promise<string> {
-  const known = [process.env['CHROMIUM_PATH'], chromium.executablePath(), ...installed].find(
-    (path) => path !== undefined && path !== '' && existsSync(path),
-  );
-  if (known !== undefined) return known;
-  const failures: string[] = [];
-  const cli = join(dirname(createRequire(import.meta.url).resolve('playwright-core/package.json')), 'cli.js');
-  const attempts: [command: string, ...arguments_: string[]][] = [
-    [process.execPath, cli, 'install', 'chromium'],
-  ];
-  if (process.getuid?.() === 0) {
-    attempts.unshift([
-      'sh',
-      '-c',
-      'apt-get update && apt-get install --yes --no-install-recommends chromium',
-    ]);
+/** The browser of this run, with contexts of its own. Closing it closes these. */
+export function startBrowser(): Promise<Browser> {
+  const { TEST_BROWSER } = process.env;
+  if (TEST_BROWSER === undefined) {
+    throw new Error('Tests in a browser are part of npm run test:e2e, and belong in test/e2e.');
   }
-  for (const [command, ...arguments_] of attempts) {
-    try {
-      await run(command, arguments_, { timeout: 300_000 });
-      const found = [chromium.executablePath(), ...installed].find((path) => existsSync(path));
-      if (found !== undefined) return found;
-    } catch (error) {
-      failures.push((error as Error).message);
-    }
-  }
-  throw new Error(
-    `No browser was found for the tests. Install Chromium (Debian: apt-get install chromium; elsewhere: npx playwright-core install chromium), or set CHROMIUM_PATH.\n${failures.join('\n')}`,
-  );
+  return chromium.connect(TEST_BROWSER);
 }

@@ -13,7 +13,7 @@ const repository = join(import.meta.dirname, '../..');
 const isOwn = astroVersion === 7;
 
 /** The folder whose `node_modules` contains Astro, `astro-snippets` and everything that sites of tests use. */
-export const installation = isOwn ? repository : join(repository, `test/long/astro-versions/${astroVersion}`);
+export const installation = isOwn ? repository : join(repository, `test/astro-versions/${astroVersion}`);
 
 /** Inside the installation, so that a site finds `astro` and `astro-snippets` as an installed site would. */
 export const sitesFolder = join(installation, isOwn ? 'test/.sites' : '.sites');

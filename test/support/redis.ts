@@ -1,12 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
 
 export interface Redis {
   url: string;
@@ -14,9 +11,8 @@ export interface Redis {
   kill(): Promise<void>;
 }
 
-/** Starts an empty Redis on a free port. Installs it with apt if it is missing and fails if that is not possible. */
+/** Starts an empty Redis. */
 export async function startRedis(): Promise<Redis> {
-  await install();
   const folder = await mkdtemp(join(tmpdir(), 'snippets-redis-'));
   const port = await freePort();
   const server = spawn(
@@ -41,26 +37,6 @@ export async function startRedis(): Promise<Redis> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function install(): Promise<void> {
-  const isInstalled = () =>
-    run('redis-server', ['--version']).then(
-      () => true,
-      () => false,
-    );
-  if (await isInstalled()) return;
-  const failure = await run(
-    'sh',
-    ['-c', 'apt-get update && apt-get install --yes --no-install-recommends redis-server'],
-    {
-      timeout: 300_000,
-    },
-  ).catch((error: Error) => error);
-  if (await isInstalled()) return;
-  throw new Error(
-    `No redis-server was found for the tests. Install it (Debian: apt-get install redis-server).\n${failure instanceof Error ? failure.message : ''}`,
-  );
 }
 
 async function freePort(): Promise<number> {

@@ -1,0 +1,210 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { startBrowser } from '../../support/browser.ts';
+import { type SiteServer, startServer } from '../../support/server.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { createSite, type Site } from '../../support/site.ts';
+
+let service: TestService;
+let site: Site;
+let dev: SiteServer;
+let browser: Browser;
+let gate: Gate;
+
+const pageOf = (embeds: string) => `<html><head><title>page</title></head><body>${embeds}</body></html>`;
+const embed = (id: number, children = '') =>
+  `<p id="s${id}"><snippet-embed id="${id}">${children}</snippet-embed></p>`;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: '<b>one</b>', 2: '<b>two</b>', 3: 'three', 4: 'four', 5: 'five' });
+  site = await createSite({
+    'astro.config.mjs': `
+      import { defineConfig } from 'astro/config';
+      import snippets from 'astro-snippets';
+      export default defineConfig({ devToolbar: { enabled: false }, integrations: [snippets()] });`,
+    'src/pages/healthy.astro': pageOf(embed(1)),
+    'src/pages/failing.astro': pageOf(embed(2)),
+    'src/pages/children.astro': pageOf(embed(3, 'children')),
+    'src/pages/post.md': '# Post\n\n<snippet-embed id="4"></snippet-embed>\n',
+    'src/pages/other.astro': pageOf(embed(60_000)),
+    'src/pages/changing.astro': pageOf(embed(60_001)),
+    ...Object.fromEntries([70, 71, 72].map((id) => [`src/pages/key${id - 70}.astro`, pageOf(embed(id))])),
+    'src/pages/data.json.ts': `export const GET = () => Response.json({ html: '<snippet-embed id="5"></snippet-embed>' });`,
+    'src/pages/fetching.astro': pageOf(
+      `<p id="data"></p><script is:inline>fetch('/data.json').then((answer) => answer.json()).then(({ html }) => { data.innerHTML = html; })</script>`,
+    ),
+  });
+  gate = await openGate(new URL(service.renderBaseUrl).port);
+  const through = (url: string) => Object.assign(new URL(url), { port: gate.port }).href;
+  dev = await startServer(site, 'dev', {
+    ...service.environment,
+    SNIPPETS_RENDER_BASE_URL: through(service.renderBaseUrl),
+    SNIPPETS_RETRIEVE_BASE_URL: through(service.retrieveBaseUrl),
+  });
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await dev.stop();
+  await site.remove();
+  gate.server.close();
+  await service.close();
+});
+
+afterEach(async () => {
+  gate.isShut = false;
+  service.clearFaults();
+  for (const context of browser.contexts()) await context.close();
+});
+
+interface Gate {
+  port: string;
+  server: Server;
+  /** Whether connections are closed at once, as those of a service that is down. */
+  isShut: boolean;
+}
+
+/** Between the dev server and the service, which can be cut off and be back on the same port. */
+async function openGate(port: string): Promise<Gate> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    if (gate.isShut) return near.destroy();
+    const far = connect(Number(port), 'localhost');
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    }
+    return near
+      .pipe(far)
+      .pipe(near)
+      .on('close', () => far.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+  let shut = false;
+  return {
+    port: String((server.address() as AddressInfo).port),
+    server,
+    get isShut() {
+      return shut;
+    },
+    set isShut(value) {
+      shut = value;
+      if (value) for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** A page that counts how often it is loaded. */
+async function open(path: string): Promise<{ page: Page; loads(): number }> {
+  const page = await browser.newPage();
+  let loads = 0;
+  page.on('framenavigated', (frame) => {
+    if (frame === page.mainFrame()) loads += 1;
+  });
+  await page.goto(dev.url + path);
+  return { page, loads: () => loads };
+}
+
+const seconds = (count: number) => new Promise((resolve) => setTimeout(resolve, count * 1000));
+
+const count = (pattern: RegExp) => dev.output().match(new RegExp(pattern, 'g'))?.length ?? 0;
+
+test('a page reloads only when a snippet that it shows has changed', async () => {
+  const astro = await open('/healthy');
+  const markdown = await open('/post');
+  for (const content of ['changed', 'four']) {
+    service.put(4, content);
+    await markdown.page.locator('body', { hasText: content }).waitFor({ timeout: 60_000 });
+  }
+  // Time for a reload that came too much.
+  await seconds(3);
+  expect([astro.loads(), markdown.loads()]).toEqual([1, 3]);
+});
+
+test('a page reloads when a snippet changes in what it has fetched by a script', async () => {
+  const { page } = await open('/fetching');
+  await page.locator('#data', { hasText: 'five' }).waitFor();
+  service.put(5, 'changed');
+  await page.locator('#data', { hasText: 'changed' }).waitFor({ timeout: 60_000 });
+});
+
+test('while the service is down, no open page reloads; all of them recover by themselves, and each failure is logged once', async () => {
+  const healthy = await open('/healthy');
+  expect(await healthy.page.locator('#s1').textContent()).toBe('one');
+  gate.isShut = true;
+  const failing = await open('/failing');
+  const children = await open('/children');
+  expect(await failing.page.locator('vite-error-overlay').count()).toBe(1);
+  expect(await children.page.locator('#s3').textContent()).toBe('children');
+  const pages = [healthy, failing, children];
+  await seconds(14);
+  expect(pages.map(({ loads }) => loads())).toEqual([1, 1, 1]);
+
+  await failing.page.reload();
+  await children.page.reload();
+  expect(pages.map(({ loads }) => loads())).toEqual([1, 2, 2]);
+  expect(count(/\[ERROR\] \[astro-snippets\] 1 snippet could not be fetched\.\n/)).toBe(1);
+  expect(dev.output()).toMatch(
+    /Snippet 2: no request has succeeded .* \[unavailable\]\n {4}on \/failing\n\n {2}Hint:\n {4}unavailable: The service is down/,
+  );
+  expect(count(/\[WARN\].* Its children are shown instead on \/children\. \[(network|unavailable)\]/)).toBe(
+    1,
+  );
+  expect(dev.output()).not.toMatch(/build again/i);
+
+  gate.isShut = false;
+  await failing.page.locator('#s2', { hasText: 'two' }).waitFor({ timeout: 60_000 });
+  await children.page.locator('#s3', { hasText: 'three' }).waitFor({ timeout: 60_000 });
+  expect(pages.map(({ loads }) => loads())).toEqual([1, 3, 3]);
+});
+
+test('a failure that changes is logged again, and one that is over is not', async () => {
+  const failures = () => count(/\n {4}on \/other\n/);
+  const view = async () => (await fetch(`${dev.url}/other`)).status;
+  expect(await view()).toBe(500);
+  expect(await view()).toBe(500);
+  expect(failures()).toBe(1);
+  service.put(60_000, 'here');
+  await vi.waitFor(async () => expect(await view()).toBe(200), { timeout: 60_000, interval: 500 });
+  Object.assign(service.faults, { failing: 1, only: [60_000] });
+  // Known content is shown: only a snippet without content fails.
+  expect(await view()).toBe(200);
+  expect(failures()).toBe(1);
+  service.clearFaults();
+  expect(await (await fetch(`${dev.url}/changing`)).text()).toContain('no published snippet 60001');
+  Object.assign(service.faults, { failing: 1, only: [60_001] });
+  await vi.waitFor(
+    async () => {
+      await fetch(`${dev.url}/changing`);
+      expect(count(/\n {4}on \/changing\n/)).toBe(2);
+    },
+    { timeout: 60_000, interval: 500 },
+  );
+  service.clearFaults();
+});
+
+test('a page with a snippet that contains the API key is an error, without the key, until the key is gone', async () => {
+  const key = service.environment.SNIPPETS_API_KEY;
+  const spellings = [key, Buffer.from(`x${key}`).toString('base64'), encodeURIComponent(key)];
+  for (const [index, spelling] of spellings.entries()) {
+    service.put(70 + index, `<b data-x="1">${spelling}</b>`);
+    const answer = await fetch(`${dev.url}/key${index}`);
+    const text = await answer.text();
+    expect(answer.status).toBe(500);
+    expect(text).toContain(`The API key was found in snippet ${70 + index} on /key${index}.`);
+    expect(text).toContain('replace the key');
+    for (const any of spellings) expect(text).not.toContain(any);
+  }
+  const { page } = await open('/key0');
+  expect(await page.locator('vite-error-overlay').count()).toBe(1);
+  for (const any of spellings) expect(dev.output()).not.toContain(any);
+  expect(count(/The API key was found in snippet 70/)).toBe(1);
+  expect(dev.output()).toMatch(/published-key/);
+  service.put(70, 'clean');
+  await page.locator('#s70', { hasText: 'clean' }).waitFor({ timeout: 60_000 });
+  // A failure that was over is logged again.
+  service.put(70, key);
+  await page.locator('vite-error-overlay').waitFor({ state: 'attached', timeout: 60_000 });
+  expect(count(/The API key was found in snippet 70/)).toBe(2);
+});

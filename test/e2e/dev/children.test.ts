@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { SnippetError } from '../../../src/client/snippet-error.ts';
+import { createRequest } from '../../../src/client/snippet-request.ts';
+import { lookOf } from '../../../src/dev/look.ts';
+import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { configWith, createSite, type Site } from '../../support/site.ts';
+
+let service: TestService;
+let site: Site;
+let dev: SiteServer;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: 'one' });
+  site = await createSite({
+    'src/pages/optional.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html><head><title><snippet-embed id="9" optional>a <b>title</b></snippet-embed></title></head><body>
+<p><Snippet id={9} optional><b>children</b></Snippet></p></body></html>`,
+    'src/pages/both.astro':
+      '<p><snippet-embed id="9" optional>a</snippet-embed><snippet-embed id="9">b</snippet-embed></p>',
+  });
+  dev = await startServer(site, 'dev', service.environment);
+});
+afterAll(async () => {
+  await dev.stop();
+  await site.remove();
+  await service.close();
+});
+
+const view = (path: string) => fetchPage(dev.url + path);
+
+test('astro dev shows the children of an optional embed while its snippet does not exist, with one warning', async () => {
+  for (let views = 0; views < 2; views += 1) {
+    const { status, html } = await view('/optional');
+    expect(status).toBe(200);
+    expect(html).toContain('<title>a title</title>');
+    expect(html).toContain('<p><b>children</b></p>');
+  }
+  const warnings = dev
+    .output()
+    .match(/\[WARN\].*Its children are shown instead on \/optional\. \[not-found\]/g);
+  expect(warnings).toHaveLength(1);
+
+  service.put(9, '<i>nine</i>');
+  await vi.waitFor(async () => expect((await view('/optional')).html).toContain('<i>nine</i>'), {
+    timeout: 60_000,
+  });
+  service.unpublish(9);
+  await vi.waitFor(async () => expect((await view('/optional')).html).toContain('<p><b>children</b></p>'), {
+    timeout: 60_000,
+  });
+});
+
+test('astro dev shows the error of a missing snippet if one of its embeds on the page is not optional', async () => {
+  const { status, html } = await view('/both');
+  expect(status).toBe(500);
+  expect(html).toContain('[not-found]');
+});
+
+test("astro dev without a key shows children, with one warning, if missingKey is 'children'", async () => {
+  const other = await createSite({
+    'astro.config.mjs': configWith(`{ missingKey: 'children' }`),
+    'src/pages/index.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html><body><p><Snippet id={1}><b>children</b></Snippet></p></body></html>`,
+    'src/pages/other.astro': '<p><snippet-embed id="1">other</snippet-embed></p>',
+    'src/pages/invalid.astro': '<p><snippet-embed id="x">other</snippet-embed></p>',
+  });
+  let running: SiteServer | undefined;
+  try {
+    running = await startServer(other, 'dev', { ...service.environment, SNIPPETS_API_KEY: '' });
+    const { url } = running;
+    const html = async (path: string) => (await fetchPage(url + path)).html;
+    for (let views = 0; views < 2; views += 1) {
+      expect(await html('/')).toContain('<p><b>children</b></p>');
+      expect(await html('/other')).toContain('<p>other</p>');
+    }
+    expect(await html('/invalid')).toContain('[invalid-id]');
+    expect(running.output().match(/SNIPPETS_API_KEY is not set/g)).toHaveLength(1);
+  } finally {
+    await running?.stop();
+    await other.remove();
+  }
+});
+
+test('a page reloads for a snippet that is missing or back, but not if it shows the same children as before', () => {
+  const shown = { request: createRequest(9), asHtml: true, surroundings: new Set<string>() };
+  const missing = { ...shown, error: new SnippetError('not-found', 'gone', { snippetId: 9 }) };
+  const down = { ...shown, error: new SnippetError('network', 'down', { snippetId: 9 }) };
+  const there = { ...shown, html: 'nine', text: 'nine' };
+  const optional = { hasChildren: true, isOptional: true };
+  const required = { hasChildren: true, isOptional: false };
+  expect(lookOf(missing, optional)).toBe(lookOf(down, optional));
+  expect(lookOf(missing, optional)).not.toBe(lookOf(there, optional));
+  expect(lookOf(missing, required)).not.toBe(lookOf(down, required));
+  expect(lookOf(missing, { hasChildren: false, isOptional: true })).toBe('children');
+  expect(lookOf(down, { hasChildren: false, isOptional: true })).not.toBe('children');
+});

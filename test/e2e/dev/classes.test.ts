@@ -1,0 +1,59 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startBrowser } from '../../support/browser.ts';
+import { startServer } from '../../support/server.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { temporarySite } from '../../support/site.ts';
+import { styledPage, styledSites } from '../../support/styled-sites.ts';
+
+let browser: Browser;
+let service: TestService;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startTestService({});
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const styled = (classes: string) => `<p class="${classes}">Its id is computed.</p>`;
+
+test.for(['Tailwind 4', 'UnoCSS'] as const)(
+  '%s makes CSS in astro dev for the classes of a snippet: when a page shows it, when it changes, and while the service is down',
+  async (tool) => {
+    service.put(2, styled('bg-[rgb(250,200,5)] p-[7px]'));
+    const site = await temporarySite({
+      ...styledSites[tool].files(),
+      'src/pages/index.astro': styledPage('<Snippet id={two} />', styledSites[tool]),
+    });
+    const dev = await startServer(site, 'dev', service.environment);
+    const page = await browser.newPage();
+    const style = () =>
+      page.locator('p').evaluate((element) => {
+        const { backgroundColor, padding } = getComputedStyle(element);
+        return `${backgroundColor} ${padding}`;
+      });
+    const patience = { timeout: 60_000, interval: 200 };
+    try {
+      await page.goto(dev.url);
+      await vi.waitFor(async () => expect(await style()).toBe('rgb(250, 200, 5) 7px'), patience);
+
+      service.put(2, styled('bg-[rgb(5,100,250)] p-[11px]'));
+      await vi.waitFor(async () => expect(await style()).toBe('rgb(5, 100, 250) 11px'), patience);
+
+      Object.assign(service.faults, { failing: 1, failingStatus: 503 });
+      await vi.waitFor(
+        () => expect(dev.output()).toContain('Snippet 2 is shown as it was last fetched.'),
+        patience,
+      );
+      await page.reload();
+      await vi.waitFor(async () => expect(await style()).toBe('rgb(5, 100, 250) 11px'), patience);
+    } finally {
+      service.clearFaults();
+      await page.close();
+      await dev.stop();
+    }
+  },
+);

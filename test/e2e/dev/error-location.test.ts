@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startBrowser } from '../../support/browser.ts';
+import { type SiteServer, startServer } from '../../support/server.ts';
+import { createSite, type Site } from '../../support/site.ts';
+
+let site: Site;
+let dev: SiteServer;
+let browser: Browser;
+
+const snippetImport = `import { Snippet } from 'astro-snippets/components';`;
+const layoutImport = `import Layout from '../layouts/Layout.astro';`;
+
+const wrong: Record<string, string> = {
+  'src/pages/id.astro': `---
+${snippetImport}
+---
+<html><body>
+  <p><Snippet id={1} /></p>
+  <p>
+    <Snippet id="x" />
+  </p>
+</body></html>`,
+  'src/pages/params.astro': `---
+import { Snippet as Text } from 'astro-snippets/components';
+${layoutImport}
+// <Text id="no tag" />
+---
+<Layout>
+  {[1].map((id) => <Text
+    id={id}
+    params={[] as never}
+  />)}
+  <Fragment slot="side"><b>side</b></Fragment>
+</Layout>`,
+  'src/pages/as.mdx': `---
+title: As
+---
+${snippetImport}
+
+Write \`<Snippet id={42} />\`, or:
+
+\`\`\`mdx
+<Snippet id={42} />
+\`\`\`
+
+Text <Snippet id={1} /> and
+
+<Snippet id={1} as="markdown">children</Snippet>
+`,
+  'src/pages/inside.astro': `---
+import Card from '../components/Card.astro';
+---
+<html><body><Card id={0} /></body></html>`,
+};
+
+beforeAll(async () => {
+  site = await createSite({
+    'astro.config.mjs': `
+      import { defineConfig } from 'astro/config';
+      import mdx from '@astrojs/mdx';
+      import snippets from 'astro-snippets';
+      export default defineConfig({ integrations: [snippets(), mdx()] });`,
+    'src/layouts/Layout.astro': '<html><body><slot name="side" /><slot /></body></html>',
+    'src/components/Card.astro': `---
+${snippetImport}
+const { id } = Astro.props;
+---
+<article>
+  <Snippet {id} />
+</article>`,
+    ...wrong,
+  });
+  dev = await startServer(site, 'dev');
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await dev.stop();
+  await site.remove();
+});
+
+describe('the error overlay points at the place of a wrong <Snippet>', () => {
+  test.each([
+    ['/id', 'src/pages/id.astro:7:5', 'not "x"', 'id="x"'],
+    ['/params', 'src/pages/params.astro:7:20', 'params', '<Text'],
+    ['/as', 'src/pages/as.mdx:14:1', '`as` must be', 'as="markdown"'],
+    ['/inside', 'src/components/Card.astro:6:3', 'not the number 0', '<Snippet {id} />'],
+  ])('on %s: %s', async (path, place, reason, line) => {
+    const page = await browser.newPage();
+    let opened = '';
+    await page.route('**/__open-in-editor*', (route) => {
+      opened = new URL(route.request().url()).searchParams.get('file') ?? '';
+      return route.fulfill({ body: '' });
+    });
+    await page.goto(dev.url + path);
+    const overlay = page.locator('vite-error-overlay');
+    await overlay.waitFor({ state: 'attached' });
+    expect(await overlay.locator('#code header h2').getAttribute('title')).toBe(join(site.directory, place));
+    expect(await overlay.locator('#message-content').textContent()).toContain(reason.replaceAll('`', ''));
+    await vi.waitFor(async () => expect(await overlay.locator('.error-line').textContent()).toContain(line), {
+      timeout: 60_000,
+    });
+    await overlay.getByText('Open in editor').click();
+    await vi.waitFor(() => expect(opened).toBe(join(site.directory, place)), { timeout: 60_000 });
+    await page.close();
+  });
+});
+
+test('a build names the file and line of a wrong <Snippet>', async () => {
+  const other = await createSite({ 'src/pages/id.astro': wrong['src/pages/id.astro'] ?? '' });
+  const { exitCode, output } = await other.build({
+    SNIPPETS_API_KEY: 'sk_some_key_000000',
+    SNIPPETS_RENDER_BASE_URL: 'https://localhost:1',
+  });
+  await other.remove();
+  expect(exitCode).toBe(1);
+  expect(output).toContain('<Snippet> of snippet x on /id/ (src/pages/id.astro:7): ');
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type SiteServer, startServer } from '../../support/server.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { configWith, createSite, type Site } from '../../support/site.ts';
+
+let service: TestService;
+let site: Site;
+let dev: SiteServer;
+
+const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
+const escaped = (text: string) => `<p>Text</p>\n<h1>{${JSON.stringify(text)}}</h1>`;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: 'Ann', 2: '<p>block</p>' });
+  site = await createSite({
+    'astro.config.mjs': configWith(`{ exclude: 'excluded/**' }`),
+    'src/pages/cut.astro': escaped('<snippet-embed id="1">An excerpt that was cut'),
+    'src/pages/again.astro': escaped('<snippet-embed id="0"></snippet-embed>'),
+    'src/pages/component.md': 'Text\n\nSee <Snippet id={1} params={{ a: 1 }} />.\n',
+    'src/pages/heading.md': `Text\n\n## Sale by ${embed(1)}\n`,
+    'src/pages/shows-it-too.astro': `---
+import { Content } from './heading.md';
+---
+<Content />`,
+    'src/pages/blocks.md': `Text ${embed(2)} text ${embed(2)}.\n`,
+    'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;snippet-embed id="1"&gt; cut</item></rss>', { headers: { 'content-type': 'application/xml' } });`,
+    'src/pages/last-[turn].astro': `---
+export const getStaticPaths = () => Array.from({ length: 20 }, (_, turn) => ({ params: { turn: String(turn) } }));
+---
+${escaped('<snippet-embed id="1">The last excerpt')}`,
+    'src/pages/ignored.astro': `<div data-snippets-ignore>${escaped('<snippet-embed id="1">An excerpt that was cut')}</div>`,
+    'src/pages/excluded.astro': escaped('<snippet-embed id="1">An excerpt that was cut'),
+    'src/pages/fine.md': `Text ${embed(1)}.\n\n\`<Snippet id={1} />\`\n`,
+  });
+  dev = await startServer(site, 'dev', service.environment);
+});
+afterAll(async () => {
+  await dev.stop();
+  await site.remove();
+  await service.close();
+});
+
+const view = async (path: string) => (await fetch(dev.url + path)).status;
+const warnings = () => dev.output().match(/\[WARN\] \[astro-snippets\] .*/g) ?? [];
+
+let turn = 0;
+
+/** The warnings that two views of a page add. */
+async function warningsOf(path: string): Promise<string[]> {
+  const before = warnings().length;
+  expect([await view(path), await view(path)]).toEqual([200, 200]);
+  // Warnings follow their page: once that of a later page is here, so are those of this one.
+  const last = `/last-${turn++}`;
+  expect(await view(last)).toBe(200);
+  const isLast = (line: string) => line.includes(`${last}:`);
+  await vi.waitFor(() => expect(warnings().some(isLast)).toBe(true), { timeout: 60_000 });
+  return warnings()
+    .slice(before)
+    .filter((line) => !isLast(line));
+}
+
+test.for([
+  [
+    'text that looks like an embed without an end',
+    '/cut',
+    /\/cut:\d+: text that looks like an embed has no end tag\. It is left as it is\. If it is an example, silence this with data-snippets-ignore or the option exclude\.$/,
+  ],
+  ['text that looks like an embed without a valid id', '/again', /\/again:\d+: .* has no valid id\./],
+  ['the text of a <Snippet> in Markdown', '/component', /\/component:\d+: shows the text of a <Snippet>/],
+  ['text in a feed', '/feed.xml', /\/feed\.xml:1: text that looks like an embed has no end tag\./],
+  ['an embed in a Markdown heading', '/heading', /src\/pages\/heading\.md:3 has an embed in a heading\./],
+  [
+    'a block in the middle of a paragraph',
+    '/blocks',
+    /\/blocks:\d+ and 1 more time: the content of snippet 2 is a block/,
+  ],
+] as const)('%s is one warning, however often it is viewed', async ([, path, expected]) => {
+  expect(await warningsOf(path)).toEqual([expect.stringMatching(expected)]);
+});
+
+test('a heading that two pages show is one warning', async () => {
+  expect(await view('/heading')).toBe(200);
+  expect(await warningsOf('/shows-it-too')).toEqual([]);
+});
+
+test.for(['/ignored', '/excluded'])(
+  'what is silenced as the warning says, at %s, is no warning',
+  async (path) => {
+    expect(await warningsOf(path)).toEqual([]);
+  },
+);
+
+test('a page without flaws gets no warning', async () => {
+  expect(await warningsOf('/fine')).toEqual([]);
+});
+
+test('a warning that was over comes again', async () => {
+  const cut = escaped('<snippet-embed id="1">A second excerpt');
+  await site.write({ 'src/pages/later.astro': cut });
+  await vi.waitFor(async () => expect(await view('/later')).toBe(200), { timeout: 60_000, interval: 200 });
+  const count = () => warnings().filter((line) => line.includes('/later:')).length;
+  await vi.waitFor(() => expect(count()).toBe(1), { timeout: 60_000 });
+  const shows = async (text: string) =>
+    vi.waitFor(async () => expect(await (await fetch(`${dev.url}/later`)).text()).toContain(text), {
+      timeout: 60_000,
+      interval: 200,
+    });
+  await site.write({ 'src/pages/later.astro': '<p>fixed</p>' });
+  await shows('fixed');
+  await site.write({ 'src/pages/later.astro': cut });
+  await shows('A second excerpt');
+  await vi.waitFor(() => expect(count()).toBe(2), { timeout: 60_000 });
+});

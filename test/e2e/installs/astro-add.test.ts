@@ -1,0 +1,54 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { networkSettings } from '../../support/environment.ts';
+import { packPackage, startRegistry } from '../../support/registry.ts';
+import { startTestService } from '../../support/service.ts';
+import { temporarySite } from '../../support/site.ts';
+
+test('npx astro add astro-snippets installs the package and adds it to the config, and the site builds', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'snippets-packed-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const registry = await startRegistry(await packPackage(folder));
+  onTestFinished(() => registry.close());
+  const service = await startTestService({ 1: '<b>one</b>' });
+  onTestFinished(() => service.close());
+  const site = await temporarySite({
+    'package.json': JSON.stringify({
+      name: 'site',
+      private: true,
+      type: 'module',
+      packageManager: 'npm@11.0.0',
+    }),
+    'astro.config.mjs': `// @ts-check
+import { defineConfig } from 'astro/config';
+
+export default defineConfig({ site: 'https://example.com' });
+`,
+    'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+
+  const added = await site.start(['add', 'astro-snippets', '--yes'], {
+    ...networkSettings(),
+    npm_config_registry: registry.url,
+    npm_config_replace_registry_host: 'always',
+    npm_config_cache: join(folder, 'cache'),
+  }).ended;
+  expect(added.exitCode, added.output).toBe(0);
+  expect(registry.asked).toContain('/astro-snippets/latest');
+
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../../package.json'), 'utf8'));
+  const manifest = JSON.parse(await readFile(join(site.directory, 'package.json'), 'utf8'));
+  expect(manifest.dependencies).toEqual({ 'astro-snippets': `^${version}` });
+  // npm installs no Astro of its own beside the site's.
+  expect(await site.list('node_modules/astro-snippets')).toContain('dist/index.js');
+  expect(await site.list('node_modules/astro')).toEqual([]);
+  const config = await readFile(join(site.directory, 'astro.config.mjs'), 'utf8');
+  expect(config).toMatch(/^import \w+ from 'astro-snippets';$/m);
+  expect(config).toMatch(/integrations: \[\w+\(\)\]/);
+
+  const built = await site.build(service.environment);
+  expect(built.exitCode, built.output).toBe(0);
+  expect(await site.read('index.html')).toBe('<!DOCTYPE html><p><b>one</b></p>');
+});

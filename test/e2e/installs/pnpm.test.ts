@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
+import { cleanEnvironment, networkSettings } from '../../support/environment.ts';
+import { createFolder } from '../../support/folder.ts';
+import { packPackage } from '../../support/registry.ts';
+import { startTestService } from '../../support/service.ts';
+
+const execute = promisify(execFile);
+
+test('the packed package installs with pnpm as Astro does, and its site builds and lists what it shows', async () => {
+  const service = await startTestService({ 1: '<b>one</b>', 2: 'two' });
+  onTestFinished(() => service.close());
+  const folder = await createFolder({
+    // Astro needs it, with this package or without.
+    'pnpm-workspace.yaml': 'allowBuilds:\n  esbuild: true\n',
+    'astro.config.mjs': `import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ integrations: [snippets()] });`,
+    'src/content.config.ts': `import { defineCollection } from 'astro:content';
+import { snippetLoader } from 'astro-snippets/loader';
+export const collections = { texts: defineCollection({ loader: snippetLoader({ two: { id: 2 } }) }) };`,
+    'src/pages/index.astro': `---
+import { getEntry } from 'astro:content';
+import { Snippet } from 'astro-snippets/components';
+const { data } = await getEntry('texts', 'two');
+---
+<p><Snippet id={1} /> {data.text}</p>`,
+  });
+  onTestFinished(() => folder.remove());
+  const packed = await packPackage(folder.directory);
+  await folder.write({
+    'package.json': JSON.stringify({
+      name: 'site',
+      private: true,
+      type: 'module',
+      dependencies: { astro: manifest.devDependencies.astro, 'astro-snippets': `file:${packed}` },
+    }),
+  });
+  const run = async (command: string, arguments_: string[], environment: Record<string, string>) => {
+    const { stdout, stderr } = await execute(command, arguments_, {
+      cwd: folder.directory,
+      env: { ...cleanEnvironment(), ASTRO_TELEMETRY_DISABLED: '1', CI: 'true', ...environment },
+      shell: process.platform === 'win32',
+    });
+    return stdout + stderr;
+  };
+  // Rejects if the command fails, as all of these do.
+  const store = join(folder.directory, '.store');
+  await run('npx', ['--yes', 'pnpm@12', 'install', '--store-dir', store], networkSettings());
+  const bin = (name: string, argument: string) =>
+    run(join(folder.directory, 'node_modules/.bin', name), [argument], service.environment);
+  await bin('astro', 'build');
+  expect(await folder.read('dist/index.html')).toContain('<p><b>one</b> two</p>');
+  expect(await bin('astro-snippets', 'list')).toBe(
+    'Snippet 1\n    index.html\nSnippet 2\n    texts (collection), entry "two"\n',
+  );
+});

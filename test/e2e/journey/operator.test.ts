@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { violationsOf } from '../../support/accessibility.ts';
+import { startBrowser } from '../../support/browser.ts';
+import { type Cdn, startCdn } from '../../support/cdn.ts';
+import { type RunningCommand, startCommand } from '../../support/command.ts';
+import { codeBelow } from '../../support/docs.ts';
+import { type FolderServer, serveFolder } from '../../support/folder-server.ts';
+import { freePort } from '../../support/free-port.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { configWith, createSite, type Site } from '../../support/site.ts';
+
+const [purge = ''] = codeBelow('Purge a CDN by URL', 'sh', 'docs/publishing.md');
+const patience = { timeout: 120_000, interval: 200 };
+
+let browser: Browser;
+let service: TestService;
+let site: Site;
+let origin: FolderServer;
+let cdn: Cdn;
+let watching: RunningCommand | undefined;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startTestService({ 1: 'Open from 8 to 18.', 2: 'Shipping is free.' });
+  cdn = await startCdn(() => origin.url);
+  site = await createSite({
+    'astro.config.mjs': configWith().replace('integrations', `site: '${cdn.url}', integrations`),
+    'src/pages/index.astro': '<h1>Home</h1><p><snippet-embed id="1"></snippet-embed></p>',
+    'src/pages/visit.astro':
+      '<h1>Visit</h1><p><snippet-embed id="1"></snippet-embed></p><p><snippet-embed id="2"></snippet-embed></p>',
+    'src/pages/pricing.astro': '<h1>Pricing</h1><p><snippet-embed id="2"></snippet-embed></p>',
+    'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><title>&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;</title></rss>');`,
+    'purge.sh': purge,
+  });
+  origin = await serveFolder(join(site.directory, 'dist'));
+  const built = await site.build(service.environment);
+  expect(built.exitCode, built.output).toBe(0);
+}, 120_000);
+
+afterAll(async () => {
+  watching?.process.kill('SIGKILL');
+  await browser?.close();
+  await cdn?.close();
+  await origin?.close();
+  await site?.remove();
+  await service?.close();
+});
+
+/** Waits until the watch has said something. */
+async function logged(text: RegExp): Promise<void> {
+  await vi.waitFor(() => expect(watching?.output()).toMatch(text), patience);
+}
+
+/** What readers get from the CDN, which keeps it then. */
+async function read(): Promise<string[]> {
+  const paths = ['/', '/visit/', '/pricing/', '/feed.xml'];
+  return Promise.all(paths.map(async (path) => (await fetch(cdn.url + path)).text()));
+}
+
+async function publish(marketer: Page, text: string): Promise<void> {
+  await marketer.goto(`${service.websiteUrl}/snippets/1`);
+  await marketer.getByLabel('Content', { exact: true }).fill(text);
+  await marketer.getByRole('button', { name: 'Publish' }).click();
+  await vi.waitFor(
+    () => expect(service.store.snippets.published(service.organizationId, 1)?.content).toBe(text),
+    patience,
+  );
+}
+
+// The recipe is run word for word, in a real shell, which Windows does not have.
+test.skipIf(process.platform === 'win32')(
+  "an operator's day: push, an outage, recovery, the list of URLs to purge, and the report",
+  async () => {
+    const reader = await browser.newPage();
+    const office = await browser.newContext();
+    const marketer = await office.newPage();
+    const everywhere = ['/', '/feed.xml', '/visit/'].map((path) => cdn.url + path);
+    await marketer.goto(service.loginLink(service.organizationId));
+
+    // The secret is on the page once, and goes into the environment of the watch.
+    const port = await freePort();
+    await marketer.goto(`${service.websiteUrl}/account/webhook`);
+    await marketer.getByLabel('URL').fill(`http://127.0.0.1:${port}/`);
+    await marketer.getByRole('button', { name: 'Send messages' }).click();
+    const secret = await marketer.getByLabel('The secret').inputValue();
+    const environment = {
+      ...service.environment,
+      SNIPPETS_WEBHOOK_SECRET: secret,
+      CLOUDFLARE_API: cdn.url,
+      CLOUDFLARE_ZONE: 'zone',
+      CLOUDFLARE_TOKEN: 'token',
+    };
+    const flags = ['--listen', `127.0.0.1:${port}`, '--every', '20s', '--after', 'sh purge.sh'];
+    watching = startCommand(site.directory, ['watch', ...flags], environment);
+    await logged(/Checking every 20 s\./);
+
+    // A change arrives by push, and the CDN forgets the pages that show it, and no other.
+    await read();
+    await publish(marketer, 'Open from 9 to 18.');
+    await vi.waitFor(() => expect(cdn.purges).toHaveLength(1), patience);
+    expect(cdn.purges[0]?.toSorted()).toEqual(everywhere);
+    await logged(/A signed call has arrived: msg_[\s\S]*visit\/index\.html is up to date/);
+    const [home, visiting, pricing, feed] = await read();
+    for (const text of [home, visiting, feed]) expect(text).toContain('Open from 9 to 18.');
+    expect(pricing).toContain('Shipping is free.');
+
+    // While the service is down, readers have the text they had, and the log says what that means.
+    Object.assign(service.faults, { failing: 1, failingStatus: 503 });
+    await publish(marketer, 'Closed on Monday.');
+    await logged(/503 Service Unavailable[\s\S]*The site stays as it is until then\./);
+    expect((await read()).join()).not.toContain('Closed on Monday.');
+    for (const url of [cdn.url, origin.url]) {
+      await reader.goto(`${url}/visit/`);
+      await reader.getByText('Open from 9 to 18.').waitFor();
+    }
+    expect(cdn.purges).toHaveLength(1);
+
+    // What was published meanwhile arrives without anyone doing anything.
+    service.clearFaults();
+    await vi.waitFor(() => expect(cdn.purges).toHaveLength(2), patience);
+    await logged(/The check succeeded again\.[\s\S]*visit\/index\.html is up to date/);
+    expect(cdn.purges[1]?.toSorted()).toEqual(everywhere);
+    await reader.goto(`${cdn.url}/visit/`);
+    await reader.getByText('Closed on Monday.').waitFor();
+
+    watching.process.kill('SIGTERM');
+    expect((await watching.ended).exitCode).toBe(143);
+
+    // The report says what is on the site.
+    const report = startCommand(site.directory, ['report'], service.environment);
+    expect((await report.ended).exitCode, report.output()).toBe(0);
+    await reader.goto(pathToFileURL(report.stdout().trim()).href);
+    const row = reader.getByRole('row').filter({ hasText: 'changed' });
+    await row.getByText('2 pages and 1 other file').click();
+    const links = await row.getByRole('link').all();
+    const urls = await Promise.all(links.map((link) => link.getAttribute('href')));
+    expect(urls.toSorted()).toEqual(everywhere);
+    for (const viewport of [
+      { width: 1280, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      await reader.setViewportSize(viewport);
+      expect(await violationsOf(reader)).toBe('');
+      expect(await reader.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    }
+  },
+  400_000,
+);

@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSite, type Site } from '../../support/site.ts';
+
+const modules = join(import.meta.dirname, '../../../node_modules');
+const elementTypes = join(import.meta.dirname, '../../../src/element.d.ts');
+
+const right = `
+    <snippet-embed id="42" params={'{"plan":"pro"}'} as="text">children</snippet-embed>
+    <snippet-embed id={42} as="html" optional><b>one</b> two</snippet-embed>
+    <snippet-embed id="42" params={undefined} as={undefined}></snippet-embed>`;
+
+// Each line is an error, and nothing else is.
+const wrong = `
+    <snippet-embed id={true}></snippet-embed>
+    <snippet-embed id="42" as="markdown"></snippet-embed>
+    <snippet-embed id="42" params={{ plan: 'pro' }}></snippet-embed>
+    <snippet-embed></snippet-embed>
+    <snippet-embed id="42" param="x"></snippet-embed>`;
+
+const jsx = (source: string, markup: string) => `/** @jsxImportSource ${source} */
+export const Page = () => (
+  <p>${markup}
+  </p>
+);
+`;
+
+// In Svelte the brace would begin an expression.
+const quoted = `
+    <snippet-embed id="42" params='{"plan":"pro"}' as="text">children</snippet-embed>`;
+
+const inVue = (markup: string) =>
+  `<script setup lang="ts"></script>
+<template>${markup.replace(/(\w+)=\{(.*?)\}(?=[ >])/g, (_, name, value) => `:${name}="${value.replaceAll('"', '&quot;')}"`)}
+</template>
+`;
+const inSvelte = (markup: string) => `<script lang="ts"></script>
+${markup}
+`;
+
+const config = (folder: string) =>
+  `{ "extends": "astro/tsconfigs/strictest", "include": [".astro/types.d.ts", "src/${folder}"], "compilerOptions": { "jsx": "react-jsx" } }`;
+
+let site: Site;
+beforeAll(async () => {
+  const sources = { react: 'react', preact: 'preact', solid: 'solid-js' };
+  const files: Record<string, string> = {};
+  for (const [folder, source] of Object.entries(sources)) {
+    files[`src/jsx/${folder}-right.tsx`] = jsx(source, right + quoted);
+    files[`src/jsx/${folder}-wrong.tsx`] = jsx(source, wrong);
+    // In a list.
+    if (folder === 'solid') continue;
+    files[`src/jsx/${folder}-list.tsx`] = jsx(
+      source,
+      `{[1, 2].map((id) => <snippet-embed key={id} id={id} />)}`,
+    );
+  }
+  site = await createSite({
+    'tsconfig.jsx.json': config('jsx'),
+    'tsconfig.vue.json': config('vue'),
+    'tsconfig.svelte.json': config('svelte'),
+    ...files,
+    'src/vue/right.vue': inVue(right + quoted),
+    'src/vue/list.vue': inVue('<snippet-embed v-for="id in 3" :key="id" :id="id" />'),
+    'src/vue/wrong.vue': inVue(wrong),
+    'src/svelte/right.svelte': inSvelte(right),
+    'src/svelte/list.svelte': inSvelte(
+      '{#each [1, 2] as id (id)}<snippet-embed {id}></snippet-embed>{/each}',
+    ),
+    'src/svelte/wrong.svelte': inSvelte(wrong),
+    'src/pages/index.astro': 'x',
+  });
+  expect((await site.start(['sync']).ended).exitCode).toBe(0);
+});
+afterAll(() => site.remove());
+
+test('the element is typed in React, Preact and Solid files: tsc finds what is wrong, and nothing else', async () => {
+  const output = await check(site, 'typescript/bin/tsc', '--project', 'tsconfig.jsx.json', '--noEmit');
+  const lines = [4, 5, 6, 7, 8];
+  expect(placesIn(output)).toEqual(
+    ['preact', 'react', 'solid'].flatMap((name) => lines.map((line) => `src/jsx/${name}-wrong.tsx ${line}`)),
+  );
+});
+
+test('the element is typed in Vue files: vue-tsc finds what is wrong, and nothing else', async () => {
+  const output = await check(site, 'vue-tsc/bin/vue-tsc.js', '--project', 'tsconfig.vue.json', '--noEmit');
+  // A component may have more attributes than it declares.
+  expect(placesIn(output)).toEqual([3, 4, 5, 6].map((line) => `src/vue/wrong.vue ${line}`));
+});
+
+test('the element is typed in Svelte files: svelte-check finds what is wrong, and nothing else', async () => {
+  const output = await check(
+    site,
+    'svelte-check/bin/svelte-check',
+    ...['--tsconfig', 'tsconfig.svelte.json', '--output', 'machine'],
+  );
+  expect(placesIn(output)).toEqual([3, 4, 5, 6, 7].map((line) => `src/svelte/wrong.svelte ${line}`));
+});
+
+test('an element that a project declares itself is no conflict, nor is a second import of the types', async () => {
+  const own = await createSite({
+    'tsconfig.json': `{
+      "extends": "astro/tsconfigs/strictest",
+      "compilerOptions": { "jsx": "react-jsx" },
+      "include": ["src/*.ts*", ".astro/integrations/**/*"]
+    }`,
+    'src/element.ts': `
+      import 'react';
+      import 'preact';
+      import 'vue';
+      import 'svelte/elements';
+      import 'astro-snippets/element';
+      declare module 'react' {
+        namespace JSX {
+          interface IntrinsicElements {
+            'snippet-embed': { id: string; params?: string; title?: string; children?: ReactNode };
+          }
+        }
+      }
+      declare module 'preact' {
+        namespace JSX {
+          interface IntrinsicElements {
+            'snippet-embed': any;
+          }
+        }
+      }
+      declare module 'vue' {
+        interface GlobalComponents {
+          'snippet-embed': any;
+        }
+      }
+      declare module 'svelte/elements' {
+        interface SvelteHTMLElements {
+          'snippet-embed': { id: number };
+        }
+      }`,
+    'src/page.tsx': `/** @jsxImportSource react */
+      export const right = <snippet-embed id="1" title="x" />;
+      export const wrong = <snippet-embed id={1} />;`,
+    'src/pages/index.astro': 'x',
+  });
+  expect((await own.start(['sync']).ended).exitCode).toBe(0);
+  const output = await check(own, 'typescript/bin/tsc', '--project', 'tsconfig.json');
+  expect(placesIn(output)).toEqual(['src/page.tsx 3']);
+  await own.remove();
+});
+
+test('the types find the framework that the project has, and not another one beside this package', async () => {
+  const own = await createSite({
+    'tsconfig.json': config('pages'),
+    'node_modules/solid-js/package.json': `{ "name": "solid-js", "exports": { "./jsx-runtime": { "types": "./jsx.d.ts" } } }`,
+    'node_modules/solid-js/jsx.d.ts': `
+      export declare namespace JSX {
+        interface Element {}
+        interface IntrinsicElements { p: {} }
+      }
+      export declare const jsx: unknown;`,
+    'src/pages/_Page.tsx': jsx('solid-js', '<snippet-embed id="42" />\n<snippet-embed id={true} />'),
+    'src/pages/index.astro': 'x',
+  });
+  expect((await own.start(['sync']).ended).exitCode).toBe(0);
+  const output = await check(own, 'typescript/bin/tsc', '--project', 'tsconfig.json');
+  expect(placesIn(output)).toEqual(['src/pages/_Page.tsx 4']);
+  await own.remove();
+});
+
+test.each([true, false])(
+  'in a project without any framework the types are no error, with skipLibCheck %s',
+  async (skipLibCheck) => {
+    const directory = await mkdtemp(join(tmpdir(), 'types-'));
+    await cp(elementTypes, join(directory, 'element.d.ts'));
+    const files = {
+      'tsconfig.json': JSON.stringify({
+        compilerOptions: { ...compilerOptions, skipLibCheck },
+        files: ['element.d.ts', 'index.ts'],
+      }),
+      // React as it is without its types.
+      'node_modules/react/package.json': '{ "name": "react", "main": "index.js" }',
+      'node_modules/react/index.js': '',
+      'index.ts': `import 'react';\nimport preact from 'preact';\nexport default preact;\n`,
+    };
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(directory, name)), { recursive: true });
+      await writeFile(join(directory, name), text);
+    }
+    const output = await check({ directory }, 'typescript/bin/tsc', '--project', 'tsconfig.json');
+    // The types do not make a module of what is not installed.
+    expect(placesIn(output)).toEqual(['index.ts 2']);
+    expect(output).toContain("Cannot find module 'preact'");
+    await rm(directory, { recursive: true });
+  },
+);
+
+const compilerOptions = {
+  ...{ noEmit: true, strict: true, target: 'esnext', types: [] },
+  ...{ module: 'esnext', moduleResolution: 'bundler' },
+};
+
+/** Runs a checker in a project, and returns what it writes. */
+function check(
+  { directory }: Pick<Site, 'directory'>,
+  checker: string,
+  ...arguments_: string[]
+): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [join(modules, checker), ...arguments_],
+      { cwd: directory, env: { ...process.env, NO_COLOR: '1' } },
+      (_error, stdout, stderr) => resolve(stdout + stderr),
+    );
+  });
+}
+
+/** The file and the line of each error in the project's own files, sorted. */
+function placesIn(output: string): string[] {
+  const places = output.matchAll(
+    /^(?:\d+ ERROR ")?((?:\.astro|src|\w+\.)[^\s("]*)(?:\((\d+),\d+\): error|" (\d+):\d+ )/gm,
+  );
+  return [...places].map(([, file, line, other]) => `${file} ${line ?? other}`).sort();
+}

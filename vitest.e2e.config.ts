@@ -1,0 +1,51 @@
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+
+const setup = ['test/support/requirements.ts', 'test/support/authority.ts', 'test/support/browser.ts'];
+
+/** The tests that build or serve sites, with an older version of Astro. */
+const olderAstro = (version: number): TestProjectConfiguration => ({
+  extends: true,
+  test: {
+    name: `astro-${version}`,
+    env: { TEST_ASTRO: String(version) },
+    globalSetup: [...setup, `test/astro-versions/install-${version}.ts`],
+    include: [
+      'test/{build,content}/*.test.ts',
+      'test/e2e/{build,dev,everywhere,astro-versions}/*.test.ts',
+      'test/e2e/types/{astro-check,collection}.test.ts',
+      'test/promises/content-security-policy.test.ts',
+      'test/publish/refresh.test.ts',
+      'test/e2e/templates.test.ts',
+    ],
+    // Astro 7 alone has experimental.incrementalBuild; package.test.ts packs a package of its own.
+    exclude: ['test/build/incremental.test.ts', 'test/e2e/build/package.test.ts'],
+  },
+});
+
+// What needs more than npm, or takes minutes: `npm run test:e2e`. With packages from the registry, and older versions of
+// Astro among them: `npm run test:versions`.
+export default defineConfig({
+  test: {
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    // Some tests measure memory, and what is beside them counts.
+    maxWorkers: 1,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          globalSetup: setup,
+          include: ['test/e2e/**/*.test.ts'],
+          exclude: ['test/e2e/{installs,astro-versions}/**'],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'installs', globalSetup: setup, include: ['test/e2e/installs/*.test.ts'] },
+      },
+      olderAstro(5),
+      olderAstro(6),
+    ],
+  },
+});
