@@ -44,6 +44,8 @@ export interface SiteFolders {
 }
 
 export interface FolderInlining extends SiteFolders {
+  /** Where people are: paths that are shown begin there. */
+  cwd: string;
   settings: Settings;
   /** Where the environment was read. */
   environment: RecordedEnvironment;
@@ -60,9 +62,11 @@ export interface FolderInlining extends SiteFolders {
  * folders cannot be used.
  */
 export async function inlineFolder(inlining: FolderInlining): Promise<void> {
-  const { to, manifest, logger } = inlining;
+  const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
-  const lock = await lockAfterRefresh(lockFile(manifest, to), shownPath(to), (line) => logger.info(line));
+  const lock = await lockAfterRefresh(lockFile(manifest, to), shownPath(cwd, to), (line) =>
+    logger.info(line),
+  );
   try {
     await inlineLocked(inlining);
   } finally {
@@ -81,7 +85,7 @@ async function inlineLocked({
   ...folders
 }: FolderInlining): Promise<void> {
   const { to, manifest } = folders;
-  const before = await lastRecord(manifest, logger);
+  const before = await lastRecord(folders, logger);
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(folders, given.exclude);
@@ -233,14 +237,17 @@ function withEarlier(record: Manifest, before: Manifest | undefined, kept: KeptF
  * The record of the last run, also of one that has failed. A run that is killed while it writes leaves files that are
  * as this record says, or still contain their embeds.
  */
-async function lastRecord(manifest: string, logger: BuildLogger): Promise<Manifest | undefined> {
+async function lastRecord(
+  { cwd, manifest }: Pick<FolderInlining, 'cwd' | 'manifest'>,
+  logger: BuildLogger,
+): Promise<Manifest | undefined> {
   const file = lastRecordFile(manifest);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) {
     if (flaw !== 'absent') {
       const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
       logger.warn(
-        `The record of the last run at ${shownPath(file)} ${problem}. Files that were inlined then are not in the new record, unless they are written again.`,
+        `The record of the last run at ${shownPath(cwd, file)} ${problem}. Files that were inlined then are not in the new record, unless they are written again.`,
       );
     }
     return undefined;
@@ -299,29 +306,35 @@ function selected(
 }
 
 /** @throws AstroError if one folder is inside the other, or if the record would be published. */
-function refuseFolders({ from, to, manifest }: SiteFolders): void {
+function refuseFolders({ cwd, from, to, manifest }: FolderInlining): void {
   const output = existsSync(to) ? realpathSync(to) : to;
   const input = realpathSync(from);
   if (from !== to && (contains(input, output) || contains(output, input))) {
-    throw userError('unusable-output', `The output folder ${shownPath(to)} and ${shownPath(from)} overlap.`);
+    throw userError(
+      'unusable-output',
+      `The output folder ${shownPath(cwd, to)} and ${shownPath(cwd, from)} overlap.`,
+    );
   }
   if (contains(to, manifest) || dirname(manifest) === from) {
     throw userError(
       'unusable-output',
-      `The record of this run, ${shownPath(manifest)}, would be published.`,
+      `The record of this run, ${shownPath(cwd, manifest)}, would be published.`,
       'Run the command in a folder above the output folder, or pass a file outside of it to --manifest.',
     );
   }
 }
 
 /** @throws AstroError if the files that are kept were made with options that this run does not have. */
-function refuseLostOptions({ to, manifest }: SiteFolders, lost: readonly string[]): void {
+function refuseLostOptions(
+  { cwd, to, manifest }: SiteFolders & Pick<FolderInlining, 'cwd'>,
+  lost: readonly string[],
+): void {
   if (lost.length === 0) return;
   const record = existsSync(manifest) ? manifest : asideOf(manifest);
   throw userError(
     'unusable-output',
-    `${shownPath(to)} has files of a build with options that this command does not have: ${lost.join(', ')}. Nothing was written.`,
-    `Build the site again. Or delete ${shownPath(record)}: these files then stay as they are, and are no longer updated.`,
+    `${shownPath(cwd, to)} has files of a build with options that this command does not have: ${lost.join(', ')}. Nothing was written.`,
+    `Build the site again. Or delete ${shownPath(cwd, record)}: these files then stay as they are, and are no longer updated.`,
   );
 }
 

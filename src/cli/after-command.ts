@@ -52,10 +52,13 @@ export function afterOption(stale: readonly StaleFile[]): string {
 }
 
 /** What an earlier refresh has left undone: it was interrupted, or its command has failed. */
-export function unfinishedOf({ file, manifest }: Pick<Project, 'file' | 'manifest'>): PageToBuild[] {
+export function unfinishedOf(
+  { file, manifest }: Pick<Project, 'file' | 'manifest'>,
+  cwd: string,
+): PageToBuild[] {
   const { pending, renewing = [] } = manifest;
   const pages = renewing.map(({ page }) => ({ name: page, reason: 'was not written to all its copies' }));
-  const stale = staleFiles(siteFolders(file, manifest), pending);
+  const stale = staleFiles(siteFolders(file, manifest, cwd), pending);
   if (pending !== undefined && stale.length === 0) return [...pages, commandPending];
   return [...pages, ...linesOf(stale, () => 'was not renewed after the last refresh')];
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CliContext } from './context.ts';
 import { type RunCommandOptions, runCommand } from './run-command.ts';
 import type { ShownFile } from './shown-files.ts';
 
@@ -27,13 +28,14 @@ export function mergeChanges(one: ChangedFiles, other: ChangedFiles): ChangedFil
  * @throws if the lists cannot be written. The command was not run then.
  */
 export async function runWithLists(
+  context: CliContext,
   command: string,
   changed: ChangedFiles,
   { stdout }: Pick<RunCommandOptions, 'stdout'> = {},
 ): Promise<number> {
   const unset = { [listVariables.files]: undefined, [listVariables.urls]: undefined };
   if (changed === undefined || !changed.every(isOneLine)) {
-    return runCommand(command, { stdout, environment: unset });
+    return runCommand(context, command, { stdout, environment: unset });
   }
   const folder = await mkdtemp(join(tmpdir(), 'astro-snippets-'));
   try {
@@ -41,7 +43,7 @@ export async function runWithLists(
     await writeFile(lists.files, changed.map(({ file }) => `${file}\n`).join(''));
     await writeFile(lists.urls, changed.map(({ url }) => `${url}\n`).join(''));
     const environment = { [listVariables.files]: lists.files, [listVariables.urls]: lists.urls };
-    return await runCommand(command, { stdout, environment });
+    return await runCommand(context, command, { stdout, environment });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

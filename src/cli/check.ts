@@ -5,8 +5,9 @@ import { unfinishedOf } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import type { CheckOutput } from './cli-output.ts';
 import { whileAlone } from './command-lock.ts';
+import type { CliContext } from './context.ts';
 import { explain } from './explain.ts';
-import { exitCodes, nameOf, print, printError, printJson } from './output.ts';
+import { exitCodes, nameOf } from './output.ts';
 import { isCommandPending, runPendingCommand } from './pending-command.ts';
 import { openProgress } from './progress.ts';
 import {
@@ -19,6 +20,7 @@ import {
 } from './project.ts';
 import { changedSnippet, shownFile } from './shown-files.ts';
 import { appendStepSummary } from './step-summary.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface CheckOptions {
   json?: boolean;
@@ -26,11 +28,13 @@ export interface CheckOptions {
 }
 
 /** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
-export async function check(project: ProjectOptions, { json = false, exec }: CheckOptions): Promise<void> {
-  process.exitCode =
-    exec === undefined
-      ? (await showChanges(project, json)).exitStatus
-      : await whileAlone(project, () => checkAndRun(project, json, exec));
+export async function check(
+  context: CliContext,
+  project: ProjectOptions,
+  { json = false, exec }: CheckOptions,
+): Promise<number> {
+  if (exec === undefined) return (await showChanges(context, project, json)).exitStatus;
+  return whileAlone(context, project, (inner) => checkAndRun(inner, project, json, exec));
 }
 
 /**
@@ -39,30 +43,42 @@ export async function check(project: ProjectOptions, { json = false, exec }: Che
  * @returns the command's exit status, or 0 if it did not have to run.
  * @throws AstroError if the check failed. The command was not run then.
  */
-async function checkAndRun(project: ProjectOptions, json: boolean, exec: string): Promise<number> {
-  const recordOf = () => manifestPath(project);
-  const { exitStatus: found, files } = await showChanges(project, json).catch((error: unknown): Shown => {
-    const { message, exitCode, error: explained } = explain(error);
-    if (exitCode !== exitCodes.needsBuild) throw error;
-    printError(message);
-    if (json) printJson({ command: 'check', exitStatus: exitCode, error: explained });
-    return { exitStatus: exitCode, files: undefined };
-  });
+async function checkAndRun(
+  context: CliContext,
+  project: ProjectOptions,
+  json: boolean,
+  exec: string,
+): Promise<number> {
+  const { terminal } = context;
+  const recordOf = () => manifestPath(context, project);
+  const { exitStatus: found, files } = await showChanges(context, project, json).catch(
+    (error: unknown): Shown => {
+      const { message, exitCode, error: explained } = explain(error);
+      if (exitCode !== exitCodes.needsBuild) throw error;
+      terminal.printError(message);
+      if (json) terminal.printJson({ command: 'check', exitStatus: exitCode, error: explained });
+      return { exitStatus: exitCode, files: undefined };
+    },
+  );
   if (found === exitCodes.ok) {
     if (!(await isCommandPending(await recordOf()))) return found;
-    printError('The command of --exec has not succeeded since the last change. It is run again.');
+    terminal.printError('The command of --exec has not succeeded since the last change. It is run again.');
   }
   // Standard output stays one JSON document.
   const stdout = json ? 'stderr' : 'stdout';
-  const status = await runPendingCommand(recordOf, (changed) => runWithLists(exec, changed, { stdout }), {
-    changed: files,
-  });
+  const status = await runPendingCommand(
+    recordOf,
+    (changed) => runWithLists(context, exec, changed, { stdout }),
+    {
+      changed: files,
+    },
+  );
   if (status !== 0) {
-    printError(
+    terminal.printError(
       `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
     );
-  } else if (found === exitCodes.needsBuild && (await findManifest(project)) === undefined) {
-    printError(
+  } else if (found === exitCodes.needsBuild && (await findManifest(context, project)) === undefined) {
+    terminal.printError(
       `There is still no record of a build at ${await recordOf()}, so the next check with --exec runs the command again.`,
     );
   }
@@ -75,18 +91,24 @@ interface Shown {
   files: ChangedFiles;
 }
 
-async function showChanges(project: ProjectOptions, json: boolean): Promise<Shown> {
-  const found = await openChanges(project, { limits: impatience, progress: openProgress({ json }) }).catch(
+async function showChanges(context: CliContext, project: ProjectOptions, json: boolean): Promise<Shown> {
+  const { terminal } = context;
+  const progress = openProgress(context, { json });
+  const found = await openChanges(context, project, { limits: impatience, progress }).catch(
     async (error: unknown) => {
-      if (explain(error).exitCode === exitCodes.needsBuild) await appendStepSummary('no record');
+      if (explain(error).exitCode === exitCodes.needsBuild) await appendStepSummary(context, 'no record');
       throw error;
     },
   );
-  const unfinished = unfinishedOf(found);
+  const unfinished = unfinishedOf(found, context.cwd);
   const exitStatus = found.changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
-  if (json) printJson(checkOutput(found, unfinished, exitStatus));
-  else printChanges(found, unfinished);
-  await appendStepSummary({ compared: found.manifest.snippets.length, changed: found.changed, unfinished });
+  if (json) terminal.printJson(checkOutput(found, unfinished, exitStatus));
+  else printChanges(terminal, found, unfinished);
+  await appendStepSummary(context, {
+    compared: found.manifest.snippets.length,
+    changed: found.changed,
+    unfinished,
+  });
   return { exitStatus, files: outdatedFiles(found) };
 }
 
@@ -114,19 +136,23 @@ function checkOutput(
   };
 }
 
-function printChanges({ manifest, changed }: OpenedChanges, unfinished: readonly PageToBuild[]): void {
+function printChanges(
+  terminal: Terminal,
+  { manifest, changed }: OpenedChanges,
+  unfinished: readonly PageToBuild[],
+): void {
   if (manifest.snippets.length === 0) {
-    print('The site shows no snippets.');
+    terminal.print('The site shows no snippets.');
   } else if (changed.length + unfinished.length === 0) {
     const { length } = manifest.snippets;
-    print(
+    terminal.print(
       `Nothing has changed: ${count(length, 'snippet')} ${length === 1 ? 'matches' : 'match'} the last build.`,
     );
   } else {
     for (const { request, isMissing, ...places } of changed) {
       const what = isMissing ? 'no longer exists, and is optional' : 'has changed';
-      print(`${nameOf(request)} ${what}\n    ${namesOf(places).join('\n    ')}`);
+      terminal.print(`${nameOf(request)} ${what}\n    ${namesOf(places).join('\n    ')}`);
     }
-    for (const { name, reason } of unfinished) print(`${name} ${reason}`);
+    for (const { name, reason } of unfinished) terminal.print(`${name} ${reason}`);
   }
 }

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../client/clock.ts';
 import { outDirOf } from '../record/manifest.ts';
 import { execLockFile, lockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import {
@@ -10,7 +9,7 @@ import {
   waitForLock,
   waitUntilFree,
 } from '../record/output-lock.ts';
-import { printError } from './output.ts';
+import type { CliContext } from './context.ts';
 import { findManifest, manifestPath, type ProjectOptions } from './project.ts';
 
 /** The tokens of the locks that the processes above this one hold, which wait for this one. */
@@ -20,45 +19,48 @@ const inherited = 'ASTRO_SNIPPETS_LOCKS';
  * Runs work that runs the command of `--exec` or `--build`, while no other process does so for the same output. One of
  * two at once would empty the folder that the other one deploys.
  *
- * @param work called with whether another process had to end first: what it was for may have been done there.
+ * @param work called with the context for that command, and with whether another process had to end first: what it was
+ * for may have been done there.
  */
 export async function whileAlone<T>(
+  context: CliContext,
   project: ProjectOptions,
-  work: (hasWaited: boolean) => Promise<T>,
+  work: (inner: CliContext, hasWaited: boolean) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const file = await manifestPath(project);
-  const tokens = (process.env[inherited] ?? '').split(' ').filter(Boolean);
+  const file = await manifestPath(context, project);
+  const tokens = (context.env[inherited] ?? '').split(' ').filter(Boolean);
   let hasWaited = false;
-  const options = waiting(signal, () => {
+  const options = waiting(context, signal, () => {
     hasWaited = true;
   });
   // The place of the lock depends on the record, and the first build is what leaves it.
   for (const lock of possibleLockFiles(file).map(execLockFile)) {
     const holder = holderOf(lock);
     // It is running this very process.
-    if (holder !== undefined && tokens.includes(holder.token)) return work(false);
+    if (holder !== undefined && tokens.includes(holder.token)) return work(context, false);
     await waitUntilFree(lock, options);
   }
-  const manifest = await findManifest(project);
-  const outDir = manifest === undefined ? resolve(project.output ?? 'dist') : outDirOf(file, manifest);
+  const manifest = await findManifest(context, project);
+  const outDir =
+    manifest === undefined ? resolve(context.cwd, project.output ?? 'dist') : outDirOf(file, manifest);
   const lock = await waitForLock(execLockFile(lockFile(file, outDir)), 'command', options);
-  process.env[inherited] = [...tokens, lock.token].join(' ');
+  const env = { ...context.env, [inherited]: [...tokens, lock.token].join(' ') };
   try {
-    return await work(hasWaited);
+    return await work({ ...context, env }, hasWaited);
   } finally {
-    process.env[inherited] = tokens.join(' ');
     lock.release();
   }
 }
 
 /** Runs work that holds a lock, as soon as it is free. */
 export async function whileLocked<T>(
+  context: CliContext,
   file: string,
   work: () => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  const lock = await waitForLock(file, 'refresh', waiting(signal));
+  const lock = await waitForLock(file, 'refresh', waiting(context, signal));
   try {
     return await work();
   } finally {
@@ -67,13 +69,17 @@ export async function whileLocked<T>(
 }
 
 /** How a command waits for a lock: it says once for whom. */
-export function waiting(signal: AbortSignal | undefined, onWait = (_holder: LockHolder) => {}): WaitOptions {
+export function waiting(
+  { terminal, clock }: CliContext,
+  signal: AbortSignal | undefined,
+  onWait = (_holder: LockHolder) => {},
+): WaitOptions {
   return {
     onWait(holder) {
       onWait(holder);
-      printError(`Waiting for ${describeHolder(holder)}, to end.`);
+      terminal.printError(`Waiting for ${describeHolder(holder)}, to end.`);
     },
-    clock: systemClock,
+    clock,
     signal,
   };
 }

@@ -3,7 +3,8 @@ import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { containsKnownKey } from '../client/known-keys.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
-import { print, printError } from './output.ts';
+import type { CliContext } from './context.ts';
+import { exitCodes } from './output.ts';
 import { impatience, openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
 
 /**
@@ -11,12 +12,14 @@ import { impatience, openCliFetcher, type ProjectOptions, readSettings } from '.
  * to standard error, so that the content can be piped.
  */
 export async function get(
+  context: CliContext,
   project: ProjectOptions,
   id: string,
   { params }: { params?: string },
-): Promise<void> {
+): Promise<number> {
+  const { terminal, stdout } = context;
   const request = parseRequest(id, params);
-  const fetcher = openCliFetcher(await readSettings(project), { limits: impatience });
+  const fetcher = openCliFetcher(context, await readSettings(context, project), { limits: impatience });
   try {
     const start = performance.now();
     const snippet = await fetcher.get({ request, asHtml: true });
@@ -31,11 +34,12 @@ export async function get(
       formatBytes(Buffer.byteLength(content)),
       count(fetcher.counts.requests, 'request'),
     ];
-    printError(facts.join(' · '));
-    for (const warning of warnings) printError(warning);
-    if (process.stdout.isTTY) print(html);
+    terminal.printError(facts.join(' · '));
+    for (const warning of warnings) terminal.printError(warning);
+    if (stdout.isTTY) terminal.print(html);
     // Byte for byte: it may be a file or another program that reads it.
-    else process.stdout.write(html);
+    else stdout.write(html);
+    return exitCodes.ok;
   } finally {
     await fetcher.close();
   }

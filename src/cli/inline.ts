@@ -8,7 +8,8 @@ import { readOptions } from '../settings/config-file.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
-import { print, printError } from './output.ts';
+import type { CliContext } from './context.ts';
+import { exitCodes } from './output.ts';
 import { environmentFilesOf, type ProjectOptions, recordedEnvironment, requireFolder } from './project.ts';
 
 /** The options that are also flags. */
@@ -36,17 +37,23 @@ export function checkFlags(flags: InlineFlags, refuse: (message: string) => void
 
 /** `astro-snippets inline`: inlines snippets into a folder of files that any generator has written. */
 export async function inline(
+  context: CliContext,
   { manifest, output }: ProjectOptions,
   folder: string,
   flags: InlineFlags,
-): Promise<void> {
-  const root = process.cwd();
-  const from = resolve(folder);
-  const to = resolve(output ?? folder);
-  await requireFolder(folder, 'The folder', 'Run the generator first, and pass the folder that it writes.');
-  const file = manifest === undefined ? manifestOf(root, to) : resolve(manifest);
+): Promise<number> {
+  const { cwd: root, terminal } = context;
+  const from = resolve(root, folder);
+  const to = resolve(root, output ?? folder);
+  await requireFolder(
+    context,
+    folder,
+    'The folder',
+    'Run the generator first, and pass the folder that it writes.',
+  );
+  const file = manifest === undefined ? manifestOf(root, to) : resolve(root, manifest);
   const { manifest: last } = await readManifest(lastRecordFile(file));
-  const environment = await readEnvironment(environmentFilesOf(last));
+  const environment = await readEnvironment(environmentFilesOf(context, last), context);
   const apiKey = environment[variables.apiKey] || undefined;
   const options = await readOptions({ directory: root, flags, apiKey });
   refuseAstroOptions(options);
@@ -58,8 +65,12 @@ export async function inline(
   });
   // First, since the lock and the cache stay after a failure too.
   if (manifest === undefined) await keepOutOfGit(dirname(file));
-  const logger = { info: print, warn: printError };
+  const logger = {
+    info: (line: string) => terminal.print(line),
+    warn: (line: string) => terminal.printError(line),
+  };
   await inlineFolder({
+    cwd: root,
     from,
     to,
     manifest: file,
@@ -68,6 +79,7 @@ export async function inline(
     isAstro: usesAstro(root),
     logger,
   });
+  return exitCodes.ok;
 }
 
 /**

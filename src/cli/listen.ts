@@ -4,6 +4,7 @@ import type { Clock } from '../client/clock.ts';
 import { protectKey } from '../client/known-keys.ts';
 import { userError } from '../failures/user-error.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
+import type { CliContext } from './context.ts';
 import { isLoopback, type ListenAddress } from './listen-address.ts';
 import {
   judgeBody,
@@ -21,8 +22,8 @@ import {
  *
  * @throws AstroError if there is none, or one of no use. It is not shown.
  */
-export async function readWebhookKey(files: EnvironmentFiles): Promise<Buffer> {
-  const { [variables.webhookSecret]: secret } = await readEnvironment(files);
+export async function readWebhookKey(context: CliContext, files: EnvironmentFiles): Promise<Buffer> {
+  const { [variables.webhookSecret]: secret } = await readEnvironment(files, context);
   const key = signingKey(secret);
   if (typeof key === 'string') throw userError('webhook-secret', `${variables.webhookSecret} ${key}.`);
   // With or without the prefix.

@@ -6,8 +6,19 @@ const flaw = nodeFlaw();
 if (flaw === undefined) {
   // Compiled code is cached between runs: a poll that starts a process each time would do little but compile.
   module.enableCompileCache?.();
-  const { runProgram } = await import('./program.ts');
-  await runProgram();
+  const [{ runCli }, { systemClock }] = await Promise.all([
+    import('./run-cli.ts'),
+    import('../client/clock.ts'),
+  ]);
+  process.exitCode = await runCli(process.argv.slice(2), {
+    cwd: process.cwd(),
+    env: process.env,
+    stdin: 'inherit',
+    stdout: process.stdout,
+    stderr: process.stderr,
+    clock: systemClock,
+    signals: process,
+  });
 } else {
   process.stderr.write(`${flaw}\n`);
   process.exitCode = 1;

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../settings/duration.ts';
-import type { ErrorOutput } from './cli-output.ts';
-import { explain } from './explain.ts';
+import type { CliContext } from './context.ts';
 import { type ListenAddress, parseListenAddress } from './listen-address.ts';
-import { exitCodes, exitStatusHelp, printError, printJson } from './output.ts';
+import { exitCodes, exitStatusHelp } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -14,136 +13,178 @@ const afterHelp =
 const listsHelp =
   'Commands find what has changed in the lists that ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS name.';
 
+/** What became of a command line. */
+interface ProgramRun {
+  /** The command that was named. */
+  command?: Command;
+  exitStatus: number;
+}
+
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 /** The command line. The reference in the docs is made from it. */
-export const program: Command = new Command('astro-snippets')
-  .description(
-    'Lists the snippets of a built site, checks which have changed, and updates the site. Inlines snippets into the output of any generator.',
-  )
-  .version(version)
-  .option('--manifest <file>', "the manifest of the last build, if it is not in Astro's default cacheDir")
-  .option('--output <folder>', 'the built site, if it was moved after the build; for inline, where to write')
-  .showHelpAfterError()
-  .showSuggestionAfterError()
-  // Throws where commander would exit with 1, which is the status of a check that failed.
-  .exitOverride()
-  .hook('preSubcommand', (_program, command) => {
-    running = command;
-  });
-/** The command that was named. */
-let running: Command | undefined;
+export function createProgram(context: CliContext): { program: Command; run: ProgramRun } {
+  const { stdout, stderr } = context;
+  const run: ProgramRun = { exitStatus: exitCodes.ok };
+  const program = new Command('astro-snippets')
+    .description(
+      'Lists the snippets of a built site, checks which have changed, and updates the site. Inlines snippets into the output of any generator.',
+    )
+    .version(version)
+    .option('--manifest <file>', "the manifest of the last build, if it is not in Astro's default cacheDir")
+    .option(
+      '--output <folder>',
+      'the built site, if it was moved after the build; for inline, where to write',
+    )
+    .showHelpAfterError()
+    .showSuggestionAfterError()
+    // Throws where commander would exit with 1, which is the status of a check that failed.
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      getOutHelpWidth: () => (stdout.isTTY ? stdout.columns : undefined) as number,
+      getErrHelpWidth: () => (stderr.isTTY ? stderr.columns : undefined) as number,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .hook('preSubcommand', (_program, command) => {
+      run.command = command;
+    });
 
-program
-  .command('inline')
-  .description(
-    'inline snippets into a folder of files that any generator has written: in place, or in a copy with --output',
-  )
-  .argument('<folder>', 'the folder that the generator has written')
-  .option('--render-base-url <url>', 'base URL of variant B (render)')
-  .option('--retrieve-base-url <url>', 'base URL of variant A (retrieve)')
-  .option('--concurrency <number>', 'requests made at the same time', Number)
-  .option('--timeout <duration>', 'how long fetching all snippets may take')
-  .option('--exclude <pattern...>', 'files whose embeds are examples, and stay: glob patterns')
-  .addOption(
-    new Option('--scripts <rule>', 'what to do with scripts in snippets').choices([
-      'allow',
-      'strip',
-      'error',
-    ]),
-  )
-  .option('--strict', 'fail on HTML that would swallow the rest of a page')
-  .option(
-    '--stale-if-error <duration>',
-    'how long the last good content may replace one that is not available',
-  )
-  .option('--offline', 'use the cache alone')
-  .addHelpText('after', exitStatusHelp('inline'))
-  .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
-  .action(async (folder, options, command: Command) => {
-    const { checkFlags, inline } = await import('./inline.ts');
-    checkFlags(options, (message) => command.error(message));
-    await inline(program.opts(), folder, options);
-  });
+  program
+    .command('inline')
+    .description(
+      'inline snippets into a folder of files that any generator has written: in place, or in a copy with --output',
+    )
+    .argument('<folder>', 'the folder that the generator has written')
+    .option('--render-base-url <url>', 'base URL of variant B (render)')
+    .option('--retrieve-base-url <url>', 'base URL of variant A (retrieve)')
+    .option('--concurrency <number>', 'requests made at the same time', Number)
+    .option('--timeout <duration>', 'how long fetching all snippets may take')
+    .option('--exclude <pattern...>', 'files whose embeds are examples, and stay: glob patterns')
+    .addOption(
+      new Option('--scripts <rule>', 'what to do with scripts in snippets').choices([
+        'allow',
+        'strip',
+        'error',
+      ]),
+    )
+    .option('--strict', 'fail on HTML that would swallow the rest of a page')
+    .option(
+      '--stale-if-error <duration>',
+      'how long the last good content may replace one that is not available',
+    )
+    .option('--offline', 'use the cache alone')
+    .addHelpText('after', exitStatusHelp('inline'))
+    .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
+    .action(async (folder, options, command: Command) => {
+      const { checkFlags, inline } = await import('./inline.ts');
+      checkFlags(options, (message) => command.error(message));
+      run.exitStatus = await inline(context, program.opts(), folder, options);
+    });
 
-program
-  .command('list')
-  .description('list the snippets and the pages they are on; works offline')
-  .option('--json', 'print JSON')
-  .addHelpText('after', exitStatusHelp('list'))
-  .action(async (options) => (await import('./list.ts')).list(program.opts(), options));
+  program
+    .command('list')
+    .description('list the snippets and the pages they are on; works offline')
+    .option('--json', 'print JSON')
+    .addHelpText('after', exitStatusHelp('list'))
+    .action(async (options) => {
+      const { list } = await import('./list.ts');
+      run.exitStatus = await list(context, program.opts(), options);
+    });
 
-program
-  .command('check')
-  .description('check which snippets have changed since the build')
-  .option('--json', 'print JSON')
-  .addOption(
-    commandOption('--exec <command>', 'run when something changed or there is no usable record of a build'),
-  )
-  .addHelpText('after', exitStatusHelp('check'))
-  .addHelpText('after', 'With --exec, the status of the command takes the place of 10 and 3.')
-  .addHelpText('after', listsHelp)
-  .action(async (options) => (await import('./check.ts')).check(program.opts(), options));
+  program
+    .command('check')
+    .description('check which snippets have changed since the build')
+    .option('--json', 'print JSON')
+    .addOption(
+      commandOption('--exec <command>', 'run when something changed or there is no usable record of a build'),
+    )
+    .addHelpText('after', exitStatusHelp('check'))
+    .addHelpText('after', 'With --exec, the status of the command takes the place of 10 and 3.')
+    .addHelpText('after', listsHelp)
+    .action(async (options) => {
+      const { check } = await import('./check.ts');
+      run.exitStatus = await check(context, program.opts(), options);
+    });
 
-program
-  .command('refresh')
-  .description('write changed snippets into the pages that show them, without a build')
-  .option('--dry-run', 'show what would change without writing')
-  .option('--json', 'print JSON')
-  .option('--skip-modified', 'skip pages that were changed after the build')
-  .addOption(commandOption('--after <command>', afterHelp))
-  .addHelpText('after', exitStatusHelp('refresh'))
-  .addHelpText('after', listsHelp)
-  .action(async (options) => (await import('./refresh.ts')).refresh(program.opts(), options));
+  program
+    .command('refresh')
+    .description('write changed snippets into the pages that show them, without a build')
+    .option('--dry-run', 'show what would change without writing')
+    .option('--json', 'print JSON')
+    .option('--skip-modified', 'skip pages that were changed after the build')
+    .addOption(commandOption('--after <command>', afterHelp))
+    .addHelpText('after', exitStatusHelp('refresh'))
+    .addHelpText('after', listsHelp)
+    .action(async (options) => {
+      const { refresh } = await import('./refresh.ts');
+      run.exitStatus = await refresh(context, program.opts(), options);
+    });
 
-program
-  .command('watch')
-  .description('check regularly, refresh when a snippet was published, and run a command')
-  .addOption(
-    new Option(
-      '--every <duration>',
-      'how often to check, varied by 10% (default: 30s; with --listen, 5m)',
-    ).argParser(parseInterval),
-  )
-  .addOption(
-    new Option(
-      '--listen <host:port>',
-      'also check when a signed call arrives, such as 127.0.0.1:8787; the secret is SNIPPETS_WEBHOOK_SECRET',
-    ).argParser(parseListen),
-  )
-  .addOption(commandOption('--build <command>', 'build command, run where a refresh is not enough'))
-  .addOption(commandOption('--exec <command>', 'deploy command, run once for each set of changes'))
-  .option('--skip-modified', 'skip pages that were changed after the build')
-  .addOption(commandOption('--after <command>', afterHelp))
-  .option('--json', 'print events as JSON, one a line')
-  .addHelpText('after', exitStatusHelp('watch'))
-  .addHelpText('after', listsHelp)
-  .action(async (options) => (await import('./watch.ts')).watch(program.opts(), options));
+  program
+    .command('watch')
+    .description('check regularly, refresh when a snippet was published, and run a command')
+    .addOption(
+      new Option(
+        '--every <duration>',
+        'how often to check, varied by 10% (default: 30s; with --listen, 5m)',
+      ).argParser(parseInterval),
+    )
+    .addOption(
+      new Option(
+        '--listen <host:port>',
+        'also check when a signed call arrives, such as 127.0.0.1:8787; the secret is SNIPPETS_WEBHOOK_SECRET',
+      ).argParser(parseListen),
+    )
+    .addOption(commandOption('--build <command>', 'build command, run where a refresh is not enough'))
+    .addOption(commandOption('--exec <command>', 'deploy command, run once for each set of changes'))
+    .option('--skip-modified', 'skip pages that were changed after the build')
+    .addOption(commandOption('--after <command>', afterHelp))
+    .option('--json', 'print events as JSON, one a line')
+    .addHelpText('after', exitStatusHelp('watch'))
+    .addHelpText('after', listsHelp)
+    .action(async (options) => {
+      const { watch } = await import('./watch.ts');
+      run.exitStatus = await watch(context, program.opts(), options);
+    });
 
-program
-  .command('report')
-  .description(
-    'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
-  )
-  .option('--to <file>', 'the file to write', 'snippets-report.html')
-  .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
-  .addHelpText('after', exitStatusHelp('report'))
-  .action(async (options) => (await import('./report/report.ts')).report(program.opts(), options));
+  program
+    .command('report')
+    .description(
+      'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
+    )
+    .option('--to <file>', 'the file to write', 'snippets-report.html')
+    .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
+    .addHelpText('after', exitStatusHelp('report'))
+    .action(async (options) => {
+      const { report } = await import('./report/report.ts');
+      run.exitStatus = await report(context, program.opts(), options);
+    });
 
-program
-  .command('doctor')
-  .description('check the setup: environment, URLs, certificate, key, each variant')
-  .argument('[id]', 'a snippet to fetch; by default one of the last build')
-  .option('--json', 'print JSON')
-  .addHelpText('after', exitStatusHelp('doctor'))
-  .action(async (id, options) => (await import('./doctor/doctor.ts')).doctor(program.opts(), id, options));
+  program
+    .command('doctor')
+    .description('check the setup: environment, URLs, certificate, key, each variant')
+    .argument('[id]', 'a snippet to fetch; by default one of the last build')
+    .option('--json', 'print JSON')
+    .addHelpText('after', exitStatusHelp('doctor'))
+    .action(async (id, options) => {
+      const { doctor } = await import('./doctor/doctor.ts');
+      run.exitStatus = await doctor(context, program.opts(), id, options);
+    });
 
-program
-  .command('get')
-  .description('get one snippet as a build would')
-  .argument('<id>', "the snippet's id")
-  .option('--params <json>', 'variables for the snippet: one JSON object')
-  .addHelpText('after', exitStatusHelp('get'))
-  .action(async (id, options) => (await import('./get.ts')).get(program.opts(), id, options));
+  program
+    .command('get')
+    .description('get one snippet as a build would')
+    .argument('<id>', "the snippet's id")
+    .option('--params <json>', 'variables for the snippet: one JSON object')
+    .addHelpText('after', exitStatusHelp('get'))
+    .action(async (id, options) => {
+      const { get } = await import('./get.ts');
+      run.exitStatus = await get(context, program.opts(), id, options);
+    });
+  return { program, run };
+}
 
 function parseInterval(text: string): number {
   const milliseconds = parseDuration(text);
@@ -167,29 +208,4 @@ function commandOption(flags: string, description: string): Option {
     if (command.trim() === '') throw new InvalidArgumentError('Expected a command.');
     return command;
   });
-}
-
-/** Runs the command that the arguments of the process name, and sets the exit status. */
-export async function runProgram(): Promise<void> {
-  try {
-    process.exitCode = await program.parseAsync().then(() => process.exitCode ?? exitCodes.ok);
-  } catch (error) {
-    // Commander has printed its own errors already, and help and the version are none.
-    if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-      if (error.exitCode !== 0) printJsonError({ code: 'usage', message: error.message }, exitCodes.usage);
-    } else {
-      const { message, hint, exitCode, error: explained } = explain(error);
-      printError(hint === undefined ? message : `${message}\n\n${hint}`);
-      printJsonError(explained, exitCode);
-      process.exitCode = exitCode;
-    }
-  }
-}
-
-/** Prints an error for scripts, if the command was asked for JSON. */
-function printJsonError(error: ErrorOutput['error'], exitStatus: number): void {
-  const isAsked = running?.options.some(({ long }) => long === '--json') && process.argv.includes('--json');
-  if (running === undefined || !isAsked) return;
-  printJson({ command: running.name() as ErrorOutput['command'], exitStatus, error });
 }

@@ -1,5 +1,5 @@
 import { type Progress, type ProgressPace, paced } from '../progress.ts';
-import { printError, showStatus } from './output.ts';
+import type { CliContext } from './context.ts';
 
 /** On a terminal, one line is rewritten; anywhere else, a line is added. */
 const paces = {
@@ -7,13 +7,13 @@ const paces = {
   lines: { first: 10_000, every: 10_000 },
 } as const satisfies Record<string, ProgressPace>;
 
-/**
- * Says on standard error how far a command is, if that takes long; nothing with `--json`.
- *
- * @param now in milliseconds.
- */
-export function openProgress({ json = false, now }: { json?: boolean; now?: () => number } = {}): Progress {
+/** Says on standard error how far a command is, if that takes long; nothing with `--json`. */
+export function openProgress(
+  { terminal, clock }: Pick<CliContext, 'terminal' | 'clock'>,
+  { json = false } = {},
+): Progress {
   if (json) return () => {};
-  const isTerminal = process.stderr.isTTY && process.env['TERM'] !== 'dumb';
-  return isTerminal ? paced(paces.terminal, showStatus, now) : paced(paces.lines, printError, now);
+  return terminal.canShowStatus
+    ? paced(paces.terminal, (line) => terminal.showStatus(line), clock.now)
+    : paced(paces.lines, (line) => terminal.printError(line), clock.now);
 }

@@ -26,8 +26,11 @@ import { type EnvironmentFiles, readEnvironment, variables } from '../settings/e
 import { parseOptions } from '../settings/options.ts';
 import { answerFolderIn, imageFolderIn, resolveSettings, type Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { printError } from './output.ts';
+import type { CliContext } from './context.ts';
 import { recordedImages } from './recorded-images.ts';
+
+/** The folder that a project is in. */
+type CliFolder = Pick<CliContext, 'cwd'>;
 
 export interface ProjectOptions {
   /** The path of the manifest, if it is not in Astro's default cache directory. */
@@ -47,23 +50,24 @@ export interface Project {
 }
 
 /**
- * Opens the project in the current folder.
+ * Opens the project.
  *
  * @param options.writes whether it is going to be written to.
  * @throws AstroError if it was not built yet, or by another version; if the output folder that is passed does not exist,
  * or is to be written to and is a copy of another one, which the record would then not describe any more.
  */
 export async function openProject(
+  context: CliFolder,
   options: ProjectOptions,
   { writes = false }: Pick<ChangesOptions, 'writes'> = {},
 ): Promise<Project> {
   const { output } = options;
-  const file = await manifestPath(options);
+  const file = await manifestPath(context, options);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
-  if (output !== undefined) await requireFolder(output, 'The output folder');
-  if (output !== undefined && writes) await refuseCopy(resolve(output), outputOf(file, found));
-  const moved = output === undefined ? found : withOutput(file, found, output);
+  if (output !== undefined) await requireFolder(context, output, 'The output folder');
+  if (output !== undefined && writes) await refuseCopy(context, output, outputOf(file, found));
+  const moved = output === undefined ? found : withOutput(file, found, resolve(context.cwd, output));
   return {
     file,
     manifest: await recover(file, moved),
@@ -73,15 +77,15 @@ export async function openProject(
 }
 
 /** @param built the folder that the record is about. */
-async function refuseCopy(output: string, built: string): Promise<void> {
+async function refuseCopy({ cwd }: CliFolder, output: string, built: string): Promise<void> {
   const [there, still] = await Promise.all(
-    [output, built].map((folder) => realpath(folder).catch(() => undefined)),
+    [resolve(cwd, output), built].map((folder) => realpath(folder).catch(() => undefined)),
   );
   // A server build writes pages into a folder of the output that is passed.
   if (there === undefined || still === undefined || contains(there, still)) return;
   throw userError(
     'unusable-output',
-    `${cleanText(shownPath(output))} was not moved: ${cleanText(shownPath(built))}, which was built, is still there.`,
+    `${cleanText(shownPath(cwd, resolve(cwd, output)))} was not moved: ${cleanText(shownPath(cwd, built))}, which was built, is still there.`,
     'One record is about one folder. Run the command without --output and copy the folder again, or remove the one that was built, or build with --outDir, which makes another record.',
   );
 }
@@ -90,7 +94,7 @@ async function refuseCopy(output: string, built: string): Promise<void> {
 function withOutput(file: string, manifest: Manifest, output: string): Manifest {
   return {
     ...manifest,
-    output: outputFrom(file, resolve(output)),
+    output: outputFrom(file, output),
     outDir: manifest.outDir ?? manifest.output,
   };
 }
@@ -103,23 +107,26 @@ function describeFlaw(flaw: ManifestFlaw, file: string): [message: string, hint?
 }
 
 /**
- * The settings of the project in the current folder. The Astro config is not loaded: the manifest has what the last
+ * The settings of the project. The Astro config is not loaded: the manifest has what the last
  * build knew about the service, and the mode in which it read the environment. The key comes from the environment alone.
  * Base URLs that were options stay as they were. The environment overrides the others, so that a service that has moved
  * can be reached without a build.
  *
  * @throws AstroError for a malformed key or URL.
  */
-export async function readSettings(options: ProjectOptions): Promise<Settings> {
-  return settingsFor(await findManifest(options));
+export async function readSettings(context: CliContext, options: ProjectOptions): Promise<Settings> {
+  return settingsFor(context, await findManifest(context, options));
 }
 
-/** The manifest of the project in the current folder; `undefined` if it was not built yet. */
-export async function findManifest(options: ProjectOptions): Promise<Manifest | undefined> {
-  return (await readManifest(await manifestPath(options))).manifest;
+/** The manifest of the project; `undefined` if it was not built yet. */
+export async function findManifest(
+  context: CliFolder,
+  options: ProjectOptions,
+): Promise<Manifest | undefined> {
+  return (await readManifest(await manifestPath(context, options))).manifest;
 }
 
-async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
+async function settingsFor(context: CliContext, manifest: Manifest | undefined): Promise<Settings> {
   const {
     renderBaseUrl,
     retrieveBaseUrl,
@@ -134,7 +141,7 @@ async function settingsFor(manifest: Manifest | undefined): Promise<Settings> {
   const settings = resolveSettings(parseOptions({ ...more, ...options, scripts, strict, classes }), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
-    ...(await readEnvironment(environmentFilesOf(manifest))),
+    ...(await readEnvironment(environmentFilesOf(context, manifest), context)),
   });
   // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
   if (sanitizes)
@@ -147,14 +154,15 @@ export function recordedEnvironment(manifest: Manifest | undefined): RecordedEnv
   return manifest?.settings.environment ?? { mode: 'production' };
 }
 
-/** The same in the current folder. */
-export function environmentFilesOf(manifest: Manifest | undefined): EnvironmentFiles {
+/** The same, where the project is. */
+export function environmentFilesOf({ cwd }: CliFolder, manifest: Manifest | undefined): EnvironmentFiles {
   const { mode, directory = '' } = recordedEnvironment(manifest);
-  return { mode, directory: directory !== false && resolve(directory) };
+  return { mode, directory: directory !== false && resolve(cwd, directory) };
 }
 
 /** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
 export function openCliFetcher(
+  { terminal }: CliContext,
   settings: Settings,
   {
     limits,
@@ -165,7 +173,7 @@ export function openCliFetcher(
   return new SnippetFetcher(settings, {
     recordedImages: images,
     warn: () => {},
-    notify: printError,
+    notify: (line) => terminal.printError(line),
     limits,
     isWorthKeeping,
     alwaysAsk: true,
@@ -194,18 +202,19 @@ export interface OpenedChanges extends Project, Changes {
 }
 
 /**
- * Opens the project in the current folder, and fetches what has changed since it was built.
+ * Opens the project, and fetches what has changed since it was built.
  *
  * @throws AstroError as {@link openProject}; if the key or the base URLs are malformed or not set; and with one report
  * if a snippet could not be fetched.
  */
 export async function openChanges(
+  context: CliContext,
   options: ProjectOptions,
   { signal, limits, progress, writes = false, caches = false }: ChangesOptions = {},
 ): Promise<OpenedChanges> {
-  const project = await openProject(options, { writes });
+  const project = await openProject(context, options, { writes });
   const { file, manifest } = project;
-  const settings = await settingsFor(manifest);
+  const settings = await settingsFor(context, manifest);
   // A sanitizer may change which images there are, and only a build has it.
   const { images } = manifest.rules.sanitizes || !writes ? {} : manifest.rules;
   // Without these folders, the build keeps no images and no answers there.
@@ -213,6 +222,7 @@ export async function openChanges(
     .map((folderIn) => folderIn(dirname(file)))
     .map((folder) => (existsSync(folder) ? folder : undefined));
   const fetcher = openCliFetcher(
+    context,
     { ...settings, images, imageFolder, answerFolder: caches ? answerFolder : undefined },
     {
       limits,
@@ -243,15 +253,20 @@ function contentsChangedSince(manifest: Manifest): NonNullable<FetcherOptions['i
  * @param name what it is called in a sentence.
  * @throws AstroError if it is not a folder.
  */
-export async function requireFolder(folder: string, name: string, hint?: string): Promise<void> {
-  const stats = await statOf(folder);
+export async function requireFolder(
+  { cwd }: CliFolder,
+  folder: string,
+  name: string,
+  hint?: string,
+): Promise<void> {
+  const stats = await statOf(resolve(cwd, folder));
   if (stats?.isDirectory()) return;
   const problem = stats === undefined ? 'does not exist' : 'is not a folder';
   throw userError('missing-output', `${name} ${cleanText(folder)} ${problem}.`, hint);
 }
 
 function statOf(output: string): Promise<Stats | undefined> {
-  return stat(resolve(output)).catch(() => undefined);
+  return stat(output).catch(() => undefined);
 }
 
 /**
@@ -259,16 +274,18 @@ function statOf(output: string): Promise<Stats | undefined> {
  * it is that of `dist`; in a project without such a folder, the only one there is. An output that was moved has the
  * record that most of its pages are from.
  */
-export async function manifestPath({ manifest, output }: ProjectOptions): Promise<string> {
-  if (manifest !== undefined) return resolve(manifest);
-  const root = process.cwd();
-  const outDir = resolve(output ?? 'dist');
+export async function manifestPath(
+  { cwd: root }: CliFolder,
+  { manifest, output }: ProjectOptions,
+): Promise<string> {
+  if (manifest !== undefined) return resolve(root, manifest);
+  const outDir = resolve(root, output ?? 'dist');
   const own = manifestOf(root, outDir);
   const records = listManifests(root);
   // While `dist` is being built, and after a build that failed, it has no record, and another one would be misleading.
   if (output === undefined && (records.includes(own) || existsSync(outDir))) return own;
   // What is no folder contains no pages to compare with. With a record, that is found to be wrong usage.
-  if (output === undefined || !(await statOf(output))?.isDirectory()) {
+  if (output === undefined || !(await statOf(outDir))?.isDirectory()) {
     const [only, ...more] = records;
     return only !== undefined && more.length === 0 ? only : own;
   }

@@ -1,24 +1,25 @@
 import { count } from '../client/format.ts';
 import { type AfterResult, afterOption, commandPending } from './after-command.ts';
 import type { RefreshOutput } from './cli-output.ts';
-import { exitCodes, nameOf, print, printError, printJson, printPatch } from './output.ts';
+import { exitCodes, nameOf } from './output.ts';
 import type { RefreshOptions, RefreshResult } from './refresh.ts';
+import type { Terminal } from './terminal.ts';
 
 /**
  * Says what a refresh has done, or would do.
  *
  * @returns the exit status.
  */
-export function reportRefresh(result: RefreshResult, options: RefreshOptions): number {
+export function reportRefresh(terminal: Terminal, result: RefreshResult, options: RefreshOptions): number {
   const { toBuild, after } = result;
   const failure = after === undefined ? undefined : afterFailure(after);
   const done = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
   const exitStatus = failure === undefined ? done : exitCodes.failed;
   const next = nextStep(result, options);
-  if (options.json) printJson({ ...refreshOutput(result, options), exitStatus, nextStep: next });
-  else printRefresh(result, options);
-  if (failure !== undefined) printError(`${failure}\n${next}`);
-  else if (next !== undefined && !options.json) print(next);
+  if (options.json) terminal.printJson({ ...refreshOutput(result, options), exitStatus, nextStep: next });
+  else printRefresh(terminal, result, options);
+  if (failure !== undefined) terminal.printError(`${failure}\n${next}`);
+  else if (next !== undefined && !options.json) terminal.print(next);
   return exitStatus;
 }
 
@@ -42,14 +43,19 @@ function refreshOutput(
   };
 }
 
-function printRefresh({ written, toBuild, diffs = [], after }: RefreshResult, options: RefreshOptions): void {
+function printRefresh(
+  terminal: Terminal,
+  { written, toBuild, diffs = [], after }: RefreshResult,
+  options: RefreshOptions,
+): void {
   for (const { request, pages, patch } of diffs) {
-    print(`${nameOf(request)}, on ${count(pages.length, 'page')}`);
-    printPatch(patch);
+    terminal.print(`${nameOf(request)}, on ${count(pages.length, 'page')}`);
+    terminal.printPatch(patch);
   }
-  for (const name of written) print(`${name} ${options.dryRun ? 'would be written' : 'is up to date'}`);
-  for (const { name, reason } of toBuild) print(`${name} ${reason}`);
-  if (written.length + toBuild.length === 0 && after === undefined) print('Nothing has changed.');
+  for (const name of written)
+    terminal.print(`${name} ${options.dryRun ? 'would be written' : 'is up to date'}`);
+  for (const { name, reason } of toBuild) terminal.print(`${name} ${reason}`);
+  if (written.length + toBuild.length === 0 && after === undefined) terminal.print('Nothing has changed.');
 }
 
 function nextStep(

@@ -17,7 +17,7 @@ import { type StaleFile, settle } from '../record/side-products/pending.ts';
 import { type AfterResult, commandPending, linesOf, runAfter } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import { waiting, whileLocked } from './command-lock.ts';
-import { printError } from './output.ts';
+import type { CliContext } from './context.ts';
 import { openProgress } from './progress.ts';
 import {
   manifestPath,
@@ -71,38 +71,44 @@ export interface SiteUpdate extends RefreshResult {
 }
 
 /** `astro-snippets refresh`: updates the built site without building it again. */
-export async function refresh(project: ProjectOptions, options: RefreshOptions): Promise<void> {
-  const progress = openProgress(options);
+export async function refresh(
+  context: CliContext,
+  project: ProjectOptions,
+  options: RefreshOptions,
+): Promise<number> {
+  const progress = openProgress(context, options);
   const result = options.dryRun
-    ? await previewRefresh(project, options, progress)
-    : await updateSite(project, { ...options, progress });
-  process.exitCode = reportRefresh(result, options);
+    ? await previewRefresh(context, project, options, progress)
+    : await updateSite(context, project, { ...options, progress });
+  return reportRefresh(context.terminal, result, options);
 }
 
 /**
- * Writes what has changed since the build into the pages of the project in the current folder, and runs the command that
+ * Writes what has changed since the build into the pages of the project, and runs the command that
  * renews what was made from them. Waits while a build, or another refresh, writes to the same output, and while another
  * such command is running.
  *
  * @throws AstroError with one report if a snippet could not be fetched. Nothing was written then.
  */
 export async function updateSite(
+  context: CliContext,
   project: ProjectOptions,
   options: UpdateOptions,
   signal?: AbortSignal,
 ): Promise<SiteUpdate> {
-  const file = await manifestPath(project);
+  const file = await manifestPath(context, project);
   // A build that is running has removed the record, and writes a new one.
-  for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(signal));
+  for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(context, signal));
   const located = { ...project, manifest: file };
-  const update = () => updateRecorded(located, options, signal);
+  const update = () => updateRecorded(context, located, options, signal);
   if (options.after === undefined) return update();
   // From before the plan: what one command is renewing must not be in the plan of another refresh.
-  const { lock } = await openProject(located, { writes: true });
-  return whileLocked(commandLockFile(lock), update, signal);
+  const { lock } = await openProject(context, located, { writes: true });
+  return whileLocked(context, commandLockFile(lock), update, signal);
 }
 
 async function updateRecorded(
+  context: CliContext,
   project: ProjectOptions & { manifest: string },
   options: UpdateOptions,
   signal: AbortSignal | undefined,
@@ -111,12 +117,12 @@ async function updateRecorded(
   const { after, json = false, progress } = options;
   for (;;) {
     const record = await readRecord(file);
-    const changes = await openChanges(project, { signal, progress, writes: true, caches: true });
-    const locked = <T>(work: () => Promise<T>) => whileLocked(changes.lock, work, signal);
+    const changes = await openChanges(context, project, { signal, progress, writes: true, caches: true });
+    const locked = <T>(work: () => Promise<T>) => whileLocked(context, changes.lock, work, signal);
     const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.
       if (!isSame(record, await readRecord(file))) return undefined;
-      const { runsCommand, ...update } = await writeChanges(changes, options);
+      const { runsCommand, ...update } = await writeChanges(context, changes, options);
       return { update, record: after !== undefined && runsCommand ? await readRecord(file) : undefined };
     });
     if (done === undefined) continue;
@@ -127,7 +133,7 @@ async function updateRecorded(
     // What an earlier command that failed was about is not on record.
     const changed = changes.manifest.pending === undefined ? update.files : undefined;
     const ran = await runAfter(after, update.stale, (command) =>
-      runWithLists(command, changed, { stdout: json ? 'stderr' : 'stdout' }),
+      runWithLists(context, command, changed, { stdout: json ? 'stderr' : 'stdout' }),
     );
     if (ran.status === 0) {
       await locked(async () => {
@@ -147,6 +153,7 @@ function isSame(before: Buffer | undefined, now: Buffer | undefined): boolean {
 }
 
 async function writeChanges(
+  { cwd, terminal }: CliContext,
   changes: OpenedChanges,
   { skipModified = false, after, beforeWrite, progress }: UpdateOptions,
 ): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
@@ -154,7 +161,7 @@ async function writeChanges(
   for (const left of temporary) await rm(left, { force: true });
   const withKey: string[] = [];
   const onPage = (page: ComparedPage) => void withKey.push(...namesWithKey(changes, page));
-  const plan = await planRefresh(file, manifest, snippets, { progress, onPage });
+  const plan = await planRefresh(file, manifest, snippets, { cwd, progress, onPage });
   refuseKey(withKey);
   const { pages, toBuild, stale } = plan;
   const published = changes.hashes.join();
@@ -171,7 +178,7 @@ async function writeChanges(
   }
   let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
-    for (const warning of warnings) printError(warning);
+    for (const warning of warnings) terminal.printError(warning);
     leftAlone = await writeRefresh(file, manifest, snippets, {
       ...plan,
       hasCommand: after !== undefined,
@@ -204,11 +211,12 @@ function refusalsOf({ stale }: RefreshPlan, { pending }: Manifest): PageToBuild[
 }
 
 async function previewRefresh(
+  context: CliContext,
   project: ProjectOptions,
   { after }: RefreshOptions,
   progress: Progress,
 ): Promise<RefreshResult> {
-  const changes = await openChanges(project, { progress, writes: true });
+  const changes = await openChanges(context, project, { progress, writes: true });
   const { file, manifest, snippets } = changes;
   const { collectDiffs } = await import('../record/content-diff.ts');
   const diffs = collectDiffs(manifest);
@@ -217,7 +225,7 @@ async function previewRefresh(
     withKey.push(...namesWithKey(changes, page));
     diffs.add(page);
   };
-  const plan = await planRefresh(file, manifest, snippets, { progress, onPage });
+  const plan = await planRefresh(file, manifest, snippets, { cwd: context.cwd, progress, onPage });
   refuseKey(withKey);
   const refusals = after === undefined ? refusalsOf(plan, manifest) : [];
   return {

@@ -1,10 +1,12 @@
 import { appendFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { cleanText } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
 import type { ChangedSnippet } from '../record/changes.ts';
 import { namesOf } from '../record/manifest.ts';
 import type { PageToBuild } from '../record/refresh.ts';
-import { nameOf, printError } from './output.ts';
+import type { CliContext } from './context.ts';
+import { nameOf } from './output.ts';
 
 export interface CheckSummary {
   /** How many snippets were compared. */
@@ -14,13 +16,16 @@ export interface CheckSummary {
 }
 
 /** Under GitHub Actions, adds what a check has found to the summary of the run. A summary that fails fails no check. */
-export async function appendStepSummary(summary: CheckSummary | 'no record'): Promise<void> {
-  const file = process.env['GITHUB_STEP_SUMMARY'];
+export async function appendStepSummary(
+  { cwd, env, terminal }: Pick<CliContext, 'cwd' | 'env' | 'terminal'>,
+  summary: CheckSummary | 'no record',
+): Promise<void> {
+  const file = env['GITHUB_STEP_SUMMARY'];
   if (!file) return;
   try {
-    await appendFile(file, describeCheck(summary));
+    await appendFile(resolve(cwd, file), describeCheck(summary));
   } catch (error) {
-    printError(`The step summary could not be written: ${(error as NodeJS.ErrnoException).code}`);
+    terminal.printError(`The step summary could not be written: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { type Clock, systemClock } from '../client/clock.ts';
+import type { Clock } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/user-error.ts';
 import type { Manifest } from '../record/manifest.ts';
@@ -7,10 +7,11 @@ import type { PageToBuild } from '../record/refresh.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import type { ErrorOutput, WatchOutput } from './cli-output.ts';
 import { whileAlone } from './command-lock.ts';
+import type { CliContext, Signals } from './context.ts';
 import { explain } from './explain.ts';
 import { callableClock, listen, readWebhookKey } from './listen.ts';
 import type { ListenAddress } from './listen-address.ts';
-import { exitCodes, print, printError, printJson } from './output.ts';
+import { exitCodes } from './output.ts';
 import { buildPending, isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
 import {
   environmentFilesOf,
@@ -22,6 +23,7 @@ import {
 import { type SiteUpdate, updateSite } from './refresh.ts';
 import { afterFailure } from './refresh-output.ts';
 import type { RunCommandOptions } from './run-command.ts';
+import type { Terminal } from './terminal.ts';
 import {
   buildPause,
   idle,
@@ -52,27 +54,42 @@ const pollInterval = 30_000;
 // For calls that did not arrive.
 const pollIntervalBesideCalls = 300_000;
 
-/** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
-export async function watch(project: ProjectOptions, options: WatchOptions): Promise<void> {
+/**
+ * `astro-snippets watch`: keeps the built site up to date until it is stopped.
+ *
+ * @returns 128 + n after a signal.
+ */
+export async function watch(
+  context: CliContext,
+  project: ProjectOptions,
+  options: WatchOptions,
+): Promise<number> {
+  const { terminal } = context;
   const { build, exec, listen: address, json = false } = options;
   const { every = address === undefined ? pollInterval : pollIntervalBesideCalls } = options;
+  const found = () => findManifest(context, project);
   const key =
-    address === undefined ? undefined : await readWebhookKey(environmentFilesOf(await findManifest(project)));
-  const say = json ? printError : print;
-  const emit = json ? printEvent : () => {};
+    address === undefined
+      ? undefined
+      : await readWebhookKey(context, environmentFilesOf(context, await found()));
+  const say = (line: string) => (json ? terminal.printError(line) : terminal.print(line));
+  const emit = (event: WatchNews) => {
+    if (json) printEvent(terminal, event);
+  };
   // Standard output is for events alone.
   const stdout = json ? 'stderr' : 'stdout';
-  const recordOf = () => manifestPath(project);
+  const recordOf = () => manifestPath(context, project);
   // Whether another process has run its commands since this one has run its own.
   let othersRan = false;
   const builds = async (command: string, signal: AbortSignal) => {
-    const before = await findManifest(project);
+    const before = await found();
     return whileAlone(
+      context,
       project,
-      async (hasWaited) => {
+      async (inner, hasWaited) => {
         othersRan ||= hasWaited;
-        if (hasWaited && isNewer(await findManifest(project), before)) return undefined;
-        const run = () => buildSite(project, command, { stdout });
+        if (hasWaited && isNewer(await found(), before)) return undefined;
+        const run = () => buildSite(inner, project, command, { stdout });
         return exec === undefined ? run() : buildPending(recordOf, run);
       },
       signal,
@@ -80,13 +97,14 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
   };
   const deploy = (command: string, signal: AbortSignal) =>
     whileAlone(
+      context,
       project,
-      async (hasWaited) => {
+      async (inner, hasWaited) => {
         othersRan ||= hasWaited;
         // Theirs has succeeded then, and was told about everything that is written.
         if (othersRan && !(await isCommandPending(await recordOf()))) return exitCodes.ok;
         othersRan = false;
-        return runPendingCommand(recordOf, (changed) => runWithLists(command, changed, { stdout }));
+        return runPendingCommand(recordOf, (changed) => runWithLists(inner, command, changed, { stdout }));
       },
       signal,
     );
@@ -94,13 +112,13 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
   const beforeWrite =
     exec === undefined ? undefined : async (changed: ChangedFiles) => markPending(await recordOf(), changed);
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
-  if (build === undefined || (await findManifest(project)) !== undefined) {
-    await openProject(project, { writes: true });
+  if (build === undefined || (await found()) !== undefined) {
+    await openProject(context, project, { writes: true });
   }
   const needsDeploy = exec !== undefined && (await isCommandPending(await recordOf()));
-  const isUnfinished = (await findManifest(project))?.pending !== undefined;
-  await untilInterrupted(async (signal) => {
-    const { clock, call } = callableClock(systemClock);
+  const isUnfinished = (await found())?.pending !== undefined;
+  return untilInterrupted(context.signals, async (signal) => {
+    const { clock, call } = callableClock(context.clock);
     if (address !== undefined && key !== undefined) {
       const listener = await listen({ address, key, onCall: call, log: say });
       signal.addEventListener('abort', listener.close);
@@ -113,8 +131,8 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
       needsDeploy,
       isUnfinished,
       signal,
-      clock: systemClock,
-      update: () => updateSite(project, { ...options, beforeWrite }, signal),
+      clock: context.clock,
+      update: () => updateSite(context, project, { ...options, beforeWrite }, signal),
       build: build === undefined ? undefined : () => builds(build, signal),
       deploy: async () => (exec === undefined ? undefined : deploy(exec, signal)),
       log: (line) => {
@@ -130,16 +148,17 @@ export async function watch(project: ProjectOptions, options: WatchOptions): Pro
 
 /** @returns why it failed, as the end of a sentence; `undefined` if there is the record of a new build now. */
 async function buildSite(
+  context: CliContext,
   project: ProjectOptions,
   command: string,
   { stdout }: Pick<RunCommandOptions, 'stdout'>,
 ): Promise<string | undefined> {
-  const before = await findManifest(project);
-  const status = await runWithLists(command, undefined, { stdout });
+  const before = await findManifest(context, project);
+  const status = await runWithLists(context, command, undefined, { stdout });
   if (status !== 0) return `exited with status ${status}`;
-  const after = await findManifest(project);
+  const after = await findManifest(context, project);
   if (isNewer(after, before)) return undefined;
-  return `left no new record of a build at ${await manifestPath(project)}`;
+  return `left no new record of a build at ${await manifestPath(context, project)}`;
 }
 
 /** Whether there is the record of another build than before. */
@@ -172,8 +191,8 @@ export interface WatchedSiteOptions {
 export type WatchNews = Unsigned<WatchOutput>;
 type Unsigned<Event> = Event extends unknown ? Omit<Event, 'version' | 'command' | 'at'> : never;
 
-function printEvent(event: WatchNews): void {
-  printJson({ command: 'watch', at: new Date().toISOString(), ...event } as WatchOutput);
+function printEvent(terminal: Terminal, event: WatchNews): void {
+  terminal.printJson({ command: 'watch', at: new Date().toISOString(), ...event } as WatchOutput);
 }
 
 /**
@@ -323,19 +342,32 @@ export async function poll(
 }
 
 /**
- * Runs work that is finished before the process ends. On Ctrl-C, or when the process is asked to terminate, the work's
- * signal is aborted; when the work has ended, the process exits with the usual status.
+ * Runs work that is finished before the command ends. On Ctrl-C, or when the process is asked to terminate, the work's
+ * signal is aborted.
+ *
+ * @returns the exit status that is usual after that signal.
  */
-async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function untilInterrupted(
+  signals: Signals | undefined,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<number> {
   const controller = new AbortController();
   let received: 'SIGINT' | 'SIGTERM' | undefined;
   const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {
     received ??= signal;
     controller.abort();
   };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
-  // What the work has opened is closed even if it fails.
-  await work(controller.signal).finally(() => controller.abort());
-  if (received !== undefined) process.exit(128 + constants.signals[received]);
+  const onInt = () => interrupt('SIGINT');
+  const onTerm = () => interrupt('SIGTERM');
+  signals?.on('SIGINT', onInt);
+  signals?.on('SIGTERM', onTerm);
+  try {
+    await work(controller.signal);
+  } finally {
+    // What the work has opened is closed even if it fails.
+    controller.abort();
+    signals?.off('SIGINT', onInt);
+    signals?.off('SIGTERM', onTerm);
+  }
+  return received === undefined ? exitCodes.ok : 128 + constants.signals[received];
 }

@@ -36,8 +36,8 @@ export type LockHolder = z.infer<typeof schema>;
 /** What is known about the holder of a lock, from where it is looked at. */
 export interface Sighting {
   isSameHost: boolean;
-  /** Whether the process that holds it is this one. */
-  isOwn: boolean;
+  /** Whether it is a build of this process that holds it, or has failed and held it. */
+  isOwnBuild: boolean;
   /** Whether that very process is running. Only known on the same host. */
   isRunning: boolean;
   /** How long ago it was last heard of, in milliseconds. */
@@ -50,11 +50,11 @@ const patience = 30_000;
 const pause = 100;
 
 /**
- * Whether a lock may be taken over. A process takes its own over, because Astro has no hook for a build that failed: a
- * program that builds again after that still holds the lock of the first build.
+ * Whether a lock may be taken over. A process takes that of its own build over, because Astro has no hook for a build that
+ * failed: a program that builds again after that still holds the lock of the first build.
  */
-export function isAbandoned({ isSameHost, isOwn, isRunning, silence }: Sighting): boolean {
-  return isOwn || (isSameHost ? !isRunning : silence > patience);
+export function isAbandoned({ isSameHost, isOwnBuild, isRunning, silence }: Sighting): boolean {
+  return isOwnBuild || (isSameHost ? !isRunning : silence > patience);
 }
 
 /** A lock that this process holds. */
@@ -223,10 +223,11 @@ function readHolder(file: string): LockHolder | undefined {
 
 function sightingOf(file: string, holder: LockHolder): Sighting {
   const { pid, host, started } = thisProcess();
+  const { work } = holder;
   const isSameHost = holder.host === host;
   return {
     isSameHost,
-    isOwn: isSameHost && holder.pid === pid && holder.started === started,
+    isOwnBuild: work === 'build' && isSameHost && holder.pid === pid && holder.started === started,
     isRunning: isSameHost && isAlive(holder.pid) && startOf(holder.pid) === holder.started,
     silence: Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
   };

@@ -119,6 +119,8 @@ export function temporaryFiles(file: string, manifest: Manifest): string[] {
 }
 
 export interface PlanOptions {
+  /** Where people are: names of files begin there. By default, in the folder of the record. */
+  cwd?: string | undefined;
   progress?: Progress | undefined;
   /** Called with each page that a refresh is going to write. */
   onPage?(page: ComparedPage): void;
@@ -138,7 +140,7 @@ export async function planRefresh(
   file: string,
   manifest: Manifest,
   snippets: readonly (FetchedSnippet | undefined)[],
-  { progress = () => {}, onPage, maxKeptBytes = keptBytesDefault }: PlanOptions = {},
+  { cwd, progress = () => {}, onPage, maxKeptBytes = keptBytesDefault }: PlanOptions = {},
 ): Promise<RefreshPlan> {
   const output = outputOf(file, manifest);
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
@@ -151,7 +153,7 @@ export async function planRefresh(
   };
   const plan: RefreshPlan = { pages: [], toBuild: [], stale: [] };
   const reasonForAll = reasonForStyles(manifest, snippets);
-  const folders = siteFolders(file, manifest);
+  const folders = siteFolders(file, manifest, cwd);
   const renewing = new Map(manifest.renewing?.map((one) => [one.page, one]));
   const oldKinds = manifest.kinds.map(isOld);
   const outdated = manifest.files.filter(

@@ -20,7 +20,13 @@ export const variables = {
 /** Variables by name. */
 export type Environment = Record<string, string | undefined>;
 
-/** Where variables are, besides `process.env`. */
+/** The variables that are set, and the folder that paths in them are read from. */
+export interface EnvironmentVariables {
+  env: Environment;
+  cwd: string;
+}
+
+/** Where variables are, besides those that are set. */
 export interface EnvironmentFiles {
   /** Vite's mode: its `.env` files are read, and those that are for every mode. */
   mode: string;
@@ -49,7 +55,7 @@ export function environmentPlugin(onRead: (environment: Environment, files: Envi
     name: 'astro-snippets:environment',
     async configResolved({ mode, envDir, env }: ResolvedViteConfig): Promise<void> {
       const files: EnvironmentFiles = { mode, directory: envDir };
-      const environment = await readEnvironment(files);
+      const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
       onRead(environment, files);
       refuseExposedKey(environment[variables.apiKey], env);
     },
@@ -61,14 +67,17 @@ export function environmentPlugin(onRead: (environment: Environment, files: Envi
  *
  * @throws AstroError if there is a key file that cannot be read.
  */
-export async function readEnvironment(files: EnvironmentFiles): Promise<Environment> {
+export async function readEnvironment(
+  files: EnvironmentFiles,
+  { env, cwd }: EnvironmentVariables,
+): Promise<Environment> {
   const { directory } = files;
-  const environment = await readVariables(files);
+  const environment = await readVariables(files, env);
   const file = environment[variables.apiKeyFile];
   if (!file || environment[variables.apiKey]) return environment;
   try {
     // Editors end a file with a line break, which is not part of the key.
-    const key = (await readFile(resolve(directory || '', file), 'utf8')).replace(/\r?\n$/, '');
+    const key = (await readFile(resolve(cwd, directory || '', file), 'utf8')).replace(/\r?\n$/, '');
     return { ...environment, [variables.apiKey]: key };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -80,18 +89,19 @@ export async function readEnvironment(files: EnvironmentFiles): Promise<Environm
   }
 }
 
-async function readVariables({ mode, directory }: EnvironmentFiles): Promise<Environment> {
+async function readVariables({ mode, directory }: EnvironmentFiles, env: Environment): Promise<Environment> {
   const names = directory === false ? [] : await readdir(directory).catch(() => []);
   if (directory === false || !names.some((name) => name.startsWith('.env'))) {
-    return ownVariables(process.env);
+    return ownVariables(env);
   }
   const vite = await importVite();
-  if (vite !== undefined) return vite.loadEnv(mode, directory, prefix);
+  // Vite reads those of the process besides.
+  if (vite !== undefined) return { ...vite.loadEnv(mode, directory, prefix), ...ownVariables(env) };
   const files = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
   const texts = await Promise.all(
     files.map((name) => (names.includes(name) ? readFile(join(directory, name), 'utf8') : '')),
   );
-  return ownVariables(Object.assign({}, ...texts.map((text) => parseEnv(text)), process.env));
+  return ownVariables(Object.assign({}, ...texts.map((text) => parseEnv(text)), env));
 }
 
 function ownVariables(environment: Environment): Environment {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { program } from '../../src/cli/program.ts';
 import { errors } from '../../src/failures/errors.ts';
 import { charts, performancePage } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
+import { testProgram } from '../support/cli.ts';
 import { llmsText } from './llms.ts';
 import { outputs } from './outputs.ts';
 import { fillPage, generatedParts, pages, readPage } from './pages.ts';
@@ -47,7 +47,7 @@ test('every option, error code and command has a section of its own', () => {
   expect(headings('docs/options.md')).toEqual(expect.arrayContaining(options));
   const codes = Object.keys(errors).map((code) => `### ${code}`);
   expect(headings('docs/errors.md')).toEqual(expect.arrayContaining(codes));
-  const commands = program.commands.map((command) => `## ${command.name()}`);
+  const commands = testProgram().commands.map((command) => `## ${command.name()}`);
   expect(headings('docs/command-line.md')).toEqual(expect.arrayContaining(commands));
 });
 

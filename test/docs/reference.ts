@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import ts from 'typescript';
 import { exitCodes, exitMeanings } from '../../src/cli/output.ts';
-import { program } from '../../src/cli/program.ts';
 import { type ErrorCode, type ErrorEntry, errors } from '../../src/failures/errors.ts';
 import { variables } from '../../src/settings/environment.ts';
 import { readmeLines } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
+import { testProgram } from '../support/cli.ts';
 
+const program = testProgram();
 const root = join(import.meta.dirname, '../..');
 const optionsFile = join(root, 'src/settings/options.ts');
 

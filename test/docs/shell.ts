@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkFlags } from '../../src/cli/inline.ts';
-import { program } from '../../src/cli/program.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
+import { testProgram } from '../support/cli.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
 
@@ -92,6 +92,7 @@ async function npxFlaws([name = '', ...arguments_]: string[]): Promise<string[]>
 
 /** What the program itself says of these arguments. Nothing is run. */
 function commandLineFlaws(arguments_: readonly string[]): string[] {
+  const program = testProgram();
   const line = `astro-snippets ${arguments_.join(' ')}`;
   for (const command of program.commands) {
     command.configureOutput({ writeErr() {}, writeOut() {} });

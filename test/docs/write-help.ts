@@ -1,5 +1,6 @@
-import { program } from '../../src/cli/program.ts';
+import { testProgram } from '../support/cli.ts';
 
+const program = testProgram();
 // `npm run lint:docs`: the help of every command, for the spelling and style checks.
 for (const command of [program, ...program.commands]) {
   process.stdout.write(`${command.helpInformation()}\n`);

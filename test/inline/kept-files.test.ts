@@ -52,7 +52,16 @@ async function inline(folder: Folder, options: SnippetsOptions = {}, isAstro = f
   const settings = resolveSettings(parsed, service.environment);
   const logger = { info: log, warn: log };
   const environment = { mode: 'production' };
-  await inlineFolder({ from: to, to, manifest: recordOf(folder), settings, environment, isAstro, logger });
+  await inlineFolder({
+    cwd: folder.directory,
+    from: to,
+    to,
+    manifest: recordOf(folder),
+    settings,
+    environment,
+    isAstro,
+    logger,
+  });
   return lines;
 }
 

@@ -25,6 +25,7 @@ import {
 } from '../../src/record/output-lock.ts';
 import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
+import { testContext } from '../support/cli.ts';
 import { startCommand } from '../support/command.ts';
 import { sitesFolder } from '../support/installation.ts';
 import { holderElsewhere } from '../support/output-lock.ts';
@@ -297,23 +298,27 @@ describe('a lock may be taken over', () => {
   test.for([
     [
       'from a build of the same process that failed',
-      { isSameHost: true, isOwn: true, isRunning: true, silence: 0 },
+      { isSameHost: true, isOwnBuild: true, isRunning: true, silence: 0 },
       true,
     ],
-    ['from a process that is gone', { isSameHost: true, isOwn: false, isRunning: false, silence: 0 }, true],
+    [
+      'from a process that is gone',
+      { isSameHost: true, isOwnBuild: false, isRunning: false, silence: 0 },
+      true,
+    ],
     [
       'not from a process that runs, however silent',
-      { isSameHost: true, isOwn: false, isRunning: true, silence: 1e9 },
+      { isSameHost: true, isOwnBuild: false, isRunning: true, silence: 1e9 },
       false,
     ],
     [
       'not from another machine that was just heard of',
-      { isSameHost: false, isOwn: false, isRunning: false, silence: 29_000 },
+      { isSameHost: false, isOwnBuild: false, isRunning: false, silence: 29_000 },
       false,
     ],
     [
       'from another machine after 30 s of silence',
-      { isSameHost: false, isOwn: false, isRunning: false, silence: 31_000 },
+      { isSameHost: false, isOwnBuild: false, isRunning: false, silence: 31_000 },
       true,
     ],
   ] as const)('%s: %s', ([, sighting, expected]) => {
@@ -450,11 +455,12 @@ export default defineConfig({ cacheDir: './dist/.cache', ${options} integrations
     expect(await early.ended).toMatchObject({ exitCode: 0 });
 
     const record = { manifest: join(nested.directory, manifest) };
-    expect((await openProject(record)).lock).toBe(held);
+    const { context } = testContext(nested.directory);
+    expect((await openProject(context, record)).lock).toBe(held);
     service.put(1, '<b>two</b>');
     expect(await refresh(nested.directory).ended).toMatchObject({ exitCode: 0 });
     expect(await nested.read(page)).toContain('<b>two</b>');
-    expect((await openProject({ ...record, output: sitesFolder })).lock).toBe(held);
+    expect((await openProject(context, { ...record, output: sitesFolder })).lock).toBe(held);
     expect((await nested.list('dist/.cache')).filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 });

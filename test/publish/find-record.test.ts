@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { manifestPath } from '../../src/cli/project.ts';
 import { hashOf, type Manifest, writeManifest } from '../../src/record/manifest.ts';
 import { manifestOf } from '../../src/record/manifest-file.ts';
@@ -11,10 +11,8 @@ let folder: Folder;
 
 beforeEach(async () => {
   folder = await createFolder({});
-  vi.spyOn(process, 'cwd').mockReturnValue(folder.directory);
   return () => folder.remove();
 });
-afterEach(() => vi.restoreAllMocks());
 
 const recordOf = (output: string) => manifestOf(folder.directory, join(folder.directory, output));
 
@@ -42,14 +40,14 @@ describe('an output that is named', () => {
     await record('served', ['an equal page', ...texts('old').slice(1)]);
     await record('next', ['an equal page', ...texts('new').slice(1)]);
     await write('served', ['an equal page', ...texts('new').slice(1)]);
-    expect(await manifestPath({ output: 'served' })).toBe(recordOf('next'));
+    expect(await manifestPath({ cwd: folder.directory }, { output: 'served' })).toBe(recordOf('next'));
   });
 
   test('has its own record even if another and newer one has the same pages', async () => {
     await record('a', texts('same'), '2026-01-02T00:00:00.000Z');
     await record('served', texts('same'));
     await write('served', texts('same'));
-    expect(await manifestPath({ output: 'served' })).toBe(recordOf('served'));
+    expect(await manifestPath({ cwd: folder.directory }, { output: 'served' })).toBe(recordOf('served'));
   });
 
   test.each(['a', 'b'])(
@@ -59,7 +57,7 @@ describe('an output that is named', () => {
         await record(output, texts('same'), `2026-01-0${output === newer ? 2 : 1}T00:00:00.000Z`);
       }
       await write('moved', texts('same'));
-      expect(await manifestPath({ output: 'moved' })).toBe(recordOf(newer));
+      expect(await manifestPath({ cwd: folder.directory }, { output: 'moved' })).toBe(recordOf(newer));
     },
   );
 });
@@ -80,7 +78,7 @@ describe('without a folder named dist', () => {
     };
     await mkdir(dirname(lockOf('build')), { recursive: true });
     await writeFile(lockOf('build'), JSON.stringify(holder));
-    expect(await manifestPath({})).toBe(recordOf('build'));
+    expect(await manifestPath({ cwd: folder.directory }, {})).toBe(recordOf('build'));
   });
 
   test('the lock of a build that has ended is not taken for a record', async () => {
@@ -88,6 +86,6 @@ describe('without a folder named dist', () => {
     if (isHolder(taken)) throw new Error('The lock was held.');
     lock = taken;
     await record('site', texts('same'));
-    expect(await manifestPath({})).toBe(recordOf('site'));
+    expect(await manifestPath({ cwd: folder.directory }, {})).toBe(recordOf('site'));
   });
 });

@@ -1,54 +1,24 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-  vi,
-} from 'vitest';
-import { print, printError } from '../../src/cli/output.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openProgress } from '../../src/cli/progress.ts';
+import { type Clock, systemClock } from '../../src/client/clock.ts';
 import { readManifest } from '../../src/record/manifest.ts';
 import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
+import { testContext } from '../support/cli.ts';
 import { startCommand } from '../support/command.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 describe('the progress of a command', () => {
   let time: number;
-  let written: string[];
-
   beforeEach(() => {
     time = 0;
-    written = [];
-    const record = (name: string) => (text: string | Uint8Array) => written.push(`${name}${text}`) > 0;
-    vi.spyOn(process.stderr, 'write').mockImplementation(record(''));
-    vi.spyOn(process.stdout, 'write').mockImplementation(record('out: '));
   });
-  afterEach(() => {
-    // What a test has left on the terminal.
-    printError('');
-    vi.unstubAllEnvs();
-    vi.restoreAllMocks();
-  });
+  const clock: Clock = { ...systemClock, now: () => time };
 
-  function onTerminal(isTerminal: boolean, columns = 80) {
-    vi.stubEnv('TERM', 'xterm');
-    for (const [name, value] of Object.entries({ isTTY: isTerminal, columns })) {
-      const before = Object.getOwnPropertyDescriptor(process.stderr, name);
-      Object.defineProperty(process.stderr, name, { value, configurable: true });
-      onTestFinished(() =>
-        before === undefined
-          ? void Reflect.deleteProperty(process.stderr, name)
-          : void Object.defineProperty(process.stderr, name, before),
-      );
-    }
-  }
+  const onTerminal = (isTTY: boolean, columns = 80, TERM = 'xterm') =>
+    testContext('/site', { TERM }, { clock, stream: { isTTY, columns } });
 
   /** Calls it every 50 milliseconds, with the number of milliseconds. */
   function work(progress: ReturnType<typeof openProgress>, milliseconds: number) {
@@ -59,47 +29,47 @@ describe('the progress of a command', () => {
   }
 
   test('is a line every 10 seconds where there is no terminal', () => {
-    onTerminal(false);
-    work(openProgress({ now: () => time }), 35_000);
-    expect(written).toEqual(['10000 of 99\n', '20000 of 99\n', '30000 of 99\n']);
+    const { context, stderr } = onTerminal(false);
+    work(openProgress(context), 35_000);
+    expect(stderr()).toBe('10000 of 99\n20000 of 99\n30000 of 99\n');
   });
 
   test('is one line on a terminal, after 2 seconds, rewritten at most ten times a second', () => {
-    onTerminal(true);
-    const progress = openProgress({ now: () => time });
+    const { context, stderr } = onTerminal(true);
+    const progress = openProgress(context);
     work(progress, 1_950);
-    expect(written).toEqual([]);
+    expect(stderr()).toBe('');
     work(progress, 250);
-    expect(written).toEqual(['\r\u001b[2K2000 of 99', '\r\u001b[2K2100 of 99', '\r\u001b[2K2200 of 99']);
+    expect(stderr()).toBe('\r\u001b[2K2000 of 99\r\u001b[2K2100 of 99\r\u001b[2K2200 of 99');
   });
 
-  test.each([
-    ['standard error', printError, 'a warning\n'],
-    ['standard output', print, 'out: a warning\n'],
-  ])('is erased from a terminal before something is written to %s', (_name, write, line) => {
-    onTerminal(true);
-    work(openProgress({ now: () => time }), 2_000);
-    written.length = 0;
-    write('a warning');
-    write('a warning');
-    expect(written).toEqual(['\r\u001b[2K', line, line]);
-  });
+  test.each(['printError', 'print'] as const)(
+    'is erased from a terminal before something is written with %s',
+    (method) => {
+      const { context, output } = onTerminal(true);
+      work(openProgress(context), 2_000);
+      const before = output().length;
+      context.terminal[method]('a warning');
+      context.terminal[method]('a warning');
+      expect(output().slice(before)).toBe('\r\u001b[2Ka warning\na warning\n');
+    },
+  );
 
   test('is cut to the width of the terminal, without control characters', () => {
-    onTerminal(true, 11);
-    const progress = openProgress({ now: () => time });
+    const { context, stderr } = onTerminal(true, 11);
+    const progress = openProgress(context);
     time = 3_000;
     progress(() => 'a\u001b[31mb\nc 0123456789');
-    expect(written).toEqual(['\r\u001b[2Kab c 01234']);
+    expect(stderr()).toBe('\r\u001b[2Kab c 01234');
   });
 
   test('is not shown with --json, and as lines on a dumb terminal', () => {
-    onTerminal(true);
-    work(openProgress({ json: true, now: () => time }), 30_000);
-    expect(written).toEqual([]);
-    vi.stubEnv('TERM', 'dumb');
-    work(openProgress({ now: () => time }), 10_000);
-    expect(written).toEqual(['40000 of 99\n']);
+    const { context, output } = onTerminal(true);
+    work(openProgress(context, { json: true }), 30_000);
+    expect(output()).toBe('');
+    const dumb = onTerminal(true, 80, 'dumb');
+    work(openProgress(dumb.context), 10_000);
+    expect(dumb.stderr()).toBe('40000 of 99\n');
   });
 });
 

@@ -1,19 +1,18 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RefreshOptions, RefreshResult } from '../../src/cli/refresh.ts';
 import { reportRefresh } from '../../src/cli/refresh-output.ts';
 import type { StaleFile } from '../../src/record/side-products/pending.ts';
-
-afterEach(() => vi.restoreAllMocks());
+import { testContext } from '../support/cli.ts';
 
 function nextStepOf(result: RefreshResult, options: RefreshOptions = {}): string | undefined {
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  reportRefresh(result, { ...options, json: true });
-  return JSON.parse(String(write.mock.lastCall?.[0])).nextStep;
+  const { context, stdout } = testContext('/site');
+  reportRefresh(context.terminal, result, { ...options, json: true });
+  return JSON.parse(stdout()).nextStep;
 }
 
 const changed = { name: 'b.html', reason: 'was changed while it was refreshed' };
 const index: StaleFile = {
-  folder: { directory: '/site/dist' },
+  folder: { directory: '/site/dist', shown: 'dist' },
   name: 'pagefind',
   kind: 'search-index',
   page: 'a.html',

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Parser } from 'htmlparser2';
 import markdownIt from 'markdown-it';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { appendStepSummary, describeCheck } from '../../src/cli/step-summary.ts';
 import { toRequest } from '../../src/client/snippet-request.ts';
+import { testContext } from '../support/cli.ts';
 
 const changedOn = (...pages: string[]) => ({
   request: toRequest(42, '{"plan":"<b>pro</b> | x"}'),
@@ -77,23 +78,19 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'snippets-summary-'));
 });
 afterEach(async () => {
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
   await rm(folder, { recursive: true });
 });
 
 test('a summary is added to what the step has written before', async () => {
   const file = join(folder, 'summary.md');
-  vi.stubEnv('GITHUB_STEP_SUMMARY', file);
-  await appendStepSummary('no record');
-  await appendStepSummary('no record');
+  const { context } = testContext(folder, { GITHUB_STEP_SUMMARY: file });
+  await appendStepSummary(context, 'no record');
+  await appendStepSummary(context, 'no record');
   expect((await readFile(file, 'utf8')).match(/no usable record/g)).toHaveLength(2);
 });
 
 test('a summary that cannot be written is said, and fails nothing', async () => {
-  const said: string[] = [];
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0);
-  vi.stubEnv('GITHUB_STEP_SUMMARY', folder);
-  await appendStepSummary('no record');
-  expect(said).toEqual(['The step summary could not be written: EISDIR\n']);
+  const { context, output } = testContext(folder, { GITHUB_STEP_SUMMARY: folder });
+  await appendStepSummary(context, 'no record');
+  expect(output()).toBe('The step summary could not be written: EISDIR\n');
 });

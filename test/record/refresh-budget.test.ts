@@ -49,6 +49,7 @@ async function inlinedFolder() {
   const settings = resolveSettings(parseOptions({ ca: service.certificateAuthority }), service.environment);
   const logger = { info() {}, warn() {} };
   await inlineFolder({
+    cwd: folder.directory,
     from: to,
     to,
     manifest: file,

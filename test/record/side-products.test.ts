@@ -57,7 +57,10 @@ test('the copies of a page are its compressed files, and all of them in a copy o
     'copy/a.html': page,
     'copy/a.html.gz': 'no gzip',
   });
-  const folders = [{ directory: join(root, 'dist') }, { directory: join(root, 'copy'), copy: '../copy' }];
+  const folders = [
+    { directory: join(root, 'dist'), shown: 'dist' },
+    { directory: join(root, 'copy'), shown: 'copy', copy: '../copy' },
+  ];
   const copies = listPageCopies(folders, 'a.html');
   expect(copies.map(({ file }) => file.slice(root.length + 1))).toEqual([
     'dist/a.html.gz',
@@ -169,7 +172,7 @@ test('files that were made from a page are found, with the page, and others are 
     'other-sw.js': `[{url:"index.html",revision:"1"}]`,
     'picture.png': md5,
   });
-  const folder = { directory: root };
+  const folder = { directory: root, shown: '.' };
   const found = findDerivedFiles([folder], [{ name: 'about/index.html', before: page }]);
   expect(found).toEqual([
     { folder, name: 'deep/pagefind/pagefind-entry.json', kind: 'search-index', page: 'about/index.html' },
@@ -183,7 +186,7 @@ test('files that were made from a page are found, with the page, and others are 
 
 test('a digest, and an entry of a precache list, is found anywhere in a large file', async () => {
   const piece = 64 * 1024;
-  const find = () => findDerivedFiles([{ directory: root }], [{ name: 'x.html', before: page }]);
+  const find = () => findDerivedFiles([{ directory: root, shown: '.' }], [{ name: 'x.html', before: page }]);
   for (const text of [`"${hash('sha256', page)}"`, '{url:"x.html",revision:"one"}']) {
     for (const start of [0, piece - 20, piece - 1, piece, 3 * piece - 12, 20_000_000]) {
       const before = 'ab \n'.repeat(Math.ceil(start / 4)).slice(0, start);
@@ -201,7 +204,7 @@ test('a large file is searched for digests if it is text, and not if it is binar
   ] as const) {
     await writeFile(file, Buffer.concat([Buffer.from(beginning), Buffer.alloc(65 * 2 ** 20, ' ')]));
     await appendFile(file, hash('sha256', page));
-    const files = findDerivedFiles([{ directory: root }], [{ name: 'x.html', before: page }]);
+    const files = findDerivedFiles([{ directory: root, shown: '.' }], [{ name: 'x.html', before: page }]);
     expect(files, beginning).toHaveLength(found);
   }
 });
@@ -231,8 +234,13 @@ describe('a file is renewed', () => {
 });
 
 test('the command for search indexes removes the old ones, and copies what it makes', () => {
-  const at = (directory: string, name: string, copy?: string) =>
-    ({ folder: { directory, copy }, name, kind: 'search-index', page: 'x.html' }) as const;
+  const at = (shown: string, name: string, copy?: string) =>
+    ({
+      folder: { directory: join(root, shown), shown, copy },
+      name,
+      kind: 'search-index',
+      page: 'x.html',
+    }) as const;
   const main = at('dist', 'pagefind/pagefind-entry.json');
   expect(searchIndexCommand([main])).toBe('rm -rf dist/pagefind && pagefind --site dist');
   expect(searchIndexCommand([main, at('.vercel/output/static', main.name, '../.vercel')])).toBe(

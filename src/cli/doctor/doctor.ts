@@ -1,4 +1,5 @@
 import { formatDuration } from '../../client/format.ts';
+import { nodeVersion } from '../../client/node-version.ts';
 import type { Variant } from '../../client/service-url.ts';
 import { createRequest, parseRequest, type SnippetRequest } from '../../client/snippet-request.ts';
 import { errors } from '../../failures/errors.ts';
@@ -6,9 +7,11 @@ import { requestsOf } from '../../record/manifest.ts';
 import { variables } from '../../settings/environment.ts';
 import { hasConnection, type Settings, whyWithoutKey } from '../../settings/settings.ts';
 import type { DoctorOutput } from '../cli-output.ts';
+import type { CliContext } from '../context.ts';
 import { explain } from '../explain.ts';
-import { colored, exitCodes, nameOf, print, printJson } from '../output.ts';
+import { exitCodes, nameOf } from '../output.ts';
 import { findManifest, type ProjectOptions, readSettings } from '../project.ts';
+import type { Terminal } from '../terminal.ts';
 import { type Examination, examine, type Finding, type Probe, type Stage, stages } from './examine.ts';
 
 type Check = DoctorOutput['checks'][number];
@@ -38,36 +41,39 @@ export interface DoctorOptions {
 
 /** `astro-snippets doctor`: checks the setup, with one request to each variant, and says what to fix. */
 export async function doctor(
+  context: CliContext,
   project: ProjectOptions,
   id: string | undefined,
   { json = false }: DoctorOptions,
-): Promise<void> {
+): Promise<number> {
+  const { terminal } = context;
   const named = id === undefined ? undefined : parseRequest(id, undefined);
   const checks: Check[] = [];
-  const show = json ? () => {} : printer();
-  const settings = await checkSetup(project, named, (check) => {
+  const show = json ? () => {} : printer(terminal);
+  const settings = await checkSetup(context, project, named, (check) => {
     checks.push(check);
     show(check);
   });
   const ready = settings !== undefined && checks.every(({ outcome }) => outcome !== 'failed');
   const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
-  if (json) printJson({ command: 'doctor', exitStatus, ready, checks });
+  if (json) terminal.printJson({ command: 'doctor', exitStatus, ready, checks });
   else if (settings !== undefined) {
-    print(ready ? '\nReady to build.' : '\nNot ready to build: fix the failed checks first.');
+    terminal.print(ready ? '\nReady to build.' : '\nNot ready to build: fix the failed checks first.');
   }
-  process.exitCode = exitStatus;
+  return exitStatus;
 }
 
 /** @returns the settings, if there was enough to check the service with. */
 async function checkSetup(
+  context: CliContext,
   project: ProjectOptions,
   named: SnippetRequest | undefined,
   tell: Tell,
 ): Promise<Settings | undefined> {
-  tell({ group: 'environment', name: 'node', outcome: 'ok', message: `Node ${process.versions.node}` });
-  const settings = await checkEnvironment(project, tell);
+  tell({ group: 'environment', name: 'node', outcome: 'ok', message: `Node ${nodeVersion}` });
+  const settings = await checkEnvironment(context, project, tell);
   if (settings === undefined) return undefined;
-  const probe = await probeFor(project, named);
+  const probe = await probeFor(context, project, named);
   for (const { variant, url } of variants) {
     const isSet = settings[url] !== undefined;
     tell({
@@ -88,18 +94,22 @@ async function checkSetup(
 }
 
 /** Returns the settings, if everything that a request needs is set. */
-async function checkEnvironment(project: ProjectOptions, tell: Tell): Promise<Settings | undefined> {
+async function checkEnvironment(
+  context: CliContext,
+  project: ProjectOptions,
+  tell: Tell,
+): Promise<Settings | undefined> {
   const group = 'environment';
   let settings: Settings;
   try {
-    settings = await readSettings(project);
+    settings = await readSettings(context, project);
   } catch (error) {
     const { code, message, hint } = explain(error).error;
     tell({ group, name: 'settings', outcome: 'failed', message, error: { code, message }, hint });
     return undefined;
   }
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
-  const place = process.env[variables.apiKey] ? 'in the environment' : 'in a file';
+  const place = context.env[variables.apiKey] ? 'in the environment' : 'in a file';
   const isSet = apiKey !== undefined;
   const missing = whyWithoutKey(settings);
   tell({
@@ -122,9 +132,13 @@ async function checkEnvironment(project: ProjectOptions, tell: Tell): Promise<Se
 }
 
 /** The snippet that was named; by default one that the site shows, or else a guess, which still tells about the key. */
-async function probeFor(project: ProjectOptions, named: SnippetRequest | undefined): Promise<Probe> {
+async function probeFor(
+  context: CliContext,
+  project: ProjectOptions,
+  named: SnippetRequest | undefined,
+): Promise<Probe> {
   if (named !== undefined) return { request: named, isGuess: false };
-  const manifest = await findManifest(project);
+  const manifest = await findManifest(context, project);
   const [shown] = manifest === undefined ? [] : requestsOf(manifest);
   return shown === undefined
     ? { request: createRequest(1), isGuess: true }
@@ -195,14 +209,16 @@ function textFor(
 }
 
 /** Prints each check below the title of its group. */
-function printer(): Tell {
+function printer(terminal: Terminal): Tell {
   let last: Check['group'] | undefined;
   return ({ group, outcome, message, error, hint }) => {
-    if (group !== last) print(titles[group]);
+    if (group !== last) terminal.print(titles[group]);
     last = group;
     const mark = marks[outcome];
-    print(`  ${mark} ${message}`, (clean) => clean.replace(mark, colored(colors[outcome], mark)));
+    terminal.print(`  ${mark} ${message}`, (clean) =>
+      clean.replace(mark, terminal.colored(colors[outcome], mark)),
+    );
     const reason = error && error.message !== message ? `${error.message} [${error.code}]` : '';
-    for (const line of [reason, hint ?? '']) if (line !== '') print(`         ${line}`);
+    for (const line of [reason, hint ?? '']) if (line !== '') terminal.print(`         ${line}`);
   };
 }

@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import type { Manifest } from '../../record/manifest.ts';
 import { writeAtomically } from '../../write-atomically.ts';
 import type { ReportOutput } from '../cli-output.ts';
-import { exitCodes, print, printJson } from '../output.ts';
+import type { CliContext } from '../context.ts';
+import { exitCodes } from '../output.ts';
 import { openProject, type ProjectOptions } from '../project.ts';
 import { shownContent, shownPlaces } from '../shown-files.ts';
 import { renderReport, reportRows, totalsOf } from './render-report.ts';
@@ -13,14 +14,20 @@ import { renderReport, reportRows, totalsOf } from './render-report.ts';
  * @throws AstroError without a usable record of a build.
  */
 export async function report(
+  context: CliContext,
   project: ProjectOptions,
   { to, json = false }: { to: string; json?: boolean },
-): Promise<void> {
-  const { manifest } = await openProject(project);
-  if (json) return printJson(reportOutput(manifest));
-  const file = resolve(to);
-  await writeAtomically(file, renderReport(manifest));
-  print(file);
+): Promise<number> {
+  const { cwd, terminal } = context;
+  const { manifest } = await openProject(context, project);
+  if (json) {
+    terminal.printJson(reportOutput(manifest));
+  } else {
+    const file = resolve(cwd, to);
+    await writeAtomically(file, renderReport(manifest));
+    terminal.print(file);
+  }
+  return exitCodes.ok;
 }
 
 function reportOutput(manifest: Manifest): Omit<ReportOutput, 'version'> {

@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { fileKind } from '../../file-kinds.ts';
 import { isLargeBinary, overlaps, piecesOf } from '../../read-file.ts';
 import { digestFinder, type PageBytes } from './digests.ts';
 import { fileOfUrl, precachedUrls } from './precache.ts';
-import { type SiteFolder, shownPath } from './site-folders.ts';
+import type { SiteFolder } from './site-folders.ts';
 
 /**
  * - `search-index`: the entry file of a Pagefind index.
@@ -120,15 +120,14 @@ export function whyStale({ kind, page }: Pick<DerivedFile, 'kind' | 'page'>): st
  * @param indexes all of kind `search-index`.
  */
 export function searchIndexCommand(indexes: readonly DerivedFile[]): string {
-  const pathOf = ({ folder: { directory }, name }: DerivedFile) =>
-    quoted(shownPath(join(directory, dirname(name))));
+  const pathOf = ({ folder: { shown }, name }: DerivedFile) => quoted(posix.join(shown, dirname(name)));
   const rebuild = (index: DerivedFile): string => {
     const { folder, name } = index;
     const original = indexes.find((one) => one.folder.copy === undefined && one.name === name);
     if (folder.copy !== undefined && original !== undefined)
       return `cp -R ${pathOf(original)} ${pathOf(index)}`;
     const where = dirname(name) === 'pagefind' ? '' : ` --output-subdir ${quoted(dirname(name))}`;
-    return `pagefind --site ${quoted(shownPath(folder.directory))}${where}`;
+    return `pagefind --site ${quoted(folder.shown)}${where}`;
   };
   return [`rm -rf ${indexes.map(pathOf).join(' ')}`, ...indexes.map(rebuild)].join(' && ');
 }

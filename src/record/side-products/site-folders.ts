@@ -1,11 +1,13 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, posix, relative, resolve, sep } from 'node:path';
 import { isWrittenSince } from '../../written-since.ts';
 import type { Manifest } from '../manifest.ts';
 
 /** A folder with the built site: the output, or a copy that an adapter made of it. */
 export interface SiteFolder {
   directory: string;
+  /** How people know it: its path from where they are, with slashes. */
+  shown: string;
   /** A copy's path, relative to the manifest's folder. */
   copy?: string | undefined;
 }
@@ -13,24 +15,32 @@ export interface SiteFolder {
 /** Where adapters put a copy of the output, relative to the project: @astrojs/vercel. */
 const copyFolders = ['.vercel/output/static'];
 
-/** The folders that a refresh has to keep up to date. A copy that does not exist any more is left out. */
-export function siteFolders(file: string, manifest: Pick<Manifest, 'output' | 'copies'>): SiteFolder[] {
-  const folderOf = (path: string) => resolve(dirname(file), path);
-  const copies = (manifest.copies ?? []).map((copy) => ({ copy, directory: folderOf(copy) }));
-  return [
-    { directory: folderOf(manifest.output) },
-    ...copies.filter(({ directory }) => existsSync(directory)),
-  ];
+/**
+ * The folders that a refresh has to keep up to date. A copy that does not exist any more is left out.
+ *
+ * @param cwd where people are; by default, in the folder of the record.
+ */
+export function siteFolders(
+  file: string,
+  manifest: Pick<Manifest, 'output' | 'copies'>,
+  cwd: string = dirname(file),
+): SiteFolder[] {
+  const folderOf = (path: string): SiteFolder => {
+    const directory = resolve(dirname(file), path);
+    return { directory, shown: shownPath(cwd, directory) };
+  };
+  const copies = (manifest.copies ?? []).map((copy) => ({ ...folderOf(copy), copy }));
+  return [folderOf(manifest.output), ...copies.filter(({ directory }) => existsSync(directory))];
 }
 
 /** How people know a file of a folder: in the output by its path there, in a copy by its path from where they are. */
-export function shownName({ copy, directory }: SiteFolder, name: string): string {
-  return copy === undefined ? name : shownPath(join(directory, name));
+export function shownName({ copy, shown }: SiteFolder, name: string): string {
+  return copy === undefined ? name : posix.join(shown, name);
 }
 
-/** A path from the current folder, with slashes. */
-export function shownPath(path: string): string {
-  return (relative(process.cwd(), path) || '.').split(sep).join('/');
+/** A path from the folder that people are in, with slashes. */
+export function shownPath(cwd: string, path: string): string {
+  return (relative(cwd, path) || '.').split(sep).join('/');
 }
 
 /**

@@ -1,0 +1,40 @@
+import type { Clock } from '../client/clock.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Where text goes: a stream of the process, or anything else that takes text. */
+export interface OutputStream {
+  write(text: string | Uint8Array): unknown;
+  /** Commands that are run write to it themselves. Without it, what they write is passed on. */
+  fd?: number;
+  isTTY?: boolean;
+  columns?: number;
+  getColorDepth?(env?: object): number;
+}
+
+type Signal = 'SIGINT' | 'SIGTERM';
+
+/** Where signals arrive, such as the process. */
+export interface Signals {
+  on(signal: Signal, listener: () => void): unknown;
+  off(signal: Signal, listener: () => void): unknown;
+}
+
+/** What a command line has of the process that runs it. Nothing else of that process is read or written to. */
+export interface CliHost {
+  /** The folder that it runs in. */
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** What commands that are run can read: nothing by default. */
+  stdin?: 'inherit' | 'ignore';
+  stdout: OutputStream;
+  stderr: OutputStream;
+  /** For what a command waits for itself. */
+  clock: Clock;
+  /** Without it, none arrives. */
+  signals?: Signals;
+}
+
+/** What every command is called with. */
+export interface CliContext extends CliHost {
+  terminal: Terminal;
+}

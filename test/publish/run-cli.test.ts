@@ -1,0 +1,117 @@
+import { realpathSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { cli, startCli } from '../support/cli.ts';
+import { createFolder, type Folder } from '../support/folder.ts';
+
+let folder: Folder;
+
+beforeEach(async () => {
+  folder = await createFolder({ 'dist/index.html': '<p>page</p>' });
+  return () => folder.remove();
+});
+afterEach(() => vi.restoreAllMocks());
+
+test('a command of this process leaves the process alone: its streams, its exit status, its signals', async () => {
+  const writes = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
+  const listeners = process.listenerCount('SIGTERM');
+  const exitCode = process.exitCode;
+  const usage = await cli(folder.directory, ['check', '--unknown']);
+  const failed = await cli(folder.directory, ['list']);
+  const help = await cli(folder.directory, ['--help']);
+  const ran = startCli(folder.directory, ['check', '--exec', 'echo from the command; exit 7']);
+  expect(process.listenerCount('SIGTERM')).toBe(listeners);
+  const { exitCode: status, stdout, stderr } = await ran.ended;
+  const written = writes.map((write) => write.mock.calls.length);
+  vi.restoreAllMocks();
+  expect(written).toEqual([0, 0]);
+  expect(process.exitCode).toBe(exitCode);
+  expect(usage).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--unknown') });
+  expect(failed).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.stringContaining('No build') });
+  expect(help).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('inline') });
+  expect({ status, stdout }).toEqual({ status: 7, stdout: 'from the command\n' });
+  expect(stderr).toContain('exited with status 7');
+});
+
+test('shows colors on a terminal that has them, unless its environment says otherwise', async () => {
+  const stream = { isTTY: true, getColorDepth: () => 8 };
+  const green = '\u001b[32mok    \u001b[39m';
+  const { stdout } = await cli(folder.directory, ['doctor'], {}, { stream });
+  expect(stdout).toContain(green);
+  const without = await cli(folder.directory, ['doctor'], { FORCE_COLOR: '0' }, { stream });
+  expect(without.stdout).not.toContain('\u001b');
+  const forced = await cli(folder.directory, ['doctor'], { FORCE_COLOR: '1' });
+  expect(forced.stdout).toContain(green);
+});
+
+describe('two at once', () => {
+  test('have their own folder, environment, streams and exit status', async () => {
+    const other = await createFolder({});
+    onTestFinished(() => other.remove());
+    const command = 'echo "$WHO"; pwd; sleep 0.2; echo "$WHO" >&2; test "$WHO" = one';
+    const both = [
+      { directory: folder.directory, who: 'one', status: 0 },
+      { directory: other.directory, who: 'two', status: 1 },
+    ];
+    const ended = await Promise.all(
+      both.map(({ directory, who }) => cli(directory, ['check', '--exec', command], { WHO: who })),
+    );
+    for (const [index, { directory, who, status }] of both.entries()) {
+      const { exitCode, stdout, stderr } = ended[index] ?? {};
+      expect({ exitCode, stdout }).toEqual({
+        exitCode: status,
+        stdout: `${who}\n${realpathSync(directory)}\n`,
+      });
+      expect(stderr).toMatch(new RegExp(`^${who}$`, 'm'));
+      expect(stderr).toContain(`${directory}/`);
+    }
+  });
+
+  test('for one output run their commands one after the other', async () => {
+    const command = 'echo begin >> log; sleep 0.3; echo end >> log; echo "$ASTRO_SNIPPETS_LOCKS"';
+    const both = await Promise.all([1, 2].map(() => cli(folder.directory, ['check', '--exec', command])));
+    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(await folder.read('log')).toBe('begin\nend\nbegin\nend\n');
+    expect(both.map(({ stderr }) => /Waiting for the command of process/.test(stderr)).sort()).toEqual([
+      false,
+      true,
+    ]);
+    // What a command has to know of the lock that it runs under is in its own environment alone.
+    const [one, two] = both.map(({ stdout }) => stdout.trim());
+    expect(one).toMatch(/^[\w-]{36}$/);
+    expect(two).toMatch(/^[\w-]{36}$/);
+    expect(one).not.toBe(two);
+    expect(process.env).not.toHaveProperty('ASTRO_SNIPPETS_LOCKS');
+  });
+});
+
+describe.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s', (signal, status) => {
+  test(`ends a watch with status ${status}, and leaves another one running`, async () => {
+    const other = await createFolder({});
+    onTestFinished(() => other.remove());
+    const start = ({ directory }: Folder) => startCli(directory, ['watch', '--build', 'exit 1']);
+    const [one, two] = [start(folder), start(other)];
+    for (const { output } of [one, two]) await expect.poll(output).toContain('exited with status 1');
+    let hasEnded = false;
+    two.ended.finally(() => {
+      hasEnded = true;
+    });
+    one.kill(signal);
+    expect((await one.ended).exitCode).toBe(status);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hasEnded).toBe(false);
+    two.kill(signal);
+    expect((await two.ended).exitCode).toBe(status);
+  });
+
+  test('waits for the command that is running', async () => {
+    const watching = startCli(folder.directory, ['watch', '--build', 'echo running; sleep 0.3; touch done']);
+    await expect.poll(watching.output).toContain('running');
+    watching.kill(signal);
+    expect((await watching.ended).exitCode).toBe(status);
+    const files = await folder.files();
+    expect('done' in files).toBe(signal === 'SIGINT');
+  });
+});

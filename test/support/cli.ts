@@ -1,0 +1,97 @@
+import { EventEmitter } from 'node:events';
+import type { Command } from 'commander';
+import type { CliContext, CliHost, OutputStream } from '../../src/cli/context.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { Terminal } from '../../src/cli/terminal.ts';
+import { type Clock, systemClock } from '../../src/client/clock.ts';
+import { cleanEnvironment } from './environment.ts';
+
+export interface CliOptions {
+  clock?: Clock;
+  /** What standard output and standard error are besides: a terminal with so many columns, for instance. */
+  stream?: Partial<OutputStream>;
+}
+
+interface Written {
+  /** What was written to standard output and standard error so far, in order. */
+  output(): string;
+  stdout(): string;
+  stderr(): string;
+}
+
+export interface RunningCli extends Written {
+  /** As if the process had received a signal. */
+  kill(signal: 'SIGINT' | 'SIGTERM'): void;
+  ended: Promise<CliResult>;
+}
+
+export interface CliResult {
+  exitCode: number;
+  /** What was written to standard output and standard error, in order. */
+  output: string;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `astro-snippets` in this process, from the source, with only this environment. */
+export function startCli(
+  folder: string,
+  arguments_: readonly string[],
+  environment: Record<string, string> = {},
+  options: CliOptions = {},
+): RunningCli {
+  const signals = new EventEmitter();
+  const { host, output, stdout, stderr } = testHost(folder, environment, options);
+  const ended = runCli(arguments_, { ...host, signals }).then((exitCode) => ({
+    exitCode,
+    output: output(),
+    stdout: stdout(),
+    stderr: stderr(),
+  }));
+  return { output, stdout, stderr, ended, kill: (signal) => void signals.emit(signal) };
+}
+
+/** The same for a command that ends by itself. */
+export function cli(...parameters: Parameters<typeof startCli>): Promise<CliResult> {
+  return startCli(...parameters).ended;
+}
+
+/** What a command of the source is called with, and what it has written. */
+export function testContext(...parameters: Parameters<typeof testHost>): Written & { context: CliContext } {
+  const { host, ...written } = testHost(...parameters);
+  return { ...written, context: { ...host, terminal: new Terminal(host) } };
+}
+
+/** The command line, to read and not to run. */
+export function testProgram(): Command {
+  return createProgram(testContext('.').context).program;
+}
+
+function testHost(
+  folder: string,
+  environment: Record<string, string> = {},
+  { clock = systemClock, stream = {} }: CliOptions = {},
+): Written & { host: CliHost } {
+  const written: { name: 'stdout' | 'stderr'; text: Uint8Array }[] = [];
+  const textOf = (...names: string[]) => {
+    const chosen = written.filter(({ name }) => names.includes(name));
+    return Buffer.concat(chosen.map(({ text }) => text)).toString();
+  };
+  const streamOf = (name: 'stdout' | 'stderr'): OutputStream => ({
+    ...stream,
+    write: (text) => written.push({ name, text: typeof text === 'string' ? Buffer.from(text) : text }),
+  });
+  return {
+    host: {
+      cwd: folder,
+      env: { ...cleanEnvironment(), ...environment },
+      stdout: streamOf('stdout'),
+      stderr: streamOf('stderr'),
+      clock,
+    },
+    output: () => textOf('stdout', 'stderr'),
+    stdout: () => textOf('stdout'),
+    stderr: () => textOf('stderr'),
+  };
+}
