@@ -221,5 +221,6 @@ test('without an API key, the error names the variable to set', async () => {
 test('without a base URL, the error names both variables', async () => {
   const { exitCode, output } = await site.build({ SNIPPETS_API_KEY: 'sk_some_key_000000' });
   expect(exitCode).toBe(1);
+  expect(output).toContain('[astro-snippets/missing-url] No base URL of the service is set.');
   expect(output).toContain('Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both');
 });

@@ -140,7 +140,9 @@ export default defineConfig({ integrations: [snippets(), adder] });`;
     });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).not.toBe(0);
-    expect(output).toContain(`Another integration wrote an embed into ${file} after snippets were inlined.`);
+    expect(output).toContain(
+      `[astro-snippets/late-embed] Another integration wrote an embed into ${file} after snippets were inlined.`,
+    );
     expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
   });
 

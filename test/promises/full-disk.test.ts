@@ -46,7 +46,9 @@ test.runIf(process.platform === 'linux')(
     const { exitCode, output } = await onSmallDisk(
       `"${process.execPath}" "${astroCommand}" build; status=$?; echo; for file in $(find dist -name '*.html' | sort); do echo "FILE $file $(wc -c < $file) $(tail -c 5 $file)"; done; exit $status`,
     );
-    expect(output).toContain('b/index.html could not be written: the disk is full (ENOSPC). It was removed.');
+    expect(output).toContain(
+      '[astro-snippets/unwritable-file] b/index.html could not be written: the disk is full (ENOSPC). It was removed.',
+    );
     expect(exitCode).toBe(1);
     const left = [...output.matchAll(/^FILE (\S+) (\d+) (.*)$/gm)].map(([, file, size, end]) => ({
       file,

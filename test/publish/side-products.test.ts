@@ -259,7 +259,7 @@ test('a build fails if compressed files were made before snippets were inlined, 
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(1);
   expect(output).toMatch(
-    /about\/index\.html\.br, about\/index\.html\.gz, about\/index\.html\.zst, index\.html\.br/,
+    /\[astro-snippets\/stale-compressed-file\] about\/index\.html\.br, about\/index\.html\.gz, about\/index\.html\.zst, index\.html\.br/,
   );
   expect(output).toContain('do not decompress to the file beside it.');
   expect(output).not.toContain('plain/index.html.');

@@ -1,0 +1,67 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { errors } from '../../src/failures/errors.ts';
+import { variables } from '../../src/settings/environment.ts';
+import { testProgram } from '../support/cli.ts';
+import { readPage } from './pages.ts';
+import { documentedOptions } from './reference.ts';
+
+// Whatever a user can set, and whatever can go wrong, is named by a test. That the test would fail without it is up to
+// the test; that there is one is seen here.
+
+const root = join(import.meta.dirname, '../..');
+const files = globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/.sites/**'] });
+const texts = files
+  .filter((file) => !/[\\/]docs[\\/]/.test(file))
+  .map((file) => readFileSync(join(root, file), 'utf8'));
+
+/** The names that no test has in this form. */
+function unnamed(names: readonly string[], form: (name: string) => RegExp): string[] {
+  return names.filter((name) => !texts.some((text) => form(name).test(text)));
+}
+
+/** As a whole word; one that may be any word, in quotes or brackets. */
+const asCode = (name: string) =>
+  name.includes('-') ? new RegExp(`(?<![\\w-])${name}(?![\\w-])`) : new RegExp(`['"\`[/]${name}['"\`\\]]`);
+
+test('a name that no test has is found', () => {
+  expect(unnamed(['not-found', `no-such-${'code'}`], asCode)).toEqual(['no-such-code']);
+});
+
+test('every error code is named by a test', () => {
+  expect(Object.keys(errors).length).toBeGreaterThan(40);
+  expect(unnamed(Object.keys(errors), asCode)).toEqual([]);
+});
+
+test('every option is set by a test', () => {
+  const options = documentedOptions().flatMap(({ name, inner }) => [name, ...inner.map((one) => one.name)]);
+  expect(options).toContain('concurrency');
+  expect(unnamed(options, (name) => new RegExp(`\\b${name}\\b['"]?[:,]|\\b${name} [}=]`))).toEqual([]);
+});
+
+test('every environment variable is set by a test', () => {
+  expect(unnamed(Object.values(variables), (name) => new RegExp(`\\b${name}\\b`))).toEqual([]);
+});
+
+test('every command and every flag is run by a test', () => {
+  const program = testProgram();
+  const commands = program.commands.map((command) => command.name());
+  expect(unnamed(commands, (name) => new RegExp(`['"\` ]${name}['"\` ]`))).toEqual([]);
+  const flags = [program, ...program.commands].flatMap(({ options }) =>
+    options.map(({ long }) => long ?? ''),
+  );
+  expect(unnamed([...new Set(flags)], (name) => new RegExp(`${name}\\b`))).toEqual([]);
+});
+
+test('every promise names a test that exists', () => {
+  const rows = readPage('docs/promises.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| promise') && !line.startsWith('| ---'));
+  expect(rows.length).toBeGreaterThan(10);
+  for (const row of rows) {
+    const tests = Array.from(row.matchAll(/\]\(\.\.\/(test\/\S+\.test\.ts)\)/g), ([, file = '']) => file);
+    expect(tests.length, row).toBeGreaterThan(0);
+    for (const file of tests) expect(files.map((name) => name.replaceAll('\\', '/'))).toContain(file);
+  }
+});
