@@ -1,6 +1,6 @@
 export type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
 export { defineSnippet, type ParamsOf, type ParamsSchema, type SnippetDefinition } from './define-snippet.ts';
-export type { Limits } from './limits.ts';
+export type { PublicLimits as Limits } from './limits.ts';
 export type { Counts, Snippet } from './service.ts';
 export type { Variant } from './service-url.ts';
 export { type RequestOptions, SnippetClient, type SnippetClientOptions } from './snippet-client.ts';

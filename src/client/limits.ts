@@ -1,47 +1,51 @@
 /**
- * How long and how much the client accepts. Times are in milliseconds, sizes in bytes.
+ * How long a client tries. Times are in milliseconds.
  *
  * The specification states no limits (section 8); these are the client's own.
  */
-export interface Limits {
+export interface PublicLimits {
   /**
-   * Requests for one snippet, both variants together, before it is given up. More, up to `mostAttempts`, if the snippets
-   * that arrive have failed so often themselves that these failures may be chance. @default 5
+   * Requests for one snippet, both variants together, before it is given up. Unless it is set, more, up to 60, if the
+   * snippets that arrive have failed so often themselves that these failures may be chance. @default 5
    */
   attempts: number;
-  /** The most requests for one snippet. @default 60, or `attempts` if that is set */
-  mostAttempts: number;
-  /** Failed attempts at variant B before variant A is asked. @default 2 */
-  renderAttempts: number;
-  /** Snippets in a row that variant A answered and variant B did not, before variant B is given up. @default 5 */
-  fallbacksInARow: number;
   /** One request, from connecting to the last byte of its body. @default 15_000 */
   attemptTimeout: number;
-  /** Opening a connection, including TLS. @default 5_000 */
-  connectTimeout: number;
-  /** Silence before the headers of an answer, or between two chunks of its body. @default 10_000 */
-  idleTimeout: number;
   /**
    * The requests for one snippet and the pauses between them. Waiting for its turn does not count, nor for a service
-   * that asks to wait (`retryAfter`) or is down (`patience`). @default 120_000
+   * that asks to wait or is down (`patience`). @default 120_000
    */
   deadline: number;
-  /** The largest body accepted. @default 2_097_152 */
-  bodyBytes: number;
-  /** The longest URL requested, in characters. @default 8_000 */
-  urlLength: number;
-  /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
-  retryAfter: number;
-  /** The base of the exponential backoff. @default 250 */
-  retryBase: number;
-  /** The longest pause between two attempts while other snippets arrive. @default 2_000 */
-  retryCap: number;
-  /** The longest pause between two attempts, or two probes, while nothing arrives. @default 8_000 */
-  outageCap: number;
-  /** Snippets that have to fail in a row, at their first attempt, before a variant counts as down. @default 5 */
-  downAfter: number;
   /** How long a variant may be down before its snippets fail. Never longer than `deadline`. @default 75_000 */
   patience: number;
+}
+
+/** How long and how much the client accepts. Times are in milliseconds, sizes in bytes. */
+export interface Limits extends PublicLimits {
+  /** The most requests for one snippet. */
+  mostAttempts: number;
+  /** Failed attempts at variant B before variant A is asked. */
+  renderAttempts: number;
+  /** Snippets in a row that variant A answered and variant B did not, before variant B is given up. */
+  fallbacksInARow: number;
+  /** Opening a connection, including TLS. */
+  connectTimeout: number;
+  /** Silence before the headers of an answer, or between two chunks of its body. */
+  idleTimeout: number;
+  /** The largest body accepted. */
+  bodyBytes: number;
+  /** The longest URL requested, in characters. */
+  urlLength: number;
+  /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. */
+  retryAfter: number;
+  /** The base of the exponential backoff. */
+  retryBase: number;
+  /** The longest pause between two attempts while other snippets arrive. */
+  retryCap: number;
+  /** The longest pause between two attempts, or two probes, while nothing arrives. */
+  outageCap: number;
+  /** Snippets that have to fail in a row, at their first attempt, before a variant counts as down. */
+  downAfter: number;
 }
 
 export const defaultLimits: Readonly<Limits> = {

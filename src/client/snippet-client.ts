@@ -1,11 +1,15 @@
 import type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
 import type { Clock } from './clock.ts';
+import type { PublicLimits } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
 import { type Counts, Service, type ServiceOptions, type Snippet } from './service.ts';
 import { SnippetError } from './snippet-error.ts';
 import { createRequest, type Params } from './snippet-request.ts';
 
-export type SnippetClientOptions = ServiceOptions;
+export interface SnippetClientOptions extends Omit<ServiceOptions, 'limits'> {
+  /** Overrides for how long to try. */
+  limits?: Partial<PublicLimits> | undefined;
+}
 
 export interface RequestOptions {
   /** Aborts the request. The promise then rejects with a SnippetError `aborted`. */
@@ -34,6 +38,7 @@ export class SnippetClient {
   constructor(options: SnippetClientOptions, clock?: Clock) {
     const flaw = nodeFlaw();
     if (flaw !== undefined) throw new SnippetError('unsupported-node', flaw);
+    checkLimits(options.limits);
     this.#service = new Service(options, clock);
   }
 
@@ -76,4 +81,18 @@ export class SnippetClient {
   async close(): Promise<void> {
     await this.#service.close();
   }
+}
+
+const limitNames: readonly string[] = [
+  'attempts',
+  'attemptTimeout',
+  'deadline',
+  'patience',
+] satisfies (keyof PublicLimits)[];
+
+function checkLimits(limits: Partial<PublicLimits> = {}): void {
+  const unknown = Object.keys(limits).find((name) => !limitNames.includes(name));
+  if (unknown === undefined) return;
+  const names = limitNames.join(', ');
+  throw new SnippetError('invalid-options', `limits.${unknown} is not a limit. There are ${names}.`);
 }

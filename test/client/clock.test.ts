@@ -6,7 +6,7 @@ import { parseRequest } from '../../src/client/snippet-request.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
 import { httpServer } from '../support/tls-server.ts';
-import { clientOf, serve } from '../support/wire.ts';
+import { limitedClientOf, serve } from '../support/wire.ts';
 
 // A timer that is set to more than 2 ** 31 - 1 ms fires after 1 ms, with a warning.
 const year = 365 * 24 * 60 * 60 * 1000;
@@ -63,7 +63,7 @@ test.for([true, false])(
       ),
     );
     const limits = { attemptTimeout: year, connectTimeout: year, idleTimeout: year, deadline: year };
-    expect(await clientOf(server, { limits }).get(42)).toMatchObject({ content: 'late' });
+    expect(await limitedClientOf(server, limits).get(42)).toMatchObject({ content: 'late' });
     expect(warnings).toEqual([]);
   },
 );

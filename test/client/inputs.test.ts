@@ -115,6 +115,15 @@ test.for([0, -1, 1.5, Number.NaN])('a concurrency of %d is rejected', (concurren
   );
 });
 
+test('a limit that is not public is rejected by name', () => {
+  const limits = { attempts: 3, bodyBytes: 100 };
+  const error = rejection(() => new SnippetClient({ apiKey, renderBaseUrl, limits }));
+  expect(error.code).toBe('invalid-options');
+  expect(error.message).toBe(
+    'limits.bodyBytes is not a limit. There are attempts, attemptTimeout, deadline, patience.',
+  );
+});
+
 test('a client without any base URL is rejected', () => {
   expect(rejection(() => new SnippetClient({ apiKey })).message).toBe(
     'Set renderBaseUrl, retrieveBaseUrl, or both.',

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { certificate, httpServer, rawServer, type TlsServer } from '../support/tls-server.ts';
-import { apiKey, clientOf, failureOf, serve } from '../support/wire.ts';
+import { apiKey, clientOf, failureOf, limitedClientOf, serve } from '../support/wire.ts';
 
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
@@ -118,7 +118,7 @@ describe('a timeout ends', () => {
   test.each(tooLate)('an answer %s', async (_what, message, answer) => {
     const server = await serve(rawServer(answer));
     const start = performance.now();
-    const error = await failureOf(clientOf(server, { limits }).get(42));
+    const error = await failureOf(limitedClientOf(server, limits).get(42));
     expect(error.message).toMatch(message);
     expect(performance.now() - start).toBeLessThan(15_000);
   });
@@ -128,7 +128,7 @@ describe('a timeout ends', () => {
     const silent = createTcpServer((socket) => void sockets.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const origin = `https://localhost:${(silent.address() as AddressInfo).port}`;
-    const error = await failureOf(clientOf({ origin }, { limits }).get(42));
+    const error = await failureOf(limitedClientOf({ origin }, limits).get(42));
     expect(error).toMatchObject({ code: 'timeout' });
     expect(error.message).toContain('no connection within 1.2 s');
     for (const socket of sockets) socket.destroy();
@@ -153,9 +153,9 @@ describe('an answer that is too long is not read to its end:', () => {
   test.each([true, false])('a body of one byte more than the limit (HTTP/2: %s)', async (http2) => {
     const body = JSON.stringify({ content: 'x'.repeat(5000) });
     const server = await serve(httpServer((_, response) => void response.end(body), { http2 }));
-    const just = await clientOf(server, { limits: { bodyBytes: body.length } }).get(42);
+    const just = await limitedClientOf(server, { bodyBytes: body.length }).get(42);
     expect(just.content).toHaveLength(5000);
-    const error = await failureOf(clientOf(server, { limits: { bodyBytes: body.length - 1 } }).get(42));
+    const error = await failureOf(limitedClientOf(server, { bodyBytes: body.length - 1 }).get(42));
     expect(error).toMatchObject({ code: 'too-large', attempts: 1 });
     expect(error.message).toContain(`longer than ${body.length - 1} bytes`);
   });
@@ -188,10 +188,10 @@ test('memory grows by less than 50 MB, whatever the service sends', async () => 
   const script = join(folder, 'ask.mts');
   await writeFile(
     script,
-    `import { SnippetClient } from ${JSON.stringify(join(import.meta.dirname, '../../src/client/index.ts'))};
+    `import { LimitedClient } from ${JSON.stringify(join(import.meta.dirname, '../support/limited-client.ts'))};
      const ask = async (origin: string) => {
        const options = { apiKey: ${JSON.stringify(apiKey)}, renderBaseUrl: origin, ca: ${JSON.stringify(certificate.ca)} };
-       const client = new SnippetClient({ ...options, limits: { attempts: 3, retryBase: 1, attemptTimeout: 60_000 } });
+       const client = new LimitedClient({ ...options, limits: { attempts: 3, retryBase: 1, attemptTimeout: 60_000 } });
        const code = await client.get(1).then(() => 'fine', (error) => error.code);
        await client.close();
        return code;

@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
-import { clientOf, failureOf, serve } from '../support/wire.ts';
+import { clientOf, failureOf, limitedClientOf, serve } from '../support/wire.ts';
 
 const content = `Grüße, <b>& more</b> 💡 ${'filler '.repeat(45)}`;
 // With white space at the end: the content is complete before the answer is.
@@ -45,7 +45,7 @@ describe('an answer that is cut off at any byte is an error:', () => {
         socket.end(answer.subarray(0, Number(id) - 1));
       }),
     );
-    const client = clientOf(server, { limits, concurrency: 10 });
+    const client = limitedClientOf(server, limits, { concurrency: 10 });
     const offsets = Array.from({ length: answer.length + 1 }, (_, offset) => offset);
     const whole = await Promise.all(
       offsets.map(async (offset) => {
@@ -68,7 +68,7 @@ describe('an answer that is cut off at any byte is an error:', () => {
         response.write(body.subarray(0, Number(id) - 1), () => response.stream.close(2));
       }),
     );
-    const client = clientOf(server, { limits });
+    const client = limitedClientOf(server, limits);
     const offsets = Array.from({ length: body.length + 1 }, (_, offset) => offset);
     await Promise.all(
       offsets.map(async (offset) => {

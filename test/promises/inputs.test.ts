@@ -9,7 +9,7 @@ import { inline } from '../../src/embed/inline.ts';
 import { scan } from '../../src/embed/scan.ts';
 import { readManifest } from '../../src/record/manifest.ts';
 import { readCacheEntry } from '../../src/snippets/cache.ts';
-import { answer, answerRequests, client, network, renderBaseUrl } from '../support/network.ts';
+import { answer, answerRequests, client, limitedClient, network, renderBaseUrl } from '../support/network.ts';
 
 answerRequests();
 
@@ -57,7 +57,7 @@ test('any id and params arrive at the service as they were passed', async () => 
       return HttpResponse.json({ content: '' });
     }),
   );
-  const ours = client({ limits: { urlLength: 1_000_000 } });
+  const ours = limitedClient({ urlLength: 1_000_000 });
   const objects = fc.dictionary(
     fc.string({ unit: 'binary' }),
     fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 }),

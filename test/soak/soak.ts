@@ -6,7 +6,8 @@ import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Command } from 'commander';
-import { SnippetClient, type SnippetClientOptions, SnippetError } from '../../src/client/index.ts';
+import { type SnippetClientOptions, SnippetError } from '../../src/client/index.ts';
+import { LimitedClient } from '../support/limited-client.ts';
 import type { ServiceState } from './faulty-service.ts';
 import { contentOf, idOf, type Kind, kindOf, promised } from './snippets.ts';
 
@@ -45,8 +46,8 @@ const urls = {
   both: { renderBaseUrl: `${origin}/b`, retrieveBaseUrl: `${origin}/a` },
 };
 
-function open(options: Partial<SnippetClientOptions>): SnippetClient {
-  return new SnippetClient({ apiKey: 'sk_soak_2b7e151628aed2a6', ca, limits, ...options });
+function open(options: Partial<SnippetClientOptions>): LimitedClient {
+  return new LimitedClient({ apiKey: 'sk_soak_2b7e151628aed2a6', ca, limits, ...options });
 }
 
 const counts = { gets: 0, arrived: 0, failed: 0, aborted: 0, requests: 0 };
@@ -60,7 +61,7 @@ function noteWrong(what: string): void {
   if (wrong <= 20) say(`Wrong: ${what}`);
 }
 
-async function get(client: SnippetClient, id: number): Promise<void> {
+async function get(client: LimitedClient, id: number): Promise<void> {
   const kind = kindOf(id);
   const signal = Math.random() < 0.03 ? AbortSignal.timeout(Math.floor(300 * Math.random())) : undefined;
   counts.gets += 1;
@@ -85,7 +86,7 @@ function chooseId(): number {
   return idOf(others[Math.floor(others.length * Math.random())] ?? 'dead', number);
 }
 
-async function round(client: SnippetClient): Promise<void> {
+async function round(client: LimitedClient): Promise<void> {
   const before = client.counts.requests;
   const ended = Promise.all(Array.from({ length: getsOfARound }, () => get(client, chooseId())));
   const timeout = new AbortController();

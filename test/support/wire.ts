@@ -1,6 +1,8 @@
 import { afterEach, expect, vi } from 'vitest';
 import { SnippetClient, type SnippetClientOptions, SnippetError } from '../../src/client/index.ts';
+import type { Limits } from '../../src/client/limits.ts';
 import { instantClock } from './clock.ts';
+import { LimitedClient } from './limited-client.ts';
 import { certificate } from './tls-server.ts';
 
 // For tests of the client against real servers: everything they open is closed after each test, last first.
@@ -30,6 +32,20 @@ export function clientOf(
 ): SnippetClient {
   const client = new SnippetClient(
     { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, ...options },
+    instantClock(),
+  );
+  open.push(client);
+  return client;
+}
+
+/** The same, with limits that are not public. */
+export function limitedClientOf(
+  server: { origin: string },
+  limits: Partial<Limits>,
+  options: Partial<SnippetClientOptions> = {},
+): LimitedClient {
+  const client = new LimitedClient(
+    { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, ...options, limits },
     instantClock(),
   );
   open.push(client);
