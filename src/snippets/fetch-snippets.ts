@@ -62,8 +62,6 @@ export interface FetchOptions {
 
 // In milliseconds. Pages of a dev server are looked at again and again.
 const imageRetry = 60_000;
-// In milliseconds. It needs nothing but this process, unless the site's own sanitizer waits for something.
-const lastContentLimit = 5_000;
 
 /**
  * The one way to snippets, for builds, the dev server, collections and the command line: connects when the first
@@ -108,16 +106,15 @@ export class SnippetFetcher {
 
   /**
    * Prepares snippets before it is known whether a page shows them. A failure is ignored: the snippet is asked for again
-   * when it is needed. In a run that has one time limit, this takes at most half of it, so that a snippet that no page
-   * shows never uses up the time for the others.
+   * when it is needed. The time counts for {@link fetch}.
    *
    * @returns those that failed.
    */
   async prepare(uses: readonly SnippetUse[]): Promise<FailedSnippet[]> {
     const start = performance.now();
     const get = (use: SnippetUse, signal: AbortSignal) => this.get(use, signal);
-    const { failed } = await fetchAll(uses, get, { timeout: this.#settings.timeout / 2 });
-    if (this.#options.remember) this.#spent += performance.now() - start;
+    const { failed } = await fetchAll(uses, get, { timeout: this.#settings.timeout });
+    this.#spent += performance.now() - start;
     return failed;
   }
 
@@ -189,24 +186,21 @@ export class SnippetFetcher {
     }
   }
 
-  /** The last good content gets the time that it needs, since the time for all snippets may be over for the others. */
+  /** The last good content needs no service, so it is made ready after the time for all snippets too. */
   async #applyRulesInTime(
     snippet: SourcedSnippet,
     shown: ShownAs,
     signal: AbortSignal | undefined,
   ): Promise<PreparedSnippet> {
-    const needsMoreTime = () => snippet.error !== undefined && isOutOfTime(signal);
-    if (!needsMoreTime()) {
+    const isLate = () => snippet.error !== undefined && isOutOfTime(signal);
+    if (!isLate()) {
       try {
         return await unlessGivenUp(this.#applyRules(snippet, shown), shown.request, signal);
       } catch (error) {
-        if (!needsMoreTime()) throw error;
+        if (!isLate()) throw error;
       }
     }
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(signal?.reason), lastContentLimit);
-    const ready = this.#applyRulesNow(snippet.content, shown, { mayDownload: false });
-    return unlessGivenUp(ready, shown.request, limit.signal).finally(() => clearTimeout(timer));
+    return this.#applyRulesNow(snippet.content, shown, { mayDownload: false });
   }
 
   #applyRules(snippet: SourcedSnippet, shown: ShownAs): Promise<PreparedSnippet> {
@@ -239,11 +233,7 @@ export class SnippetFetcher {
     const forget = () => {
       if (this.#answers.get(key) === answer) this.#answers.delete(key);
     };
-    const { remember } = this.#options;
-    answer.then(({ error }) => {
-      // A caller that gave up early, as `prepare` does, says nothing about what the service sends to the next one.
-      if (!remember || (error !== undefined && isOutOfTime(signal))) forget();
-    }, forget);
+    answer.then(this.#options.remember ? () => {} : forget, forget);
     return answer;
   }
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { parseOptions, type SnippetsOptions } from '../../src/settings/options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
@@ -124,27 +124,17 @@ test('a snippet that arrives in time is current, whatever hangs beside it', asyn
   expect([...fetched.values()].map(({ html }) => html)).toEqual(['one', 'current']);
 });
 
-test('what is prepared early and not fetched in time is asked for again when a page shows it', async () => {
-  let arrived = 0;
-  const server = await httpServer((_request, response) => {
-    arrived += 1;
-    if (arrived === 1) return;
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ content: 'current' }));
-  });
-  onTestFinished(() => server.close());
-  const { fetcher } = await openRun(server.origin, { 1: 'old' }, { timeout: '2s' });
-  expect(await fetcher.prepare(usesOf(1))).toEqual([]);
-  const fetched = await fetcher.fetch(usesOf(1));
-  expect([...fetched.values()].map(({ html }) => html)).toEqual(['current']);
-});
-
-test('a sanitizer that hangs on the last good content does not keep the run from ending', async () => {
-  const { fetcher } = await openRun(
-    await hangingService(),
-    { 1: 'one' },
-    { sanitize: () => new Promise(() => {}) },
+test('what is prepared early takes of the time for all snippets', async () => {
+  const { fetcher } = await openRun(await hangingService(), {});
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const prepared = fetcher.prepare(usesOf(1));
+  await vi.advanceTimersByTimeAsync(500);
+  expect(await prepared).toMatchObject([{ error: { code: 'timeout' } }]);
+  const uses = usesOf(2).map((use) => ({ ...use, placesWithoutChildren: use.places }));
+  const fetched = expect(fetcher.fetch(uses)).rejects.toThrow(
+    'Snippet 2: not fetched within 500 milliseconds',
   );
-  const uses = usesOf(1).map((use) => ({ ...use, placesWithoutChildren: use.places }));
-  await expect(fetcher.fetch(uses)).rejects.toThrow('Snippet 1: not fetched within 500 milliseconds');
+  await vi.advanceTimersByTimeAsync(1);
+  await fetched;
 });
