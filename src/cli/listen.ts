@@ -1,40 +1,51 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
 import type { Clock } from '../client/clock.ts';
 import { protectKey } from '../client/known-keys.ts';
 import { userError } from '../failures/user-error.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import type { CliContext } from './context.ts';
 import { isLoopback, type ListenAddress } from './listen-address.ts';
-import {
-  judgeBody,
-  judgeHead,
-  type KnownIds,
-  longestBody,
-  type Refusal,
-  refusals,
-  rememberIds,
-  signingKey,
-} from './webhook-policy.ts';
 
 /**
  * Reads the secret that calls are signed with, and keeps it out of all output.
  *
+ * @returns what verifies the signature and the time of a call.
  * @throws AstroError if there is none, or one of no use. It is not shown.
  */
-export async function readWebhookKey(context: CliContext, files: EnvironmentFiles): Promise<Buffer> {
+export async function readWebhookSecret(context: CliContext, files: EnvironmentFiles): Promise<Webhook> {
   const { [variables.webhookSecret]: secret } = await readEnvironment(files, context);
   const key = signingKey(secret);
   if (typeof key === 'string') throw userError('webhook-secret', `${variables.webhookSecret} ${key}.`);
   // With or without the prefix.
   protectKey(secret?.replace(/^whsec_/, '') ?? '');
-  return key;
+  return new Webhook(key, { format: 'raw' });
+}
+
+const prefix = 'whsec_';
+const shortestSecret = 16;
+
+/**
+ * The key that calls are signed with: what is encoded in a secret of the form `whsec_` + base64, as Standard Webhooks
+ * writes them; any other secret as it is.
+ *
+ * @returns if the secret is of no use, what is wrong with it, as the end of a sentence that does not show it.
+ */
+export function signingKey(secret: string | undefined): Buffer | string {
+  if (!secret) return 'is not set';
+  if (!/^[!-~]+$/.test(secret)) return 'contains white space, a control character or a non-ASCII character';
+  if (secret.length < shortestSecret) return `has fewer than ${shortestSecret} characters`;
+  if (!secret.startsWith(prefix)) return Buffer.from(secret);
+  const encoded = secret.slice(prefix.length);
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) return `has something else than base64 after ${prefix}`;
+  const key = Buffer.from(encoded, 'base64');
+  return key.length < shortestSecret ? `has fewer than ${shortestSecret} bytes after ${prefix}` : key;
 }
 
 export interface ListenOptions {
   address: ListenAddress;
-  /** What calls are signed with. */
-  key: Uint8Array;
+  webhook: Pick<Webhook, 'verify'>;
   /** Called for each call that is accepted. */
   onCall(): void;
   log(line: string): void;
@@ -51,16 +62,33 @@ export interface Listener {
 
 const mostConnections = 50;
 
+/** In bytes. The payload of an event takes less than 1 KiB. */
+const longestBody = 64 * 1024;
+
 /**
  * Accepts signed calls over HTTP. Answers have no body and contain nothing of the request.
  *
  * @throws AstroError if it cannot listen at this host and port.
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const { address, log, patience = 10_000 } = options;
-  const refused = summarized('Calls refused', log);
-  const ignored = summarized('Calls ignored', log);
-  const door = new Door(options, { refuse: refused.add, ignore: ignored.add });
+  const { address, webhook, onCall, log, patience = 10_000 } = options;
+  const accepted = summarized(log);
+  const refused = summarized(log);
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    // One that the client ends early. Without a listener, it would end the process.
+    response.on('error', () => {});
+    try {
+      const { status, reason } = await judge(request, response, webhook);
+      if (status === 405) response.setHeader('allow', 'POST');
+      // Calls are rare, and connections are few.
+      response.writeHead(status, { 'content-length': 0, connection: 'close' }).end();
+      if (status !== 202) return refused.add(`A call was refused: ${reason} (${status})`);
+      accepted.add('A signed call has arrived');
+      onCall();
+    } catch {
+      refused.add('A call was cut off, or not complete in time');
+    }
+  };
   const server = createServer({
     headersTimeout: patience,
     requestTimeout: patience,
@@ -68,10 +96,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     connectionsCheckingInterval: patience / 10,
   });
   server.maxConnections = mostConnections;
-  server.on('request', (request, response) => void door.answer(request, response));
+  server.on('request', (request, response) => void answer(request, response));
   // A client that asks first is not told to send a body that is refused.
-  server.on('checkContinue', (request, response) => void door.answer(request, response));
-  server.on('drop', () => refused.add('more than 50 connections'));
+  server.on('checkContinue', (request, response) => void answer(request, response));
+  server.on('drop', () => refused.add(`A call was refused: more than ${mostConnections} connections`));
   const { address: ip, port } = await start(server, address);
   const url = `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}/`;
   log(`Listening for signed calls at ${url}`);
@@ -81,8 +109,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   return {
     url,
     close() {
+      accepted.close();
       refused.close();
-      ignored.close();
       server.close();
       server.closeAllConnections();
     },
@@ -99,66 +127,38 @@ function start(server: Server, { host, port }: ListenAddress): Promise<AddressIn
   });
 }
 
-/** Called with the reason of each call that has no effect. */
-interface Logs {
-  refuse(reason: string): void;
-  /** For one that is answered as if it were accepted. */
-  ignore(reason: string): void;
+interface Verdict {
+  status: 202 | 401 | 404 | 405 | 413;
+  /** For the log. Contains nothing of the call. */
+  reason?: string;
 }
 
-/** Answers calls, one by one. */
-class Door {
-  readonly #options: ListenOptions;
-  readonly #logs: Logs;
-  readonly #known: KnownIds = rememberIds(Date.now);
-  #second = 0;
-  #readThisSecond = 0;
+const tooLong: Verdict = { status: 413, reason: 'a body of more than 64 KiB' };
 
-  constructor(options: ListenOptions, logs: Logs) {
-    this.#options = options;
-    this.#logs = logs;
-  }
-
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // One that the client ends early. Without a listener, it would end the process.
-    response.on('error', () => {});
-    const refusal = await this.#judge(request, response).catch(() => undefined);
-    if (refusal === undefined) return this.#logs.refuse('cut off, or not complete in time');
-    if (refusal === 'repeated') this.#logs.ignore(refusals[refusal].text);
-    else if (refusal !== 'none') this.#logs.refuse(refusals[refusal].text);
-    const status = refusal === 'none' ? 202 : refusals[refusal].status;
-    if (status === 405) response.setHeader('allow', 'POST');
-    if (status === 429) response.setHeader('retry-after', 1);
-    // Calls are rare, and connections are few.
-    response.writeHead(status, { 'content-length': 0, connection: 'close' }).end();
-  }
-
-  /** @throws if the body does not arrive. */
-  async #judge(request: IncomingMessage, response: ServerResponse): Promise<Refusal | 'none'> {
-    const { method, url: path, headers } = request;
-    const head = { method, path, headers };
-    // The time of the machine, and not one that never runs backwards: it is compared with that of another machine.
-    const now = Date.now();
-    const refusal = judgeHead(head, { now, readThisSecond: this.#countOf(now) });
-    if (refusal !== undefined) return refusal;
-    this.#readThisSecond += 1;
-    if (headers.expect !== undefined) response.writeContinue();
-    const body = await readBody(request);
-    if (body === undefined) return 'too-long';
-    const verdict = judgeBody(head, body, this.#options.key, (id) => this.#known.has(id));
-    if (verdict !== undefined) return verdict;
-    const id = String(headers['webhook-id']);
-    this.#known.add(id);
-    this.#options.log(`A signed call has arrived: ${id}`);
-    this.#options.onCall();
-    return 'none';
-  }
-
-  #countOf(now: number): number {
-    const second = Math.floor(now / 1000);
-    if (second !== this.#second) this.#readThisSecond = 0;
-    this.#second = second;
-    return this.#readThisSecond;
+/**
+ * Decides on a call. A call that was accepted before is accepted again: a check changes nothing where nothing was
+ * published.
+ *
+ * @throws if the body does not arrive.
+ */
+async function judge(
+  request: IncomingMessage,
+  response: ServerResponse,
+  webhook: ListenOptions['webhook'],
+): Promise<Verdict> {
+  const { method, url, headers } = request;
+  if (url !== '/') return { status: 404, reason: 'another path' };
+  if (method !== 'POST') return { status: 405, reason: 'another method than POST' };
+  if (headers['webhook-signature'] === undefined) return { status: 401, reason: 'no signature' };
+  if (Number(headers['content-length'] ?? 0) > longestBody) return tooLong;
+  if (headers.expect !== undefined) response.writeContinue();
+  const body = await readBody(request);
+  if (body === undefined) return tooLong;
+  try {
+    webhook.verify(body, headers as Record<string, string>, { jsonParse: false });
+    return { status: 202 };
+  } catch (error) {
+    return { status: 401, reason: (error as Error).message };
   }
 }
 
@@ -177,29 +177,21 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 
 const summaryInterval = 60_000;
 
-/**
- * Logs the first reason at once, and the number of all later ones once a minute, so that a flood does not fill a log.
- *
- * @param start what each line begins with.
- */
-export function summarized(
-  start: string,
-  log: (line: string) => void,
-): { add(reason: string): void; close(): void } {
+/** Logs the first line at once, and the number of all later ones once a minute, so that a flood does not fill a log. */
+function summarized(log: (line: string) => void): { add(line: string): void; close(): void } {
   const counts = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const write = () => {
     timer = undefined;
     if (counts.size === 0 || isClosed) return;
-    const reasons = Array.from(counts, ([reason, count]) => (count === 1 ? reason : `${reason} × ${count}`));
-    log(`${start}: ${reasons.join('; ')}`);
+    for (const [line, count] of counts) log(count === 1 ? line : `${line} × ${count}`);
     counts.clear();
     timer = setTimeout(write, summaryInterval).unref();
   };
   return {
-    add(reason) {
-      counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    add(line) {
+      counts.set(line, (counts.get(line) ?? 0) + 1);
       if (timer === undefined) write();
     },
     close() {

@@ -9,7 +9,7 @@ import type { ErrorOutput, WatchOutput } from './cli-output.ts';
 import { whileAlone } from './command-lock.ts';
 import type { CliContext, Signals } from './context.ts';
 import { explain } from './explain.ts';
-import { callableClock, listen, readWebhookKey } from './listen.ts';
+import { callableClock, listen, readWebhookSecret } from './listen.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { exitCodes } from './output.ts';
 import { buildPending, isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
@@ -68,10 +68,10 @@ export async function watch(
   const { build, exec, listen: address, json = false } = options;
   const { every = address === undefined ? pollInterval : pollIntervalBesideCalls } = options;
   const found = () => findManifest(context, project);
-  const key =
+  const webhook =
     address === undefined
       ? undefined
-      : await readWebhookKey(context, environmentFilesOf(context, await found()));
+      : await readWebhookSecret(context, environmentFilesOf(context, await found()));
   const say = (line: string) => (json ? terminal.printError(line) : terminal.print(line));
   const emit = (event: WatchNews) => {
     if (json) printEvent(terminal, event);
@@ -119,8 +119,8 @@ export async function watch(
   const isUnfinished = (await found())?.pending !== undefined;
   return untilInterrupted(context.signals, async (signal) => {
     const { clock, call } = callableClock(context.clock);
-    if (address !== undefined && key !== undefined) {
-      const listener = await listen({ address, key, onCall: call, log: say });
+    if (address !== undefined && webhook !== undefined) {
+      const listener = await listen({ address, webhook, onCall: call, log: say });
       signal.addEventListener('abort', listener.close);
     }
     // Not before signals are handled, since a caller may stop the command as soon as it says so.

@@ -9,15 +9,18 @@ export interface SignedCall {
 }
 
 /** A call that the reference implementation of Standard Webhooks has signed. */
-export function signedCall({ id = `msg_${randomUUID()}`, secret = webhookSecret } = {}): SignedCall {
-  const body = JSON.stringify({ type: 'snippet.published', timestamp: new Date(), data: { id: 42 } });
-  const now = new Date();
+export function signedCall({
+  id = `msg_${randomUUID()}`,
+  secret = webhookSecret,
+  at = new Date(),
+} = {}): SignedCall {
+  const body = JSON.stringify({ type: 'snippet.published', timestamp: at, data: { id: 42 } });
   return {
     headers: {
       'content-type': 'application/json',
       'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-      'webhook-signature': new Webhook(secret).sign(id, now, body),
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign(id, at, body),
     },
     body,
   };

@@ -102,7 +102,7 @@ test.skipIf(process.platform === 'win32')(
     await publish(marketer, 'Open from 9 to 18.');
     await vi.waitFor(() => expect(cdn.purges).toHaveLength(1), patience);
     expect(cdn.purges[0]?.toSorted()).toEqual(everywhere);
-    await logged(/A signed call has arrived: msg_[\s\S]*visit\/index\.html is up to date/);
+    await logged(/A signed call has arrived[\s\S]*visit\/index\.html is up to date/);
     const [home, visiting, pricing, feed] = await read();
     for (const text of [home, visiting, feed]) expect(text).toContain('Open from 9 to 18.');
     expect(pricing).toContain('Shipping is free.');
