@@ -1,4 +1,3 @@
-import { changedByJson, pathTo } from './changed-by-json.ts';
 import { cleanText } from './clean-text.ts';
 import { containsKnownKey } from './known-keys.ts';
 import { SnippetError } from './snippet-error.ts';
@@ -22,6 +21,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export type Params = { readonly [key: string]: Json };
 
 const maxDepth = 64;
+const tooDeep = `is nested more than ${maxDepth} levels deep.`;
 
 /**
  * Makes a request of an id and params as code passes them.
@@ -35,8 +35,8 @@ export function createRequest(id: unknown, params?: unknown): SnippetRequest {
 }
 
 /**
- * Makes a request of an id and params as they are written in markup or on the command line. Params that JSON would change
- * silently are refused, with their path: `9007199254740993`, `1e400`, the same key twice.
+ * Makes a request of an id and params as they are written in markup or on the command line. Numbers that JavaScript would
+ * change silently are refused, with their path: `9007199254740993`, `1e400`.
  *
  * @throws SnippetError `invalid-id` or `invalid-params`
  */
@@ -47,12 +47,14 @@ export function parseRequest(id: string | undefined, params: string | undefined)
   refuseKey(params);
   let variables: unknown;
   try {
-    variables = JSON.parse(params);
+    variables = JSON.parse(params, keepInexact);
   } catch (error) {
-    throw new SnippetError('invalid-params', `params is not JSON: ${cleanText((error as Error).message)}`);
+    const flaw =
+      error instanceof RangeError
+        ? `params ${tooDeep}`
+        : `params is not JSON: ${cleanText((error as Error).message)}`;
+    throw new SnippetError('invalid-params', flaw);
   }
-  const changed = changedByJson(params, 'params');
-  if (changed !== undefined) throw new SnippetError('invalid-params', changed);
   return toRequest(snippetId, canonicalParams(variables ?? null));
 }
 
@@ -125,8 +127,12 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
       throw invalid(`is ${kindOf(value)}, which JSON cannot represent.`);
   }
   if (value === null) return null;
+  if (value instanceof InexactNumber) {
+    const number = cleanText(value.source);
+    throw invalid(`is the number ${number}, which JavaScript cannot represent: write it as a string.`);
+  }
   if (ancestors.includes(value)) throw invalid('is a circular reference.');
-  if (ancestors.length >= maxDepth) throw invalid(`is nested more than ${maxDepth} levels deep.`);
+  if (ancestors.length >= maxDepth) throw invalid(tooDeep);
   const line = [...ancestors, value];
   if (Array.isArray(value)) {
     // Array.from visits holes, so that a hole is rejected instead of turned into null.
@@ -143,6 +149,11 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
     copy[key] = canonicalCopy(read(value, key, inner), inner, line);
   }
   return copy;
+}
+
+/** The path of a property, such as `params.plans[0]["a b"]`. */
+function pathTo(holder: string, key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `${holder}.${key}` : `${holder}[${cleanText(JSON.stringify(key))}]`;
 }
 
 /** Reads a property once, so that a getter cannot answer differently the second time. */
@@ -170,4 +181,40 @@ function kindOf(value: unknown): string {
   if (Object.getOwnPropertySymbols(value).length > 0) return 'an object with a symbol as a key';
   const name: unknown = value.constructor?.name;
   return typeof name === 'string' && name !== '' ? `a ${cleanText(name)}` : 'a class instance';
+}
+
+/** A number of JSON that `JSON.parse` would change. */
+class InexactNumber {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** For `JSON.parse`: leaves numbers that it has changed as they are written. */
+function keepInexact(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+  return typeof value === 'number' && !isExact(value, source) ? new InexactNumber(source) : value;
+}
+
+function isExact(value: number, written: string): boolean {
+  return Number.isFinite(value) && sameDigits(String(value)) === sameDigits(written);
+}
+
+/** A number as its significant digits and the power of ten of the last one: `1.50e3` and `1500` are both `15e2`. */
+function sameDigits(number: string): string {
+  const [, sign = '', whole = '', fraction = '', power = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = withoutTrailingZeros(digits);
+  if (significant === '') return '0';
+  const exponent = BigInt(power) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  return `${sign}${significant}e${exponent}`;
+}
+
+/** A pattern for this would take quadratic time. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits.charAt(end - 1) === '0') end -= 1;
+  return digits.slice(0, end);
 }

@@ -101,6 +101,10 @@ test('params may be nested up to 64 levels deep', () => {
   const nested = (levels: number): unknown => (levels === 1 ? {} : { a: nested(levels - 1) });
   expect(canonical(nested(64))).toHaveLength(2 * 64 + 4 * 63);
   expect(() => canonical(nested(65))).toThrow('is nested more than 64 levels deep');
+  for (const levels of [65, 100_000]) {
+    const text = `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(() => parseRequest('1', text)).toThrow('is nested more than 64 levels deep');
+  }
 });
 
 test('an object that occurs twice in params is not a circular reference', () => {
@@ -111,6 +115,7 @@ test.for([
   ['{"b":1,"a":2}', '{"a":2,"b":1}'],
   ['{}', undefined],
   [' {"a" : "\\u00e9"} ', '{"a":"é"}'],
+  ['{"a":1,"b":{"a":2},"a":3}', '{"a":3,"b":{"a":2}}'],
 ] as const)('a params attribute of %s is parsed', ([text, canonical]) => {
   expect(parseRequest('1', text).params).toBe(canonical);
 });
@@ -133,8 +138,6 @@ describe('params in markup that JSON would change are rejected with their path',
     ['{"a":"1e400","b":[-1e400]}', 'params.b[0] is the number -1e400'],
     ['{"a":1e-400}', 'params.a is the number 1e-400'],
     ['{"a":0.1000000000000000055}', 'params.a is the number 0.1000000000000000055'],
-    ['{"a":1,"b":{"a":2},"a":3}', 'params.a is given twice.'],
-    ['{"a":[{"b":1,"\\u0062":2}]}', 'params.a[0].b is given twice.'],
   ] as const)('%s', ([text, message]) => {
     expect(() => parseRequest('1', text)).toThrow(
       expect.objectContaining({ code: 'invalid-params', message: expect.stringContaining(message) }),
