@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 
 const astro = join(dirname(createRequire(import.meta.url).resolve('astro/package.json')), 'bin/astro.mjs');
@@ -21,16 +21,31 @@ export function buildSite(folder: string, environment: Record<string, string>): 
   return run([astro, 'build', '--outDir', folder], environment);
 }
 
-/** Runs `astro-snippets refresh` on a built site. */
-export function refreshSite(folder: string, environment: Record<string, string>): Promise<RunResult> {
-  return run([command, 'refresh', '--output', folder], environment);
+/** Names a site that was built in another folder, and its record. */
+function moved(folder: string, from: string): string[] {
+  const name = encodeURIComponent(relative(site, from).split(sep).join('/'));
+  const record = join(site, 'node_modules/.astro/astro-snippets', `manifest.${name}.json`);
+  return ['--output', folder, '--manifest', record];
+}
+
+/** Runs `astro-snippets refresh` on a site that was built in another folder. */
+export function refreshSite(
+  folder: string,
+  from: string,
+  environment: Record<string, string>,
+): Promise<RunResult> {
+  return run([command, 'refresh', ...moved(folder, from)], environment);
 }
 
 /** What `astro-snippets list --json` writes about a built site. Rejects when the site has no usable record. */
-export async function listSnippets(folder: string, environment: Record<string, string>): Promise<string> {
+export async function listSnippets(
+  folder: string,
+  from: string,
+  environment: Record<string, string>,
+): Promise<string> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [command, 'list', '--json', '--output', folder],
+    [command, 'list', '--json', ...moved(folder, from)],
     { cwd: site, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 },
   );
   return stdout;

@@ -61,7 +61,7 @@ export function createSitePublisher({
 
   async function update(publication: Publication): Promise<boolean> {
     const { exitCode, output } = isBuilt
-      ? await commands.refresh(served, environment())
+      ? await commands.refresh(served, next, environment())
       : { exitCode: needsBuild, output: '' };
     publication.output = output;
     return exitCode === needsBuild ? build(publication) : exitCode === 0;
@@ -81,7 +81,7 @@ export function createSitePublisher({
   }
 
   async function readSite(): Promise<void> {
-    record = await commands.list(served, environment()).then(toSiteRecord, () => noRecord);
+    record = await commands.list(served, next, environment()).then(toSiteRecord, () => noRecord);
     styles = await readFile(join(served, 'index.html'), 'utf8').then(
       (page) => stylesOf(page, siteUrl),
       () => '',

@@ -1,6 +1,6 @@
 import { existsSync, type Stats } from 'node:fs';
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
@@ -64,7 +64,10 @@ export async function openProject(
   const { output } = options;
   const file = await manifestPath(context, options);
   const { manifest: found, flaw } = await readManifest(file);
-  if (found === undefined) throw userError('missing-manifest', ...describeFlaw(flaw, file));
+  if (found === undefined) {
+    const others = file === ownRecord(context, output) ? await describeRecords(context.cwd) : [];
+    throw userError('missing-manifest', ...describeFlaw(flaw, file, others));
+  }
   if (output !== undefined) await requireFolder(context, output, 'The output folder');
   if (output !== undefined && writes) await refuseCopy(context, output, outputOf(file, found));
   const moved = output === undefined ? found : withOutput(file, found, resolve(context.cwd, output));
@@ -100,7 +103,17 @@ function withOutput(file: string, manifest: Manifest, output: string): Manifest 
 }
 
 /** The message, and the hint where the one of the table of errors does not say it best. */
-function describeFlaw(flaw: ManifestFlaw, file: string): [message: string, hint?: string] {
+function describeFlaw(
+  flaw: ManifestFlaw,
+  file: string,
+  others: readonly string[],
+): [message: string, hint?: string] {
+  if (flaw === 'absent' && others.length > 0) {
+    return [
+      `No build manifest found at ${file}. There is one of ${others.join(', and one of ')}.`,
+      'Build the site once, or name the folder of another build with --output. Where that folder was moved or copied since, pass its record to --manifest as well.',
+    ];
+  }
   if (flaw === 'absent') return [`No build manifest found at ${file}.`];
   const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
   return [`The build manifest at ${file} ${problem}.`, 'Build the site once.'];
@@ -272,7 +285,7 @@ function statOf(output: string): Promise<Stats | undefined> {
 /**
  * Where the record of the last build is, whether or not there is one. Each output folder has its own. If none is named,
  * it is that of `dist`; in a project without such a folder, the only one there is. An output that was moved has the
- * record that most of its pages are from.
+ * record of the folder that is no longer there, if there is one such.
  */
 export async function manifestPath(
   { cwd: root }: CliFolder,
@@ -280,46 +293,45 @@ export async function manifestPath(
 ): Promise<string> {
   if (manifest !== undefined) return resolve(root, manifest);
   const outDir = resolve(root, output ?? 'dist');
-  const own = manifestOf(root, outDir);
+  const own = ownRecord({ cwd: root }, output);
   const records = listManifests(root);
   // While `dist` is being built, and after a build that failed, it has no record, and another one would be misleading.
-  if (output === undefined && (records.includes(own) || existsSync(outDir))) return own;
-  // What is no folder contains no pages to compare with. With a record, that is found to be wrong usage.
-  if (output === undefined || !(await statOf(outDir))?.isDirectory()) {
-    const [only, ...more] = records;
-    return only !== undefined && more.length === 0 ? only : own;
-  }
-  let best: Resemblance = { record: own, pages: 0, builtAt: '' };
-  for (const record of new Set([own, ...records])) {
-    const found = await compare(record, outDir);
-    // Of two outputs that are alike, each keeps its own record.
-    const isBetter = best.record === own ? found.pages > best.pages : isCloser(found, best);
-    if (isBetter) best = found;
-  }
-  return best.record;
+  if (records.includes(own) || (output === undefined && existsSync(outDir))) return own;
+  // With a record, an output that is no folder is found to be wrong usage.
+  const isFolder = output !== undefined && (await statOf(outDir))?.isDirectory();
+  const candidates = isFolder ? await movedTo(outDir, records) : records;
+  const [only, ...more] = candidates;
+  return only !== undefined && more.length === 0 ? only : own;
 }
 
-interface Resemblance {
-  record: string;
-  /** How many pages of a folder are those of the record. */
-  pages: number;
-  builtAt: string;
+/** Where a build of an output leaves its record. */
+function ownRecord({ cwd }: CliFolder, output = 'dist'): string {
+  return manifestOf(cwd, resolve(cwd, output));
 }
 
-function isCloser(one: Resemblance, other: Resemblance): boolean {
-  return one.pages === other.pages ? one.builtAt > other.builtAt : one.pages > other.pages;
-}
-
-// Others may have changed a page, but hardly all of the first.
-const pagesCompared = 20;
-
-/** Compares the first pages of a record with those in a folder, also during a refresh. */
-async function compare(record: string, folder: string): Promise<Resemblance> {
-  const { manifest } = await readManifest(record);
-  let pages = 0;
-  for (const { name, hash, next } of manifest?.files.slice(0, pagesCompared) ?? []) {
-    const bytes = await readFile(join(folder, name)).catch(() => undefined);
-    if (bytes !== undefined && [hash, next?.hash].includes(hashOf(bytes))) pages += 1;
+/** The records of outputs that a link leads to now, or that are no longer where they were built. */
+async function movedTo(outDir: string, records: readonly string[]): Promise<string[]> {
+  const there = await realpath(outDir);
+  const moved: string[] = [];
+  for (const record of records) {
+    const { manifest } = await readManifest(record);
+    if (manifest === undefined) continue;
+    const built = await realpath(outputOf(record, manifest)).catch(() => undefined);
+    if (built === there) return [record];
+    if (built === undefined) moved.push(record);
   }
-  return { record, pages, builtAt: manifest?.builtAt ?? '' };
+  return moved;
+}
+
+/** The records of a project, for people: the folder of each, and its file. */
+async function describeRecords(root: string): Promise<string[]> {
+  const records = listManifests(root).map(async (record) => {
+    const { manifest } = await readManifest(record);
+    if (manifest === undefined) return [];
+    const [folder, file] = [outputOf(record, manifest), record].map((path) =>
+      cleanText(shownPath(root, path)),
+    );
+    return [`${folder} (${file})`];
+  });
+  return (await Promise.all(records)).flat();
 }

@@ -159,11 +159,12 @@ describe('where the only record is that of dist, --output names', () => {
     }
   });
 
-  test('a copy of it: check compares with that record', async () => {
+  test('a copy of it: check compares with that record if it is named', async () => {
     await cp(join(site.directory, 'dist'), output(), { recursive: true });
-    expect((await run(['check', '--output', 'output'])).exitCode).toBe(0);
+    expect((await run(['check', '--output', 'output'])).exitCode).toBe(3);
+    expect((await run(['check', '--output', 'output', '--manifest', record])).exitCode).toBe(0);
     service.put(1, 'second');
-    expect((await run(['check', '--output', 'output'])).exitCode).toBe(10);
+    expect((await run(['check', '--output', 'output', '--manifest', record])).exitCode).toBe(10);
   });
 
   test('a copy of it: refresh and watch write nothing and exit with 2, since dist is still there', async () => {
@@ -175,7 +176,8 @@ describe('where the only record is that of dist, --output names', () => {
       ['refresh', '--after', 'exit 0'],
       ['watch'],
     ]) {
-      const { exitCode, output: shown } = await run([...command, '--output', 'output']);
+      const named = ['--output', 'output', '--manifest', record];
+      const { exitCode, output: shown } = await run([...command, ...named]);
       expect(exitCode, shown).toBe(2);
       expect(shown).toContain(
         'output was not moved: dist, which was built, is still there. [unusable-output]',
@@ -183,7 +185,7 @@ describe('where the only record is that of dist, --output names', () => {
     }
     expect(await readFile(record, 'utf8')).toBe(built);
     expect(await readFile(join(output(), 'index.html'), 'utf8')).toContain('<p>first</p>');
-    expect((await run(['report', '--output', 'output', '--json'])).exitCode).toBe(0);
+    expect((await run(['report', '--output', 'output', '--manifest', record, '--json'])).exitCode).toBe(0);
   });
 
   test('a link to it: refresh writes', async () => {

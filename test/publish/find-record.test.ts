@@ -1,11 +1,12 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { manifestPath } from '../../src/cli/project.ts';
-import { hashOf, type Manifest, writeManifest } from '../../src/record/manifest.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { writeManifest } from '../../src/record/manifest.ts';
 import { manifestOf } from '../../src/record/manifest-file.ts';
-import { isHolder, type LockHolder, type OutputLock, takeLock } from '../../src/record/output-lock.ts';
+import { isHolder, takeLock } from '../../src/record/output-lock.ts';
+import { cli } from '../support/cli.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
+import { holderElsewhere } from '../support/output-lock.ts';
 
 let folder: Folder;
 
@@ -14,78 +15,144 @@ beforeEach(async () => {
   return () => folder.remove();
 });
 
-const recordOf = (output: string) => manifestOf(folder.directory, join(folder.directory, output));
+const pathOf = (name: string) => join(folder.directory, name);
+const recordOf = (output: string) => manifestOf(folder.directory, pathOf(output));
+const lockOf = (output: string) => recordOf(output).replace(/json$/, 'lock');
+const run = (...arguments_: string[]) => cli(folder.directory, arguments_);
 
-/** Records a build whose pages have these texts. */
-async function record(output: string, pages: readonly string[], builtAt = '2026-01-01T00:00:00.000Z') {
-  const manifest: Manifest = {
-    builtAt,
-    output: '../..',
+/** Leaves an output and its record, as a build does that shows a snippet with the id. */
+async function build(output: string, id: number) {
+  await mkdir(pathOf(output));
+  await writeManifest(recordOf(output), {
+    builtAt: '2026-01-01T00:00:00.000Z',
+    output: join('../..', output),
     settings: { concurrency: 20 },
     rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
-    snippets: [],
+    snippets: [{ id }],
     kinds: [],
-    files: pages.map((text, index) => ({ name: `${index}.html`, hash: hashOf(text), places: [] })),
+    files: [],
     collections: [],
-  };
-  await writeManifest(recordOf(output), manifest);
+  });
 }
 
-const write = (output: string, pages: readonly string[]) =>
-  folder.write(Object.fromEntries(pages.map((text, index) => [`${output}/${index}.html`, text])));
-const texts = (text: string) => Array.from({ length: 25 }, (_, index) => `${text} ${index}`);
+/** The id of the snippet that the record shows which a command finds. */
+async function listed(...options: string[]): Promise<number> {
+  const { exitCode, stdout, output } = await run(...options, 'list', '--json');
+  expect(exitCode, output).toBe(0);
+  return JSON.parse(stdout).snippets[0].id;
+}
 
 describe('an output that is named', () => {
-  test('has the record that most of its pages are from, not one with a single equal page', async () => {
-    await record('served', ['an equal page', ...texts('old').slice(1)]);
-    await record('next', ['an equal page', ...texts('new').slice(1)]);
-    await write('served', ['an equal page', ...texts('new').slice(1)]);
-    expect(await manifestPath({ cwd: folder.directory }, { output: 'served' })).toBe(recordOf('next'));
+  beforeEach(async () => {
+    await build('dist', 1);
+    await build('next', 2);
   });
 
-  test('has its own record even if another and newer one has the same pages', async () => {
-    await record('a', texts('same'), '2026-01-02T00:00:00.000Z');
-    await record('served', texts('same'));
-    await write('served', texts('same'));
-    expect(await manifestPath({ cwd: folder.directory }, { output: 'served' })).toBe(recordOf('served'));
+  test('has its own record', async () => {
+    expect(await listed('--output', 'next')).toBe(2);
   });
 
-  test.each(['a', 'b'])(
-    'has the newer of two records that have the same pages, which is that of %s',
-    async (newer) => {
-      for (const output of ['a', 'b']) {
-        await record(output, texts('same'), `2026-01-0${output === newer ? 2 : 1}T00:00:00.000Z`);
-      }
-      await write('moved', texts('same'));
-      expect(await manifestPath({ cwd: folder.directory }, { output: 'moved' })).toBe(recordOf(newer));
-    },
-  );
+  test('has the record of the folder that it was moved from', async () => {
+    await rename(pathOf('next'), pathOf('served'));
+    expect(await listed('--output', 'served')).toBe(2);
+  });
+
+  test('has its own record after another one was put in its place', async () => {
+    await build('served', 3);
+    await rm(pathOf('served'), { recursive: true });
+    await rename(pathOf('next'), pathOf('served'));
+    expect(await listed('--output', 'served')).toBe(3);
+    expect(await listed('--output', 'served', '--manifest', recordOf('next'))).toBe(2);
+  });
+
+  test('has its own record even if that is damaged', async () => {
+    await build('served', 3);
+    await writeFile(recordOf('served'), '{');
+    await rename(pathOf('next'), pathOf('elsewhere'));
+    const { exitCode, output } = await run('--output', 'served', 'list');
+    expect(exitCode).toBe(3);
+    expect(output).toContain(`${recordOf('served')} is damaged.`);
+  });
+
+  test('has the record of the folder that it is a link to', async () => {
+    await rename(pathOf('dist'), pathOf('moved'));
+    await symlink(pathOf('next'), pathOf('current'), 'junction');
+    expect(await listed('--output', 'current')).toBe(2);
+  });
+
+  test.each([
+    ['a copy', () => cp(pathOf('next'), pathOf('served'), { recursive: true })],
+    ['a folder of something else', () => mkdir(pathOf('served'))],
+    [
+      'one of two that were moved',
+      async () => {
+        await rename(pathOf('dist'), pathOf('old'));
+        await rename(pathOf('next'), pathOf('served'));
+      },
+    ],
+  ])('is refused if it is %s, with the records that there are', async (_what, make) => {
+    await make();
+    for (const command of ['list', 'check', 'refresh', 'watch', 'report']) {
+      const { exitCode, output } = await run('--output', 'served', command);
+      expect(exitCode, output).toBe(3);
+      expect(output).toContain(
+        `No build manifest found at ${recordOf('served')}. There is one of dist (.cache/astro-snippets/manifest.json), and one of next (.cache/astro-snippets/manifest.next.json). [missing-manifest]`,
+      );
+      expect(output).toContain('pass its record to --manifest');
+    }
+    expect(await listed('--output', 'served', '--manifest', recordOf('next'))).toBe(2);
+  });
+
+  test('is wrong usage if it is no folder and there is one record', async () => {
+    await rm(recordOf('next'));
+    const { exitCode, output } = await run('--output', 'dits', 'list');
+    expect({ exitCode, output }).toEqual({
+      exitCode: 2,
+      output: expect.stringContaining('dits does not exist'),
+    });
+  });
 });
 
 describe('without a folder named dist', () => {
-  const lockOf = (output: string) => recordOf(output).replace(/json$/, 'lock');
-  let lock: OutputLock | undefined;
-  afterAll(() => lock?.release());
+  test('the only record is found', async () => {
+    await build('site', 4);
+    expect(await listed()).toBe(4);
+  });
+
+  test('two records are named, and none of them is chosen', async () => {
+    await build('site', 4);
+    await build('public', 5);
+    const { exitCode, output } = await run('list');
+    expect(exitCode).toBe(3);
+    expect(output).toContain('There is one of public (');
+    expect(output).toContain(', and one of site (');
+    expect(output).toContain('name the folder of another build with --output');
+    expect(await listed('--output', 'public')).toBe(5);
+  });
 
   test('an output that is being built has its record, although a build has none while it runs', async () => {
-    const holder: LockHolder = {
-      work: 'build',
-      token: 'other',
-      pid: 1,
-      hostname: 'build-2',
-      host: 'build-2 elsewhere',
-      since: new Date().toISOString(),
-    };
     await mkdir(dirname(lockOf('build')), { recursive: true });
-    await writeFile(lockOf('build'), JSON.stringify(holder));
-    expect(await manifestPath({ cwd: folder.directory }, {})).toBe(recordOf('build'));
+    await writeFile(lockOf('build'), JSON.stringify(holderElsewhere()));
+    const { exitCode, output } = await run('list');
+    expect(exitCode).toBe(3);
+    expect(output).toContain(`No build manifest found at ${recordOf('build')}.`);
   });
 
   test('the lock of a build that has ended is not taken for a record', async () => {
-    const taken = takeLock(lockOf('build'), 'build');
-    if (isHolder(taken)) throw new Error('The lock was held.');
-    lock = taken;
-    await record('site', texts('same'));
-    expect(await manifestPath({ cwd: folder.directory }, {})).toBe(recordOf('site'));
+    const lock = takeLock(lockOf('build'), 'build');
+    if (isHolder(lock)) throw new Error('The lock was held.');
+    try {
+      await build('site', 4);
+      expect(await listed()).toBe(4);
+    } finally {
+      lock.release();
+    }
   });
+});
+
+test('a record that --manifest names is not replaced by another', async () => {
+  await build('dist', 1);
+  const { exitCode, output } = await run('--manifest', 'elsewhere.json', 'list');
+  expect(exitCode).toBe(3);
+  expect(output).toContain(`No build manifest found at ${pathOf('elsewhere.json')}. [missing-manifest]`);
 });
