@@ -8,7 +8,7 @@ import type { SiteFile } from './scan-site.ts';
 /** Checks the text files of the output, as they are going to be published, for the API key. */
 export class OutputVerifier {
   readonly #containsKey: (bytes: Buffer) => boolean;
-  /** Files that contain the API key in any spelling. */
+  /** Files that contain the API key. */
   readonly withKey: SiteFile[] = [];
 
   constructor(apiKey: string | undefined) {

@@ -13,7 +13,7 @@ export function protectKey(key: string): void {
   known[hook] = [...(known[hook] ?? []), keyCover(key)];
 }
 
-/** Whether a text contains an API key of this process, in any spelling. */
+/** Whether a text contains an API key of this process. */
 export function containsKnownKey(text: string): boolean {
   return known[hook]?.some((cover) => cover.isIn(text)) ?? false;
 }

@@ -240,7 +240,7 @@ async function viewOf(
   return { body, shown, failed, failure, warnings: warnings() };
 }
 
-/** @throws AstroError if a response contains the API key in any spelling, as a build does. */
+/** @throws AstroError if a response contains the API key, as a build does. */
 function refuseKey({ body, shown }: View, page: string, apiKey: string | undefined): void {
   if (apiKey === undefined) return;
   const containsKey = keyDetector(apiKey);

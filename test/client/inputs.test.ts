@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { keySpellings } from '../../src/client/api-key.ts';
+import { keyDetector } from '../../src/client/api-key.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
 import { parseBaseUrl, snippetUrl } from '../../src/client/service-url.ts';
 import { parseSnippetId } from '../../src/client/snippet-request.ts';
@@ -142,7 +142,7 @@ test('a request to a variant without a base URL is rejected', async () => {
 test('printing a client does not show its API key', async () => {
   const client = new SnippetClient({ apiKey, renderBaseUrl });
   const printed = inspect(client, { showHidden: true, depth: 10 }) + JSON.stringify(client);
-  for (const spelling of keySpellings(apiKey)) expect(printed).not.toContain(spelling);
+  expect(keyDetector(apiKey)(printed)).toBe(false);
   await client.close();
 });
 
@@ -155,14 +155,10 @@ test('a URL-encoded or JSON-escaped API key is redacted from problem details', a
 });
 
 test('an API key in base64 is found at any offset of a longer text', () => {
-  const spellings = keySpellings(apiKey);
   for (const before of ['', 'x', 'xy', 'xyz', 'Bearer ']) {
     for (const encoding of ['base64', 'base64url'] as const) {
       const text = Buffer.from(`${before}${apiKey} and more`).toString(encoding);
-      expect(
-        spellings.some((spelling) => text.includes(spelling)),
-        `${before} ${encoding}`,
-      ).toBe(true);
+      expect(keyDetector(apiKey)(text), `${before} ${encoding}`).toBe(true);
     }
   }
 });
