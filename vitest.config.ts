@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 // These replace what the process uses for requests, and a client that was loaded before would go past them.
-const withMsw = [
+export const withMsw: string[] = [
   'test/client/{inputs,outcomes,params,unsupported-node,waiting}.test.ts',
   'test/promises/{failing-service,inputs}.test.ts',
   'test/testing/*.test.ts',
@@ -15,6 +15,7 @@ export default defineConfig({
     // they must not fail on a machine that is busy with something else.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    unstubEnvs: true,
     maxWorkers: 2,
     projects: [
       {

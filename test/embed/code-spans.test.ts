@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { withoutCodeSpans } from '../../src/embed/code-spans.ts';
 import type { Scan } from '../../src/embed/found.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
+import { runs } from '../support/property.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 
@@ -112,7 +113,7 @@ describe('after code examples that contain fences, an embed is found', () => {
           expect(scanned(write(html), kind)).toMatchObject({ ids: ['1'], warnings: [] });
         },
       ),
-      { numRuns: Number(process.env['CODE_RUNS'] ?? 2_000) },
+      { numRuns: runs(2_000) },
     );
   });
 });

@@ -2,9 +2,8 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { describe, expect, test } from 'vitest';
-import { attributesOf, isBlockLevel, walk } from '../../src/embed/html-scanner.ts';
-import { scan } from '../../src/embed/scan.ts';
-import { textOf } from '../../src/embed/text.ts';
+import { attributesOf, walk } from '../../src/embed/html-scanner.ts';
+import { runs } from '../support/property.ts';
 
 /** Where an embed begins, and what its attributes say. */
 type Found = [start: number, attributes: Record<string, string>];
@@ -166,49 +165,11 @@ const page = fc
     );
   });
 
-// For as long as one likes: SCANNER_RUNS=1000000 npx vitest run test/embed/html-scanner.test.ts
-const numRuns = Number(process.env['SCANNER_RUNS'] ?? 10_000);
-const seed = process.env['SCANNER_RUNS'] === undefined ? { seed: 42 } : {};
-
 test('on any page, the same embeds are elements as for parse5', { timeout: 0 }, () => {
   fc.assert(
     fc.property(page, (html) => {
       expect(ours(html)).toEqual(theirs(html));
     }),
-    { numRuns, ...seed },
+    { numRuns: runs(5_000) },
   );
-});
-
-const name = 'snippet-embed';
-test.for([
-  ...['<', '</', '<b>', '<p>', '<div>', '<svg><p>', '<a b="', '<a ', '<!--', '<code>', '<title>', '<script>'],
-  ...[embed, '<snippet-embed id=1>', '<snippet-embed ', '<snippet-embed a="', '<snippet-embed id=1 />'],
-  ...['&lt;snippet-embed id=1&gt;', '&lt;snippet-embed ', '&amp;', '&#', '%3Csnippet-embed', '%25', '</i>'],
-  ...[
-    '`',
-    '` `` ',
-    '```\n',
-    '~~~',
-    '\n\n`',
-    '"\\',
-    '\\',
-    '["',
-    `"${name}",`,
-    `<a title="${name}">`,
-    '<![CDATA[',
-    ' ',
-  ],
-])('500 KB of %j are scanned in linear time', (part) => {
-  const repeated = part.repeat(500_000 / part.length);
-  const html = [`${repeated}${embed}`, `<b>${repeated}${name}`, `<a b="${repeated} ${name}">`];
-  for (const text of html) scan(Buffer.from(text), 'html');
-  for (const kind of ['xml', 'json', 'text'] as const) scan(Buffer.from(repeated + embed), kind);
-  textOf(repeated);
-  isBlockLevel(repeated);
-});
-
-test('100,000 attributes are read in linear time', () => {
-  const attributes = Array.from({ length: 100_000 }, (_, index) => `a${index}="snippet-embed"`).join(' ');
-  scan(Buffer.from(`<a ${attributes}>`), 'html');
-  scan(Buffer.from(`<snippet-embed ${attributes}>`), 'html');
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Content, compose, inline } from '../../src/embed/inline.ts';
 import { scan } from '../../src/embed/scan.ts';
+import { runs } from '../support/property.ts';
 
 function put(
   html: string | Buffer,
@@ -141,7 +142,7 @@ test('any content is inlined unchanged into any text', () => {
         Buffer.from(expected + end).toString(),
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -5,6 +5,7 @@ import { SaxesParser } from 'saxes';
 import { expect, test } from 'vitest';
 import { compose, inline } from '../../src/embed/inline.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
+import { runs } from '../support/property.ts';
 
 /** A way to write a string inside another: written and read by what has nothing to do with our own code. */
 interface Wrapping {
@@ -297,7 +298,7 @@ test('any content in any place is read there as it was given, and every other by
         expect(read.replaceAll('\f', '\ufffd')).toBe(expected.replaceAll('\f', '\ufffd'));
       },
     ),
-    { numRuns: Number(process.env['LAYER_RUNS'] ?? 5_000) },
+    { numRuns: runs(2_000) },
   );
 });
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { leftOpen } from '../../src/html/left-open.ts';
 import { hasOnlyOrdinaryTags } from '../../src/html/ordinary-tags.ts';
+import { runs } from '../support/property.ts';
 
 const ordinaryNames =
   `a abbr b blockquote br button caption div dl dt em fieldset font form h1 h2 hr i img input label li
@@ -70,7 +71,7 @@ describe('HTML with nothing but ordinary tags', () => {
         fc.pre(hasOnlyOrdinaryTags(content));
         expect(leftOpen(content)).toBeUndefined();
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(3_000) },
     );
   });
 

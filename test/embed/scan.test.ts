@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { mayHoldEmbeds } from '../../src/embed/may-hold-embeds.ts';
 import { lineFinder } from '../../src/embed/replace.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
+import { runs } from '../support/property.ts';
 
 const found = (html: string) => scan(Buffer.from(html), 'html');
 const attributes = (html: string) => found(html).embeds.map((embed) => embed.attributes);
@@ -224,7 +225,7 @@ test('scanning random HTML never fails, and the embeds found are in order and do
       }
       expect(done).toBeLessThanOrEqual(page.length);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2_000) },
   );
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parseFragment } from 'parse5';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/embed/text.ts';
+import { runs } from '../support/property.ts';
 
 describe('the text of HTML', () => {
   test.for([
@@ -92,6 +93,6 @@ test('is that of the tree that parse5 makes of it', () => {
       const html = parts.join('');
       expect(textOf(html)).toBe(theirs(html));
     }),
-    { numRuns: 5_000 },
+    { numRuns: runs(2_000) },
   );
 });

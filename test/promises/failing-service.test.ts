@@ -11,6 +11,7 @@ import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, simulate } from '../client/simulation.ts';
 import { virtualClock } from '../support/clock.ts';
 import { answer, answerRequests, apiKey, json, network, problem, renderBaseUrl } from '../support/network.ts';
+import { runs } from '../support/property.ts';
 
 answerRequests();
 
@@ -127,7 +128,7 @@ describe.for(['both', 'both-on-one-origin'] as const)(
 
 test('exactly the snippets fail that are dead for good, whatever else the service does', async () => {
   await fc.assert(fc.asyncProperty(failingServices({ ids: 300, latency: 100 }), losesNothing), {
-    numRuns: 40,
+    numRuns: runs(40),
     seed: 20_260_101,
   });
 });
@@ -355,6 +356,6 @@ test('each snippet is fetched or reported for any answers, and no request is mad
         expect(tooSoon).toEqual([]);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

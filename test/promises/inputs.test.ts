@@ -10,6 +10,7 @@ import { scan } from '../../src/embed/scan.ts';
 import { readManifest } from '../../src/record/manifest.ts';
 import { readCacheEntry } from '../../src/snippets/cache.ts';
 import { answer, answerRequests, client, limitedClient, network, renderBaseUrl } from '../support/network.ts';
+import { runs } from '../support/property.ts';
 
 answerRequests();
 
@@ -72,7 +73,7 @@ test('any id and params arrive at the service as they were passed', async () => 
       // As JSON represents them: without minus zero, and without an order of keys.
       expect(received).toEqual([[String(id), JSON.parse(JSON.stringify(params))]]);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
   await ours.close();
 });
@@ -109,7 +110,7 @@ describe('the scanner and the inliner', () => {
         if (embeds.length === 0)
           expect(inline(page, embeds, () => both(content)).file.equals(page)).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -131,7 +132,7 @@ describe('the scanner and the inliner', () => {
         }
         expect(inlined.file.subarray(written).equals(page.subarray(read))).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3_000) },
     );
   });
 });
@@ -162,7 +163,7 @@ test('any JSON that the service answers is a content or an error', async () => {
         expect(typeof (got as { content: unknown }).content).toBe('string');
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
@@ -192,7 +193,7 @@ describe('stored data is valid or ignored:', () => {
         await writeFile(file, content);
         expect((await readManifest(file)).manifest).toBeUndefined();
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -7,6 +7,7 @@ import { applyRules } from '../../src/html/rules.ts';
 import { findScripts, stripScripts } from '../../src/html/scripts.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
 import { startCommand } from '../support/command.ts';
+import { runs } from '../support/property.ts';
 import { startServer, textWithoutAnswers } from '../support/server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site } from '../support/site.ts';
@@ -131,7 +132,7 @@ describe('the option scripts', () => {
         expect(findScripts(stripped)).toEqual([]);
         expect(stripped).not.toMatch(/^<script>/);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

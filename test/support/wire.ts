@@ -1,27 +1,21 @@
-import { afterEach, expect, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { SnippetClient, type SnippetClientOptions, SnippetError } from '../../src/client/index.ts';
 import type { Limits } from '../../src/client/limits.ts';
 import { instantClock } from './clock.ts';
 import { LimitedClient } from './limited-client.ts';
 import { certificate } from './tls-server.ts';
 
-// For tests of the client against real servers: everything they open is closed after each test, last first.
+// For tests of the client against real servers: everything a test opens is closed when it ends, last first.
 
 export const apiKey = 'sk_wire_8d1f27c3a9e64b50';
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const thing of open.splice(0).reverse()) await thing.close();
-});
-
 export function closeAfterwards(thing: { close(): Promise<void> }): void {
-  open.push(thing);
+  onTestFinished(() => thing.close());
 }
 
 export async function serve<T extends { close(): Promise<void> }>(server: Promise<T>): Promise<T> {
   const running = await server;
-  open.push(running);
+  closeAfterwards(running);
   return running;
 }
 
@@ -34,7 +28,7 @@ export function clientOf(
     { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, ...options },
     instantClock(),
   );
-  open.push(client);
+  closeAfterwards(client);
   return client;
 }
 
@@ -48,7 +42,7 @@ export function limitedClientOf(
     { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, ...options, limits },
     instantClock(),
   );
-  open.push(client);
+  closeAfterwards(client);
   return client;
 }
 

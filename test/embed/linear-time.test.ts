@@ -1,0 +1,44 @@
+import { test } from 'vitest';
+import { isBlockLevel } from '../../src/embed/html-scanner.ts';
+import { scan } from '../../src/embed/scan.ts';
+import { textOf } from '../../src/embed/text.ts';
+
+// Each takes a fraction of a second, or, if the time is quadratic, minutes.
+const limit = { timeout: 10_000 };
+const embed = '<snippet-embed id="1"></snippet-embed>';
+const name = 'snippet-embed';
+
+test.for([
+  ...[
+    '<',
+    '</',
+    '<b>',
+    '<p>',
+    '<div>',
+    '<svg><p>',
+    '<a b="',
+    '<a ',
+    '<!--',
+    '<code>',
+    '<title>',
+    '<script>',
+    '</i>',
+  ],
+  ...[embed, '<snippet-embed id=1>', '<snippet-embed ', '<snippet-embed a="', '<snippet-embed id=1 />'],
+  ...['&lt;snippet-embed id=1&gt;', '&lt;snippet-embed ', '&amp;', '&#', '%3Csnippet-embed', '%25'],
+  ...['`', '` `` ', '```\n', '~~~', '\n\n`', ' '],
+  ...['"\\', '\\', '["', `"${name}",`, `<a title="${name}">`, '<![CDATA['],
+])('200 KB of %j are scanned in linear time', limit, (part) => {
+  const repeated = part.repeat(200_000 / part.length);
+  const html = [`${repeated}${embed}`, `<b>${repeated}${name}`, `<a b="${repeated} ${name}">`];
+  for (const text of html) scan(Buffer.from(text), 'html');
+  for (const kind of ['xml', 'json', 'text'] as const) scan(Buffer.from(repeated + embed), kind);
+  textOf(repeated);
+  isBlockLevel(repeated);
+});
+
+test('100,000 attributes are read in linear time', limit, () => {
+  const attributes = Array.from({ length: 100_000 }, (_, index) => `a${index}="snippet-embed"`).join(' ');
+  scan(Buffer.from(`<a ${attributes}>`), 'html');
+  scan(Buffer.from(`<snippet-embed ${attributes}>`), 'html');
+});

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import type { Mutant, MutantResult } from '@stryker-mutator/api/core';
+import type { Logger } from '@stryker-mutator/api/logging';
+import { Instrumenter } from '@stryker-mutator/instrumenter';
+
+/** File, line and column, as an editor counts them. */
+export function placeOf({ fileName, location: { start } }: Mutant): string {
+  return `${relative(process.cwd(), fileName)}:${start.line + 1}:${start.column + 1}`;
+}
+
+/** What tells a mutant from all others of the same source. */
+export function keyOf(mutant: Mutant): string {
+  const { end } = mutant.location;
+  return [placeOf(mutant), end.line, end.column, mutant.mutatorName, mutant.replacement].join(' ');
+}
+
+/** Whether a mutant was drawn, so that tests were run with it. */
+export function wasRun({ status }: MutantResult): boolean {
+  return status !== 'CompileError';
+}
+
+/** All mutants that Stryker makes of these files. */
+export async function listMutants(files: readonly string[]): Promise<readonly Mutant[]> {
+  const read = files.map(async (file) => ({
+    name: resolve(file),
+    content: await readFile(file, 'utf8'),
+    mutate: true,
+  }));
+  const no = () => false;
+  const nothing = () => {};
+  const silent: Logger = {
+    isTraceEnabled: no,
+    isDebugEnabled: no,
+    isInfoEnabled: no,
+    isWarnEnabled: no,
+    isErrorEnabled: no,
+    isFatalEnabled: no,
+    trace: nothing,
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error: nothing,
+    fatal: nothing,
+  };
+  const options = { plugins: null, excludedMutations: [], ignorers: [] };
+  return (await new Instrumenter(silent).instrument(await Promise.all(read), options)).mutants;
+}
+
+/** The same mutants for the same source and seed. Each has a rank that depends on nothing but itself and the seed. */
+export function draw(mutants: readonly Mutant[], count: number, seed: string): Mutant[] {
+  const ranked = mutants.map((mutant) => ({
+    mutant,
+    rank: createHash('sha256')
+      .update(`${seed} ${keyOf(mutant)}`)
+      .digest('hex'),
+  }));
+  ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1));
+  return ranked.slice(0, count).map(({ mutant }) => mutant);
+}

@@ -1,0 +1,69 @@
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Stryker } from '@stryker-mutator/core';
+import { Command } from 'commander';
+import { draw, keyOf, listMutants, placeOf, wasRun } from './mutants.ts';
+
+// How many small changes of the source the tests notice. Only for rooms whose tests run the source in their own process:
+// what a test starts as another process runs the built package, in which nothing is changed.
+
+const nearTests: Record<string, string[]> = {
+  'src/client': [
+    'test/client/*.test.ts',
+    'test/promises/{cut-answers,failing-service,inputs}.test.ts',
+    'test/testing/*.test.ts',
+  ],
+  'src/embed': ['test/embed/!(linear-time).test.ts', 'test/promises/inputs.test.ts'],
+  'src/html': [
+    'test/html/{classes,images,route-files}.test.ts',
+    'test/embed/ordinary-tags.test.ts',
+    'test/promises/{content-security-policy,html-in-context,open-html,sanitizing}.test.ts',
+  ],
+};
+const rooms = Object.keys(nearTests);
+
+const program = new Command('npm run test:mutation --')
+  .description(`How many changes of the source the tests notice. For ${rooms.join(', ')}.`)
+  .option('--files <paths...>', 'folders or files of the source', rooms)
+  .option('--seed <text>', 'what decides which mutants are drawn', '1')
+  .option('--count <number>', 'how many are drawn', Number, 200)
+  .option('--at-least <percent>', 'exits with status 1 if fewer are noticed', Number, 0)
+  .parse();
+const options: { files: string[]; seed: string; count: number; atLeast: number } = program.opts();
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+const isIn = (room: string) => (path: string) => `${path}/`.startsWith(`${room}/`);
+const elsewhere = options.files.find((path) => !rooms.some((room) => isIn(room)(path)));
+if (elsewhere !== undefined) program.error(`${elsewhere} is in none of ${rooms.join(', ')}.`);
+const patterns = options.files.map((path) => (path.endsWith('.ts') ? path : `${path}/**/!(*.d).ts`));
+const files = globSync(patterns);
+const near = rooms.filter((room) => options.files.some(isIn(room))).flatMap((room) => nearTests[room] ?? []);
+
+const all = await listMutants(files.sort());
+const drawn = draw(all, options.count, options.seed);
+say(
+  `${drawn.length} of ${all.length} mutants of ${files.length} files, drawn with the seed ${options.seed}.`,
+);
+
+const folder = mkdtempSync(join(tmpdir(), 'mutation-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+// Stryker starts processes of its own: they learn it from the environment.
+process.env['MUTATION_DRAWN'] = join(folder, 'drawn.json');
+writeFileSync(process.env['MUTATION_DRAWN'], JSON.stringify(drawn.map(keyOf)));
+process.env['PROPERTY_RUNS'] ??= '0.05';
+process.env['MUTATION_TESTS'] = JSON.stringify(globSync(near));
+
+const results = await new Stryker({
+  configFile: 'test/mutation/stryker.json',
+  mutate: [...new Set(drawn.map(({ fileName }) => fileName))],
+}).runMutationTest();
+const run = results.filter(wasRun);
+const survivors = run.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
+for (const mutant of survivors) {
+  say(`${placeOf(mutant)} ${mutant.mutatorName}: ${mutant.replacement}`);
+}
+const score = (100 * (run.length - survivors.length)) / run.length;
+say(`${run.length - survivors.length} of ${run.length} were noticed: ${score.toFixed(1)} %.`);
+if (score < options.atLeast) process.exitCode = 1;

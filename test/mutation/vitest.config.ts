@@ -1,0 +1,33 @@
+import { matchesGlob } from 'node:path';
+import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { withMsw } from '../../vitest.config.ts';
+
+// For `npm run test:mutation`, which says which tests are near the mutants.
+const files: string[] = JSON.parse(process.env['MUTATION_TESTS'] ?? '[]');
+const isIsolated = (file: string) => withMsw.some((pattern) => matchesGlob(file, pattern));
+
+/** By name: test/promises, which takes longer, after the tests of the unit. */
+class ByName extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    return [...specifications].sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1));
+  }
+}
+
+export default defineConfig({
+  test: {
+    setupFiles: ['test/mutation/setup.ts'],
+    globalSetup: 'test/support/authority.ts',
+    sequence: { sequencer: ByName },
+    unstubEnvs: true,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'shared', include: files.filter((file) => !isIsolated(file)), isolate: false },
+      },
+      { extends: true, test: { name: 'msw', include: files.filter(isIsolated) } },
+    ],
+  },
+});
