@@ -10,7 +10,7 @@ export const withMsw: string[] = [
 // What needs a browser, a dev server, or anything but npm is in test/e2e.
 export default defineConfig({
   test: {
-    globalSetup: 'test/support/authority.ts',
+    globalSetup: ['test/support/authority.ts', 'test/support/image-host.ts'],
     // Building a site takes seconds, and two at a time is what a small machine bears. The limits are for what never ends:
     // they must not fail on a machine that is busy with something else.
     testTimeout: 180_000,

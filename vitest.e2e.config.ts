@@ -1,6 +1,11 @@
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 
-const setup = ['test/support/requirements.ts', 'test/support/authority.ts', 'test/support/browser.ts'];
+const setup = [
+  'test/support/requirements.ts',
+  'test/support/authority.ts',
+  'test/support/image-host.ts',
+  'test/support/browser.ts',
+];
 
 /** The tests that build or serve sites, with an older version of Astro. */
 const olderAstro = (version: number): TestProjectConfiguration => ({

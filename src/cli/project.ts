@@ -175,7 +175,7 @@ export function environmentFilesOf({ cwd }: CliFolder, manifest: Manifest | unde
 
 /** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
 export function openCliFetcher(
-  { terminal }: CliContext,
+  { terminal, clock }: CliContext,
   settings: Settings,
   {
     limits,
@@ -188,6 +188,7 @@ export function openCliFetcher(
     warn: () => {},
     notify: (line) => terminal.printError(line),
     limits,
+    clock,
     isWorthKeeping,
     alwaysAsk: true,
     remember: true,

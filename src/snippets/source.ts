@@ -1,4 +1,5 @@
 import { keyDetector } from '../client/api-key.ts';
+import type { Clock } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import type { Limits } from '../client/limits.ts';
 import { type Counts, Service, type Snippet } from '../client/service.ts';
@@ -32,6 +33,8 @@ export interface SourceOptions {
   /** Called instead of `warn` with what the service is doing. */
   notify?(line: string): void;
   limits?: Partial<Limits> | undefined;
+  /** For waits between attempts. @default the system's */
+  clock?: Clock | undefined;
   /** Makes a request even if a cached answer is young enough. */
   alwaysAsk?: boolean | undefined;
   /** Ignores a cached answer if the site has already shown a newer one. */
@@ -45,21 +48,16 @@ const keepFor = 30 * 24 * 60 * 60 * 1000;
 
 /** @throws AstroError if the key or the base URLs are not set. */
 export function openSource(settings: Settings, options: SourceOptions): SnippetSource {
-  const { warn, notify = warn, limits, alwaysAsk = false } = options;
+  const { warn, notify = warn, limits, clock, alwaysAsk = false } = options;
   const { isSuperseded = () => false, isWorthKeeping = () => true } = options;
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, answerFolder, staleIfError, offline } =
     settings;
   const apiKey = requireConnection(settings);
   const onNotice = (notice: Notice) => notify(describeNotice(notice));
-  const service = new Service({
-    apiKey,
-    renderBaseUrl,
-    retrieveBaseUrl,
-    ca,
-    concurrency,
-    limits,
-    onNotice,
-  });
+  const service = new Service(
+    { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, limits, onNotice },
+    clock,
+  );
   if (cache === false || answerFolder === undefined) return service;
   const { driver, options: driverOptions, maxAge } = cache;
   const containsKey = keyDetector(apiKey);

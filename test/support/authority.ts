@@ -20,7 +20,8 @@ export default async function createAuthority(): Promise<(() => Promise<void>) |
   return () => rm(folder, { recursive: true });
 }
 
-function folder(): string {
+/** A folder of this run of tests alone, which is gone after it. */
+export function runFolder(): string {
   const { TEST_AUTHORITY } = process.env;
   if (TEST_AUTHORITY === undefined)
     throw new Error('The test authority is missing: run the tests with Vitest.');
@@ -29,10 +30,10 @@ function folder(): string {
 
 /** The authority as a file: the value of NODE_EXTRA_CA_CERTS for a process that is to reach a test service. */
 export function authorityFile(): string {
-  return join(folder(), 'authority.pem');
+  return join(runFolder(), 'authority.pem');
 }
 
 /** What every test service shows to its clients. */
 export function serviceCertificate(): Certificate {
-  return JSON.parse(readFileSync(join(folder(), 'certificate.json'), 'utf8'));
+  return JSON.parse(readFileSync(join(runFolder(), 'certificate.json'), 'utf8'));
 }

@@ -1,4 +1,4 @@
-import { httpServer, type TlsServer } from './tls-server.ts';
+import { certificate, httpServer, type TestCertificate, type TlsServer } from './tls-server.ts';
 
 const written = {
   png: 'iVBORw0KGgoAAAANSUhEUgAAAFAAAAAtCAMAAAAOcxyAAAAAA1BMVEXMM8xZdrlVAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAG0lEQVRIie3BgQAAAADDoPlT3+AEVQEAAEDfAA49AAGzsiyVAAAAAElFTkSuQmCC',
@@ -34,22 +34,28 @@ export interface ImageHost extends TlsServer {
   requests: { path: string; headers: Record<string, string | string[] | undefined> }[];
 }
 
-export async function startImageHost(answers: Record<string, ImageAnswer>): Promise<ImageHost> {
+export async function startImageHost(
+  answers: Record<string, ImageAnswer>,
+  using: Pick<TestCertificate, 'key' | 'cert'> = certificate,
+): Promise<ImageHost> {
   const requests: ImageHost['requests'] = [];
   const current: ImageHost['answers'] = { ...answers };
-  const server = await httpServer((request, response) => {
-    const path = request.url;
-    requests.push({ path, headers: { ...request.headers } });
-    const found = current[path];
-    const answer = Array.isArray(found) ? found.shift() : found;
-    const { status = 200, type, body = '', headers = {} } = answer ?? { status: 404 };
-    const etag = headers['etag'];
-    const isKnown = etag !== undefined && request.headers['if-none-match'] === etag;
-    response.writeHead(isKnown ? 304 : status, {
-      ...(type === undefined ? {} : { 'content-type': type }),
-      ...headers,
-    });
-    response.end(isKnown ? '' : body);
-  });
+  const server = await httpServer(
+    (request, response) => {
+      const path = request.url;
+      requests.push({ path, headers: { ...request.headers } });
+      const found = current[path];
+      const answer = Array.isArray(found) ? found.shift() : found;
+      const { status = 200, type, body = '', headers = {} } = answer ?? { status: 404 };
+      const etag = headers['etag'];
+      const isKnown = etag !== undefined && request.headers['if-none-match'] === etag;
+      response.writeHead(isKnown ? 304 : status, {
+        ...(type === undefined ? {} : { 'content-type': type }),
+        ...headers,
+      });
+      response.end(isKnown ? '' : body);
+    },
+    { using },
+  );
   return { ...server, host: `localhost:${server.port}`, answers: current, requests };
 }

@@ -55,7 +55,7 @@ type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => vo
 
 interface HttpServerOptions {
   http2?: boolean;
-  using?: TestCertificate;
+  using?: Pick<TestCertificate, 'key' | 'cert'>;
   /** What it tells HTTP/2 clients. */
   settings?: Settings;
 }

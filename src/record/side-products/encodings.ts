@@ -25,7 +25,9 @@ const encodings = {
   },
   '.zst': {
     decode: zlib.zstdDecompressSync,
-    encode: (bytes) => zstd(bytes, { params: { [ZSTD_c_compressionLevel]: 19 } }),
+    // Told how long the input is: it would set aside 100 MB for each file.
+    encode: (bytes) =>
+      zstd(bytes, { pledgedSrcSize: bytes.length, params: { [ZSTD_c_compressionLevel]: 19 } }),
   },
 } as const satisfies Record<string, Encoding>;
 

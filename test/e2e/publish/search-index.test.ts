@@ -1,0 +1,30 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startBrowser } from '../../support/browser.ts';
+import { copyOfEverything } from '../../support/everything.ts';
+import { serveFolder } from '../../support/folder-server.ts';
+
+test('after a refresh, a search in the browser finds the new word and not the old one', async () => {
+  const site = await copyOfEverything('pagefind');
+  const browser = await startBrowser();
+  onTestFinished(() => browser.close());
+  const server = await serveFolder(`${site.directory}/dist`);
+  onTestFinished(() => server.close());
+
+  /** The URLs that a visitor of the site finds. */
+  async function search(word: string): Promise<string[]> {
+    const page = await browser.newPage();
+    await page.goto(`${server.url}/plain.html`);
+    // As text: the test runner would rewrite the import of a function.
+    return page.evaluate(`import('/pagefind/pagefind.js')
+      .then((pagefind) => pagefind.search('${word}'))
+      .then(({ results }) => Promise.all(results.map(async (result) => (await result.data()).url)))`);
+  }
+
+  expect(await search('heffalump')).toHaveLength(1);
+  site.service.put(1, 'the woozle');
+  const { output } = await site.run('refresh');
+  const [, command = ''] = /--after '([^']*)'/.exec(output) ?? [];
+  expect(await site.run('refresh', '--after', command)).toMatchObject({ exitCode: 0 });
+  expect(await search('woozle')).toHaveLength(1);
+  expect(await search('heffalump')).toEqual([]);
+});

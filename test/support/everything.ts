@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect, onTestFinished } from 'vitest';
+import { runFolder } from './authority.ts';
+import { type CliOptions, type CliResult, type RunningCli, startCli } from './cli.ts';
+import { imageHost } from './image-host.ts';
+import { astroVersion, byAstro } from './installation.ts';
+import { startTestService, type TestService } from './service.ts';
+import { sideProductIntegrations } from './side-products.ts';
+import { createSite, type Site } from './site.ts';
+
+// One site that has everything that sites have, built once for a whole run of tests: to copy it takes a tenth of the time
+// that a build takes.
+
+const embed = (id: number, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
+
+/** What the service publishes. Snippet 6 is optional, and nobody has published it. */
+const contents = (): Record<number, string> => ({
+  1: 'the heffalump',
+  2: 'about us',
+  3: '<b>a</b> & b',
+  4: `<img alt="" src="https://${imageHost()}/hero.png">`,
+  5: '<style>i { color: red }</style><script>document.title = "five"</script>',
+  7: 'our imprint',
+  8: '{{ plan }} {{ locale }}',
+  9: '<section>words with <a href="/prices">prices</a></section>',
+});
+
+const page = (lang: string, more: string) => `---
+import { Snippet } from 'astro-snippets/components';
+const data = { '@context': 'https://schema.org', '@type': 'Organization', name: '${embed(3)}' };
+---
+<html lang="${lang}"><head><title>home</title><script type="application/ld+json" set:html={JSON.stringify(data)} /></head>
+<body><h1>home</h1>${more}<p><Snippet id={8} params={{ plan: 'pro' }} /></p></body></html>`;
+
+const files = () => ({
+  'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import mdx from '@astrojs/mdx';
+import snippets from 'astro-snippets';
+import { compress, copy } from './side-products.mjs';
+const options = {
+  csp: 'hash',
+  editUrl: (id) => 'https://service.test/' + id,
+  images: { hosts: ['${imageHost()}'] },
+  links: 'base',
+  params: ({ lang }) => (lang === 'de' ? { locale: lang } : undefined),
+};
+export default defineConfig({
+  site: 'https://example.com',
+  base: '/docs',
+  build: { format: 'preserve' },
+  i18n: { locales: ['en', 'de'], defaultLocale: 'en' },
+  ${byAstro({ 5: 'experimental: { csp: true }', 6: 'security: { csp: true }', 7: 'security: { csp: true }' })},
+  integrations: [mdx(), snippets({ ...options, ...JSON.parse(process.env.MORE_OPTIONS ?? '{}') }), compress(), copy()],
+});`,
+  'side-products.mjs': sideProductIntegrations,
+  'src/content.config.js': `
+import { defineCollection } from 'astro:content';
+import { snippetLoader } from 'astro-snippets/loader';
+export const collections = { legal: defineCollection({ loader: snippetLoader({ imprint: { id: 7 } }) }) };`,
+  'src/pages/index.astro': page('en', `<p><Snippet id={1} /></p><p>${embed(6, ' optional')}</p>`),
+  'src/pages/de/index.astro': page('de', `<div>${embed(4)}</div>`),
+  'src/pages/about.astro': `<html lang="en"><head><title>about ${embed(3)}</title></head>
+<body><p>${embed(2)}</p><p title={'${embed(3)}'}>${embed(3)}</p><div>${embed(5)}</div></body></html>`,
+  'src/pages/legal.astro': `---
+import { getEntry } from 'astro:content';
+const { data } = await getEntry('legal', 'imprint');
+---
+<html lang="en"><head><title>legal</title></head><body><footer set:html={data.content} /></body></html>`,
+  'src/pages/plain.astro': '<html lang="en"><head><title>plain</title></head><body>plain</body></html>',
+  'src/pages/words.mdx': `import { Snippet } from 'astro-snippets/components';\n\n# Words\n\n<Snippet id={9} />\n`,
+  'src/pages/rss.xml.js': `export const GET = () => new Response('<rss version="2.0"><channel><title>x</title><item><title>&lt;snippet-embed id="3" as="text">&lt;/snippet-embed></title><description>&lt;snippet-embed id="1">&lt;/snippet-embed></description></item></channel></rss>');`,
+  'src/pages/data.json.js': `export const GET = () => Response.json({ html: '${embed(1)}', optional: '${embed(6, ' optional')}' });`,
+});
+
+// As `npm run` and `npx` do.
+const bin = join(import.meta.dirname, '../../node_modules/.bin');
+const PATH = `${bin}${delimiter}${process.env['PATH']}`;
+
+/** The folder of the built site, which nobody writes to. Of all workers, the first that needs it builds it. */
+async function builtOnce(): Promise<string> {
+  const folder = join(runFolder(), `everything-${astroVersion}`);
+  const lock = `${folder}.lock`;
+  while (!existsSync(folder)) {
+    const isFirst = await mkdir(lock).then(
+      () => true,
+      () => false,
+    );
+    if (isFirst) await build(folder).finally(() => rm(lock, { recursive: true }));
+    else await setTimeout(50);
+  }
+  return folder;
+}
+
+async function build(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  const service = await startTestService(contents());
+  const site = await createSite(files());
+  try {
+    const { exitCode, output } = await site.build(service.environment);
+    expect(exitCode, output).toBe(0);
+    const cwd = site.directory;
+    const execute = (...[file, ...more]: [string, ...string[]]) => promisify(execFile)(file, more, { cwd });
+    await execute(process.execPath, '-e', renewPrecache);
+    await execute(process.execPath, join(bin, 'pagefind'), '--site', 'dist');
+    await mkdir(join(cwd, 'late'));
+    for (const name of lateFiles) await rename(join(cwd, 'dist', name), join(cwd, 'late', name));
+    await cp(cwd, `${folder}.new`, { recursive: true, preserveTimestamps: true });
+    await rename(`${folder}.new`, folder);
+  } finally {
+    await site.remove();
+    await service.close();
+  }
+}
+
+/** What is made from the pages after a build, each by a command of its own. */
+const lateFiles = ['pagefind', 'sw.js'] as const;
+
+/** Writes `sw.js` in the output anew. */
+export const renewPrecache = "import('./side-products.mjs').then((made) => made.writePrecache('dist'))";
+
+/** A built site with its record, its service, and the command line. */
+export interface Everything extends Omit<Site, 'start'> {
+  service: TestService;
+  /** The record of its build. */
+  record: string;
+  run(...arguments_: string[]): Promise<CliResult>;
+  start(arguments_: readonly string[], options?: CliOptions): RunningCli;
+  /** All files below folders of the site, by their paths in it. */
+  contents(...folders: string[]): Promise<Map<string, Buffer>>;
+  /** Builds it again. Fails if the build does. */
+  rebuild(environment?: Record<string, string>): Promise<void>;
+}
+
+/**
+ * A copy of the site with everything for the test that is running, with a service of its own that publishes the same.
+ *
+ * @param late what its output has besides.
+ */
+export async function copyOfEverything(...late: (typeof lateFiles)[number][]): Promise<Everything> {
+  const [built, service, site] = await Promise.all([
+    builtOnce(),
+    startTestService(contents()),
+    createSite({}),
+  ]);
+  onTestFinished(async () => {
+    await site.remove();
+    await service.close();
+  });
+  const copy = (from: string, to: string) =>
+    cp(join(built, from), join(site.directory, to), { recursive: true, preserveTimestamps: true });
+  await copy('.', '.');
+  for (const name of late) await copy(`late/${name}`, `dist/${name}`);
+  const start: Everything['start'] = (arguments_, options) =>
+    startCli(site.directory, arguments_, { ...service.environment, PATH }, options);
+  return {
+    ...site,
+    service,
+    record: join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json'),
+    start,
+    run: (...arguments_) => start(arguments_).ended,
+    async contents(...folders) {
+      const names = await Promise.all(
+        folders.map(async (folder) => (await site.list(folder)).map((name) => `${folder}/${name}`)),
+      );
+      const read = async (name: string) => [name, await readFile(join(site.directory, name))] as const;
+      return new Map(await Promise.all(names.flat().map(read)));
+    },
+    async rebuild(environment = {}) {
+      const { exitCode, output } = await site.build({ ...service.environment, ...environment });
+      expect(exitCode, output).toBe(0);
+    },
+  };
+}
