@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { z } from 'zod';
@@ -23,9 +14,6 @@ const schema = z.object({
   pid: z.int(),
   /** When the process started, in the system's own units: a pid is given to another process later. */
   started: z.string().optional(),
-  /** The machine for people. */
-  hostname: z.string(),
-  /** Equal for processes that can see each other's pids: not for two containers with the same name. */
   host: z.string(),
   since: z.iso.datetime(),
 });
@@ -33,29 +21,10 @@ const schema = z.object({
 /** What a process says about itself in the lock that it holds. */
 export type LockHolder = z.infer<typeof schema>;
 
-/** What is known about the holder of a lock, from where it is looked at. */
-export interface Sighting {
-  isSameHost: boolean;
-  /** Whether it is a build of this process that holds it, or has failed and held it. */
-  isOwnBuild: boolean;
-  /** Whether that very process is running. Only known on the same host. */
-  isRunning: boolean;
-  /** How long ago it was last heard of, in milliseconds. */
-  silence: number;
-}
-
 // Rendering blocks the event loop, so a heartbeat may be late by far.
 const heartbeat = 5_000;
 const patience = 30_000;
 const pause = 100;
-
-/**
- * Whether a lock may be taken over. A process takes that of its own build over, because Astro has no hook for a build that
- * failed: a program that builds again after that still holds the lock of the first build.
- */
-export function isAbandoned({ isSameHost, isOwnBuild, isRunning, silence }: Sighting): boolean {
-  return isOwnBuild || (isSameHost ? !isRunning : silence > patience);
-}
 
 /** A lock that this process holds. */
 export interface OutputLock {
@@ -73,12 +42,14 @@ export interface OutputLock {
 export function takeLock(file: string, work: LockHolder['work']): OutputLock | LockHolder {
   mkdirSync(dirname(file), { recursive: true });
   const token = randomUUID();
-  const own: LockHolder = { ...thisProcess(), work, token, since: new Date().toISOString() };
+  const { pid } = process;
+  const since = new Date().toISOString();
+  const own: LockHolder = { work, token, pid, started: startOf(pid), host: hostname(), since };
   for (;;) {
     if (create(file, JSON.stringify(own))) return holding(file, own);
     const holder = readHolder(file);
     if (holder === undefined) continue;
-    if (!isAbandoned(sightingOf(file, holder))) return holder;
+    if (!isAbandoned(file, holder)) return holder;
     remove(file, holder.token);
   }
 }
@@ -133,13 +104,13 @@ export function isHeld(file: string): boolean {
 /** Who holds a lock, and has not lost it. */
 export function holderOf(file: string): LockHolder | undefined {
   const holder = readHolder(file);
-  return holder === undefined || isAbandoned(sightingOf(file, holder)) ? undefined : holder;
+  return holder === undefined || isAbandoned(file, holder) ? undefined : holder;
 }
 
 /** A holder in the middle of a sentence: `the build of process 42 on web-1, since 12:30:05`. */
-export function describeHolder({ work, pid, hostname, since }: LockHolder): string {
+export function describeHolder({ work, pid, host, since }: LockHolder): string {
   if (pid === 0) return 'another process';
-  return `the ${work} of process ${pid} on ${cleanText(hostname)}, since ${since.slice(11, 19)} UTC`;
+  return `the ${work} of process ${pid} on ${cleanText(host)}, since ${since.slice(11, 19)} UTC`;
 }
 
 export function isHolder(result: OutputLock | LockHolder): result is LockHolder {
@@ -207,7 +178,6 @@ const unknown: LockHolder = {
   work: 'build',
   token: '',
   pid: 0,
-  hostname: '',
   host: '',
   since: new Date(0).toISOString(),
 };
@@ -221,26 +191,19 @@ function readHolder(file: string): LockHolder | undefined {
   }
 }
 
-function sightingOf(file: string, holder: LockHolder): Sighting {
-  const { pid, host, started } = thisProcess();
-  const { work } = holder;
-  const isSameHost = holder.host === host;
-  return {
-    isSameHost,
-    isOwnBuild: work === 'build' && isSameHost && holder.pid === pid && holder.started === started,
-    isRunning: isSameHost && isAlive(holder.pid) && startOf(holder.pid) === holder.started,
-    silence: Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
-  };
+/**
+ * Whether a lock may be taken over. A process takes that of its own build over, because Astro has no hook for a build that
+ * failed: a program that builds again after that still holds the lock of the first build.
+ */
+function isAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
+  if (host !== hostname()) return silenceOf(file) > patience;
+  if (!isAlive(pid) || startOf(pid) !== started) return true;
+  return work === 'build' && pid === process.pid;
 }
 
-function thisProcess(): Pick<LockHolder, 'pid' | 'started' | 'hostname' | 'host'> {
-  const name = hostname();
-  const space = [
-    () => readlinkSync('/proc/self/ns/pid'),
-    () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'),
-  ];
-  const host = [name, ...space.map((read) => attempt(read)?.trim() ?? '')].join(' ');
-  return { pid: process.pid, started: startOf(process.pid), hostname: name, host };
+/** How long ago the holder of a lock was last heard of, in milliseconds. */
+function silenceOf(file: string): number {
+  return Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 }
 
 function isAlive(pid: number): boolean {
@@ -255,13 +218,9 @@ function isAlive(pid: number): boolean {
 
 /** When a process started, where the system tells: field 22 of its `stat`, behind a name that may contain anything. */
 function startOf(pid: number): string | undefined {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-}
-
-function attempt<T>(read: () => T): T | undefined {
   try {
-    return read();
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
     return undefined;
   }

@@ -365,7 +365,7 @@ describe('astro-snippets inline, one at a time:', () => {
   test('a folder that another process writes to is left alone, and the process is named', async () => {
     const folder = await folderWith({ 'public/index.html': embed(1) });
     const since = new Date().toISOString();
-    const holder = { work: 'build', token: 't', pid: 1, hostname: 'web-1', host: 'another', since };
+    const holder = { work: 'build', token: 't', pid: 1, host: 'web-1', since };
     await folder.write({ '.cache/astro-snippets/manifest.public.lock': JSON.stringify(holder) });
     const output = await runs(folder, ['inline', 'public'], 1);
     expect(output).toContain('public is in use by the build of process 1 on web-1');

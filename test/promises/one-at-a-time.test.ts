@@ -16,13 +16,7 @@ import { openProject } from '../../src/cli/project.ts';
 import { systemClock } from '../../src/client/clock.ts';
 import { readManifest } from '../../src/record/manifest.ts';
 import { lockFile } from '../../src/record/manifest-file.ts';
-import {
-  describeHolder,
-  isAbandoned,
-  isHolder,
-  takeLock,
-  waitUntilFree,
-} from '../../src/record/output-lock.ts';
+import { describeHolder, isHolder, takeLock, waitUntilFree } from '../../src/record/output-lock.ts';
 import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 import { testContext } from '../support/cli.ts';
@@ -292,38 +286,6 @@ export default defineConfig({ integrations: [snippets(), looking] });`,
   expect(exitCode).toBe(0);
   expect(output).toContain('RECORDS false');
   expect(output).not.toContain('RECORDS true');
-});
-
-describe('a lock may be taken over', () => {
-  test.for([
-    [
-      'from a build of the same process that failed',
-      { isSameHost: true, isOwnBuild: true, isRunning: true, silence: 0 },
-      true,
-    ],
-    [
-      'from a process that is gone',
-      { isSameHost: true, isOwnBuild: false, isRunning: false, silence: 0 },
-      true,
-    ],
-    [
-      'not from a process that runs, however silent',
-      { isSameHost: true, isOwnBuild: false, isRunning: true, silence: 1e9 },
-      false,
-    ],
-    [
-      'not from another machine that was just heard of',
-      { isSameHost: false, isOwnBuild: false, isRunning: false, silence: 29_000 },
-      false,
-    ],
-    [
-      'from another machine after 30 s of silence',
-      { isSameHost: false, isOwnBuild: false, isRunning: false, silence: 31_000 },
-      true,
-    ],
-  ] as const)('%s: %s', ([, sighting, expected]) => {
-    expect(isAbandoned(sighting)).toBe(expected);
-  });
 });
 
 test('releasing a lock that was taken over leaves the new one', async () => {

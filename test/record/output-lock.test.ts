@@ -1,13 +1,58 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { isHolder, takeLock } from '../../src/record/output-lock.ts';
+import { isHolder, type LockHolder, takeLock } from '../../src/record/output-lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'output-lock-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The lock of another process than this one, on the same host. */
+const another: LockHolder = {
+  work: 'build',
+  token: 'another',
+  pid: spawnSync(process.execPath, ['--version']).pid,
+  host: hostname(),
+  since: new Date().toISOString(),
+};
+const running = { pid: process.ppid, started: startOf(process.ppid) };
+
+function startOf(pid: number): string | undefined {
+  if (process.platform !== 'linux') return undefined;
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/, '').trim().split(' ')[19];
+}
+
+test.for<[name: string, lock: Partial<LockHolder> | string, silence: number, isTaken: boolean]>([
+  ['from a process that is gone', {}, 0, true],
+  ['not from a process that runs, however silent', running, 1e6, false],
+  ['from another process with its pid', { ...running, started: '1' }, 0, true],
+  [
+    'from a build of this process that failed',
+    { ...running, pid: process.pid, started: startOf(process.pid) },
+    0,
+    true,
+  ],
+  [
+    'not from a refresh of this process',
+    { pid: process.pid, started: startOf(process.pid), work: 'refresh' },
+    1e6,
+    false,
+  ],
+  ['not from another host that was just heard of', { host: 'build-2' }, 29_000, false],
+  ['from another host after 30 s of silence', { host: 'build-2' }, 31_000, true],
+  ['not from one that cannot be read', 'half of a', 0, false],
+  ['from one that cannot be read, after 30 s of silence', 'half of a', 31_000, true],
+])('a lock may be taken over %s', ([, lock, silence, isTaken]) => {
+  const file = join(folder, 'taken.lock');
+  writeFileSync(file, typeof lock === 'string' ? lock : JSON.stringify({ ...another, ...lock }));
+  const heard = new Date(Date.now() - silence);
+  utimesSync(file, heard, heard);
+  const taken = takeLock(file, 'refresh');
+  expect(isHolder(taken)).toBe(!isTaken);
+  if (!isHolder(taken)) taken.release();
+});
 
 // A file can have this name, and cannot be renamed to a longer one, whatever the user may do.
 const unmovable = join(folder, `${'x'.repeat(245)}.lock`);

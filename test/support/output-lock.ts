@@ -5,7 +5,6 @@ export const holderElsewhere = (): LockHolder => ({
   work: 'build',
   token: 'other',
   pid: 1,
-  hostname: 'build-2',
-  host: 'build-2 elsewhere',
+  host: 'build-2',
   since: new Date().toISOString(),
 });
