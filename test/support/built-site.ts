@@ -11,11 +11,13 @@ export interface BuiltSite {
 
 /**
  * Builds a site once, for all tests of a file, against a service that has these snippets. Both are removed after them.
- * Fails if the build does.
+ *
+ * @param exitCode the status that the build has to end with.
  */
 export async function builtSite(
   contents: Record<number, string>,
   files: Record<string, string>,
+  exitCode = 0,
 ): Promise<BuiltSite> {
   const service = await startTestService(contents);
   const site = await createSite(files);
@@ -23,7 +25,7 @@ export async function builtSite(
     await site.remove();
     await service.close();
   });
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode, output).toBe(0);
-  return { service, site, output };
+  const built = await site.build(service.environment);
+  expect(built.exitCode, built.output).toBe(exitCode);
+  return { service, site, output: built.output };
 }

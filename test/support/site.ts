@@ -37,11 +37,16 @@ export interface RunningAstro {
   ended: Promise<BuildResult & { signal: NodeJS.Signals | null }>;
 }
 
-/** An Astro config with the integration and these options, written as in the config. */
-export const configWith = (options = '') => `
+/**
+ * An Astro config with the integration and these options, written as in the config.
+ *
+ * @param more what else is in it: imports, settings, and the integrations that stand before this one, each with its comma.
+ */
+export const configWith = (options = '', { imports = '', settings = '', integrations = '' } = {}) => `
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
-export default defineConfig({ integrations: [snippets(${options})] });
+${imports}
+export default defineConfig({ ${settings} integrations: [${integrations}snippets(${options})] });
 `;
 
 /** Creates an Astro site from files. Its config has `snippets()` alone unless the files contain another config. */

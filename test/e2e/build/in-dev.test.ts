@@ -1,0 +1,273 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startBrowser } from '../../support/browser.ts';
+import { builtSite } from '../../support/built-site.ts';
+import { cli } from '../../support/cli.ts';
+import { type ImageHost, images, startImageHost } from '../../support/images.ts';
+import { byAstro } from '../../support/installation.ts';
+import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
+import { configWith, createSite, type Site } from '../../support/site.ts';
+import { certificate } from '../../support/tls-server.ts';
+
+const embed = '<snippet-embed id="1"></snippet-embed>';
+const component = `import { Snippet } from 'astro-snippets/components';`;
+
+const renderer = byAstro({
+  5: '@astrojs/mdx',
+  6: '@astrojs/mdx',
+  7: '@astrojs/mdx/container-renderer',
+});
+
+/** A feed with the whole text of a post in MDX, which only Astro's Container API renders. */
+const feed = {
+  'src/content.config.ts': `
+    import { defineCollection } from 'astro:content';
+    import { glob } from 'astro/loaders';
+    import { snippetLoader } from 'astro-snippets/loader';
+    export const collections = {
+      posts: defineCollection({ loader: glob({ pattern: '*.mdx', base: 'src/posts' }) }),
+      legal: defineCollection({ loader: snippetLoader({ imprint: { id: 4 } }) }),
+    };`,
+  'src/posts/first.mdx': `${component}\n\nNow <Snippet id={3}>children</Snippet> only.\n`,
+  'src/feed.js': `
+    import { experimental_AstroContainer as AstroContainer } from 'astro/container';
+    import { loadRenderers } from 'astro:container';
+    import { getEntry, render } from 'astro:content';
+    import { getContainerRenderer } from '${renderer}';
+    export async function feed() {
+      const container = await AstroContainer.create({ renderers: await loadRenderers([getContainerRenderer()]) });
+      const { Content } = await render(await getEntry('posts', 'first'));
+      const content = (await container.renderToString(Content)).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+      return new Response('<rss><item><description>' + content + '</description></item></rss>',
+        { headers: { 'content-type': 'application/xml' } });
+    }`,
+};
+
+describe('where a build would fail, astro dev shows an error', () => {
+  const onDemand = (more: string, body: string) => `---
+${more}
+export const prerender = false;
+---
+<html><body>
+${body}</body></html>`;
+  const island = (name: string) => `---
+import Late from '../${name}.astro';
+---
+<html><body><Late server:defer><i slot="fallback">soon</i></Late></body></html>`;
+  let site: Site;
+  let dev: SiteServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+    site = await createSite({
+      'astro.config.mjs': configWith('', {
+        imports: `
+          import mdx from '@astrojs/mdx';
+          import node from '@astrojs/node';
+          import react from '@astrojs/react';`,
+        settings: `base: '/docs', adapter: node({ mode: 'standalone' }),`,
+        integrations: 'react(), mdx(), ',
+      }),
+      ...feed,
+      'src/content.config.ts': feed['src/content.config.ts'].replace(/legal: .*/, ''),
+      'src/Only.jsx': `export default function Only() {\n  return <p>\n    ${embed}\n  </p>;\n}`,
+      'src/pages/only.astro': `---
+import Only from '../Only.jsx';
+---
+<html><body><Only client:only="react" /></body></html>`,
+      'src/Hand.astro': `<p>by\n  hand ${embed}</p>`,
+      'src/Late.astro': `<p>${embed}</p>`,
+      'src/LateComponent.astro': `---\n${component}\n---\n<p><Snippet id={1} /></p>`,
+      'src/pages/island.astro': island('Late'),
+      'src/pages/island-component.astro': island('LateComponent'),
+      'src/pages/live.astro': onDemand(`import Hand from '../Hand.astro';`, `<Hand />${embed}`),
+      'src/pages/component.astro': onDemand(component, '<Snippet id={1} />'),
+      'src/pages/live.xml.js': `
+import { feed } from '../feed.js';
+export const prerender = false;
+export const GET = () => feed();`,
+      'src/pages/wrong.astro': `---\n${component}\n---\n<p><Snippet id={1} params={{ at: new Date(0) }} /></p>`,
+      'src/pages/post.md': '# Post\n\nSee <Snippet id={42} /> here.\n',
+      'src/Still.astro': `<p>${embed}</p>`,
+      'src/pages/still.astro': `---
+${component}
+import Still from '../Still.astro';
+---
+<p><Still /><Snippet id={1}>children</Snippet></p>`,
+    });
+    dev = await startServer(site, 'dev');
+    // What one page has loaded is not said of another.
+    await fetchPage(`${dev.url}/docs/still`);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await dev.stop();
+    await site.remove();
+  });
+
+  test.for([
+    [
+      'of an on-demand page, with its sources',
+      'live',
+      '/docs/live (route /live) is rendered on demand',
+      'src/pages/live.astro:6',
+      'src/Hand.astro:2',
+    ],
+    ['of a feed of the Container API on demand', 'live.xml', '/docs/live.xml', 'is rendered on demand'],
+    ['of <Snippet> in Markdown', 'post', 'written in src/pages/post.md:3. [unrendered-component]'],
+    // It gets as far as asking for the key, which is not set.
+    [
+      'of a page that is prerendered among them, and lacks only the key',
+      'still',
+      'SNIPPETS_API_KEY is not set.',
+    ],
+  ])('%s', async ([, path, ...said]) => {
+    const { status, html } = await fetchPage(`${dev.url}/docs/${path}`);
+    expect(status).toBe(500);
+    for (const text of said) expect(html).toContain(text);
+    expect(html).not.toContain('src/Still.astro');
+  });
+
+  test.for([
+    [
+      'of <Snippet> on an on-demand page, with a hint',
+      'component',
+      'is on /docs/component (route /component, src/pages/component.astro:6), which is rendered on demand',
+      'export const prerender = true',
+    ],
+    [
+      'of <Snippet> with invalid params',
+      'wrong',
+      '<Snippet> of snippet 1 on /docs/wrong (src/pages/wrong.astro:4): params.at is a Date',
+    ],
+  ])('%s, in its log', async ([, path, ...said]) => {
+    await fetch(`${dev.url}/docs/${path}`);
+    for (const text of said) await expect.poll(dev.output, { timeout: 30_000 }).toContain(text);
+  });
+
+  test.for([
+    [
+      'of an island that is client:only, with its file and line',
+      'only',
+      'src/Only.jsx:3 writes <snippet-embed> in the browser',
+      'pass it to an island as children',
+    ],
+    [
+      'of a server island, on the page that holds it',
+      'island',
+      'The server island Late is rendered on demand',
+      'src/Late.astro:1',
+    ],
+    [
+      'of <Snippet> in a server island, with a hint',
+      'island-component',
+      'which is rendered on demand',
+      'SnippetClient',
+    ],
+  ])('%s, in the overlay', async ([, path, ...said]) => {
+    const page = await browser.newPage();
+    await page.goto(`${dev.url}/docs/${path}`);
+    // The error of another page may come first: Vite keeps one for the next page that opens.
+    const overlay = () =>
+      page.locator('vite-error-overlay').evaluate((element) => element.shadowRoot?.textContent);
+    for (const text of said) await expect.poll(overlay, { timeout: 60_000 }).toContain(text);
+    expect(await overlay()).not.toContain('<br>');
+    await page.close();
+  });
+});
+
+describe('astro dev shows what a build does', async () => {
+  const host: ImageHost = await startImageHost({
+    '/hero.png': { type: 'image/png', body: images.png, headers: { etag: '"1"' } },
+  });
+  const page = `---
+${component}
+---
+<html lang={Astro.currentLocale}><head><title><Snippet id={1} /></title></head>
+<body><p id="plain"><Snippet id={1} /></p>
+<p id="own"><Snippet id={1} params={{ locale: 'own', extra: '!' }} /></p>
+<p id="near" lang="fr"><snippet-embed id="1"></snippet-embed></p>
+<p id="alt"><img lang="it" alt={'<snippet-embed id="1"></snippet-embed>'}></p>
+<div id="links"><Snippet id={2} /></div><div id="image"><Snippet id={5} /></div></body></html>`;
+  const { service, site } = await builtSite(
+    {
+      1: '{{ locale }} {{ page }}{{ extra }}',
+      2: '<a href="/prices?a=1#b">prices</a><img src="/a.png" srcset="/a.png 1x, /b.png 2x"> /prices',
+      3: '<b>three</b>',
+      4: 'imprint',
+      5: `<p><img alt="" src="${host.origin}/hero.png"></p>`,
+    },
+    {
+      'astro.config.mjs': configWith(
+        `{ ca: ${JSON.stringify(certificate.ca)}, images: { hosts: ['${host.host}'] }, params, links: 'base' }`,
+        {
+          imports: `
+            import mdx from '@astrojs/mdx';
+            const params = ({ page, lang }) => lang === undefined ? undefined : { locale: lang, page };`,
+          settings: `base: '/docs', trailingSlash: 'always', i18n: { locales: ['en', 'de'], defaultLocale: 'en' },`,
+          integrations: 'mdx(), ',
+        },
+      ),
+      ...feed,
+      'src/pages/index.astro': page,
+      'src/pages/de/about.astro': page,
+      'src/pages/rss.xml.js': `import { feed } from '../feed.js';\nexport const GET = () => feed();`,
+      'src/pages/feed.xml.ts': `export const GET = () => new Response('<?xml version="1.0"?><feed xml:lang="de-AT"><entry>&lt;snippet-embed id="1">&lt;/snippet-embed></entry><entry>&lt;snippet-embed id="5">&lt;/snippet-embed></entry></feed>');`,
+      'src/pages/legal.astro': `---
+import { getEntry } from 'astro:content';
+const { data } = await getEntry('legal', 'imprint');
+---
+<html><body>{data.content}</body></html>`,
+    },
+  );
+  let dev: SiteServer;
+  beforeAll(async () => {
+    dev = await startServer(site, 'dev', service.environment);
+  });
+  afterAll(async () => {
+    await dev.stop();
+    await host.close();
+  });
+
+  /** The parts of a page that show snippets, without what dev adds to them. */
+  const shownIn = (html: string) => {
+    const { title, body } =
+      /(?<title><title>.*<\/title>)[\s\S]*(?<body><p id="plain">[\s\S]*<\/div>)/.exec(html)?.groups ?? {};
+    return [title, body?.replaceAll(/<!--.*?-->/g, '')];
+  };
+
+  test.for([
+    ['/docs/', 'index.html'],
+    ['/docs/de/about/', 'de/about/index.html'],
+  ] as const)('on %s: params by page and language, links and images', async ([path, file]) => {
+    const shown = shownIn((await fetchPage(dev.url + path)).html);
+    expect(shown[1]).toContain(`fr ${path}<`);
+    expect(shown).toEqual(shownIn(await site.read(file)));
+  });
+
+  test.for(['feed.xml', 'rss.xml'])('in %s', async (name) => {
+    expect(await (await fetch(`${dev.url}/docs/${name}`)).text()).toBe(await site.read(name));
+  });
+
+  test('at the URLs of images', async () => {
+    const [, src = ''] = /src="(\/docs\/_astro\/hero[^"]+)"/.exec(await site.read('index.html')) ?? [];
+    const response = await fetch(dev.url + src);
+    expect(response.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(images.png);
+    expect((await fetch(`${dev.url}/docs/_astro/none.0123456789abcdef0123.png`)).status).toBe(404);
+  });
+
+  test('and leaves the record of the last build alone, so that a check still finds what has changed', async () => {
+    const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
+    const built = await readFile(record, 'utf8');
+    service.put(4, 'a new imprint');
+    await dev.stop();
+    dev = await startServer(site, 'dev', service.environment);
+    const legal = async () => (await fetchPage(`${dev.url}/docs/legal/`)).html;
+    await vi.waitFor(async () => expect(await legal()).toContain('a new imprint'), { timeout: 60_000 });
+    expect(await readFile(record, 'utf8')).toBe(built);
+    expect(await cli(site.directory, ['check'], service.environment)).toMatchObject({ exitCode: 10 });
+  });
+});
