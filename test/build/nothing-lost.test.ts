@@ -1,49 +1,149 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { byAstro } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
 
 let service: TestService;
-const sites: Site[] = [];
-
 beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>', 2: '<b>two</b>', 3: '<b>three</b>' });
+  service = await startTestService({ 1: '<b>one</b>', 2: '<b>two</b>', 3: '<b>three</b>', 4: '<b>four</b>' });
 });
 beforeEach(() => service.clearFaults());
-afterAll(async () => {
-  for (const site of sites) await site.remove();
-  await service.close();
-});
+afterAll(() => service.close());
 
-async function siteWith(files: Record<string, string>): Promise<Site> {
-  const site = await createSite(files);
-  sites.push(site);
-  return site;
-}
-
-const page = (body: string) => `---
-import { Snippet } from 'astro-snippets/components';
-import Island from '../Island.astro';
-import Discards from '../Discards.astro';
-import Offer from '../Offer.astro';
+const component = `import { Snippet } from 'astro-snippets/components';`;
+const page = (body: string, more = '') => `---
+${component}
+${more}
+const isLost = process.env.LOSE !== undefined;
 ---
 <html><body>${body}</body></html>`;
 
-const components = {
-  'src/Island.astro': '<aside><slot /></aside>',
-  'src/Discards.astro': '<p>Nothing.</p>',
-  'src/Offer.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<Snippet id={2} />`,
-};
-
 const percentTags = byAstro({ 5: ['100%', '100%25'], 6: ['100%'], 7: ['100%'] });
+const renderer = byAstro({ 5: '@astrojs/mdx', 6: '@astrojs/mdx', 7: '@astrojs/mdx/container-renderer' });
+
+describe('a snippet that is rendered', () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await createSite({
+      'astro.config.mjs': configWith('', {
+        imports: `import mdx from '@astrojs/mdx';\nimport node from '@astrojs/node';`,
+        settings: `adapter: node({ mode: 'standalone' }),`,
+        integrations: 'mdx(), ',
+      }),
+      'src/Island.astro': '<aside><slot /></aside>',
+      'src/Offer.astro': `---\n${component}\n---\n<Snippet id={2} />`,
+      'src/Discards.astro': '<p>Nothing.</p>',
+      // Snippet 1 is on this page elsewhere; each of the others is lost on its page.
+      'src/pages/index.astro': page('<Snippet id={1} /><Snippet id={2} /><Snippet id={3} />'),
+      'src/pages/island.astro': page(
+        '<Snippet id={1} />{isLost && <Island server:defer><Offer /></Island>}',
+        `import Island from '../Island.astro';\nimport Offer from '../Offer.astro';`,
+      ),
+      'src/pages/code.astro': page('{isLost && <pre><code><Snippet id={3} /></code></pre>}'),
+      'src/pages/discarded.astro': page(
+        '<Discards><Snippet id={1} /></Discards>',
+        `import Discards from '../Discards.astro';`,
+      ),
+      'src/pages/tags/[tag].astro': page(
+        '<Snippet id={1} />{isLost && <pre><Snippet id={3} /></pre>}',
+        // Astro 6 and later do not render a path that can be decoded to another one.
+        `export const getStaticPaths = () => ${JSON.stringify(percentTags)}.map((tag) => ({ params: { tag } }));`,
+      ),
+      // The whole text of posts in MDX, which only Astro's Container API renders.
+      'src/content.config.ts': `
+        import { defineCollection } from 'astro:content';
+        import { glob } from 'astro/loaders';
+        export const collections = { posts: defineCollection({ loader: glob({ pattern: '*.mdx', base: 'src/posts' }) }) };`,
+      'src/posts/first.mdx': `---\ntitle: First\n---\n${component}\n\nNow <Snippet id={4}>children</Snippet> only.\n`,
+      'src/pages/rss.xml.js': `
+        import { experimental_AstroContainer as AstroContainer } from 'astro/container';
+        import { loadRenderers } from 'astro:container';
+        import { getEntry, render } from 'astro:content';
+        import { getContainerRenderer } from '${renderer}';
+        import rss from '@astrojs/rss';
+        export async function GET() {
+          const container = await AstroContainer.create({ renderers: await loadRenderers([getContainerRenderer()]) });
+          const { Content } = await render(await getEntry('posts', 'first'));
+          const html = await container.renderToString(Content);
+          if (process.env.RAW) return new Response('<?xml version="1.0"?><rss><item>' + html + '</item></rss>');
+          const content = process.env.LOSE ? html.replace(/<.*?>/g, '') : html;
+          const items = [{ title: 'First', link: '/first', content }];
+          return rss({ title: 'Posts', description: 'All', site: 'https://example.com', items });
+        }`,
+      'src/pages/waiting.astro': `---
+import { existsSync } from 'node:fs';
+for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promise((resolve) => setTimeout(resolve, 10));
+---
+<html><body>{existsSync('asked') ? 'A snippet was asked for.' : 'Nothing was asked for.'}</body></html>`,
+    });
+  });
+  afterAll(() => site.remove());
+
+  const both = 'SNIPPETS_API_KEY is not set. No base URL of the service is set.';
+
+  test('needs a key and a URL, which are reported together, when the first <Snippet> renders', async () => {
+    const { exitCode, output } = await site.build();
+    expect(exitCode).not.toBe(0);
+    expect(output).toContain(both);
+    expect(output).toContain('static routes');
+  });
+
+  test('is fetched while pages still render, on the first build ever, and inlined wherever it is', async () => {
+    const held = service.hold();
+    const building = site.build(service.environment);
+    await held.asked();
+    await writeFile(join(site.directory, 'asked'), '');
+    held.release();
+    const { exitCode, output } = await building;
+    expect(exitCode, output).toBe(0);
+    expect(await site.read('client/waiting/index.html')).toContain('A snippet was asked for.');
+    for (const tag of percentTags) {
+      expect(await site.read(`client/tags/${tag}/index.html`)).toContain('<b>one</b>');
+    }
+    expect(await site.read('client/rss.xml')).toContain('Now &lt;b&gt;four&lt;/b&gt; only.');
+  });
+
+  test('fails the build if it is not in the output, which names its page and removes it', async () => {
+    const { exitCode, output } = await site.build({ ...service.environment, LOSE: '1' });
+    expect(exitCode).not.toBe(0);
+    expect(output).toContain(`${3 + percentTags.length} embeds are invalid.`);
+    for (const [place, id] of [
+      ['/island/', 2],
+      ['/code/', 3],
+      ['/tags/100%/', 3],
+      ["a page of Astro's container", 4],
+    ]) {
+      expect(output).toContain(
+        `${place}\n    Snippet ${id} was rendered here, but is not in the output. [embed-lost]`,
+      );
+    }
+    expect(output).toContain('allow the element `snippet-embed`');
+    expect(output).not.toContain('/discarded/\n');
+    const pages = (await site.list('dist/client')).filter((name) => name.endsWith('.html'));
+    expect(pages).toEqual(['discarded/index.html', 'waiting/index.html']);
+  });
+
+  test('is not called lost where it is invalid', async () => {
+    const { exitCode, output } = await site.build({ ...service.environment, RAW: '1' });
+    expect(exitCode).not.toBe(0);
+    expect(output).toContain('[embed-in-xml]');
+    expect(output).not.toContain('embed-lost');
+  });
+
+  test('needs a key at the start of a build whose last one had embeds', async () => {
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    const { exitCode, output } = await site.build();
+    expect(exitCode).not.toBe(0);
+    expect(output).toContain(both);
+    expect(output).not.toContain('static routes');
+  });
+});
 
 test('<Snippet> without the integration in the Astro config fails the build, and names the page', async () => {
-  const site = await siteWith({
+  const site = await temporarySite({
     'astro.config.mjs': 'export default {};',
-    ...components,
     'src/pages/offer.astro': page('<Snippet id={1} />'),
   });
   const { exitCode, output } = await site.build(service.environment);
@@ -54,157 +154,42 @@ test('<Snippet> without the integration in the Astro config fails the build, and
   expect(output).toContain('Add snippets() to the integrations of the Astro config.');
 });
 
-test('a snippet that was rendered and is not in the output fails the build, which names its page and removes it', async () => {
-  const site = await siteWith({
+test('what other integrations write after snippets were inlined fails the build if it is an embed or the key', async () => {
+  const embed = `<p><snippet-embed id="1"></snippet-embed></p>`;
+  const site = await temporarySite({
     'astro.config.mjs': `
-import node from '@astrojs/node';
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-export default defineConfig({ adapter: node({ mode: 'standalone' }), integrations: [snippets()] });`,
-    ...components,
-    // Snippet 1 is on this page elsewhere; each of the others is lost on its page.
-    'src/pages/index.astro': page('<Snippet id={1} /><Snippet id={2} /><Snippet id={3} />'),
-    'src/pages/island.astro': page('<Snippet id={1} /><Island server:defer><Offer /></Island>'),
-    'src/pages/code.astro': page('<pre><code><Snippet id={3} /></code></pre>'),
-    'src/pages/discarded.astro': page('<Discards><Snippet id={1} /></Discards>'),
-  });
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).not.toBe(0);
-  expect(output).toContain(
-    '/island/\n    Snippet 2 was rendered here, but is not in the output. [embed-lost]',
-  );
-  expect(output).toContain('/code/\n    Snippet 3 was rendered here, but is not in the output. [embed-lost]');
-  expect(output).not.toContain('/discarded/\n');
-  expect(output).toContain('2 embeds are invalid.');
-  const pages = (await site.list('dist/client')).filter((name) => name.endsWith('.html'));
-  expect(pages).toEqual(['discarded/index.html']);
-});
-
-test('a page with a percent sign in its path shows its snippets, and is named if one is lost', async () => {
-  const site = await siteWith({
-    ...components,
-    'src/pages/tags/[tag].astro': `---
-import { Snippet } from 'astro-snippets/components';
-// Astro 6 and later do not render a path that can be decoded to another one.
-export const getStaticPaths = () => ${JSON.stringify(percentTags)}.map((tag) => ({ params: { tag } }));
-const isLost = process.env.LOSE !== undefined;
----
-<html><body><Snippet id={1} />{isLost && <pre><Snippet id={3} /></pre>}</body></html>`,
-    'src/pages/index.astro': page('<Snippet id={3} />'),
-  });
-  const built = await site.build(service.environment);
-  expect(built.exitCode, built.output).toBe(0);
-  for (const tag of percentTags) expect(await site.read(`tags/${tag}/index.html`)).toContain('<b>one</b>');
-  const { exitCode, output } = await site.build({ ...service.environment, LOSE: '1' });
-  expect(exitCode).not.toBe(0);
-  expect(output).toContain(
-    '/tags/100%/\n    Snippet 3 was rendered here, but is not in the output. [embed-lost]',
-  );
-  expect((await site.list()).filter((name) => name.endsWith('.html'))).toEqual([]);
-});
-
-describe('what other integrations write after snippets were inlined', () => {
-  const config = (hook: string, write: string) => `
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
-const late = { name: 'late', hooks: { '${hook}'({ dir }) { ${write} } } };
+const late = { name: 'late', hooks: {
+  'astro:build:generated'({ dir }) {
+    if (!process.env.EMBEDS) return;
+    writeFileSync(new URL('feed.xml', dir), '<rss><item>${embed.replaceAll('<', '&lt;')}</item></rss>');
+  },
+  'astro:build:done'({ dir }) {
+    writeFileSync(new URL('plain.html', dir), '<pre>${embed}</pre>');
+    if (process.env.LEAK) writeFileSync(new URL('key.js', dir), process.env.SNIPPETS_API_KEY);
+    if (!process.env.EMBEDS) return;
+    writeFileSync(new URL('late.html', dir), '${embed}');
+    appendFileSync(new URL('index.html', dir), '${embed}');
+  },
+} };
 const adder = { name: 'adder', hooks: { 'astro:config:setup': ({ updateConfig }) => updateConfig({ integrations: [late] }) } };
-export default defineConfig({ integrations: [snippets(), adder] });`;
-  const embed = `<p><snippet-embed id="1"></snippet-embed></p>`;
-
-  test.for([
-    [
-      'an embed in a page',
-      'astro:build:done',
-      `writeFileSync(new URL('late.html', dir), '${embed}')`,
-      'late.html',
-    ],
-    [
-      'an escaped embed in a feed, from a later astro:build:generated',
-      'astro:build:generated',
-      `writeFileSync(new URL('feed.xml', dir), '<rss><item>${embed.replaceAll('<', '&lt;')}</item></rss>')`,
-      'feed.xml',
-    ],
-    [
-      'an embed at the end of a page that was inlined',
-      'astro:build:done',
-      `appendFileSync(new URL('index.html', dir), '${embed}')`,
-      'index.html',
-    ],
-  ] as const)('%s fails the build and is named', async ([, hook, write, file]) => {
-    const site = await siteWith({
-      'astro.config.mjs': config(hook, write),
-      ...components,
-      'src/pages/index.astro': page('<Snippet id={1} />'),
-    });
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode).not.toBe(0);
-    expect(output).toContain(
-      `[astro-snippets/late-embed] Another integration wrote an embed into ${file} after snippets were inlined.`,
-    );
-    expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
-  });
-
-  test('the API key fails the build; an example in code and a plain file do not', async () => {
-    const site = await siteWith({
-      'astro.config.mjs': config(
-        'astro:build:done',
-        `if (process.env.LEAK) writeFileSync(new URL('key.js', dir), process.env.SNIPPETS_API_KEY);
-         writeFileSync(new URL('plain.html', dir), '<pre>${embed}</pre>')`,
-      ),
-      ...components,
-      'src/pages/index.astro': page('<Snippet id={1} />'),
-    });
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    const { exitCode, output } = await site.build({ ...service.environment, LEAK: '1' });
-    expect(exitCode).not.toBe(0);
-    expect(output).toContain('Another integration wrote the API key into key.js.');
-    expect(output).not.toContain(service.environment.SNIPPETS_API_KEY);
-  });
-});
-
-describe('a missing key and missing URLs', () => {
-  const both = 'SNIPPETS_API_KEY is not set. No base URL of the service is set.';
-
-  test('are reported together, when the first <Snippet> renders, and at the start of a build whose last one had embeds', async () => {
-    const site = await siteWith({ ...components, 'src/pages/index.astro': page('<Snippet id={1} />') });
-    const first = await site.build();
-    expect(first.exitCode).not.toBe(0);
-    expect(first.output).toContain(both);
-    expect(first.output).toContain('generating static routes');
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    const later = await site.build();
-    expect(later.exitCode).not.toBe(0);
-    expect(later.output).toContain(both);
-    expect(later.output).not.toContain('generating static routes');
-  });
-
-  test('do not matter to a site whose pages hold only examples', async () => {
-    const site = await siteWith({
-      'src/pages/index.md':
-        'Write `<snippet-embed id="1"></snippet-embed>`:\n\n```html\n<snippet-embed id="1"></snippet-embed>\n```\n',
-    });
-    const { exitCode, output } = await site.build();
-    expect(output).not.toContain('SNIPPETS_API_KEY');
-    expect(exitCode).toBe(0);
-    expect(await site.read('index.html')).toContain('snippet-embed');
-  });
-});
-
-test('a snippet is fetched while pages still render, on the first build ever', async () => {
-  const site = await siteWith({
-    ...components,
-    'src/pages/a.astro': page('<Snippet id={1} />'),
-    'src/pages/b.astro': `---
-await new Promise((resolve) => setTimeout(resolve, 3_000));
-console.log('RENDERED', Date.now());
----
-<html><body>b</body></html>`,
+export default defineConfig({ integrations: [snippets(), adder] });`,
+    'src/pages/index.astro': page('<Snippet id={1} />'),
   });
   const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).toBe(0);
-  const rendered = Number(/RENDERED (\d+)/.exec(output)?.[1]);
-  const [request] = service.requests().slice(-1);
-  expect(Date.parse(String(request?.at))).toBeLessThan(rendered);
+  expect(exitCode, output).toBe(0);
+
+  const embeds = await site.build({ ...service.environment, EMBEDS: '1' });
+  expect(embeds.exitCode).not.toBe(0);
+  expect(embeds.output).toContain(
+    '[astro-snippets/late-embed] Another integration wrote an embed into feed.xml, index.html, late.html after snippets were inlined.',
+  );
+  expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
+
+  const key = await site.build({ ...service.environment, LEAK: '1' });
+  expect(key.exitCode).not.toBe(0);
+  expect(key.output).toContain('Another integration wrote the API key into key.js.');
+  expect(key.output).not.toContain(service.environment.SNIPPETS_API_KEY);
 });

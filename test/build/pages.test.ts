@@ -110,7 +110,7 @@ describe('snippets are inlined in', () => {
 <pre><code>${markdown.escape('&lt;snippet-embed id="999"&gt;&lt;/snippet-embed&gt;')}</code></pre>${markdown.end}`);
   });
 
-  test.for([
+  test.for<[what: string, name: string, expected: string]>([
     [
       'an MDX page',
       'page/index.html',
