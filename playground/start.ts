@@ -69,6 +69,7 @@ const service = await startService({
   websitePort: flags.once ? 0 : Number(flags['website-port']),
   database: join(data, 'service.sqlite'),
   publisher,
+  onSetAside: (line) => console.log(`  ${line}`),
   onLinkWanted: writeLink,
   onSignIn: (organizationId) => console.log(`  The next login link: ${service.loginLink(organizationId)}`),
   faults: {

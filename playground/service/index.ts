@@ -31,6 +31,8 @@ export interface ServiceOptions {
   certificate?: Certificate;
   /** How patiently webhooks are sent. */
   webhooks?: SenderOptions;
+  /** Called with a line for people when a database of another version was set aside. */
+  onSetAside?: (line: string) => void;
 }
 
 export interface Service {
@@ -61,6 +63,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const certificate = options.certificate ?? (await createCertificate());
   const store = new Store(options.database ?? ':memory:');
   seed(store);
+  if (store.setAside !== undefined) {
+    const keys = store.keys.adopt(store.setAside) ? 'The API keys stay.' : 'Its API keys could not be read.';
+    options.onSetAside?.(
+      `The database was made by another version of the playground. It is kept as ${store.setAside}, and a new one begins. ${keys}`,
+    );
+  }
   const faults: Faults = { ...noFaults, ...options.faults };
   const sessions = new Sessions();
   const webhooks = createWebhookSender(store, options.webhooks);

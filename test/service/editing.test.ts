@@ -201,29 +201,27 @@ test('an unpublished snippet keeps its draft and its versions, and can be publis
   expect(service.store.snippets.published(organization, id)?.content).toBe('two');
 });
 
-test('a deleted snippet is in no list, can be restored, and its id is not given to another one', async () => {
+test('a deleted snippet is in no list, and its id is not given to another one', async () => {
   const { path, id } = add('one');
   const answer = await send(`${path}/delete`, { confirm: 'yes' });
   expect(answer.headers.get('location')).toBe(`/snippets?deleted=${id}`);
   expect(stored(id)).toBeUndefined();
+  expect(service.store.snippets.versions(organization, id)).toEqual([]);
   expect(service.store.snippets.list(organization).map((snippet) => snippet.id)).not.toContain(id);
   expect(service.store.snippets.create(organization, { name: 'next' }).id).not.toBe(id);
-  expect(await open(`/snippets?deleted=${id}`)).toContain('“Edited here” is deleted.');
-  await send(`${path}/restore`, {});
-  expect(stored(id)).toMatchObject({ draft: 'one', published: null });
-  expect(service.store.snippets.versions(organization, id)).toHaveLength(1);
+  expect(await open(`/snippets?deleted=${id}`)).toContain(`Snippet ${id} is deleted.`);
+  expect((await fetch(service.websiteUrl + path, { headers: { cookie } })).status).toBe(404);
 });
 
-test('snippets of another organization are neither unpublished, deleted nor restored', async () => {
+test('snippets of another organization are neither unpublished nor deleted', async () => {
   const other = service.store.organizations.list()[1]?.id ?? 0;
   const { id } = service.store.snippets.create(other, { name: 'theirs', draft: 'theirs' });
   service.store.snippets.publish(other, id);
-  for (const way of ['unpublish', 'delete', 'restore']) {
+  for (const way of ['unpublish', 'delete']) {
     expect((await send(`/snippets/${id}/${way}`, { confirm: 'yes' })).status).toBe(404);
   }
+  expect(service.store.snippets.delete(organization, id)).toBe(false);
   expect(service.store.snippets.get(other, id)?.published).toBe(1);
-  service.store.snippets.delete(other, id);
-  expect((await send(`/snippets/${id}/restore`, {})).status).toBe(404);
   expect(await open('/snippets')).not.toContain('theirs');
   const versions = await fetch(`${service.websiteUrl}/snippets/${id}/versions/1`, { headers: { cookie } });
   expect(versions.status).toBe(404);

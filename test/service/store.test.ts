@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startService } from '../../playground/service/index.ts';
 import { Store } from '../../playground/service/store/index.ts';
 
 let folder: string;
@@ -12,14 +13,53 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('a database with an old schema is migrated once and keeps its data', () => {
-  const file = join(folder, 'migrated.sqlite');
+test('a database keeps its data when it is opened again', () => {
+  const file = join(folder, 'kept.sqlite');
   const first = new Store(file);
   const { id } = first.organizations.create('Kept');
   first.close();
   const second = new Store(file);
   expect(second.organizations.get(id)).toEqual({ id, name: 'Kept', subscription: 'active' });
+  expect(second.setAside).toBeUndefined();
   second.close();
+});
+
+describe('a database of another version', () => {
+  /** Says it of a database that a service has just made, and starts the service again. */
+  async function startAfterChange(name: string, change: string) {
+    const file = join(folder, name);
+    const first = await startService({ database: file });
+    const [organization] = first.store.organizations.list();
+    const { secret } = first.store.keys.create(organization?.id ?? 0, 'secret', 'of a site');
+    first.store.snippets.create(organization?.id ?? 0, { id: 900, name: 'Only there' });
+    await first.close();
+    const database = new DatabaseSync(file);
+    database.exec(`${change}; PRAGMA user_version = 99;`);
+    database.close();
+    const said: string[] = [];
+    const second = await startService({ database: file, onSetAside: (line) => void said.push(line) });
+    onTestFinished(() => second.close());
+    return { ...second, secret, said, organizationId: organization?.id ?? 0 };
+  }
+
+  test('is set aside whole, and said, and its keys stay', async () => {
+    const { store, secret, said, organizationId } = await startAfterChange('other.sqlite', '');
+    expect(store.snippets.get(organizationId, 41)?.name).toBe('Announcement banner');
+    expect(store.snippets.get(organizationId, 900)).toBeUndefined();
+    expect(store.keys.find(secret)).toMatchObject({ name: 'of a site', organizationId });
+    expect(said).toEqual([expect.stringContaining(`is kept as ${store.setAside}, and a new one begins.`)]);
+    expect(said[0]).toContain('The API keys stay.');
+    const other = new DatabaseSync(store.setAside ?? '', { readOnly: true });
+    expect(other.prepare('SELECT name FROM snippets WHERE id = 900').get()).toEqual({ name: 'Only there' });
+    other.close();
+  });
+
+  test('whose keys have another form is set aside without them, and that is said', async () => {
+    const change = 'ALTER TABLE api_keys RENAME COLUMN hash TO digest';
+    const { store, secret, said } = await startAfterChange('other-keys.sqlite', change);
+    expect(store.keys.find(secret)).toBeUndefined();
+    expect(said).toEqual([expect.stringContaining('Its API keys could not be read.')]);
+  });
 });
 
 test('a published version never changes: rolling back creates a new one', () => {

@@ -90,7 +90,6 @@ describe('a webhook of the service', () => {
     await send('/snippets/42/unpublish', { confirm: 'yes' });
     await publish(43);
     await send('/snippets/43/delete', { confirm: 'yes' });
-    await send('/snippets/43/restore');
     // These change nothing that is served.
     await send('/snippets/44', { name: 'N', draft: 'draft', sample: '{}', action: 'save' });
     await send('/snippets/44/unpublish');
@@ -184,7 +183,7 @@ describe('a webhook of the service', () => {
     answers.push(500, 500, 500, 500, 500);
     await publish();
     await service.webhooks.settled();
-    await publish(43);
+    await publish(44);
     await service.webhooks.settled();
     const page = await open(path);
     expect(page).toMatch(/snippet\.published[\s\S]*delivered[\s\S]*202[\s\S]*failed[\s\S]*500/);

@@ -1,18 +1,30 @@
+import { existsSync, renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { migrations } from './migrations.ts';
+import { schema, schemaVersion } from './schema.ts';
+
+export interface OpenedDatabase {
+  database: DatabaseSync;
+  /** Where a database of another version is now, in whose place this one is new. */
+  setAside: string | undefined;
+}
 
 /**
- * Opens the database, new or old, and brings it to the newest schema.
+ * Opens the database. One that another version of the service has made is set aside, whole.
  *
  * @param file a path, or `:memory:`.
  */
-export function openDatabase(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: 5_000 });
-  // WAL lets a page be read while another is published; FULL makes a publish that was acknowledged survive a
-  // crash of the machine and not only of the process.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
-  migrate(database);
-  return database;
+export function openDatabase(file: string): OpenedDatabase {
+  const database = connect(file);
+  const version = versionOf(database);
+  if (version === schemaVersion) return { database, setAside: undefined };
+  if (version === 0) return { database: create(database), setAside: undefined };
+  database.close();
+  const setAside = `${file}.version-${version}.${Date.now()}`;
+  // The files beside it are there while another process has it open.
+  for (const part of ['', '-wal', '-shm']) {
+    if (existsSync(file + part)) renameSync(file + part, setAside + part);
+  }
+  return { database: create(connect(file)), setAside };
 }
 
 /** Runs what `work` does as one transaction: all of it, or nothing. */
@@ -28,10 +40,25 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-function migrate(database: DatabaseSync): void {
+function connect(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: 5_000 });
+  // WAL lets a page be read while another is published; FULL makes a publish that was acknowledged survive a
+  // crash of the machine and not only of the process.
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
+  return database;
+}
+
+function versionOf(database: DatabaseSync): number {
+  const { user_version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+  return user_version;
+}
+
+function create(database: DatabaseSync): DatabaseSync {
   transaction(database, () => {
-    const row = database.prepare('PRAGMA user_version').get() as { user_version: number };
-    for (const migration of migrations.slice(row.user_version)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${migrations.length}`);
+    // Another process may have been first.
+    if (versionOf(database) !== 0) return;
+    database.exec(schema);
+    database.exec(`PRAGMA user_version = ${schemaVersion}`);
   });
+  return database;
 }

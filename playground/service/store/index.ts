@@ -14,10 +14,14 @@ export class Store {
   readonly snippets: Snippets;
   readonly requests: RequestLog;
   readonly webhooks: Webhooks;
+  /** Where a database of another version is now, in whose place this one is new. */
+  readonly setAside: string | undefined;
 
   /** @param file a path, or `:memory:`. */
   constructor(file: string) {
-    this.#database = openDatabase(file);
+    const { database, setAside } = openDatabase(file);
+    this.#database = database;
+    this.setAside = setAside;
     this.organizations = new Organizations(this.#database);
     this.keys = new Keys(this.#database);
     this.snippets = new Snippets(this.#database);

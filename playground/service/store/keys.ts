@@ -39,6 +39,27 @@ export class Keys {
     return { key: key as unknown as ApiKey, secret };
   }
 
+  /**
+   * Adds the keys of a database of another version, so that sites which are built with them can go on.
+   *
+   * @returns whether they could be read.
+   */
+  adopt(file: string): boolean {
+    this.#database.prepare('ATTACH ? AS other').run(file);
+    try {
+      this.#database.exec(
+        `INSERT INTO api_keys (id, organization_id, kind, name, hash, ending, created_at, revoked_at)
+         SELECT id, organization_id, kind, name, hash, ending, created_at, revoked_at FROM other.api_keys
+         WHERE organization_id IN (SELECT id FROM organizations)`,
+      );
+      return true;
+    } catch {
+      return false;
+    } finally {
+      this.#database.exec('DETACH other');
+    }
+  }
+
   /** The key that was presented, unless there is none such or it was revoked. */
   find(secret: string): ApiKey | undefined {
     const row = this.#database

@@ -62,7 +62,7 @@ export class Snippets {
 
   get(organizationId: number, id: number): Snippet | undefined {
     const row = this.#database
-      .prepare(`${selection} WHERE s.organization_id = ? AND s.id = ? AND s.deleted_at IS NULL`)
+      .prepare(`${selection} WHERE s.organization_id = ? AND s.id = ?`)
       .get(organizationId, id);
     return row as unknown as Snippet | undefined;
   }
@@ -72,7 +72,7 @@ export class Snippets {
     const rows = this.#database
       .prepare(
         `${selection}
-         WHERE s.organization_id = ? AND s.deleted_at IS NULL AND (instr(lower(s.name), lower(?)) > 0 OR CAST(s.id AS TEXT) = ?)
+         WHERE s.organization_id = ? AND (instr(lower(s.name), lower(?)) > 0 OR CAST(s.id AS TEXT) = ?)
          ORDER BY s.id`,
       )
       .all(organizationId, search, search);
@@ -88,7 +88,7 @@ export class Snippets {
     const { changes } = this.#database
       .prepare(
         `UPDATE snippets SET name = ?, draft = ?, sample = ?
-         WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
+         WHERE organization_id = ? AND id = ?`,
       )
       .run(name, draft, sample, organizationId, id);
     return changes === 1;
@@ -125,43 +125,21 @@ export class Snippets {
     const { changes } = this.#database
       .prepare(
         `UPDATE snippets SET published = NULL
-         WHERE organization_id = ? AND id = ? AND deleted_at IS NULL AND published IS NOT NULL`,
+         WHERE organization_id = ? AND id = ? AND published IS NOT NULL`,
       )
       .run(organizationId, id);
     return changes === 1;
   }
 
-  /** Ends that it is served and listed, until it is restored. Returns whether there was such a snippet. */
+  /** Deletes it with its versions. Its id is never given again. Returns whether there was such a snippet. */
   delete(organizationId: number, id: number): boolean {
-    const { changes } = this.#database
-      .prepare(
-        `UPDATE snippets SET published = NULL, deleted_at = ?
-         WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
-      )
-      .run(new Date().toISOString(), organizationId, id);
-    return changes === 1;
-  }
-
-  /** Brings a deleted snippet back, with its versions, unpublished. Returns whether there was one. */
-  restore(organizationId: number, id: number): boolean {
-    const { changes } = this.#database
-      .prepare(
-        `UPDATE snippets SET deleted_at = NULL
-         WHERE organization_id = ? AND id = ? AND deleted_at IS NOT NULL`,
-      )
-      .run(organizationId, id);
-    return changes === 1;
-  }
-
-  /** The deleted ones, the last one first. */
-  listDeleted(organizationId: number): { id: number; name: string; deletedAt: string }[] {
-    const rows = this.#database
-      .prepare(
-        `SELECT id, name, deleted_at AS deletedAt FROM snippets
-         WHERE organization_id = ? AND deleted_at IS NOT NULL ORDER BY deleted_at DESC`,
-      )
-      .all(organizationId);
-    return rows as unknown as ReturnType<Snippets['listDeleted']>;
+    return transaction(this.#database, () => {
+      if (this.get(organizationId, id) === undefined) return false;
+      this.#database.prepare('UPDATE snippets SET published = NULL WHERE id = ?').run(id);
+      this.#database.prepare('DELETE FROM snippet_versions WHERE snippet_id = ?').run(id);
+      this.#database.prepare('DELETE FROM snippets WHERE id = ?').run(id);
+      return true;
+    });
   }
 
   /** Every version that was published, the newest first. */
@@ -170,7 +148,7 @@ export class Snippets {
       .prepare(
         `SELECT v.number, v.content, v.published_at AS publishedAt
          FROM snippet_versions v JOIN snippets s ON s.id = v.snippet_id
-         WHERE s.organization_id = ? AND s.id = ? AND s.deleted_at IS NULL ORDER BY v.number DESC`,
+         WHERE s.organization_id = ? AND s.id = ? ORDER BY v.number DESC`,
       )
       .all(organizationId, id);
     return rows as unknown as SnippetVersion[];

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Snippet } from '../store/snippets.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { type Html, layout } from './layout.ts';
-import { pathOf, publicationRegion, repeatFailed } from './publication.ts';
+import { pathOf, publicationRegion } from './publication.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
 import { deleteQuestion, unpublishQuestion } from './snippet-questions.ts';
 import { editPart, listPart, placesPart, removePart, versionPart, versionsPart } from './snippet-views.ts';
@@ -11,7 +11,7 @@ import { editPart, listPart, placesPart, removePart, versionPart, versionsPart }
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
 type PageContext = Context<WebsiteEnvironment>;
 
-/** List, search, create, edit, preview, publish, roll back, unpublish, delete, restore. */
+/** List, search, create, edit, preview, publish, roll back, unpublish, delete. */
 export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
   const { snippets } = store;
@@ -27,11 +27,8 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
   function showList(context: PageContext, flaw?: { name: string; message: string }): Html {
     const { id } = context.var.organization;
     const search = context.req.query('search')?.trim() ?? '';
-    const body = listPart({
-      ...{ snippets: snippets.list(id, search), search, publisher, flaw },
-      deleted: snippets.listDeleted(id),
-      justDeleted: Number(context.req.query('deleted')),
-    });
+    const deleted = Number(context.req.query('deleted')) || undefined;
+    const body = listPart({ snippets: snippets.list(id, search), search, publisher, deleted, flaw });
     return show(context, 'Snippets', body);
   }
 
@@ -183,13 +180,6 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
       webhooks.send(organization.id, 'snippet.deleted', snippet.id);
     }
     return context.redirect(`/snippets?deleted=${snippet.id}`, 303);
-  });
-
-  pages.post(`${oneSnippet}/restore`, (context) => {
-    const id = Number(context.req.param('id'));
-    if (!snippets.restore(context.var.organization.id, id)) return context.notFound();
-    repeatFailed(publisher);
-    return context.redirect(`/snippets/${id}`, 303);
   });
 
   return pages;

@@ -22,8 +22,7 @@ export function deleteQuestion(snippet: Snippet, publisher: Publisher | undefine
   return question({
     title: `Delete “${name}”?`,
     body: html`${consequence(snippet, publisher)}
-        <p>It can be restored from the list of snippets, with its draft and its versions. Its id, ${id}, is never given to
-        another snippet.</p>`,
+        <p>Its draft and its versions are gone then. Its id, ${id}, is never given to another snippet.</p>`,
     action: `/snippets/${id}/delete`,
     yes: 'Delete it',
     confirm: 'yes',

@@ -21,22 +21,18 @@ interface List {
   snippets: readonly Snippet[];
   search: string;
   publisher: Publisher | undefined;
-  deleted: readonly { id: number; name: string; deletedAt: string }[];
   /** The id of the one that was deleted just now. */
-  justDeleted: number;
+  deleted: number | undefined;
   /** Why the name of a new snippet was refused. */
   flaw?: { name: string; message: string } | undefined;
 }
 
-export function listPart({ snippets, search, publisher, deleted, justDeleted, flaw }: List): Html {
-  const gone = deleted.find(({ id }) => id === justDeleted);
+export function listPart({ snippets, search, publisher, deleted, flaw }: List): Html {
   return html`<h1>Snippets</h1>
       ${
-        gone === undefined
+        deleted === undefined
           ? ''
-          : html`<div class="card notice good row" role="status">
-        <p class="grow">“${gone.name}” is deleted.</p>${restoreForm(gone)}
-      </div>`
+          : html`<p class="card notice good" role="status">Snippet ${deleted} is deleted.</p>`
       }
       <form class="row" role="search">
         <div class="grow">
@@ -73,23 +69,7 @@ export function listPart({ snippets, search, publisher, deleted, justDeleted, fl
           <input id="name" name="name" required maxlength="${limits.name}" value="${flaw?.name ?? ''}" aria-describedby="name-hint">
         </div>
         <button>Add</button>
-      </form>
-      ${
-        deleted.length === 0
-          ? ''
-          : html`<details class="card"><summary>Deleted snippets (${deleted.length})</summary>
-        <ul class="plain">
-          ${deleted.map(
-            (one) =>
-              html`<li class="row"><span class="grow">${one.id} ${one.name}, deleted ${time(one.deletedAt)}</span> ${restoreForm(one)}</li>`,
-          )}
-        </ul>
-      </details>`
-      }`;
-}
-
-function restoreForm({ id, name }: { id: number; name: string }): Html {
-  return html`<form method="post" action="/snippets/${id}/restore"><button class="quiet">Restore<span class="hidden"> ${name}</span></button></form>`;
+      </form>`;
 }
 
 interface Edit {

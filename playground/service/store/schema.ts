@@ -1,6 +1,7 @@
-/** Each brings the schema one version further. Never changed once released: another one is added. */
-export const migrations: readonly string[] = [
-  `
+/** Of the schema below: what changes it gives it another number. */
+export const schemaVersion = 5;
+
+export const schema = `
   CREATE TABLE organizations (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
@@ -18,11 +19,13 @@ export const migrations: readonly string[] = [
     revoked_at TEXT
   ) STRICT;
 
+  -- An id is never given again: the embeds of a snippet that was deleted would show another one.
   CREATE TABLE snippets (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
     name TEXT NOT NULL,
     draft TEXT NOT NULL,
+    sample TEXT NOT NULL,
     published INTEGER,
     FOREIGN KEY (id, published) REFERENCES snippet_versions (snippet_id, number)
   ) STRICT;
@@ -51,16 +54,7 @@ export const migrations: readonly string[] = [
   ) STRICT;
 
   CREATE INDEX requests_of_organization ON requests (organization_id, id);
-  `,
-  `
-  ALTER TABLE snippets ADD COLUMN sample TEXT NOT NULL DEFAULT '{}';
-  `,
-  // A deleted snippet keeps its row: SQLite would give its id to the next one, and the embeds of the deleted
-  // snippet would show that one.
-  `
-  ALTER TABLE snippets ADD COLUMN deleted_at TEXT;
-  `,
-  `
+
   CREATE TABLE webhooks (
     organization_id INTEGER PRIMARY KEY REFERENCES organizations (id),
     url TEXT NOT NULL,
@@ -80,5 +74,4 @@ export const migrations: readonly string[] = [
   ) STRICT;
 
   CREATE INDEX deliveries_of_organization ON deliveries (organization_id, id);
-  `,
-];
+`;
