@@ -5,7 +5,7 @@ import { SaxesParser } from 'saxes';
 import { expect, test } from 'vitest';
 import { compose, inline } from '../../src/embed/inline.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
-import { runs } from '../support/property.ts';
+import { oneOf, runs } from '../support/property.ts';
 
 /** A way to write a string inside another: written and read by what has nothing to do with our own code. */
 interface Wrapping {
@@ -192,34 +192,11 @@ const spelling = fc.constantFrom<FileKind>('html', 'xml', 'json', 'text').chain(
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML forbids.
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
-const nasty = fc.constantFrom(
+const nasty = oneOf(
+  `" ' < > & &lt; ]]> ] ]] </script> <!-- --> <script> </title> $& $1 \\ \\u003c % %3C + = 💡 </a> <p> a {"a":1} &amp;
+  &#0; 日本語 <div>x</div>`,
   ...[
-    '"',
-    "'",
-    '<',
-    '>',
-    '&',
-    '&lt;',
-    ']]>',
-    ']',
-    ']]',
-    '>',
-    '</script>',
-    '<!--',
-    '-->',
-    '<script>',
-    '</title>',
-  ],
-  ...[
-    '$&',
-    '$1',
-    '\\',
-    '\\u003c',
     '`',
-    '%',
-    '%3C',
-    '+',
-    '=',
     ' ',
     '\n',
     '\r',
@@ -227,24 +204,14 @@ const nasty = fc.constantFrom(
     '\u00a0',
     '\u2028',
     '\u2029',
-  ],
-  ...[
-    '💡',
     '\ud83d',
     '\udca1',
     '\0',
     '\x01',
     '\x0b',
     '\f',
-    '\x7f',
-    '\x85',
-    '\ufeff',
-    '\uffff',
-    '</a>',
-    '<p>',
-    'a',
   ],
-  ...['<snippet-embed id="9"></snippet-embed>', '{"a":1}', '&amp;', '&#0;', '日本語', '<div>x</div>'],
+  ...['\x7f', '\x85', '\ufeff', '\uffff', '<snippet-embed id="9"></snippet-embed>'],
 );
 const anything = fc
   .array(fc.oneof(nasty, fc.string({ unit: 'binary' })), { maxLength: 8 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { mayHoldEmbeds } from '../../src/embed/may-hold-embeds.ts';
 import { lineFinder } from '../../src/embed/replace.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
-import { runs } from '../support/property.ts';
+import { oneOf, runs } from '../support/property.ts';
 
 const found = (html: string) => scan(Buffer.from(html), 'html');
 const attributes = (html: string) => found(html).embeds.map((embed) => embed.attributes);
@@ -177,37 +177,10 @@ test.for([
   expect(found(html).embeds).toEqual([expect.objectContaining({ inIsland })]);
 });
 
-const pieces = fc.constantFrom(
-  ...[
-    '<p>',
-    '</p>',
-    '<title>',
-    '</title>',
-    '<!--',
-    '-->',
-    '<script>',
-    '</script>',
-    '<snippet-embed',
-    '<snippet-embed id="1">',
-  ],
-  ...[
-    '</snippet-embed>',
-    ' id="',
-    "'",
-    '"',
-    '>',
-    '/>',
-    '<',
-    '&lt;',
-    '&',
-    '\0',
-    '\r\n',
-    'ü',
-    '💡',
-    '<svg>',
-    '</svg>',
-    '<textarea>',
-  ],
+const pieces = oneOf(
+  `<p> </p> <title> </title> <!-- --> <script> </script> <snippet-embed </snippet-embed> ' " > /> < &lt; & ü 💡
+  <svg> </svg> <textarea>`,
+  ...['<snippet-embed id="1">', ' id="', '\0', '\r\n'],
 );
 
 test('scanning random HTML never fails, and the embeds found are in order and do not overlap', () => {
