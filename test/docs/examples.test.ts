@@ -1,38 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
-import { createSite, type Site } from '../support/site.ts';
-import { blockFlaws, siteOf, typedLanguages } from './examples.ts';
+import { expect, test } from 'vitest';
+import { blockFlaws, typedLanguages } from './examples.ts';
 import { type CodeBlock, codeBlocks, pages } from './pages.ts';
 import { commandsOf, shellFlaws } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
-const blocks = pages.flatMap(codeBlocks);
-const typed = blocks.filter(({ language }) => typedLanguages.has(language));
-
-let site: Site | undefined;
-afterAll(() => site?.remove());
 
 test.each(pages)('each block of code in %s that is not type-checked is correct', async (page) => {
-  const untyped = codeBlocks(page).filter((block) => !typed.some(({ line }) => line === block.line));
-  const flaws = await Promise.all(
-    untyped.filter(({ language }) => !typedLanguages.has(language)).map(blockFlaws),
-  );
+  const untyped = codeBlocks(page).filter(({ language }) => !typedLanguages.has(language));
+  const flaws = await Promise.all(untyped.map(blockFlaws));
   expect(flaws.flat()).toEqual([]);
-});
-
-test('every ts, tsx, js and astro block in the docs passes astro check', async () => {
-  const { files, places } = siteOf(typed);
-  site = await createSite(files);
-  const { exitCode, output } = await site.start(['check', '--minimumSeverity', 'error']).ended;
-  const text = stripVTControlCharacters(output);
-  const errors = Array.from(text.matchAll(/^(src\/\S+?):\d+:\d+ - error.*$/gm), ([line, file = '']) =>
-    line.replace(file, `${places.get(file) ?? file} (${file})`),
-  );
-  expect(errors).toEqual([]);
-  expect(exitCode, text).toBe(0);
-  expect(text).toContain('- 0 errors');
 });
 
 const block = (language: string, code: string): CodeBlock => ({
