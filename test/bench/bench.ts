@@ -36,7 +36,11 @@ await runSites(sites, rounds, {
   // After each round, so that a run that is interrupted is not lost.
   async onRound(measured, done) {
     const result: BenchResult = { ...about, load: loadavg()[0] ?? 0, rounds: done, measured };
-    await writeFile(file, `${JSON.stringify(result, undefined, 1)}\n`);
+    // One run a line.
+    const text = JSON.stringify(result, undefined, 1).replace(/\{[^{}[\]]*\}/g, (run) =>
+      JSON.stringify(JSON.parse(run)),
+    );
+    await writeFile(file, `${text}\n`);
     if (done === rounds) process.stdout.write(`\n${tableOf(result)}`);
   },
 });
