@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 // These replace what the process uses for requests, and a client that was loaded before would go past them.
 export const withMsw: string[] = [
   'test/client/{inputs,outcomes,params,unsupported-node,waiting}.test.ts',
-  'test/promises/{failing-service,inputs}.test.ts',
+  'test/promises/inputs.test.ts',
   'test/testing/*.test.ts',
 ];
 

@@ -2,13 +2,17 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site } from '../support/site.ts';
+import { configWith, type Site, temporarySite } from '../support/site.ts';
 import { httpServer, rawServer } from '../support/tls-server.ts';
 import { clientOf, failureOf, serve } from '../support/wire.ts';
 
 let service: TestService;
+/** The key, and the other variables. */
+let key: string;
+let withoutKey: Record<string, string>;
 beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>', 2: 'no key here' });
+  service = await startTestService({ 1: '<b>one</b>', 2: 'no key here', 3: 'named' });
+  ({ SNIPPETS_API_KEY: key, ...withoutKey } = service.environment);
 });
 afterAll(() => service.close());
 
@@ -29,23 +33,28 @@ function formsOf(key: string): string[] {
   return [key, encodeURIComponent(key), Buffer.from(key).toString('hex'), ...inBase64];
 }
 
-async function expectNowhere(site: Site, output: string, key: string) {
+async function expectNowhere(site: Site, output: string, secret = key) {
   // The whole site: its output, Astro's caches, and its sources. Only .env may contain the key.
   const names = (await site.list('.')).filter((name) => name !== '.env');
   const files = names.map((name) => join(site.directory, name));
-  for (const form of formsOf(key)) {
+  for (const form of formsOf(secret)) {
     expect(output).not.toContain(form);
     for (const file of files) expect((await readFile(file)).includes(form), file).toBe(false);
   }
 }
 
+/** Builds a site with these variables, and returns what the build said. */
+async function builds(site: Site, environment: Record<string, string>, status = 0): Promise<string> {
+  const { exitCode, output } = await site.build(environment);
+  expect(exitCode, output).toBe(status);
+  return output;
+}
+
 test('a successful build leaves the API key out of its output, its caches and its log', async () => {
-  const site = await createSite(files);
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).toBe(0);
+  const site = await temporarySite(files);
+  const output = await builds(site, service.environment);
   expect(await site.read('index.html')).toContain('<p><b>one</b></p>');
-  await expectNowhere(site, output, service.environment.SNIPPETS_API_KEY);
-  await site.remove();
+  await expectNowhere(site, output);
 });
 
 test.for([
@@ -58,152 +67,115 @@ test.for([
 ] as const)(
   'a build that fails because of %s leaves the API key out of its files and its log',
   async ([, changes]) => {
-    const site = await createSite(files);
+    const site = await temporarySite(files);
     const environment = { ...service.environment, ...changes };
-    const { exitCode, output } = await site.build(environment);
-    expect(exitCode).toBe(1);
+    const output = await builds(site, environment, 1);
     await expectNowhere(site, output, environment.SNIPPETS_API_KEY.trim());
-    await site.remove();
   },
 );
 
-test('a verbose log does not contain an API key that is read from a file', async () => {
-  const site = await createSite(files);
-  const { SNIPPETS_API_KEY, ...environment } = service.environment;
-  await site.write({ 'the-key': `${SNIPPETS_API_KEY}\n` });
-  const verbose = { SNIPPETS_API_KEY_FILE: 'the-key', NODE_DEBUG: '*', DEBUG: '*' };
-  const { exitCode, output } = await site.build({ ...environment, ...verbose }, '--verbose');
-  expect(exitCode).toBe(0);
-  expect(output).toContain('using resolved env');
-  expect(await site.read('index.html')).toContain('<p><b>one</b></p>');
-  await rm(join(site.directory, 'the-key'));
-  await expectNowhere(site, output, SNIPPETS_API_KEY);
-  await site.remove();
-});
-
-test('a verbose log contains an API key from the environment only where Node and Vite list the environment', async () => {
-  const site = await createSite(files);
-  const { output } = await site.build({ ...service.environment, NODE_DEBUG: '*' }, '--verbose');
-  const lines = output.split('\n').filter((line) => line.includes(service.environment.SNIPPETS_API_KEY));
+test('a verbose log has the API key only where Node and Vite list the environment, and not if it is in a file', async () => {
+  // What a process logs is decided when it starts. With `*`, Node's own log has 100 MB.
+  const NODE_DEBUG = 'child_process,fetch,http,http2,https,net,tls,undici';
+  const build = async (environment: Record<string, string>) => {
+    const site = await temporarySite({ ...files, 'the-key': `${key}\n` });
+    const { exitCode, output } = await site.start(['build', '--verbose'], environment).ended;
+    expect(exitCode).toBe(0);
+    expect(await site.read('index.html')).toContain('<p><b>one</b></p>');
+    return { site, output };
+  };
+  const [inFile, inEnvironment] = await Promise.all([
+    build({ ...withoutKey, SNIPPETS_API_KEY_FILE: 'the-key', NODE_DEBUG, DEBUG: '*' }),
+    build({ ...service.environment, NODE_DEBUG }),
+  ]);
+  expect(inFile.output).toContain('using resolved env');
+  await rm(join(inFile.site.directory, 'the-key'));
+  await expectNowhere(inFile.site, inFile.output);
+  const lines = inEnvironment.output.split('\n').filter((line) => line.includes(key));
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) expect(line).toMatch(/^\s+('SNIPPETS_API_KEY=|SNIPPETS_API_KEY: ')/);
-  await site.remove();
 });
 
-test('a key file that does not exist fails a build that needs the key, and names the variable', async () => {
-  const site = await createSite(files);
-  const { SNIPPETS_API_KEY: _, ...environment } = service.environment;
-  const { exitCode, output } = await site.build({ ...environment, SNIPPETS_API_KEY_FILE: 'nowhere' });
-  expect(exitCode).toBe(1);
-  expect(output).toContain(
-    '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE does not exist. Needed for /.',
-  );
-  expect(output).toContain('Write the API key to that file, or set SNIPPETS_API_KEY instead.');
-  await site.remove();
-});
+describe('a key file that', () => {
+  const withFile = (file: string) => ({ ...withoutKey, SNIPPETS_API_KEY_FILE: file });
 
-test('a key file that does not exist is no error for a build that shows children, or no snippets', async () => {
-  const { SNIPPETS_API_KEY: _, ...environment } = service.environment;
-  const withoutFile = { ...environment, SNIPPETS_API_KEY_FILE: 'nowhere' };
-  const plain = await createSite({ 'src/pages/index.html': '<p>nothing</p>' });
-  const built = await plain.build(withoutFile);
-  expect(built.exitCode, built.output).toBe(0);
-  await plain.remove();
-  const site = await createSite({
-    'astro.config.mjs': configWith("{ missingKey: 'children' }"),
-    'src/pages/index.html': '<p><snippet-embed id="1">children</snippet-embed></p>',
+  test('does not exist fails a build that needs the key, and names the variable', async () => {
+    const output = await builds(await temporarySite(files), withFile('nowhere'), 1);
+    expect(output).toContain(
+      '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE does not exist. Needed for /.',
+    );
+    expect(output).toContain('Write the API key to that file, or set SNIPPETS_API_KEY instead.');
   });
-  const { exitCode, output } = await site.build(withoutFile);
-  expect(exitCode, output).toBe(0);
-  expect(await site.read('index.html')).toContain('<p>children</p>');
-  expect(output).toContain(
-    'The file named by SNIPPETS_API_KEY_FILE does not exist, so embeds show their children',
-  );
-  await site.remove();
-});
 
-test('a key file that cannot be read fails the build and names the variable', async () => {
-  const site = await createSite({ 'src/pages/index.html': '<p>nothing</p>' });
-  const { SNIPPETS_API_KEY: _, ...environment } = service.environment;
-  const { exitCode, output } = await site.build({ ...environment, SNIPPETS_API_KEY_FILE: 'src' });
-  expect(exitCode).toBe(1);
-  expect(output).toContain(
-    '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE could not be read: EISDIR.',
-  );
-  await site.remove();
+  test('does not exist is no error for a build that shows children, or no snippets', async () => {
+    const plain = { 'src/pages/index.html': '<p>nothing</p>' };
+    await builds(await temporarySite(plain), withFile('nowhere'));
+    const site = await temporarySite({
+      'astro.config.mjs': configWith("{ missingKey: 'children' }"),
+      'src/pages/index.html': '<p><snippet-embed id="1">children</snippet-embed></p>',
+    });
+    const output = await builds(site, withFile('nowhere'));
+    expect(await site.read('index.html')).toContain('<p>children</p>');
+    expect(output).toContain(
+      'The file named by SNIPPETS_API_KEY_FILE does not exist, so embeds show their children',
+    );
+  });
+
+  test('cannot be read fails any build, and names the variable', async () => {
+    const plain = await temporarySite({ 'src/pages/index.html': '<p>nothing</p>' });
+    expect(await builds(plain, withFile('src'), 1)).toContain(
+      '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE could not be read: EISDIR.',
+    );
+  });
 });
 
 test('an API key in a variable that browsers can read fails the build at the start, in any encoding', async () => {
-  const site = await createSite(files);
-  const key = service.environment.SNIPPETS_API_KEY;
+  const site = await temporarySite(files);
   for (const value of [key, `x${Buffer.from(`Bearer ${key}`).toString('base64')}`]) {
-    const { exitCode, output } = await site.build({ ...service.environment, PUBLIC_KEY: value });
-    expect(exitCode).toBe(1);
+    const output = await builds(site, { ...service.environment, PUBLIC_KEY: value }, 1);
     expect(output).toContain(
       '[astro-snippets/exposed-key] PUBLIC_KEY contains the API key, and every visitor could read it.',
     );
-    await expectNowhere(site, output, key);
+    await expectNowhere(site, output);
   }
-  await site.remove();
 });
 
-test('the API key is read from a .env file', async () => {
-  const site = await createSite(files);
-  const { SNIPPETS_API_KEY, ...environment } = service.environment;
-  await site.write({ '.env': `SNIPPETS_API_KEY=${SNIPPETS_API_KEY}\n` });
-  const { exitCode, output } = await site.build(environment);
-  expect(exitCode).toBe(0);
-  await expectNowhere(site, output, SNIPPETS_API_KEY);
-  await site.remove();
-});
-
-test('an API key in the environment wins over one in a .env file', async () => {
-  const site = await createSite(files);
+test('the API key is read from a .env file, and one in the environment wins', async () => {
+  const site = await temporarySite({ ...files, '.env': `SNIPPETS_API_KEY=${key}\n` });
+  await expectNowhere(site, await builds(site, withoutKey));
   await site.write({ '.env': 'SNIPPETS_API_KEY=sk_from_file_0123456789\n' });
-  expect((await site.build(service.environment)).exitCode).toBe(0);
-  await site.remove();
+  await builds(site, service.environment);
 });
 
 test('a build whose output contains the API key fails, names the files and removes them', async () => {
-  const site = await createSite({
+  service.put(2, `leak: ${key}`);
+  const site = await temporarySite({
     ...files,
     'src/pages/leak.astro': '<p>{process.env.SNIPPETS_API_KEY}</p>',
     'src/pages/data.json.ts':
       "export const GET = () => Response.json({ auth: btoa('Bearer ' + process.env.SNIPPETS_API_KEY) });",
+    'src/pages/snippet.astro': '<p><snippet-embed id="2"></snippet-embed></p>',
   });
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).toBe(1);
+  const output = await builds(site, service.environment, 1);
   expect(output).toContain(
-    '[astro-snippets/published-key] The API key was found in data.json, leak/index.html. These files were removed.',
+    '[astro-snippets/published-key] The API key was found in data.json, leak/index.html, snippet/index.html. These files were removed.',
   );
-  await expectNowhere(site, output, service.environment.SNIPPETS_API_KEY);
-  await site.remove();
-});
-
-test('a build with a snippet that contains the API key fails', async () => {
-  const site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="2"></snippet-embed></p>' });
-  service.put(2, `leak: ${service.environment.SNIPPETS_API_KEY}`);
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).toBe(1);
-  expect(output).toContain(
-    '[astro-snippets/published-key] The API key was found in index.html. These files were removed.',
-  );
-  await expectNowhere(site, output, service.environment.SNIPPETS_API_KEY);
-  await site.remove();
+  await expectNowhere(site, output);
 });
 
 test('the name of a snippet that contains the API key is stored nowhere', async () => {
-  const site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="3"></snippet-embed></p>' });
-  const { SNIPPETS_RENDER_BASE_URL: _, ...retrieving } = service.environment;
-  const name = `leak: ${service.environment.SNIPPETS_API_KEY}`;
-  service.put(3, 'named');
-  service.store.snippets.save(service.organizationId, 3, { name, draft: 'named', sample: '{}' });
+  service.store.snippets.save(service.organizationId, 3, {
+    name: `leak: ${key}`,
+    draft: 'named',
+    sample: '{}',
+  });
   service.store.snippets.publish(service.organizationId, 3);
-  const { exitCode, output } = await site.build(retrieving);
-  expect(exitCode).toBe(0);
+  const site = await temporarySite({
+    'src/pages/index.astro': '<p><snippet-embed id="3"></snippet-embed></p>',
+  });
+  const output = await builds(site, { ...service.environment, SNIPPETS_RENDER_BASE_URL: '' });
   expect(await site.read('index.html')).toContain('<p>named</p>');
-  await expectNowhere(site, output, service.environment.SNIPPETS_API_KEY);
-  await site.remove();
+  await expectNowhere(site, output);
 });
 
 describe('a redirect is not followed:', () => {

@@ -1,0 +1,96 @@
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cli } from '../support/cli.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createSite, type Site, temporarySite } from '../support/site.ts';
+
+let service: TestService;
+let site: Site;
+
+beforeAll(async () => {
+  service = await startTestService({ 1: '<b>one</b>' });
+  site = await createSite({
+    'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+const fail = () => { if (process.env.FAILING_DONE) throw new Error('This integration failed.'); };
+const late = { name: 'late', hooks: { 'astro:build:done': fail } };
+const adder = { name: 'adder', hooks: { 'astro:config:setup': ({ updateConfig }) => updateConfig({ integrations: [late] }) } };
+export default defineConfig({ integrations: [snippets(), adder] });`,
+    'src/pages/a.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+    'src/pages/b.astro': `---
+if (import.meta.env.FAILING) throw new Error('This page cannot be rendered.');
+---
+<p>Plain</p>`,
+  });
+});
+afterAll(async () => {
+  await site.remove();
+  await service.close();
+});
+
+const records = () => site.list('node_modules/.astro/astro-snippets');
+
+async function builds(built = site) {
+  const { exitCode, output } = await built.build(service.environment);
+  expect(exitCode, output).toBe(0);
+}
+
+describe('a build that fails', () => {
+  beforeAll(() => builds());
+
+  test('before it changes the output leaves the last build and its manifest', async () => {
+    const before = await site.list();
+    const { exitCode, output } = await site.build();
+    expect(exitCode).toBe(1);
+    expect(output).toContain('Needed for the snippets of the last build.');
+    expect(await site.list()).toEqual(before);
+    expect(await site.read('a/index.html')).toContain('<b>one</b>');
+    expect(await records()).toContain('manifest.json');
+  });
+
+  test('while pages render leaves no manifest', async () => {
+    const { exitCode, output } = await site.build({ ...service.environment, FAILING: '1' });
+    expect(exitCode).toBe(1);
+    expect(output).toContain('This page cannot be rendered.');
+    expect(await records()).not.toContain('manifest.json');
+  });
+
+  test('in the astro:build:done of another integration leaves no manifest, so that a check asks for a build', async () => {
+    await builds();
+    const { exitCode, output } = await site.build({ ...service.environment, FAILING_DONE: '1' });
+    expect(exitCode).toBe(1);
+    expect(output).toContain('This integration failed.');
+    expect(await records()).not.toContain('manifest.json');
+    const check = await cli(site.directory, ['check'], service.environment);
+    expect(check.exitCode, check.output).toBe(3);
+  });
+});
+
+test('a build writes through an output folder that is a symbolic link, and keeps the link', async () => {
+  const linked = await temporarySite({
+    'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+  await mkdir(join(linked.directory, 'published'));
+  await symlink(join(linked.directory, 'published'), join(linked.directory, 'dist'), 'junction');
+  await builds(linked);
+  expect(await linked.list('published')).toEqual(['index.html']);
+  expect(await linked.read('index.html')).toContain('<b>one</b>');
+});
+
+test('a build works with a cacheDir inside the output folder, which Astro empties', async () => {
+  const nested = await temporarySite({
+    'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ cacheDir: './dist/.cache', integrations: [snippets()] });`,
+    'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+  for (const content of ['<b>one</b>', '<b>two</b>']) {
+    service.put(1, content);
+    await builds(nested);
+    expect(await nested.read('index.html')).toContain(content);
+    expect(await nested.list('dist/.cache/astro-snippets')).toContain('manifest.json');
+  }
+});
