@@ -2,19 +2,12 @@ import { readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { z } from 'zod';
-import {
-  checkOutput,
-  doctorOutput,
-  errorOutput,
-  listOutput,
-  refreshOutput,
-  reportOutput,
-  watchOutput,
-} from '../../src/cli/cli-output.ts';
+import type { WatchOutput } from '../../src/cli/cli-output.ts';
 import { hashOf } from '../../src/record/manifest.ts';
-import { type RunningCommand, startCommand } from '../support/command.ts';
+import { cli, type RunningCli, startCli } from '../support/cli.ts';
+import { type SteppedClock, steppedClock } from '../support/clock.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
+import { flawsOf, type Outputs } from '../support/json-output.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { temporarySite } from '../support/site.ts';
 
@@ -40,7 +33,7 @@ beforeEach(async () => {
   service.clearFaults();
   service.put(1, 'first');
   folder = await createFolder(files);
-  const inlined = await start('inline', 'dist').ended;
+  const inlined = await command('inline', 'dist');
   expect(inlined.exitCode, inlined.output).toBe(0);
   record = join(folder.directory, '.cache/astro-snippets/manifest.json');
   // As a build of Astro records it.
@@ -50,26 +43,28 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-const start = (...arguments_: string[]) => startCommand(folder.directory, arguments_, service.environment);
+const command = (...arguments_: string[]) => cli(folder.directory, arguments_, service.environment);
 
-/** What a schema reads from a text. Fails for anything that the schema does not describe, at any depth. */
-function parsed<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
-  const written: unknown = JSON.parse(text);
-  const read = schema.parse(written);
-  expect(written).toEqual(read);
-  return read;
+const times = new Set(['at', 'builtAt', 'refreshedAt', 'comparedWith', 'fetchedAt']);
+
+/** What is read from a text. Fails for anything that the type does not describe, at any depth. */
+function parsed<Name extends keyof Outputs>(name: Name, text: string): Outputs[Name] {
+  expect(flawsOf(name, text), text).toEqual([]);
+  return JSON.parse(text, (key, value) => {
+    if (times.has(key)) expect(value).toBe(new Date(value).toISOString());
+    return value;
+  });
 }
 
-async function run<Schema extends z.ZodType>(schema: Schema, ...arguments_: string[]) {
-  const command = start(...arguments_);
-  const { exitCode } = await command.ended;
-  const output = parsed(schema, command.stdout());
+async function run<Name extends keyof Outputs>(name: Name, ...arguments_: string[]) {
+  const { exitCode, stdout, stderr } = await command(...arguments_);
+  const output = parsed(name, stdout);
   expect(output).toMatchObject({ version: 1, command: arguments_[0], exitStatus: exitCode });
-  return { output, exitCode, stderr: command.stderr() };
+  return { output, exitCode, stderr };
 }
 
 test('list --json names each snippet, its content and its URLs', async () => {
-  const { output } = await run(listOutput, 'list', '--json');
+  const { output } = await run('ListOutput', 'list', '--json');
   expect(output.snippets.map(({ id, params, pages }) => ({ id, params, pages }))).toEqual(
     expect.arrayContaining([
       { id: 1, pages: [home, pricing] },
@@ -92,18 +87,17 @@ export default { site: 'https://example.com', base: '/docs', trailingSlash: 'nev
   });
   const built = await site.build(service.environment);
   expect(built.exitCode, built.output).toBe(0);
-  const command = startCommand(site.directory, ['list', '--json'], {});
-  await command.ended;
-  const { snippets } = parsed(listOutput, command.stdout());
+  const { stdout } = await cli(site.directory, ['list', '--json']);
+  const { snippets } = parsed('ListOutput', stdout);
   expect(snippets.map(({ pages }) => pages)).toEqual([
     [{ file: 'about/index.html', url: 'https://example.com/docs/about' }],
   ]);
 });
 
 test('check --json names what has changed, and exits with 10', async () => {
-  expect((await run(checkOutput, 'check', '--json')).output).toMatchObject({ compared: 3, changed: [] });
+  expect((await run('CheckOutput', 'check', '--json')).output).toMatchObject({ compared: 3, changed: [] });
   service.put(1, 'second');
-  const { output, exitCode } = await run(checkOutput, 'check', '--json');
+  const { output, exitCode } = await run('CheckOutput', 'check', '--json');
   expect(exitCode).toBe(10);
   expect(output.changed).toEqual([
     { id: 1, newHash: hashOf('second'), pages: [home, pricing], collections: [] },
@@ -115,7 +109,7 @@ describe('refresh --json', () => {
 
   test('names the files that were written, with their URLs and what changed in them', async () => {
     service.put(1, 'second');
-    const { output, exitCode } = await run(refreshOutput, 'refresh', '--json');
+    const { output, exitCode } = await run('RefreshOutput', 'refresh', '--json');
     expect(exitCode).toBe(0);
     expect(output).toEqual({
       version: 1,
@@ -128,13 +122,13 @@ describe('refresh --json', () => {
       ],
       notWritten: [],
     });
-    expect((await run(refreshOutput, 'refresh', '--json')).output.written).toEqual([]);
+    expect((await run('RefreshOutput', 'refresh', '--json')).output.written).toEqual([]);
   });
 
   test('says why nothing was written, and what to do next, and exits with 3', async () => {
     service.put(1, 'second');
     await folder.write({ 'dist/index.html': 'minified' });
-    const { output, exitCode } = await run(refreshOutput, 'refresh', '--json');
+    const { output, exitCode } = await run('RefreshOutput', 'refresh', '--json');
     expect(exitCode).toBe(3);
     expect(output).toMatchObject({
       written: [],
@@ -145,7 +139,7 @@ describe('refresh --json', () => {
 
   test('with --dry-run, has the text that would change, and writes nothing', async () => {
     service.put(1, 'second');
-    const { output } = await run(refreshOutput, 'refresh', '--json', '--dry-run');
+    const { output } = await run('RefreshOutput', 'refresh', '--json', '--dry-run');
     expect(output).toMatchObject({ dryRun: true, written: [home, pricing] });
     expect(output.diffs).toEqual([
       { id: 1, pages: [home, pricing], patch: expect.stringContaining('-<p>first</p>\n+<p>second</p>\n') },
@@ -156,7 +150,7 @@ describe('refresh --json', () => {
   test('says that the command of --after failed, whose output goes to standard error', async () => {
     service.put(1, 'second');
     const after = ['--after', 'echo from the command && exit 7'];
-    const { output, exitCode, stderr } = await run(refreshOutput, 'refresh', '--json', ...after);
+    const { output, exitCode, stderr } = await run('RefreshOutput', 'refresh', '--json', ...after);
     expect(exitCode).toBe(1);
     expect(output).toMatchObject({
       written: [home, pricing],
@@ -169,8 +163,8 @@ describe('refresh --json', () => {
 
 test('report --json has the sums of the page, and what happened to each snippet, and writes no page', async () => {
   service.put(1, 'second');
-  await start('refresh').ended;
-  const { output } = await run(reportOutput, 'report', '--json');
+  await command('refresh');
+  const { output } = await run('ReportOutput', 'report', '--json');
   expect(output.totals).toMatchObject({ snippets: 3, pages: 3, embeds: 4, changed: 1 });
   expect(output.snippets.find(({ id }) => id === 1)).toMatchObject({
     change: 'changed',
@@ -181,14 +175,14 @@ test('report --json has the sums of the page, and what happened to each snippet,
 });
 
 test('doctor --json has each check with its outcome, and the hint of one that failed', async () => {
-  const { output, exitCode } = await run(doctorOutput, 'doctor', '--json', '1');
+  const { output, exitCode } = await run('DoctorOutput', 'doctor', '--json', '1');
   expect(exitCode).toBe(0);
   expect(output.ready).toBe(true);
   expect(output.checks.filter(({ name }) => name === 'snippet')).toMatchObject([
     { group: 'render', outcome: 'ok' },
     { group: 'retrieve', outcome: 'ok' },
   ]);
-  const failed = await run(doctorOutput, 'doctor', '--json', '999');
+  const failed = await run('DoctorOutput', 'doctor', '--json', '999');
   expect(failed.output).toMatchObject({ exitStatus: 1, ready: false });
   expect(failed.output.checks.find(({ name }) => name === 'snippet')).toMatchObject({
     outcome: 'failed',
@@ -198,58 +192,78 @@ test('doctor --json has each check with its outcome, and the hint of one that fa
 });
 
 describe('watch --json', () => {
-  let watching: RunningCommand;
-  const events = () =>
-    watching
-      .stdout()
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => parsed(watchOutput, line));
-  const poll = { timeout: 120_000, interval: 200 };
+  let clock: SteppedClock;
+  let watching: RunningCli;
+  const start = (...arguments_: string[]) => {
+    clock = steppedClock();
+    const every = ['watch', '--json', '--every', '30s'];
+    watching = startCli(folder.directory, [...every, ...arguments_], service.environment, { clock });
+    return clock.waiting();
+  };
+  /** The wait until the next check is over, and that check, too. */
+  const check = async () => {
+    (await clock.waiting()).end();
+    await clock.waiting();
+  };
+  const stop = async () => {
+    watching.kill('SIGTERM');
+    await watching.ended;
+  };
+  const events = () => watching.stdout().split('\n').slice(0, -1).map(parsedEvent);
+  const parsedEvent = (line: string) => parsed('WatchOutput', line);
   const named = (name: string) => events().filter(({ event }) => event === name);
 
-  test('prints an event a line: what was written, trouble, recovery, deployments', {
-    timeout: 300_000,
-  }, async () => {
-    watching = start('watch', '--json', '--every', '1s', '--exec', 'echo deploying');
-    try {
-      await expect.poll(() => named('checking').length, poll).toBeGreaterThan(0);
-      expect(events()[0]).toMatchObject({ event: 'started', everyMilliseconds: 1000 });
-      service.put(1, 'second');
-      await expect.poll(() => named('deployed').length, poll).toBe(1);
-      expect(named('written')).toMatchObject([{ written: [home, pricing] }]);
-      expect(named('deployed')).toMatchObject([{ succeeded: true }]);
-      Object.assign(service.faults, { failing: 1, failingStatus: 402 });
-      await expect.poll(() => named('trouble').length, poll).toBe(1);
-      expect(named('trouble')).toMatchObject([{ error: { code: 'payment-required' } }]);
-      service.clearFaults();
-      await expect.poll(() => named('recovered').length, poll).toBe(1);
-      expect(watching.stderr()).toContain('deploying');
-    } finally {
-      watching.process.kill('SIGTERM');
-      await watching.ended;
-    }
+  test('prints an event a line: what was written, trouble, recovery, deployments', async () => {
+    await start('--exec', 'echo deploying');
+    expect(events()).toMatchObject([{ event: 'started', everyMilliseconds: 30_000 }, { event: 'checking' }]);
+    service.put(1, 'second');
+    await check();
+    expect(named('written')).toMatchObject([{ written: [home, pricing] }]);
+    expect(named('deployed')).toMatchObject([{ succeeded: true }]);
+    Object.assign(service.faults, { failing: 1, failingStatus: 402 });
+    await check();
+    expect(named('trouble')).toMatchObject([{ error: { code: 'payment-required' } }]);
+    service.clearFaults();
+    await check();
+    expect(named('recovered')).toHaveLength(1);
+    expect(named('deployed')).toHaveLength(1);
+    expect(watching.stderr()).toContain('deploying');
+    await stop();
   });
 
-  test('without --exec, prints no event of a deployment', { timeout: 300_000 }, async () => {
-    watching = start('watch', '--json', '--every', '1s');
+  test('without --exec, prints no event of a deployment', async () => {
+    await start();
     service.put(1, 'second');
-    try {
-      await expect.poll(() => events().at(-1)?.event === 'checking' && named('written').length, poll).toBe(1);
-    } finally {
-      watching.process.kill('SIGTERM');
-      await watching.ended;
-    }
+    await check();
+    await stop();
+    expect(named('written')).toHaveLength(1);
     expect(named('deployed')).toEqual([]);
+  });
+
+  test('prints what a command of --after and of --build did, and what only a build can update', async () => {
+    await start('--after', 'exit 7', '--build', 'exit 9');
+    service.put(1, 'second');
+    await check();
+    expect(named('after-failed')).toMatchObject([{ exitStatus: 7 }]);
+    await folder.write({ 'dist/index.html': 'minified' });
+    service.put(1, 'third');
+    await check();
+    const notWritten = [{ name: 'index.html', reason: 'was changed after the build' }];
+    expect(named('not-written')).toMatchObject([{ notWritten }]);
+    expect(named('building')).toHaveLength(1);
+    expect(named('built')).toMatchObject([
+      { succeeded: false, problem: 'exited with status 9', retryMilliseconds: 60_000 },
+    ]);
+    await stop();
   });
 });
 
 describe('an error under --json', () => {
   test.each(['list', 'check', 'refresh', 'watch', 'report'])(
     'of %s is one JSON object on standard output, and text on standard error',
-    async (command) => {
+    async (name) => {
       await rm(record);
-      const { output, exitCode, stderr } = await run(errorOutput, command, '--json');
+      const { output, exitCode, stderr } = await run('ErrorOutput', name, '--json');
       expect(exitCode).toBe(3);
       expect(output.error).toMatchObject({
         code: 'missing-manifest',
@@ -262,24 +276,24 @@ describe('an error under --json', () => {
 
   test('of snippets that fail alike has their code; of snippets that do not, the code several', async () => {
     service.unpublish(1);
-    const alike = await run(errorOutput, 'check', '--json');
+    const alike = await run('ErrorOutput', 'check', '--json');
     expect(alike.output).toMatchObject({ exitStatus: 1, error: { code: 'not-found' } });
-    service.put(2, '{{ a mistake');
-    const different = await run(errorOutput, 'check', '--json');
-    service.put(2, 'two {{ plan }}');
+    Object.assign(service.faults, { only: [2], failing: 1, failingStatus: 403 });
+    const different = await run('ErrorOutput', 'check', '--json');
     expect(different.output).toMatchObject({ exitStatus: 1, error: { code: 'several' } });
-    expect(different.output.error.message).toContain('[server-error]');
+    expect(different.output.error.message).toContain('[forbidden]');
   });
 
   test('without a record, check --exec prints it before the command runs', async () => {
     await rm(record);
-    const command = start('check', '--json', '--exec', 'echo from the command');
-    expect((await command.ended).exitCode).toBe(0);
-    expect(parsed(errorOutput, command.stdout())).toMatchObject({
+    const exec = ['--exec', 'echo from the command'];
+    const { exitCode, stdout, stderr } = await command('check', '--json', ...exec);
+    expect(exitCode).toBe(0);
+    expect(parsed('ErrorOutput', stdout)).toMatchObject({
       exitStatus: 3,
       error: { code: 'missing-manifest' },
     });
-    expect(command.stderr()).toContain('from the command');
+    expect(stderr).toContain('from the command');
   });
 
   test.each([
@@ -287,33 +301,44 @@ describe('an error under --json', () => {
     [['report', '--json', '--to', 'x.html'], 'usage', 'cannot be used with'],
     [['doctor', '--json', 'x'], 'invalid-id', 'positive whole number'],
   ])('of wrong usage, %j, exits with 2', async (arguments_, code, message) => {
-    const { output, exitCode } = await run(errorOutput, ...arguments_);
+    const { output, exitCode } = await run('ErrorOutput', ...arguments_);
     expect(exitCode).toBe(2);
     expect(output.error).toMatchObject({ code, message: expect.stringContaining(message) });
   });
 });
 
-const schemas: Record<string, z.ZodType> = {
-  list: listOutput,
-  check: checkOutput,
-  refresh: refreshOutput,
-  watch: watchOutput,
-  doctor: doctorOutput,
-  report: reportOutput,
+const types: Record<string, keyof Outputs> = {
+  list: 'ListOutput',
+  check: 'CheckOutput',
+  refresh: 'RefreshOutput',
+  watch: 'WatchOutput',
+  doctor: 'DoctorOutput',
+  report: 'ReportOutput',
+};
+const watchEvents: Record<WatchOutput['event'], true> = {
+  started: true,
+  checking: true,
+  written: true,
+  'not-written': true,
+  trouble: true,
+  recovered: true,
+  'after-failed': true,
+  building: true,
+  built: true,
+  deployed: true,
 };
 const page = readFileSync(join(import.meta.dirname, '../../docs/json-output.md'), 'utf8');
 const examples = Array.from(page.matchAll(/^```json\n([\s\S]*?)^```$/gm), ([, code = '']) => code);
 
-test.each(examples)('an example of docs/json-output.md is as its schema says: %s', (example) => {
+test.each(examples)('an example of docs/json-output.md is as its type says: %s', (example) => {
   const { command, error } = JSON.parse(example);
-  parsed(error === undefined ? (schemas[command] as z.ZodType) : errorOutput, example);
+  parsed(error === undefined ? (types[command] as keyof Outputs) : 'ErrorOutput', example);
 });
 
 test('docs/json-output.md has an example of each command, and names each event', () => {
   const shown = examples.map((example) => JSON.parse(example).command);
-  expect(shown).toEqual(expect.arrayContaining(Object.keys(schemas)));
-  const events = watchOutput.options.map(({ shape }) => shape.event.value);
-  for (const event of events) expect(page).toContain(`| \`${event}\` `);
+  expect(shown).toEqual(expect.arrayContaining(Object.keys(types)));
+  for (const event of Object.keys(watchEvents)) expect(page).toContain(`| \`${event}\` `);
 });
 
 test('text from outside and the API key are harmless in JSON', async () => {
@@ -322,10 +347,9 @@ test('text from outside and the API key are harmless in JSON', async () => {
   written.files[0][0] = `##[group]\u202e${key}.html`;
   await writeFile(record, JSON.stringify(written));
   // Only commands that read the key know what to hide.
-  const command = start('check', '--json');
   service.put(1, 'second');
-  await command.ended;
-  expect(command.output()).not.toContain(key);
-  expect(command.stdout()).not.toMatch(/[^\n\x20-\x7e]|##\[/);
-  parsed(checkOutput, command.stdout());
+  const { output, stdout } = await command('check', '--json');
+  expect(output).not.toContain(key);
+  expect(stdout).not.toMatch(/[^\n\x20-\x7e]|##\[/);
+  parsed('CheckOutput', stdout);
 });

@@ -107,3 +107,25 @@ export function virtualClock({
     },
   };
 }
+
+export interface SteppedClock extends Clock {
+  /** Resolves with the first wait, as soon as there is one. */
+  waiting(): Promise<Wait>;
+}
+
+/** A clock on which nothing but a test ends a wait. */
+export function steppedClock(): SteppedClock {
+  const waits = new Set<Wait>();
+  return {
+    now: () => start,
+    random: () => 0.5,
+    wait: (milliseconds, signal) => beginWait(waits, start + milliseconds, signal),
+    async waiting() {
+      for (;;) {
+        const [first] = waits;
+        if (first !== undefined) return first;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  };
+}
