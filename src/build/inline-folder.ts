@@ -7,7 +7,6 @@ import { HeaderPolicies } from '../html/content-security-policy.ts';
 import {
   hashOf,
   type Manifest,
-  outDirOf,
   type RecordedEnvironment,
   type RenewingPage,
   readManifest,
@@ -26,7 +25,7 @@ import type { BuildLogger } from './build-logger.ts';
 import { CompressedCopies } from './compressed-copies.ts';
 import { ForgottenFiles } from './forgotten-files.ts';
 import { inlineSnippets } from './inline-snippets.ts';
-import { findKeptFiles, type KeptFiles, lostOptions } from './kept-files.ts';
+import { findKeptFiles, type KeptFiles } from './kept-files.ts';
 import { readUnchanged } from './read-unchanged.ts';
 import { FileRecorder } from './record-files.ts';
 import { listSiteFiles, type SiteFile, type SiteFiles } from './scan-site.ts';
@@ -49,8 +48,6 @@ export interface FolderInlining extends SiteFolders {
   settings: Settings;
   /** Where the environment was read. */
   environment: RecordedEnvironment;
-  /** Whether the project has an Astro config: then the last record may be that of a build. */
-  isAstro: boolean;
   logger: BuildLogger;
 }
 
@@ -80,7 +77,6 @@ const urls: SiteUrls = { base: '/', trailingSlash: 'ignore', format: 'preserve' 
 async function inlineLocked({
   settings: given,
   environment,
-  isAstro,
   logger,
   ...folders
 }: FolderInlining): Promise<void> {
@@ -91,7 +87,6 @@ async function inlineLocked({
   const { scannable, others, compressed } = listFiles(folders, given.exclude);
   const kept = before && findKeptFiles(before, scannable.filter(isPublished));
   const forgotten = new ForgottenFiles(before, isPublished);
-  if (kept !== undefined) refuseLostOptions(folders, lostOptions(kept, given, isAstro));
   // Without a record, files of an earlier run would never be updated again.
   const settings: Settings = kept?.files.size ? { ...given, missingKey: 'error' } : given;
   const verifier = new OutputVerifier(settings.apiKey);
@@ -136,10 +131,9 @@ async function inlineLocked({
     for (const file of others) forgotten.addExcluded(file);
     refuseKeyUnwritten(verifier);
     await copies.renew((page) => staged.read(targetOf(page)), write);
-    const outDir = before === undefined ? to : outDirOf(manifest, before);
     const recorder = shown ?? new FileRecorder([], new Map(), []);
     const record = siteManifest(
-      { manifest, directory: to, outDir, before, urls: before?.urls, settings, environment },
+      { manifest, directory: to, outDir: to, before, settings, environment },
       recorder,
     );
     // With a record, a check could say that nothing has changed.
@@ -225,7 +219,6 @@ function withEarlier(record: Manifest, before: Manifest | undefined, kept: KeptF
   const renewing = before?.renewing?.filter(({ page }) => kept?.files.has(page));
   return {
     ...record,
-    copies: before?.copies,
     renewing: renewing?.length ? renewing : undefined,
     // What the command of `refresh --after` was to renew is still out of date.
     pending: before?.pending,
@@ -322,20 +315,6 @@ function refuseFolders({ cwd, from, to, manifest }: FolderInlining): void {
       'Run the command in a folder above the output folder, or pass a file outside of it to --manifest.',
     );
   }
-}
-
-/** @throws AstroError if the files that are kept were made with options that this run does not have. */
-function refuseLostOptions(
-  { cwd, to, manifest }: SiteFolders & Pick<FolderInlining, 'cwd'>,
-  lost: readonly string[],
-): void {
-  if (lost.length === 0) return;
-  const record = existsSync(manifest) ? manifest : asideOf(manifest);
-  throw userError(
-    'unusable-output',
-    `${shownPath(cwd, to)} has files of a build with options that this command does not have: ${lost.join(', ')}. Nothing was written.`,
-    `Build the site again. Or delete ${shownPath(cwd, record)}: these files then stay as they are, and are no longer updated.`,
-  );
 }
 
 function nameIn(folder: string, path: string): string {

@@ -22,7 +22,7 @@ import type { OutputVerifier } from './verify-output.ts';
 
 /** Files with the bytes that the last run left. They contain no embeds any more, so the record alone knows them. */
 export interface KeptFiles {
-  /** What the last manifest has about these files, and about collections. */
+  /** What the last manifest has about these files. */
   record: Manifest;
   files: ReadonlyMap<string, ScannableFile>;
 }
@@ -85,7 +85,6 @@ export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): v
   const ids = uses.map(({ request }) => request.id);
   const renewal: Renewal = { ids, snippets: contents, hashes, rules: recordedRules(settings) };
   const mayDiffer = hasOtherRules(record, settings);
-  recorder.keepCollections(record);
   for (const page of record.files) {
     const file = files.get(page.name);
     if (file === undefined) continue;
@@ -104,31 +103,6 @@ export function keepFiles({ record, files }: KeptFiles, options: KeepOptions): v
       recorder.keep(page.name, old, next);
     }
   }
-}
-
-const byStrictness: readonly Settings['html']['scripts'][] = ['allow', 'strip', 'error'];
-
-/**
- * The options that the record's build had, and without which the contents of kept files would be other HTML. Those that
- * only Astro's builds have, and a function that sanitizes, are never known here.
- *
- * @param isAstro whether the record may be that of a build of Astro, whose config is not read. Elsewhere, an option that
- * is no longer there was removed.
- */
-export function lostOptions({ record, files }: KeptFiles, { html }: Settings, isAstro: boolean): string[] {
-  if (files.size === 0) return [];
-  const { rules, classes } = record;
-  const lost = {
-    sanitize: rules.sanitizes && html.sanitize === undefined,
-    links: rules.links !== undefined,
-    images: rules.images !== undefined,
-    editLinks: rules.editLinks !== undefined,
-    classes: classes !== undefined,
-    scripts: isAstro && byStrictness.indexOf(html.scripts) < byStrictness.indexOf(rules.scripts),
-    strict: isAstro && rules.strict && !html.strict,
-    csp: isAstro && rules.policy === 'hash' && html.policy !== 'hash',
-  };
-  return Object.entries(lost).flatMap(([option, isLost]) => (isLost ? [option] : []));
 }
 
 /** Whether the same content may be other HTML now. A function that sanitizes may have changed without a trace. */

@@ -9,7 +9,6 @@ import {
   type Manifest,
   type ManifestContent,
   type ManifestFile,
-  requestsOf,
   type UnpackedState,
 } from '../record/manifest.ts';
 import { PlacePacker } from '../record/places.ts';
@@ -103,17 +102,6 @@ export class FileRecorder {
 
   #pack({ hash, places, policies }: UnpackedState): FileState {
     return { hash, places: this.#packer.pack(places), policies };
-  }
-
-  /** Records what an earlier build has shown in collections. */
-  keepCollections(record: Manifest): void {
-    const requests = requestsOf(record);
-    for (const entry of record.collections) {
-      const request = requests[entry.snippet];
-      if (request === undefined) continue;
-      const snippet = this.#addSnippet(request, this.#contents.get(request.key));
-      this.#collections.push({ ...entry, snippet });
-    }
   }
 
   /** The index of a snippet, which is added if it is new. */

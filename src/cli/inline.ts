@@ -3,7 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
 import { userError } from '../failures/user-error.ts';
 import { readManifest } from '../record/manifest.ts';
-import { cacheDirOf, manifestOf, usesAstro } from '../record/manifest-file.ts';
+import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
+import { shownPath } from '../record/side-products/site-folders.ts';
 import { readOptions } from '../settings/config-file.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
@@ -52,8 +53,8 @@ export async function inline(
     'Run the generator first, and pass the folder that it writes.',
   );
   const file = manifest === undefined ? manifestOf(root, to) : resolve(root, manifest);
-  const { manifest: last } = await readManifest(lastRecordFile(file));
-  const environment = await readEnvironment(environmentFilesOf(context, last), context);
+  await refuseAstroBuild(root, to, lastRecordFile(file));
+  const environment = await readEnvironment(environmentFilesOf(context, undefined), context);
   const apiKey = environment[variables.apiKey] || undefined;
   const options = await readOptions({ directory: root, flags, apiKey });
   refuseAstroOptions(options);
@@ -75,11 +76,22 @@ export async function inline(
     to,
     manifest: file,
     settings,
-    environment: recordedEnvironment(last),
-    isAstro: usesAstro(root),
+    environment: recordedEnvironment(undefined),
     logger,
   });
   return exitCodes.ok;
+}
+
+/** @throws AstroError if a build of Astro has inlined the snippets of a folder. */
+async function refuseAstroBuild(root: string, folder: string, record: string): Promise<void> {
+  const { manifest } = await readManifest(record);
+  // Only Astro says how it writes URLs.
+  if (manifest?.urls === undefined) return;
+  throw userError(
+    'unusable-output',
+    `${shownPath(root, folder)} is the output of an Astro build, which has inlined its snippets.`,
+    `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(root, record)} first.`,
+  );
 }
 
 /**

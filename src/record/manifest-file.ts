@@ -26,7 +26,7 @@ export function cacheDirOf(root: string): string {
 }
 
 /** Whether a project has an Astro config. */
-export function usesAstro(root: string): boolean {
+function usesAstro(root: string): boolean {
   return readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
 }
 

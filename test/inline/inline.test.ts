@@ -6,6 +6,7 @@ import { startCommand } from '../support/command.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
 import { snippetsCommand } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { temporarySite } from '../support/site.ts';
 
 let service: TestService;
 
@@ -27,8 +28,11 @@ async function folderWith(files: Record<string, string | Buffer>): Promise<Folde
   return folder;
 }
 
-const run = ({ directory }: Folder, arguments_: string[], environment: Record<string, string> = {}) =>
-  startCommand(directory, arguments_, { ...service.environment, ...environment }).ended;
+const run = (
+  { directory }: Pick<Folder, 'directory'>,
+  arguments_: string[],
+  environment: Record<string, string> = {},
+) => startCommand(directory, arguments_, { ...service.environment, ...environment }).ended;
 
 /** Fails with the output of the command, unless it exits with this status. */
 async function runs(folder: Folder, arguments_: string[], status = 0): Promise<string> {
@@ -150,15 +154,11 @@ describe('astro-snippets inline, in place', () => {
     expect(await folder.read('public/a.html')).not.toContain('onclick');
   });
 
-  test('in a project with an Astro config, files of a build with stricter options are left alone', async () => {
+  test('in a project with an Astro config, the record is where that of a build would be', async () => {
     const folder = await folderWith({ 'public/a.html': embed(1), 'astro.config.mjs': '' });
-    await runs(folder, ['inline', 'public', '--scripts', 'strip', '--strict']);
-    service.put(1, '<b>one</b><script>go()</script>');
-    expect(await runs(folder, ['inline', 'public'], 2)).toContain(
-      'public has files of a build with options that this command does not have: scripts, strict. Nothing was written.',
-    );
-    expect(await folder.read('public/a.html')).toBe('<b>one</b>');
-    await runs(folder, ['inline', 'public', '--scripts', 'strip', '--strict']);
+    await runs(folder, ['inline', 'public']);
+    await folder.read('node_modules/.astro/astro-snippets/manifest.public.json');
+    expect(await runs(folder, ['inline', 'public'])).toContain('1 file is as an earlier run left it.');
   });
 
   test('a folder without embeds needs no key, and can be listed and checked', async () => {
@@ -229,6 +229,26 @@ describe('astro-snippets inline writes nothing when', () => {
     await runs(folder, ['inline', 'public']);
     expect(await runs(folder, ['list'])).toBe('Snippet 2\n    b.html\nSnippet 1\n    a.html\n');
   });
+});
+
+test('astro-snippets inline leaves the output of an Astro build to a refresh', async () => {
+  const site = await temporarySite({ 'src/pages/index.html': `<p>${embed(1)}</p>` });
+  expect((await site.build(service.environment)).exitCode).toBe(0);
+  service.put(1, '<b>new</b>');
+  const { exitCode, output } = await run(site, ['inline', 'dist']);
+  expect([exitCode, output]).toEqual([
+    2,
+    expect.stringContaining('dist is the output of an Astro build, which has inlined its snippets.'),
+  ]);
+  expect(output).toContain('`astro-snippets refresh`');
+  expect(await site.read('index.html')).toContain('<b>one</b>');
+  expect((await run(site, ['refresh'])).exitCode).toBe(0);
+  // Another generator writes there now.
+  const [, record = ''] = /delete (\S+) first/.exec(output) ?? [];
+  await rm(join(site.directory, record));
+  await site.write({ 'dist/index.html': embed(1) });
+  expect((await run(site, ['inline', 'dist'])).exitCode).toBe(0);
+  expect(await site.read('index.html')).toBe('<b>new</b>');
 });
 
 describe('astro-snippets inline --output', () => {

@@ -44,7 +44,7 @@ async function folderWith(files: Record<string, string | Buffer>): Promise<Folde
 const recordOf = ({ directory }: Folder) => join(directory, '.cache/astro-snippets/manifest.public.json');
 
 /** Inlines into the folder `public`, and returns what is said. */
-async function inline(folder: Folder, options: SnippetsOptions = {}, isAstro = false): Promise<string[]> {
+async function inline(folder: Folder, options: SnippetsOptions = {}): Promise<string[]> {
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
   const parsed = parseOptions({ ca: service.certificateAuthority, ...options });
@@ -59,7 +59,6 @@ async function inline(folder: Folder, options: SnippetsOptions = {}, isAstro = f
     manifest: recordOf(folder),
     settings,
     environment,
-    isAstro,
     logger,
   });
   return lines;
@@ -94,62 +93,12 @@ test('a kept page is composed again only if its snippets or the rules for HTML h
   expect(await folder.read('public/a.html')).toBe('<p><b>one</b></p>');
 });
 
-describe('the options of an earlier build that this run does not have are named, and nothing is written:', () => {
-  const rules: Manifest['rules'] = { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' };
-  const links = { base: '/docs', trailingSlash: 'ignore' } as const;
-  const images = { hosts: ['a.example'], assets: { folder: '_astro', prefix: '/' } };
-
-  async function runsAfter(
-    build: Partial<Pick<Manifest, 'rules' | 'classes'>>,
-    isAstro = false,
-    options: SnippetsOptions = {},
-  ) {
-    const folder = await folderWith({ 'public/a.html': `<p>${embed(1)}</p>` });
-    await inline(folder);
-    await writeManifest(recordOf(folder), { ...(await readRecord(folder)), ...build });
-    const before = await folder.files();
-    service.put(1, '<b>one</b><script>alert(1)</script>');
-    const failure = await inline(folder, options, isAstro).then(
-      () => undefined,
-      ({ message }: Error) => message,
-    );
-    if (failure !== undefined) expect(await folder.files()).toEqual(before);
-    return failure?.match(/does not have: (.+)\. Nothing was written\./)?.[1] ?? failure;
-  }
-
-  test.each([
-    ['sanitize', { rules: { ...rules, sanitizes: true } }],
-    ['links', { rules: { ...rules, links } }],
-    ['images', { rules: { ...rules, images } }],
-    ['editLinks', { rules: { ...rules, editLinks: "'sha256-a'" } }],
-    ['classes', { classes: ['big'] }],
-  ])('%s, in any project', async (option, build) => {
-    expect(await runsAfter(build)).toBe(option);
-  });
-
-  test.each([
-    ['scripts', { rules: { ...rules, scripts: 'strip' as const } }],
-    ['strict', { rules: { ...rules, strict: true } }],
-    ['csp', { rules: { ...rules, policy: 'hash' as const } }],
-  ])('%s, in a project with an Astro config', async (option, build) => {
-    expect(await runsAfter(build, true)).toBe(option);
-    expect(await runsAfter(build)).toBeUndefined();
-  });
-
-  test('but stricter options, and another function that sanitizes, are applied', async () => {
-    const stripped = { rules: { ...rules, scripts: 'strip' as const } };
-    expect(await runsAfter(stripped, true, { scripts: 'strip', strict: true })).toBeUndefined();
-    const sanitize = (html: string) => html.replace(/<script>.*<\/script>/, '');
-    expect(await runsAfter({ rules: { ...rules, sanitizes: true } }, true, { sanitize })).toBeUndefined();
-  });
-
-  test('but a page that the generator has written again is inlined', async () => {
-    const folder = await folderWith({ 'public/a.html': embed(1) });
-    await inline(folder, { sanitize: () => 'sanitized' });
-    await folder.write({ 'public/a.html': embed(1) });
-    await inline(folder);
-    expect(await folder.read('public/a.html')).toBe('<b>one</b>');
-  });
+test('a kept page follows a function that sanitizes, and one that is no longer there', async () => {
+  const folder = await folderWith({ 'public/a.html': `<p>${embed(1)}</p>` });
+  await inline(folder, { sanitize: () => 'sanitized' });
+  expect(await folder.read('public/a.html')).toBe('<p>sanitized</p>');
+  await inline(folder);
+  expect(await folder.read('public/a.html')).toBe('<p><b>one</b></p>');
 });
 
 describe('a file that a generator writes while snippets are fetched is left alone, and named:', () => {

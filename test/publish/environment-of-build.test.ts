@@ -75,12 +75,6 @@ test('commands read the .env files of the mode that the site was built in', asyn
   expect(await run(['check'])).toMatchObject({ exitCode: 0 });
   expect((await run(['get', '1'])).output).toContain('<b>staging, later</b>');
 
-  // So does `inline`, which updates what that build has inlined.
-  staging.published = '<b>staging, last</b>';
-  expect(await run(['inline', 'dist'])).toMatchObject({ exitCode: 0 });
-  expect(await site.read('index.html')).toContain('<b>staging, last</b>');
-  expect(await run(['check'])).toMatchObject({ exitCode: 0 });
-
   await build();
   expect(await site.read('index.html')).toContain('<b>production</b>');
   expect(await run(['check'])).toMatchObject({ exitCode: 0 });

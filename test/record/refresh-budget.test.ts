@@ -55,7 +55,6 @@ async function inlinedFolder() {
     manifest: file,
     settings,
     environment: { mode: 'production' },
-    isAstro: false,
     logger,
   });
   return { folder, file, manifest: await readRecord(file) };
