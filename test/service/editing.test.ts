@@ -104,11 +104,73 @@ describe('a draft', () => {
     await send(`${path}/roll-back`, { number: '1' });
     expect(stored(id)).toMatchObject({ draft: 'not published yet', publishedContent: 'one' });
   });
-  test('sent after the session has ended gets a page that says where the text is kept', async () => {
-    const { path, form } = add('one');
-    const answer = await send(path, { ...form, draft: 'two', action: 'save' }, 'snippets-session=ended');
+  test('sent after the session has ended gets a page with what was typed', async () => {
+    const { path, form, id } = add('one');
+    const answer = await send(path, { ...form, draft: '<b>two', action: 'save' }, 'snippets-session=ended');
     expect(answer.status).toBe(401);
-    expect(await answer.text()).toContain('is kept in this browser');
+    const page = await answer.text();
+    expect(page).toContain('Not saved: you are not signed in any more.');
+    expect(page).toContain('&lt;b&gt;two</pre>');
+    expect(stored(id)?.draft).toBe('one');
+  });
+  test('that cannot be rendered is saved, and not published', async () => {
+    const { path, form, id } = add('one');
+    const answer = await send(path, { ...form, draft: '{% if x %}', sample: '[', action: 'save' });
+    expect(answer.headers.get('location')).toBe(`${path}?saved=`);
+    expect(stored(id)).toMatchObject({ draft: '{% if x %}', sample: '[', publishedContent: 'one' });
+  });
+  test('is discarded for what is published, once that was asked about', async () => {
+    const { path, form, id } = add('one');
+    await send(path, { ...form, draft: 'two', action: 'save' });
+    expect((await send(`${path}/discard`, {})).headers.get('location')).toBe(`${path}/discard`);
+    expect(stored(id)?.draft).toBe('two');
+    expect(await open(`${path}/discard`)).toContain('Discard the draft of “Edited here”?');
+    await send(`${path}/discard`, { confirm: 'yes' });
+    expect(stored(id)).toMatchObject({ draft: 'one', publishedContent: 'one' });
+  });
+  test('of a snippet that is not published cannot be discarded', async () => {
+    const { id } = service.store.snippets.create(organization, { name: 'New', draft: 'one' });
+    expect(await open(`/snippets/${id}`)).not.toContain('Discard the draft');
+    expect((await send(`/snippets/${id}/discard`, { confirm: 'yes' })).status).toBe(404);
+    expect(stored(id)?.draft).toBe('one');
+  });
+});
+
+describe('a draft that the page of its snippet saves while one types', () => {
+  const save = async (path: string, form: Record<string, string>) => {
+    const answer = await send(`${path}/draft`, form);
+    return { status: answer.status, body: await answer.json() };
+  };
+  const baseOf = async (path: string) => /name="base" value="([^"]+)"/.exec(await open(path))?.[1] ?? '';
+
+  test('is saved, even where it cannot be rendered, and not published', async () => {
+    const { path, form, id } = add('one');
+    const first = await save(path, { ...form, draft: '{% if', base: await baseOf(path) });
+    expect(first.status).toBe(200);
+    expect(stored(id)).toMatchObject({ draft: '{% if', publishedContent: 'one' });
+    const second = await save(path, { ...form, draft: 'two', base: first.body.base });
+    expect(second).toEqual({ status: 200, body: { base: await baseOf(path) } });
+    expect(published).toBe(0);
+  });
+  test('is not saved over another that was saved since it was opened', async () => {
+    const { path, form, id } = add('one');
+    const base = await baseOf(path);
+    await save(path, { ...form, draft: 'in another tab', base });
+    const answer = await save(path, { ...form, draft: 'in this tab', base });
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining('changed elsewhere') },
+    });
+    expect(stored(id)?.draft).toBe('in another tab');
+    // Nor by the page that shows both.
+    const shown = await send(path, { ...form, draft: 'in this tab', base, action: 'save' });
+    expect(await shown.text()).toContain('data-unsaved="conflict"');
+  });
+  test('is not saved when it is too long', async () => {
+    const { path, form, id } = add('one');
+    const answer = await save(path, { ...form, draft: 'd'.repeat(200_001) });
+    expect(answer).toEqual({ status: 422, body: { error: 'The content has more than 200000 characters.' } });
+    expect(stored(id)?.draft).toBe('one');
   });
 });
 

@@ -199,6 +199,8 @@ test('no page of the website shows or changes data of another organization', asy
     send(`/snippets/${id}`, { ...form, action: 'save' }),
     send(`/snippets/${id}`, { ...form, action: 'publish' }),
     send(`/snippets/${id}/preview`, form),
+    send(`/snippets/${id}/draft`, form),
+    send(`/snippets/${id}/discard`, { confirm: 'yes' }),
     send(`/snippets/${id}/roll-back`, { number: '1' }),
     send(`/keys/${key.id}/revoke`, {}),
   ])) {

@@ -23,9 +23,9 @@ const cookie = 'snippets-session';
 const assets = {
   'website.css': 'text/css; charset=utf-8',
   'copy.js': 'text/javascript; charset=utf-8',
+  'draft.js': 'text/javascript; charset=utf-8',
   'preview.js': 'text/javascript; charset=utf-8',
   'publication.js': 'text/javascript; charset=utf-8',
-  'unsaved.js': 'text/javascript; charset=utf-8',
 } as const;
 
 /**
@@ -69,14 +69,11 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     const session = sessions.get(getCookie(context, cookie) ?? '');
     const organization = session && store.organizations.get(session.organizationId);
     if (session === undefined || organization === undefined) {
-      const isForm = context.req.method === 'POST';
+      const { draft } = context.req.method === 'POST' ? await context.req.parseBody() : {};
       return context.html(
-        signInPage(
-          isForm
-            ? 'You are not signed in any more. What you typed into a snippet is kept in this browser: sign in, and open the snippet again.'
-            : 'You are not signed in.',
-          canAsk,
-        ),
+        typeof draft === 'string'
+          ? signInPage('Not saved: you are not signed in any more. What you typed is below.', canAsk, draft)
+          : signInPage('You are not signed in.', canAsk),
         401,
       );
     }
@@ -116,12 +113,14 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   return website;
 }
 
-function signInPage(notice: string, canAsk: boolean) {
+/** @param typed what would be lost otherwise. */
+function signInPage(notice: string, canAsk: boolean, typed?: string) {
   return layout({
     title: 'Sign in',
     body: html`<h1>Sign in</h1>
       <p class="card notice" role="status">${notice}</p>
       <p>The service writes a login link to the terminal it was started in. It works once.</p>
-      ${canAsk ? html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>` : ''}`,
+      ${canAsk ? html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>` : ''}
+      ${typed === undefined ? '' : html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
   });
 }

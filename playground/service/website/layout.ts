@@ -18,7 +18,7 @@ interface Page {
   scripts?: readonly Script[];
 }
 
-export type Script = 'copy' | 'preview' | 'publication' | 'unsaved';
+export type Script = 'copy' | 'draft' | 'preview' | 'publication';
 
 const sections = [
   ['/snippets', 'Snippets'],

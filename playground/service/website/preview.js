@@ -9,7 +9,7 @@ async function preview() {
   const number = ++latest;
   const response = await fetch(form.dataset.preview, { method: 'POST', body: new FormData(form) });
   if (response.status === 401) {
-    flaw.textContent = 'You are signed out. What you type is kept in this browser.';
+    flaw.textContent = 'You are signed out.';
     return;
   }
   const { content, error, embeds } = await response.json();

@@ -5,13 +5,21 @@ import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { type Html, layout } from './layout.ts';
 import { pathOf, publicationRegion } from './publication.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
-import { deleteQuestion, unpublishQuestion } from './snippet-questions.ts';
-import { editPart, listPart, placesPart, removePart, versionPart, versionsPart } from './snippet-views.ts';
+import { deleteQuestion, discardQuestion, unpublishQuestion } from './snippet-questions.ts';
+import {
+  editPart,
+  listPart,
+  placesPart,
+  removePart,
+  type Unsaved,
+  versionPart,
+  versionsPart,
+} from './snippet-views.ts';
 
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
 type PageContext = Context<WebsiteEnvironment>;
 
-/** List, search, create, edit, preview, publish, roll back, unpublish, delete. */
+/** List, search, create, edit, preview, publish, discard, roll back, unpublish, delete. */
 export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
   const { snippets } = store;
@@ -32,25 +40,25 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     return show(context, 'Snippets', body);
   }
 
-  /** The page of a snippet; `edited` is what was typed and not saved, and `notice` says why not. */
+  /** The page of a snippet; `notice` says why something was not saved. */
   async function showSnippet(
     context: PageContext,
     snippet: Snippet,
-    { edited, notice = '' }: { edited?: SnippetForm; notice?: Html | '' } = {},
+    { unsaved, notice = '' }: { unsaved?: Unsaved; notice?: Html | '' } = {},
   ): Promise<Html> {
     const { organization } = context.var;
     const page = pathOf(context.req.query('page'));
     const isFlagged = context.req.query('published') !== undefined;
     const isWorth = isFlagged || publisher?.latest()?.state !== 'done';
     return layout({
-      title: edited?.name ?? snippet.name,
+      title: unsaved?.form.name ?? snippet.name,
       organization,
       section: '/snippets',
-      scripts: ['copy', 'preview', 'publication', 'unsaved'],
+      scripts: ['copy', 'draft', 'preview', 'publication'],
       body: html`${notice}
         ${context.req.query('saved') === undefined || notice !== '' ? '' : savedNotice(snippet)}
         ${isWorth ? publicationRegion(publisher, { page, id: snippet.id }) : ''}
-        ${await editPart({ snippet, edited, publisher, address: addressOf(snippet.id, page) })}
+        ${await editPart({ snippet, unsaved, publisher, address: addressOf(snippet.id, page) })}
         ${placesPart(snippet, publisher)}
         ${versionsPart(snippet, snippets.versions(organization.id, snippet.id))}
         ${removePart(snippet)}`,
@@ -83,31 +91,60 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     const { id } = snippet;
     const edited = { ...snippet, ...form };
     const preview = await previewOf(edited);
-    if (form.action === 'preview' || 'error' in preview) {
+    const unsaved: Unsaved = { form, reason: 'flaw' };
+    const isPublished = form.action === 'publish' || form.action === 'publish-empty';
+    const isRefused = tooLong(form) !== undefined || (isPublished && 'error' in preview);
+    if (form.action === 'preview' || isRefused) {
+      return context.html(await showSnippet(context, snippet, { unsaved }), 'error' in preview ? 422 : 200);
+    }
+    if (isChangedSince(snippet, form)) {
+      // Saving once more is then the answer.
+      const answer = { form: { ...form, base: revisionOf(snippet) }, reason: 'conflict' } as const;
       return context.html(
-        await showSnippet(context, snippet, { edited: form }),
-        'error' in preview ? 422 : 200,
+        await showSnippet(context, snippet, { unsaved: answer, notice: conflictNotice(snippet) }),
+        409,
       );
     }
-    if (form.base !== '' && form.base !== revisionOf(snippet)) {
-      // Saving once more is then the answer.
-      const answer = { edited: { ...form, base: revisionOf(snippet) }, notice: conflictNotice(snippet) };
-      return context.html(await showSnippet(context, snippet, answer), 409);
-    }
-    if (form.action === 'publish' && preview.content.trim() === '') {
+    if (form.action === 'publish' && 'content' in preview && preview.content.trim() === '') {
       return context.html(
-        await showSnippet(context, snippet, { edited: form, notice: emptyNotice(snippet) }),
+        await showSnippet(context, snippet, { unsaved, notice: emptyNotice(snippet) }),
         422,
       );
     }
     snippets.save(organization.id, id, edited);
-    if (form.action !== 'publish' && form.action !== 'publish-empty') {
-      return context.redirect(addressOf(id, page, 'saved'), 303);
-    }
+    if (!isPublished) return context.redirect(addressOf(id, page, 'saved'), 303);
     snippets.publish(organization.id, id);
     webhooks.send(organization.id, 'snippet.published', id);
     publisher?.publish();
     return context.redirect(addressOf(id, page, 'published'), 303);
+  });
+
+  pages.post(`${oneSnippet}/draft`, async (context) => {
+    const form = formOf(await context.req.parseBody());
+    const snippet = found(context);
+    if (snippet === undefined) return context.notFound();
+    const error = tooLong(form);
+    if (error !== undefined) return context.json({ error }, 422);
+    if (isChangedSince(snippet, form)) {
+      return context.json({ error: 'the draft was changed elsewhere. “Save the draft” shows both.' }, 409);
+    }
+    snippets.save(context.var.organization.id, snippet.id, form);
+    return context.json({ base: revisionOf(form) });
+  });
+
+  pages.get(`${oneSnippet}/discard`, (context) => {
+    const snippet = found(context);
+    if (snippet === undefined || snippet.published === null) return context.notFound();
+    return context.html(show(context, `Discard the draft of ${snippet.name}`, discardQuestion(snippet)));
+  });
+
+  pages.post(`${oneSnippet}/discard`, async (context) => {
+    const snippet = found(context);
+    if (snippet === undefined || snippet.publishedContent === null) return context.notFound();
+    const { confirm } = await context.req.parseBody();
+    if (confirm !== 'yes') return context.redirect(`/snippets/${snippet.id}/discard`, 303);
+    snippets.save(context.var.organization.id, snippet.id, { ...snippet, draft: snippet.publishedContent });
+    return context.redirect(`/snippets/${snippet.id}`, 303);
   });
 
   pages.post(`${oneSnippet}/preview`, async (context) => {
@@ -183,6 +220,11 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
   });
 
   return pages;
+}
+
+/** Whether another has changed the draft since this form was opened. */
+function isChangedSince(snippet: Snippet, form: SnippetForm): boolean {
+  return form.base !== '' && form.base !== revisionOf(snippet);
 }
 
 function addressOf(id: number, page: string, flag?: 'published' | 'saved'): string {

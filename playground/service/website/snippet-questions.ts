@@ -17,6 +17,17 @@ export function unpublishQuestion(snippet: Snippet, publisher: Publisher | undef
   });
 }
 
+export function discardQuestion({ id, name, published }: Snippet): Html {
+  return question({
+    title: `Discard the draft of “${name}”?`,
+    body: html`<p>The draft becomes the content of version ${published} again, which pages show. What was typed since then is lost.</p>`,
+    action: `/snippets/${id}/discard`,
+    yes: 'Discard it',
+    confirm: 'yes',
+    back: `/snippets/${id}`,
+  });
+}
+
 export function deleteQuestion(snippet: Snippet, publisher: Publisher | undefined): Html {
   const { id, name } = snippet;
   return question({

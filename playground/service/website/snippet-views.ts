@@ -72,29 +72,30 @@ export function listPart({ snippets, search, publisher, deleted, flaw }: List): 
       </form>`;
 }
 
+/** What was typed and not saved: as something is wrong with it, or because another has changed the draft. */
+export interface Unsaved {
+  form: SnippetForm;
+  reason: 'flaw' | 'conflict';
+}
+
 interface Edit {
   snippet: Snippet;
-  /** What was typed and not saved. */
-  edited: SnippetForm | undefined;
+  unsaved: Unsaved | undefined;
   publisher: Publisher | undefined;
   /** Where the form is sent. */
   address: string;
 }
 
-export async function editPart({ snippet, edited, publisher, address }: Edit): Promise<Html> {
-  const { id } = snippet;
-  const { name, draft, sample } = edited ?? snippet;
+export async function editPart({ snippet, unsaved, publisher, address }: Edit): Promise<Html> {
+  const { id, published } = snippet;
+  const { name, draft, sample } = unsaved?.form ?? snippet;
   const preview = await previewOf({ ...snippet, name, draft, sample });
   const embeds = 'error' in preview ? embedsOf(id, {}) : preview.embeds;
   const head = publisher?.previewHead() ?? '';
   return html`<h1>${name}</h1>
       <p class="hint">Snippet ${id} · ${stateOf(snippet)}</p>
-      <div class="card notice" data-unsaved-offer hidden>
-        <p>You typed something here earlier that was not saved. This browser has kept it.</p>
-        <div class="row"><button type="button" data-restore>Bring it back</button> <button type="button" class="quiet" data-discard>Discard it</button></div>
-      </div>
-      <form class="card two" id="edit" method="post" action="${address}" data-edit data-preview="/snippets/${id}/preview"${edited === undefined ? '' : html` data-unsaved`}>
-        <input type="hidden" name="base" value="${edited?.base || revisionOf(snippet)}">
+      <form class="card two" id="edit" method="post" action="${address}" autocomplete="off" data-edit data-draft="/snippets/${id}/draft" data-preview="/snippets/${id}/preview"${unsaved === undefined ? '' : html` data-unsaved="${unsaved.reason}"`}>
+        <input type="hidden" name="base" value="${unsaved?.form.base || revisionOf(snippet)}">
         <div class="fields">
           <div>
             <label for="name">Name</label>
@@ -117,7 +118,8 @@ ${sample}</textarea>
             <button name="action" value="publish">Publish</button>
             <button class="quiet" name="action" value="save">Save the draft</button>
             <button class="quiet" name="action" value="preview">Preview</button>
-            <span class="hint" role="status" data-unsaved-mark></span>
+            ${published === null ? '' : html`<a class="button quiet" href="/snippets/${id}/discard">Discard the draft…</a>`}
+            <span class="hint" role="status" data-draft-mark></span>
           </div>
         </div>
         <div>

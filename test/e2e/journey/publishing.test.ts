@@ -75,46 +75,93 @@ describe('on the website, with a site that does as the test says,', () => {
     latest = { state: 'done', how: 'build', startedAt: 0, finishedAt: 1_500, output: '' };
     await page.getByText('It is on the site 1.5 s after the click').waitFor();
     expect(await content().inputValue()).toBe('the next text');
-    expect(await page.getByText('Not saved yet').count()).toBe(1);
+    await page.getByText('Saved', { exact: true }).waitFor();
   });
 
-  test('leaving is asked about while there are changes, and not any more once they are saved', async () => {
+  test('what is typed is saved by itself, and is there after loading the page again, Back, and signing in again', async () => {
     await open('/snippets/42');
     await content().fill('a new text');
-    expect(await askedOnLeaving('API keys')).toBe('beforeunload');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.reload();
     expect(await content().inputValue()).toBe('a new text');
-    await page.getByRole('button', { name: 'Save the draft' }).click();
-    await page.getByText('The draft is saved.').waitFor();
-    await page.getByText('unpublished changes').waitFor();
+    await content().fill('a newer text');
+    await page.getByText('Saved', { exact: true }).waitFor();
     expect(await askedOnLeaving('API keys')).toBeUndefined();
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    await page.goBack();
+    expect(await content().inputValue()).toBe('a newer text');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.goto(service.loginLink(organizationOf(service)));
+    await open('/snippets/42');
+    expect(await content().inputValue()).toBe('a newer text');
+    await page.getByRole('link', { name: 'Discard the draft…' }).click();
+    await page.getByRole('button', { name: 'Discard it' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Free-shipping line' }).waitFor();
+    expect(await content().inputValue()).toContain('free from 40');
   });
 
-  test('leaving is asked about after a refused publish', async () => {
+  test('a publish while a draft is being saved publishes what was typed', async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const { promise: saved, resolve: noteSaved } = Promise.withResolvers<void>();
+    await page.route('**/draft', async (route) => {
+      const response = await route.fetch();
+      noteSaved();
+      await answered;
+      await route.fulfill({ response });
+    });
+    await open('/snippets/44');
+    await content().fill('<p>one</p>');
+    await saved;
+    await content().fill('<p>one, and more</p>');
+    await page.getByRole('button', { name: 'Publish' }).click();
+    answer();
+    await page.waitForURL('**/snippets/44?published=');
+    const published = service.store.snippets.published(organizationOf(service), 44);
+    expect(published?.content).toBe('<p>one, and more</p>');
+  });
+
+  test('a refused publish keeps what was typed', async () => {
     await open('/snippets/42');
     await content().fill('{% if x %}');
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.getByText('not closed').waitFor();
-    // A browser asks only a person who has done something on the page.
-    await content().press('End');
-    expect(await askedOnLeaving('API keys')).toBe('beforeunload');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.reload();
+    expect(await content().inputValue()).toBe('{% if x %}');
   });
 
-  test('text that was typed when the session had ended is offered after signing in again', async () => {
+  test('what is typed after the session has ended is not saved, which is said, until one has signed in again', async () => {
     await open('/snippets/43');
-    await content().fill('typed too late');
     await context.clearCookies();
-    await page.getByRole('button', { name: 'Save the draft' }).click();
-    await page.getByText('is kept in this browser').waitFor();
-    await page.goto(service.loginLink(organizationOf(service)));
+    await content().fill('typed too late');
+    await page.getByText('Not saved: you are signed out.').waitFor();
+    expect(await askedOnLeaving('API keys')).toBe('beforeunload');
+    const other = await context.newPage();
+    await other.goto(service.loginLink(organizationOf(service)));
+    await other.close();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await open('/snippets/43');
-    expect(await content().inputValue()).not.toContain('typed too late');
-    await page.getByRole('button', { name: 'Bring it back' }).click();
     expect(await content().inputValue()).toBe('typed too late');
+    service.store.snippets.rollBack(organizationOf(service), 43, 1);
+  });
+
+  test('of two tabs, the second is told before it overwrites what the first has saved', async () => {
+    await open('/snippets/45');
+    const other = await context.newPage();
+    await other.goto(`${service.websiteUrl}/snippets/45`);
+    await other.getByLabel('Content', { exact: true }).fill('from the first tab');
+    await other.getByText('Saved', { exact: true }).waitFor();
+    await other.close();
+    await content().fill('from the second tab');
+    await page.getByText('Not saved: the draft was changed elsewhere.').waitFor();
+    await page.getByRole('button', { name: 'Save the draft' }).click();
+    await page.getByText('Saving once more replaces the other draft.').waitFor();
+    await content().press('End');
+    const draft = () => service.store.snippets.get(organizationOf(service), 45)?.draft;
+    expect(draft()).toBe('from the first tab');
     await page.getByRole('button', { name: 'Save the draft' }).click();
     await page.getByText('The draft is saved.').waitFor();
-    await open('/snippets/43');
-    expect(await page.getByRole('button', { name: 'Bring it back' }).count()).toBe(0);
+    expect(draft()).toBe('from the second tab');
   });
 
   test('the embed is copied with the params that are typed', async () => {
