@@ -43,7 +43,8 @@ async function start() {
   return {
     site,
     async build(succeeds: boolean): Promise<string> {
-      const { exitCode, output } = await site.build(environment);
+      // Not in a host of the tests: `npm run docs` has none, and this service has an authority of its own.
+      const { exitCode, output } = await site.start(['build'], environment).ended;
       if ((exitCode === 0) !== succeeds) throw new Error(output);
       return clean(output);
     },
