@@ -1,16 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allowInTag, allowSources, findPolicies } from '../../src/html/content-security-policy.ts';
 import { findInlineCode } from '../../src/html/inline-code.ts';
-import { startBrowser } from '../support/browser.ts';
-import { startCommand } from '../support/command.ts';
+import { cli } from '../support/cli.ts';
 import { byAstro } from '../support/installation.ts';
+import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../support/policy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site } from '../support/site.ts';
+import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
 
 describe('sources are added to a policy:', () => {
   const sources = { scripts: ["'sha256-S'"], styles: ["'sha256-T'"] };
@@ -91,219 +87,131 @@ test('the policy of a page is found in its head, and the other attributes of its
   );
 });
 
-describe('in a browser,', () => {
+describe('on a site,', () => {
   let service: TestService;
   let site: Site;
-  let browser: Browser;
-  let server: Server | undefined;
 
-  // CRLF and NUL: what a browser hashes is what its parser made of it.
-  const code = (color: string) =>
-    `<i>snippet</i><script>\r\ndocument.documentElement.dataset.ran = '${color}';</script><style>i { color: ${color}; }</style>`;
-  // Both are experiments in Astro 5.
-  const csp = byAstro({
-    5: 'experimental: { csp: true }',
-    6: 'security: { csp: true }',
-    7: 'security: { csp: true }',
-  });
-  const policyOption = byAstro({ 5: 'experimental.csp', 6: 'security.csp', 7: 'security.csp' });
-  const staticHeaders = byAstro({
-    5: 'experimentalStaticHeaders: true',
-    6: 'staticHeaders: true',
-    7: 'staticHeaders: true',
-  });
-  const headersFile = byAstro({ 5: '_experimentalHeaders.json', 6: '_headers.json', 7: '_headers.json' });
-  const config = (options: string, astro = '') => `
-import { defineConfig } from 'astro/config';
-import node from '@astrojs/node';
-import snippets from 'astro-snippets';
-export default defineConfig({ ${csp}, integrations: [snippets(${options})], ${astro} });`;
+  const page = (body: string) => `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html><head><title>Page</title></head><body>${body}</body></html>`;
 
   beforeAll(async () => {
     service = await startTestService({
-      1: code('red'),
+      1: snippetWithCode('red'),
       2: '<b style="color: red">styled</b>',
       3: '<b>harmless</b>',
     });
     site = await createSite({
-      'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><head><title>Home</title></head><body><p><Snippet id={1} /></p><script>document.documentElement.dataset.own = 'ran';</script></body></html>`,
-      'src/pages/plain.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><head><title>Plain</title></head><body><p><Snippet id={2} /></p><p><Snippet id={3} /></p></body></html>`,
+      'src/pages/index.astro': page('<p><Snippet id={1} /></p>'),
+      'src/pages/plain.astro': page('<p><Snippet id={2} /></p><p><Snippet id={3} /></p>'),
+      'src/pages/text.astro': page('<p><Snippet id={1} as="text" /></p>'),
+      'src/pages/headless.astro': page('<p><Snippet id={1} /></p>').replace(
+        /<\/?(html|head|body)>|<title.*title>/g,
+        '',
+      ),
     });
-    browser = await startBrowser();
   });
-  afterEach(() => server?.close());
   afterAll(async () => {
-    await browser.close();
     await site.remove();
     await service.close();
   });
 
-  /** Serves a folder, with more headers. */
-  async function serve(folder: string, headers: Record<string, string> = {}): Promise<string> {
-    const started = createServer(async (request, response) => {
-      const file = join(
-        site.directory,
-        folder,
-        request.url?.endsWith('/') ? `${request.url}index.html` : (request.url ?? ''),
-      );
-      const body = await readFile(file).catch(() => undefined);
-      const type = file.endsWith('.js') ? 'text/javascript' : 'text/html';
-      response.writeHead(body === undefined ? 404 : 200, { 'content-type': type, ...headers }).end(body);
-    });
-    server = started;
-    await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(started.address() as AddressInfo).port}/`;
+  async function build(built = site): Promise<string> {
+    const { exitCode, output } = await built.build(service.environment);
+    expect(exitCode, output).toBe(0);
+    return output;
   }
+  const refresh = () => cli(site.directory, ['refresh'], service.environment);
+  const policyOf = async (name: string) => /<meta http-equiv[^>]*>/.exec(await site.read(name))?.[0] ?? '';
 
-  /** What happened on the page: the effects of the snippet's script and of the site's own, and the snippet's color. */
-  async function look(url: string) {
-    const page = await browser.newPage();
-    await page.goto(url);
-    const seen = await page.evaluate(
-      `({ ran: document.documentElement.dataset.ran, own: document.documentElement.dataset.own, color: getComputedStyle(document.querySelector('i')).color })`,
+  /** The sources that allow the code of the snippet: hashes of the code as a browser reads it. */
+  const sourcesOf = (color: string) =>
+    [`\ndocument.documentElement.dataset.ran = '${color}';`, `i { color: ${color}; }`].map(
+      (code) => `'sha256-${createHash('sha256').update(code).digest('base64')}'`,
     );
-    await page.close();
-    return seen;
+  function expectSources(policy: string, color: string, areThere = true) {
+    for (const source of sourcesOf(color)) expect(policy.includes(source), policy).toBe(areThere);
   }
 
   test("by default a snippet's script and style are blocked, and the build warns with its id", async () => {
-    await site.write({ 'astro.config.mjs': config('') });
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode).toBe(0);
+    await site.write({ 'astro.config.mjs': configWithPolicy() });
+    const output = await build();
     expect(output).toMatch(
-      /Snippet 1 contains an inline script and an inline style, blocked by the site's Content Security Policy\. Set csp: 'hash' .* It is on index\.html\./,
+      /Snippet 1 contains an inline script and an inline style, blocked by the site's Content Security Policy\. Set csp: 'hash' .* It is on headless\/index\.html, index\.html/,
     );
     expect(output).toMatch(
       /Snippet 2 contains event handlers or style attributes, blocked by the site's Content Security Policy\..* It is on plain\/index\.html\./,
     );
     expect(output).not.toContain('Snippet 3');
-    expect(await look(await serve('dist'))).toEqual({ own: 'ran', color: 'rgb(0, 0, 0)' });
+    expectSources(await policyOf('index.html'), 'red', false);
   });
 
-  test("csp: 'hash' allows a snippet's script and style on its page and no other, in the meta element", async () => {
-    await site.write({ 'astro.config.mjs': config(`{ csp: 'hash' }`) });
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode).toBe(0);
+  test("csp: 'hash' allows code on the pages that show it and no others, and a refresh writes the bytes of a build", async () => {
+    await site.write({ 'astro.config.mjs': configWithPolicy(`{ csp: 'hash' }`) });
+    const output = await build();
     expect(output).not.toContain('Snippet 1 contains');
     expect(output).not.toContain('does nothing');
     expect(output).toContain(
       'Snippet 2 contains event handlers or style attributes, which no hash in a Content Security Policy can allow',
     );
-    expect(await look(await serve('dist'))).toEqual({ ran: 'red', own: 'ran', color: 'rgb(255, 0, 0)' });
-    for (const source of [...findInlineCode(code('red')).scripts, ...findInlineCode(code('red')).styles]) {
-      expect(await site.read('index.html')).toContain(source);
-      expect(await site.read('plain/index.html')).not.toContain(source);
+    expect(await site.read('headless/index.html')).not.toContain('</head');
+    for (const name of ['index.html', 'headless/index.html']) expectSources(await policyOf(name), 'red');
+    for (const name of ['plain/index.html', 'text/index.html']) {
+      expect(await policyOf(name)).toContain('script-src');
+      expectSources(await policyOf(name), 'red', false);
     }
+
+    service.put(1, snippetWithCode('blue'));
+    expect(await refresh()).toMatchObject({ exitCode: 0 });
+    for (const name of ['index.html', 'headless/index.html']) {
+      expectSources(await policyOf(name), 'blue');
+      expectSources(await policyOf(name), 'red', false);
+    }
+    const names = await site.list();
+    const refreshed = await Promise.all(names.map((name) => site.read(name)));
+    await build();
+    expect(await Promise.all(names.map((name) => site.read(name)))).toEqual(refreshed);
   });
 
   test("csp: 'hash' on a site without a policy is a warning that names Astro's option", async () => {
-    const other = await createSite({
+    const other = await temporarySite({
       'astro.config.mjs': configWith(`{ csp: 'hash' }`),
       'src/pages/index.astro': '<p>Nothing</p>',
     });
-    const { exitCode, output } = await other.build();
-    await other.remove();
-    expect(exitCode).toBe(0);
-    expect(output).toContain(
-      `The option csp: 'hash' does nothing without ${policyOption} in the Astro config.`,
+    const option = byAstro({ 5: 'experimental.csp', 6: 'security.csp', 7: 'security.csp' });
+    expect(await build(other)).toContain(
+      `The option csp: 'hash' does nothing without ${option} in the Astro config.`,
     );
   });
 
-  test('a refresh updates the policy of a page to the same bytes as a build', async () => {
-    service.put(1, code('red'));
-    await site.write({ 'astro.config.mjs': config(`{ csp: 'hash' }`) });
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    service.put(1, code('blue'));
-    const { exitCode } = await startCommand(site.directory, ['refresh'], service.environment).ended;
-    expect(exitCode).toBe(0);
-    expect(await look(await serve('dist'))).toEqual({ ran: 'blue', own: 'ran', color: 'rgb(0, 0, 255)' });
-    const refreshed = await site.read('index.html');
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    expect(await site.read('index.html')).toBe(refreshed);
-  });
-
-  test("csp: 'hash' adds hashes to the headers of an adapter that sends them", async () => {
-    service.put(1, code('blue'));
+  test("csp: 'hash' adds hashes to the headers of an adapter, which only a build writes", async () => {
     await site.write({
-      'astro.config.mjs': config(
+      'astro.config.mjs': configWithPolicy(
         `{ csp: 'hash' }`,
         `adapter: node({ mode: 'standalone', ${staticHeaders} })`,
       ),
     });
-    expect((await site.build(service.environment)).exitCode).toBe(0);
+    await build();
     expect(await site.read('client/index.html')).not.toContain('http-equiv');
-    const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(
-      await site.read(headersFile),
-    );
-    const policy = routes.find(({ pathname }) => pathname === '/')?.headers[0]?.value ?? '';
-    const url = await serve('dist/client', { 'content-security-policy': policy });
-    expect(await look(url)).toEqual({ ran: 'blue', own: 'ran', color: 'rgb(0, 0, 255)' });
+    expectSources(await site.read(headersFile), 'blue');
 
     // The headers stay the same as long as the scripts and styles do.
-    service.put(1, code('blue').replace('snippet', 'words'));
-    const words = await startCommand(site.directory, ['refresh'], service.environment).ended;
-    expect(words.exitCode).toBe(0);
+    service.put(1, snippetWithCode('blue').replace('snippet', 'words'));
+    expect(await refresh()).toMatchObject({ exitCode: 0 });
     expect(await site.read('client/index.html')).toContain('<i>words</i>');
 
-    service.put(1, code('green'));
-    const { exitCode, output } = await startCommand(site.directory, ['refresh'], service.environment).ended;
+    service.put(1, snippetWithCode('green'));
+    const { exitCode, output } = await refresh();
     expect(exitCode).toBe(3);
     expect(output).toContain('index.html has its policy in headers, which only a build writes');
   });
 
-  test('a page without a head element gets the hashes from a build and from a refresh', async () => {
-    service.put(1, code('red'));
-    await site.write({
-      'astro.config.mjs': config(`{ csp: 'hash' }`),
-      'src/pages/headless.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<p><Snippet id={1} /></p>`,
-    });
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    expect(await site.read('headless/index.html')).toContain('http-equiv');
-    expect(await site.read('headless/index.html')).not.toContain('</head');
-    const url = `${await serve('dist')}headless/`;
-    expect(await look(url)).toEqual({ ran: 'red', color: 'rgb(255, 0, 0)' });
-    service.put(1, code('purple'));
-    const { exitCode } = await startCommand(site.directory, ['refresh'], service.environment).ended;
-    expect(exitCode).toBe(0);
-    expect(await look(url)).toEqual({ ran: 'purple', color: 'rgb(128, 0, 128)' });
-  });
-
-  test('a page that shows a snippet only as text allows none of its code', async () => {
-    service.put(1, code('red'));
-    await site.write({
-      'astro.config.mjs': config(`{ csp: 'hash' }`),
-      'src/pages/text.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><head><title>Text</title></head><body><p>Text: <Snippet id={1} as="text" /></p></body></html>`,
-    });
-    const policyOf = async () => /<meta http-equiv[^>]*>/.exec(await site.read('text/index.html'))?.[0];
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    const policy = await policyOf();
-    expect(policy).toContain('script-src');
-    for (const source of [...findInlineCode(code('red')).scripts, ...findInlineCode(code('red')).styles]) {
-      expect(policy).not.toContain(source);
-    }
-    service.put(1, code('purple'));
-    const { exitCode } = await startCommand(site.directory, ['refresh'], service.environment).ended;
-    expect(exitCode).toBe(0);
-    expect(await policyOf()).toBe(policy);
-  });
-
-  test.for(['directory', 'file'] as const)(
+  test.for(['directory', 'file'])(
     'the headers of every page get the hashes, with a base and build.format "%s"',
     async (format) => {
-      const other = await createSite({
-        'astro.config.mjs': config(
+      const other = await temporarySite({
+        'astro.config.mjs': configWithPolicy(
           `{ csp: 'hash' }`,
           `base: '/docs', build: { format: '${format}' }, adapter: node({ mode: 'standalone', ${staticHeaders} })`,
         ),
@@ -313,17 +221,13 @@ export const getStaticPaths = () => [undefined, 'one', 'deep/two', 'drei-ü'].ma
 ---
 <html><head><title>Page</title></head><body><p><Snippet id={1} /></p></body></html>`,
       });
-      service.put(1, code('red'));
-      expect((await other.build(service.environment)).exitCode).toBe(0);
+      service.put(1, snippetWithCode('red'));
+      await build(other);
       const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(
         await other.read(headersFile),
       );
       expect(routes).toHaveLength(4);
-      const { scripts, styles } = findInlineCode(code('red'));
-      for (const { pathname, headers } of routes) {
-        for (const source of [...scripts, ...styles]) expect(headers[0]?.value, pathname).toContain(source);
-      }
-      await other.remove();
+      for (const { headers } of routes) expectSources(headers[0]?.value ?? '', 'red');
     },
   );
 });

@@ -18,14 +18,18 @@ const types: Record<string, string> = {
   '.json': 'application/json',
 };
 
-/** Serves the files of a folder as a static host does. The folder need not exist yet. */
-export async function serveFolder(folder: string): Promise<FolderServer> {
+/** Serves the files of a folder as a static host does, with more headers. The folder need not exist yet. */
+export async function serveFolder(
+  folder: string,
+  headers: Record<string, string> = {},
+): Promise<FolderServer> {
   const server = createServer(async ({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');
     const name = pathname.endsWith('/') ? `${pathname}index.html` : pathname;
     const bytes = await readFile(join(folder, name)).catch(() => undefined);
     response.writeHead(bytes === undefined ? 404 : 200, {
       'content-type': types[extname(name)] ?? 'application/octet-stream',
+      ...headers,
     });
     response.end(bytes);
   }).listen(0, '127.0.0.1');

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startBrowser } from '../../support/browser.ts';
+import { cli } from '../../support/cli.ts';
+import { serveFolder } from '../../support/folder-server.ts';
+import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../../support/policy.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { createSite, type Site } from '../../support/site.ts';
+
+let service: TestService;
+let site: Site;
+let browser: Browser;
+
+beforeAll(async () => {
+  service = await startTestService({});
+  site = await createSite({
+    'src/pages/index.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<html><head><title>Home</title></head><body><p><Snippet id={1} /></p><script>document.documentElement.dataset.own = 'ran';</script></body></html>`,
+    'src/pages/headless.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await site.remove();
+  await service.close();
+});
+
+async function build(config: string) {
+  service.put(1, snippetWithCode('red'));
+  await site.write({ 'astro.config.mjs': config });
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode, output).toBe(0);
+}
+
+/** What happened on a page: the effects of the snippet's script and of the site's own, and the snippet's color. */
+async function look(path = '', folder = 'dist', headers: Record<string, string> = {}) {
+  const server = await serveFolder(join(site.directory, folder), headers);
+  onTestFinished(() => server.close());
+  const page = await browser.newPage();
+  await page.goto(`${server.url}/${path}`);
+  const seen = await page.evaluate(
+    `({ ran: document.documentElement.dataset.ran, own: document.documentElement.dataset.own, color: getComputedStyle(document.querySelector('i')).color })`,
+  );
+  await page.close();
+  return seen;
+}
+
+test("a browser runs no code of a snippet by default, and the site's own", async () => {
+  await build(configWithPolicy());
+  expect(await look()).toEqual({ own: 'ran', color: 'rgb(0, 0, 0)' });
+});
+
+test("with csp: 'hash' a browser runs what a build and a refresh allow, on a page without a head element too", async () => {
+  await build(configWithPolicy(`{ csp: 'hash' }`));
+  expect(await look()).toEqual({ ran: 'red', own: 'ran', color: 'rgb(255, 0, 0)' });
+  expect(await look('headless/')).toEqual({ ran: 'red', color: 'rgb(255, 0, 0)' });
+  service.put(1, snippetWithCode('blue'));
+  expect(await cli(site.directory, ['refresh'], service.environment)).toMatchObject({ exitCode: 0 });
+  expect(await look()).toEqual({ ran: 'blue', own: 'ran', color: 'rgb(0, 0, 255)' });
+  expect(await look('headless/')).toEqual({ ran: 'blue', color: 'rgb(0, 0, 255)' });
+});
+
+test("with csp: 'hash' a browser runs what the headers of an adapter allow", async () => {
+  const adapter = `adapter: node({ mode: 'standalone', ${staticHeaders} })`;
+  await build(configWithPolicy(`{ csp: 'hash' }`, adapter));
+  const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(
+    await site.read(headersFile),
+  );
+  const policy = routes.find(({ pathname }) => pathname === '/')?.headers[0]?.value ?? '';
+  expect(await look('', 'dist/client', { 'content-security-policy': policy })).toEqual({
+    ran: 'red',
+    own: 'ran',
+    color: 'rgb(255, 0, 0)',
+  });
+});

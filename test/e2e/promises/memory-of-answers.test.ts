@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { createFolder } from '../../support/folder.ts';
+import { longAnswers } from '../../support/long-answers.ts';
+import { certificate, httpServer, rawServer, type TlsServer } from '../../support/tls-server.ts';
+import { apiKey, serve } from '../../support/wire.ts';
+
+test('memory grows by less than 50 MB, whatever the service sends', async () => {
+  const servers: TlsServer[] = [];
+  for (const [, , answer] of longAnswers) servers.push(await serve(rawServer(answer)));
+  const fine = await serve(httpServer((_, response) => void response.end('{"content":""}')));
+  const folder = await createFolder({
+    'ask.mts': `import { LimitedClient } from ${JSON.stringify(join(import.meta.dirname, '../../support/limited-client.ts'))};
+     const ask = async (origin: string) => {
+       const options = { apiKey: ${JSON.stringify(apiKey)}, renderBaseUrl: origin, ca: ${JSON.stringify(certificate.ca)} };
+       const client = new LimitedClient({ ...options, limits: { attempts: 3, retryBase: 1, attemptTimeout: 60_000 } });
+       const code = await client.get(1).then(() => 'fine', (error) => error.code);
+       await client.close();
+       return code;
+     };
+     // Warms up, so that what any client needs is not measured.
+     for (let turn = 0; turn < 5; turn++) await ask(${JSON.stringify(fine.origin)});
+     const before = process.resourceUsage().maxRSS;
+     const codes = [];
+     for (const origin of ${JSON.stringify(servers.map(({ origin }) => origin))}) codes.push(await ask(origin));
+     console.log(JSON.stringify({ codes, grown: (process.resourceUsage().maxRSS - before) / 1024 }));`,
+  });
+  onTestFinished(() => folder.remove());
+  // What is new on the heap takes up to 48 MB before V8 looks for garbage, more or less of it on a busy machine.
+  const args = ['--max-semi-space-size=1', join(folder.directory, 'ask.mts')];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+  const { codes, grown } = JSON.parse(stdout);
+  expect(codes).toEqual(longAnswers.map(([, code]) => code));
+  // In MB, at its highest.
+  expect(grown).toBeLessThan(50);
+});

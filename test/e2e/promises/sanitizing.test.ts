@@ -1,0 +1,28 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startServer, textWithoutAnswers } from '../../support/server.ts';
+import { startTestService } from '../../support/service.ts';
+import { configWith, temporarySite } from '../../support/site.ts';
+
+test("scripts: 'strip' in astro dev, for a snippet that was shown as text first", async () => {
+  const service = await startTestService({ 1: '<b onclick="x()">three</b><script>x</script>' });
+  onTestFinished(() => service.close());
+  const site = await temporarySite({
+    'astro.config.mjs': configWith(`{ scripts: 'strip' }`),
+    'src/pages/text.html': '<title><snippet-embed id="1"></snippet-embed></title>',
+    'src/pages/html.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+  const dev = await startServer(site, 'dev', service.environment);
+  onTestFinished(() => dev.stop());
+  const page = async (name: string) =>
+    (await fetch(`${dev.url}/${name}`, { signal: AbortSignal.timeout(60_000) })).text();
+  const expectText = async () => {
+    const text = await page('text');
+    expect(text).toContain('<title>three</title>');
+    expect(text).not.toContain('<b');
+  };
+  await expectText();
+  expect(await page('html')).toContain('<b >three</b>');
+  await expectText();
+  // The prepared HTML is remembered.
+  expect(await textWithoutAnswers(`${dev.url}/html`, service)).toContain('<b >three</b>');
+});
