@@ -34,10 +34,20 @@ test.for<[what: string, setTo: (port: string) => string]>([
   expect(proxy.asked).toEqual([`localhost:${server.port} no key`]);
 });
 
+test('a certificate that does not verify is rejected through a proxy, too', async () => {
+  const server = await startServer();
+  const proxy = await serve(tunnelProxy());
+  stubProxies({ HTTPS_PROXY: proxy.origin });
+  const error = await failureOf(clientOf(server, { ca: undefined }).get(42));
+  expect(error).toMatchObject({ code: 'certificate' });
+  expect(proxy.asked).not.toEqual([]);
+});
+
 test.for<[name: string, variables: (proxy: string) => Record<string, string>, through: boolean]>([
   ['the one in lower case wins', (proxy) => ({ https_proxy: proxy, HTTPS_PROXY: '127.0.0.1:1' }), true],
   ['an empty one in lower case wins', (proxy) => ({ https_proxy: '', HTTPS_PROXY: proxy }), false],
   ['the one for HTTP is used if there is no other', (proxy) => ({ http_proxy: proxy }), true],
+  ['one for HTTP in upper case too', (proxy) => ({ HTTP_PROXY: proxy }), true],
   ['the one for HTTPS wins', (proxy) => ({ http_proxy: '127.0.0.1:1', HTTPS_PROXY: proxy }), true],
 ])('of several variables for proxies, %s', async ([, variables, through]) => {
   const server = await startServer();

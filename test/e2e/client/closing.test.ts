@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { certificate, httpServer, tunnelProxy } from '../../support/tls-server.ts';
+import { apiKey, serve } from '../../support/wire.ts';
+
+// What a process survives, and whether it ends: each client is in a process of its own.
+
+const content = JSON.stringify({ content: 'fine' });
+
+/** What a script prints, in a process of its own. */
+async function outputOf(code: string, environment: Record<string, string> = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'snippet-client-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'script.mts');
+  await writeFile(file, code);
+  const env = { ...process.env, ...environment };
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 60_000, env });
+  return stdout.trim();
+}
+
+test.for(['directly', 'through a proxy'] as const)(
+  'closing a client whose HTTP/2 streams (%s) were aborted or reset does not end the process',
+  async (how) => {
+    const proxy = how === 'directly' ? undefined : await serve(tunnelProxy());
+    let asked = 0;
+    const server = await serve(
+      httpServer((_, response) => {
+        asked += 1;
+        response.on('error', () => {});
+        if (asked % 4 === 0) return;
+        if (asked % 4 === 1) response.write('{"con');
+        else if (asked % 4 === 2) response.stream.close(2);
+        else void setTimeout(asked % 7).then(() => response.end(content));
+      }),
+    );
+    const output = await outputOf(
+      `import { setTimeout } from 'node:timers/promises';
+     import { SnippetClient } from ${JSON.stringify(join(import.meta.dirname, '../../../src/client/index.ts'))};
+     const options = ${JSON.stringify({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca, concurrency: 100 })};
+     for (let round = 0; round < 25; round++) {
+       const client = new SnippetClient(options);
+       const controller = new AbortController();
+       const all = Array.from({ length: 200 }, (_, id) =>
+         client.get(id + 1, undefined, { signal: controller.signal }).catch(() => {}));
+       await setTimeout(10 + 2 * round);
+       controller.abort();
+       await setTimeout(50);
+       await client.close();
+       await Promise.all(all);
+     }
+     console.log('closed');`,
+      { NO_PROXY: '', no_proxy: '', HTTPS_PROXY: proxy?.origin ?? '' },
+    );
+    expect(output).toBe('closed');
+    expect(proxy?.asked.length).not.toBe(0);
+  },
+);
+
+test('answers to HTTP/2 requests that were just aborted do not end the process when the connection is closed while the event loop stands still', async () => {
+  const path = (name: string) => JSON.stringify(join(import.meta.dirname, '../../..', name));
+  // In the process of the client, so that both stand still at the same time.
+  const output = await outputOf(
+    `import { setTimeout } from 'node:timers/promises';
+     import { defaultLimits } from ${path('src/client/limits.ts')};
+     import { openConnections } from ${path('src/client/transport.ts')};
+     import { certificate, httpServer } from ${path('test/support/tls-server.ts')};
+     let ends = 0;
+     process.on('uncaughtException', () => { ends += 1; });
+     const server = await httpServer((_, response) => response.end('{}'));
+     const connections = openConnections({ ca: certificate.ca, concurrency: 100, limits: defaultLimits });
+     const controller = new AbortController();
+     await Promise.all(Array.from({ length: 400 }, () =>
+       connections.get({ url: server.origin, headers: {}, milliseconds: 60_000 }, controller.signal)
+         .then(() => controller.abort(), () => {})));
+     // Undici closes a connection that is idle for four seconds.
+     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
+     await setTimeout(100);
+     console.log(ends);
+     process.exit();`,
+  );
+  expect(output).toBe('0');
+});
+
+test('a closed client does not keep the process alive', async () => {
+  const server = await serve(httpServer((_, response) => response.end(content)));
+  const output = await outputOf(
+    `import { SnippetClient } from ${JSON.stringify(join(import.meta.dirname, '../../../src/client/index.ts'))};
+     const client = new SnippetClient(${JSON.stringify({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca })});
+     await client.get(1);
+     await client.close();
+     const closed = performance.now();
+     // Left to itself, a connection is kept for four seconds.
+     process.on('exit', () => console.log(performance.now() - closed < 3_000 ? 'ended' : 'kept alive'));`,
+  );
+  expect(output).toBe('ended');
+});
