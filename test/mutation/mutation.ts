@@ -1,6 +1,7 @@
 import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import type { MutantResult } from '@stryker-mutator/api/core';
 import { Stryker } from '@stryker-mutator/core';
 import { Command } from 'commander';
 import { draw, keyOf, listMutants, placeOf, wasRun } from './mutants.ts';
@@ -33,32 +34,36 @@ const options: { files: string[]; seed: string; count: number; atLeast: number }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const isIn = (room: string) => (path: string) => `${path}/`.startsWith(`${room}/`);
-const elsewhere = options.files.find((path) => !rooms.some((room) => isIn(room)(path)));
-if (elsewhere !== undefined) program.error(`${elsewhere} is in none of ${rooms.join(', ')}.`);
+const isIn = (path: string, room: string) => `${path}/`.startsWith(`${room}/`);
+for (const path of options.files) {
+  if (!rooms.some((room) => isIn(path, room))) program.error(`${path} is in none of ${rooms.join(', ')}.`);
+}
 const patterns = options.files.map((path) => (path.endsWith('.ts') ? path : `${path}/**/!(*.d).ts`));
-const files = globSync(patterns);
-const near = rooms.filter((room) => options.files.some(isIn(room))).flatMap((room) => nearTests[room] ?? []);
+const files = globSync(patterns).sort();
 
-const all = await listMutants(files.sort());
+const all = await listMutants(files);
 const drawn = draw(all, options.count, options.seed);
-say(
-  `${drawn.length} of ${all.length} mutants of ${files.length} files, drawn with the seed ${options.seed}.`,
-);
+const from = `${all.length} mutants of ${files.length} files`;
+say(`${drawn.length} of ${from}, drawn with the seed ${options.seed}.`);
 
+// Stryker starts processes of its own: they learn what they need from the environment.
 const folder = mkdtempSync(join(tmpdir(), 'mutation-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-// Stryker starts processes of its own: they learn it from the environment.
 process.env['MUTATION_DRAWN'] = join(folder, 'drawn.json');
-writeFileSync(process.env['MUTATION_DRAWN'], JSON.stringify(drawn.map(keyOf)));
 process.env['PROPERTY_RUNS'] ??= '0.05';
-process.env['MUTATION_TESTS'] = JSON.stringify(globSync(near));
+writeFileSync(process.env['MUTATION_DRAWN'], JSON.stringify(drawn.map(keyOf)));
 
-const results = await new Stryker({
-  configFile: 'test/mutation/stryker.json',
-  mutate: [...new Set(drawn.map(({ fileName }) => fileName))],
-}).runMutationTest();
-const run = results.filter(wasRun);
+const run: MutantResult[] = [];
+// Room by room, as a mutant of what is computed once is run with all tests.
+for (const room of rooms) {
+  const mutate = new Set(
+    drawn.map(({ fileName }) => relative('.', fileName)).filter((file) => isIn(file, room)),
+  );
+  if (mutate.size === 0) continue;
+  process.env['MUTATION_TESTS'] = JSON.stringify(globSync(nearTests[room] ?? []));
+  const stryker = new Stryker({ configFile: 'test/mutation/stryker.json', mutate: [...mutate] });
+  run.push(...(await stryker.runMutationTest()).filter(wasRun));
+}
 const survivors = run.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
 for (const mutant of survivors) {
   say(`${placeOf(mutant)} ${mutant.mutatorName}: ${mutant.replacement}`);
