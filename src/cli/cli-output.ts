@@ -183,7 +183,12 @@ export type WatchOutput = {
   /** When it happened. */
   at: string;
 } & (
-  | { event: 'started'; everyMilliseconds: number }
+  | {
+      event: 'started';
+      everyMilliseconds: number;
+      /** Where calls are accepted, with `--listen`. */
+      url?: string | undefined;
+    }
   /** A turn begins. */
   | { event: 'checking' }
   | { event: 'written'; written: WrittenFile[] }
@@ -205,6 +210,14 @@ export type WatchOutput = {
     } & RanCommand)
   /** The command of `--exec` has ended. */
   | ({ event: 'deployed' } & RanCommand)
+  /** A turn has ended. */
+  | {
+      event: 'waiting';
+      /** Whether the whole site shows what is published, and was deployed. */
+      upToDate: boolean;
+      /** How long until the next turn, unless a call comes before. */
+      milliseconds: number;
+    }
 );
 
 /** What any of these commands prints when it fails. */

@@ -119,13 +119,15 @@ export async function watch(
   const isUnfinished = (await found())?.pending !== undefined;
   return untilInterrupted(context.signals, async (signal) => {
     const { clock, call } = callableClock(context.clock);
+    let url: string | undefined;
     if (address !== undefined && webhook !== undefined) {
       const listener = await listen({ address, webhook, onCall: call, log: say });
       signal.addEventListener('abort', listener.close);
+      url = listener.url;
     }
     // Not before signals are handled, since a caller may stop the command as soon as it says so.
     say(`Checking every ${every / 1000} s. Press Ctrl-C to stop.`);
-    emit({ event: 'started', everyMilliseconds: every });
+    emit({ event: 'started', everyMilliseconds: every, url });
     const site = new WatchedSite({
       every,
       needsDeploy,
@@ -142,7 +144,13 @@ export async function watch(
         if (!signal.aborted) emit(event);
       },
     });
-    await poll(every, () => site.update(), clock, signal);
+    await poll(
+      every,
+      () => site.update(),
+      clock,
+      signal,
+      (milliseconds) => emit({ event: 'waiting', upToDate: site.isUpToDate, milliseconds }),
+    );
   });
 }
 
@@ -209,6 +217,13 @@ export class WatchedSite {
     this.#options = options;
     const { needsDeploy, isUnfinished } = options;
     this.#state = { ...idle, needsDeploy, isUnfinished };
+  }
+
+  /** Whether the whole site shows what is published, and was deployed. */
+  get isUpToDate(): boolean {
+    const { needsDeploy, isUnfinished, toBuild } = this.#state;
+    const isBuilt = this.#options.build === undefined ? this.#toBuild === '' : toBuild === undefined;
+    return isBuilt && !needsDeploy && !isUnfinished && this.#trouble === undefined;
   }
 
   async update(): Promise<void> {
@@ -328,16 +343,24 @@ export function jittered(milliseconds: number, random: number): number {
   return milliseconds * (1 - jitter + 2 * jitter * random);
 }
 
-/** Calls `task` again and again, never twice at the same time, until the signal is aborted. */
+/**
+ * Calls `task` again and again, never twice at the same time, until the signal is aborted.
+ *
+ * @param onWait called with how long the wait for the next time is, in milliseconds.
+ */
 export async function poll(
   every: number,
   task: () => Promise<void>,
   clock: Clock,
   signal: AbortSignal,
+  onWait: (milliseconds: number) => void = () => {},
 ): Promise<void> {
   while (!signal.aborted) {
     await task();
-    if (!signal.aborted) await clock.wait(jittered(every, clock.random()), signal).catch(() => {});
+    if (signal.aborted) return;
+    const milliseconds = jittered(every, clock.random());
+    onWait(milliseconds);
+    await clock.wait(milliseconds, signal).catch(() => {});
   }
 }
 

@@ -9,6 +9,7 @@ import { type SteppedClock, steppedClock } from '../support/clock.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
 import { flawsOf, type Outputs } from '../support/json-output.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { webhookSecret } from '../support/signed-call.ts';
 import { temporarySite } from '../support/site.ts';
 
 const params = '{"plan":"pro"}';
@@ -197,7 +198,8 @@ describe('watch --json', () => {
   const start = (...arguments_: string[]) => {
     clock = steppedClock();
     const every = ['watch', '--json', '--every', '30s'];
-    watching = startCli(folder.directory, [...every, ...arguments_], service.environment, { clock });
+    const environment = { ...service.environment, SNIPPETS_WEBHOOK_SECRET: webhookSecret };
+    watching = startCli(folder.directory, [...every, ...arguments_], environment, { clock });
     return clock.waiting();
   };
   /** The wait until the next check is over, and that check, too. */
@@ -215,7 +217,12 @@ describe('watch --json', () => {
 
   test('prints an event a line: what was written, trouble, recovery, deployments', async () => {
     await start('--exec', 'echo deploying');
-    expect(events()).toMatchObject([{ event: 'started', everyMilliseconds: 30_000 }, { event: 'checking' }]);
+    const waiting = { event: 'waiting', milliseconds: 30_000 };
+    expect(events()).toMatchObject([
+      { event: 'started', everyMilliseconds: 30_000 },
+      { event: 'checking' },
+      { ...waiting, upToDate: true },
+    ]);
     service.put(1, 'second');
     await check();
     expect(named('written')).toMatchObject([{ written: [home, pricing] }]);
@@ -223,11 +230,19 @@ describe('watch --json', () => {
     Object.assign(service.faults, { failing: 1, failingStatus: 402 });
     await check();
     expect(named('trouble')).toMatchObject([{ error: { code: 'payment-required' } }]);
+    expect(events().at(-1)).toMatchObject({ ...waiting, upToDate: false });
     service.clearFaults();
     await check();
     expect(named('recovered')).toHaveLength(1);
     expect(named('deployed')).toHaveLength(1);
+    expect(events().at(-1)).toMatchObject({ ...waiting, upToDate: true });
     expect(watching.stderr()).toContain('deploying');
+    await stop();
+  });
+
+  test('says where it listens', async () => {
+    await start('--listen', '127.0.0.1:0');
+    expect(named('started')).toMatchObject([{ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/) }]);
     await stop();
   });
 
@@ -254,6 +269,7 @@ describe('watch --json', () => {
     expect(named('built')).toMatchObject([
       { succeeded: false, problem: 'exited with status 9', retryMilliseconds: 60_000 },
     ]);
+    expect(events().at(-1)).toMatchObject({ event: 'waiting', upToDate: false });
     await stop();
   });
 });
@@ -326,6 +342,7 @@ const watchEvents: Record<WatchOutput['event'], true> = {
   building: true,
   built: true,
   deployed: true,
+  waiting: true,
 };
 const page = readFileSync(join(import.meta.dirname, '../../docs/json-output.md'), 'utf8');
 const examples = Array.from(page.matchAll(/^```json\n([\s\S]*?)^```$/gm), ([, code = '']) => code);
