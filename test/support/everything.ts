@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { cpSync, existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -97,6 +97,11 @@ async function builtOnce(): Promise<string> {
   return folder;
 }
 
+function copy(from: string, to: string): void {
+  // A fifth of the time that the asynchronous one takes for many small files.
+  cpSync(from, to, { recursive: true, preserveTimestamps: true });
+}
+
 async function build(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   const service = await startTestService(contents());
@@ -108,10 +113,16 @@ async function build(folder: string): Promise<void> {
     const execute = (...[file, ...more]: [string, ...string[]]) => promisify(execFile)(file, more, { cwd });
     await execute(process.execPath, '-e', renewPrecache);
     await execute(process.execPath, join(bin, 'pagefind'), '--site', 'dist');
-    await mkdir(join(cwd, 'late'));
-    for (const name of lateFiles) await rename(join(cwd, 'dist', name), join(cwd, 'late', name));
-    await cp(cwd, `${folder}.new`, { recursive: true, preserveTimestamps: true });
-    await rename(`${folder}.new`, folder);
+    // What Vite keeps there is of use in this folder alone.
+    await rm(join(cwd, 'node_modules/.vite'), { recursive: true, force: true });
+    const made = `${folder}.new`;
+    await mkdir(join(made, 'late'), { recursive: true });
+    for (const name of lateFiles) {
+      copy(join(cwd, 'dist', name), join(made, 'late', name));
+      await rm(join(cwd, 'dist', name), { recursive: true });
+    }
+    copy(cwd, join(made, 'site'));
+    await rename(made, folder);
   } finally {
     await site.remove();
     await service.close();
@@ -152,10 +163,8 @@ export async function copyOfEverything(...late: (typeof lateFiles)[number][]): P
     await site.remove();
     await service.close();
   });
-  const copy = (from: string, to: string) =>
-    cp(join(built, from), join(site.directory, to), { recursive: true, preserveTimestamps: true });
-  await copy('.', '.');
-  for (const name of late) await copy(`late/${name}`, `dist/${name}`);
+  copy(join(built, 'site'), site.directory);
+  for (const name of late) copy(join(built, 'late', name), join(site.directory, 'dist', name));
   const start: Everything['start'] = (arguments_, options) =>
     startCli(site.directory, arguments_, { ...service.environment, PATH }, options);
   return {
