@@ -1,10 +1,11 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { cli } from '../support/cli.ts';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { cli, startCli } from '../support/cli.ts';
 import { virtualClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
+import { createFolder } from '../support/folder.ts';
 import { imageHost } from '../support/image-host.ts';
 
 let site: Everything;
@@ -38,23 +39,58 @@ Snippet 7 has changed
     });
   });
 
-  test('exits with 1 and the reason if the service is down or the key is missing', async () => {
+  test('exits with 1 and the reason if the subscription has expired or the key is missing', async () => {
     const { service, directory } = site;
-    const checkWith = (environment: Record<string, string>) =>
-      cli(directory, ['check'], { ...service.environment, ...environment }, { clock: virtualClock() });
-    const nobody = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
-    for (const [environment, reason] of [
-      [nobody, 'ECONNREFUSED'],
-      [{ SNIPPETS_API_KEY: '' }, 'SNIPPETS_API_KEY is not set'],
-    ] as const) {
-      const failed = await checkWith(environment);
-      expect(failed).toMatchObject({ exitCode: 1, output: expect.stringContaining(reason) });
-    }
+    const without = await cli(directory, ['check'], { ...service.environment, SNIPPETS_API_KEY: '' });
+    expect(without).toMatchObject({
+      exitCode: 1,
+      output: expect.stringContaining('SNIPPETS_API_KEY is not set'),
+    });
     service.store.organizations.setSubscription(service.organizationId, 'expired');
-    const expired = await checkWith({});
+    const expired = await site.run('check');
     expect(expired.exitCode).toBe(1);
     expect(expired.output).toContain('402 Payment Required [payment-required]');
   });
+
+  test.for([1, 4, 30])(
+    'of %i snippets says within 5 s that a port refuses connections, and gives up within 20 s',
+    async (count) => {
+      const embeds = Array.from(
+        { length: count },
+        (_, id) => `<snippet-embed id="${id + 10}"></snippet-embed>`,
+      );
+      const folder = await createFolder({ 'dist/index.html': `<div>${embeds.join('')}</div>` });
+      onTestFinished(() => folder.remove());
+      for (let id = 10; id < 10 + count; id++) site.service.put(id, 'text');
+      await cli(folder.directory, ['inline', 'dist'], site.service.environment);
+      const clock = virtualClock();
+      let saidAfter = Number.POSITIVE_INFINITY;
+      const nobody = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
+      const checking = startCli(
+        folder.directory,
+        ['check'],
+        { ...site.service.environment, ...nobody },
+        {
+          clock: {
+            ...clock,
+            wait(milliseconds, signal) {
+              if (checking.stderr().includes('ECONNREFUSED'))
+                saidAfter = Math.min(saidAfter, clock.advanced());
+              return clock.wait(milliseconds, signal);
+            },
+          },
+        },
+      );
+      const { exitCode, output } = await checking.ended;
+      expect(exitCode).toBe(1);
+      expect(saidAfter).toBeLessThan(5_000);
+      expect(clock.advanced()).toBeLessThan(20_000);
+      expect(output).toContain(`${count === 1 ? '1 snippet' : `${count} snippets`} could not be fetched.`);
+      const said =
+        'The service at https://127.0.0.1:9 cannot be reached: connect ECONNREFUSED 127.0.0.1:9. It is asked again until it responds.';
+      expect(output).toContain(said);
+    },
+  );
 });
 
 test('astro-snippets list names snippets with their pages, without a request', async () => {

@@ -196,6 +196,26 @@ The pages are written. Build the site, or refresh again with a command that rene
     expect(await site.run('check')).toMatchObject(checked);
   });
 
+  test('waits for the command of another refresh, and does not run its own at the same time', async () => {
+    await site.write({
+      'slow.mjs': `import { appendFileSync, existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+appendFileSync('runs', 'x');
+while (!existsSync('ready')) await setTimeout(20);`,
+    });
+    const start = () => site.start(['refresh', '--after', `node slow.mjs && ${renew}`]);
+    const first = start();
+    await expect.poll(runs, { timeout: 60_000 }).toBe(1);
+    const second = start();
+    await expect
+      .poll(second.output, { timeout: 60_000 })
+      .toMatch(/^Waiting for the refresh of process \d+ on .*, to end\.\n$/);
+    await site.write({ ready: '' });
+    expect(await first.ended).toMatchObject({ exitCode: 0 });
+    expect(await second.ended).toMatchObject({ exitCode: 0, stdout: 'Nothing has changed.\n' });
+    expect(await runs()).toBe(1);
+  });
+
   test('leaves the record that its command has written, as a build does', async () => {
     const built = { ...JSON.parse(await readFile(site.record, 'utf8')), builtAt: '2030-01-01T00:00:00Z' };
     await writeFile(fileOf('built.json'), JSON.stringify(built));
