@@ -1,12 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { findingsOf, type Stage, stages } from '../../src/cli/doctor/examine.ts';
 import type { SnippetErrorCode } from '../../src/client/snippet-error.ts';
-import { startCommand } from '../support/command.ts';
+import { serviceCertificate } from '../support/authority.ts';
+import { cli } from '../support/cli.ts';
+import { createFolder, type Folder } from '../support/folder.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { certificate, httpServer } from '../support/tls-server.ts';
+import { httpServer } from '../support/tls-server.ts';
 
 describe('the findings of doctor', () => {
   test.each<[SnippetErrorCode | 'no error', Stage | 'none']>([
@@ -37,20 +36,27 @@ describe('the findings of doctor', () => {
 
 describe('astro-snippets doctor', () => {
   let service: TestService;
-  let folder: string;
+  let folder: Folder;
 
   beforeAll(async () => {
     service = await startTestService({ 4: 'hello' });
-    folder = await mkdtemp(join(tmpdir(), 'snippets-doctor-'));
+    folder = await createFolder({});
   });
   beforeEach(() => service.clearFaults());
   afterAll(async () => {
-    await rm(folder, { recursive: true });
+    await folder.remove();
     await service.close();
   });
 
   const run = (arguments_: string[], environment: Record<string, string> = {}) =>
-    startCommand(folder, ['doctor', ...arguments_], { ...service.environment, ...environment }).ended;
+    cli(folder.directory, ['doctor', ...arguments_], { ...service.environment, ...environment });
+
+  /** The URL of another service, which every command here trusts. */
+  async function otherService(...[answer]: Parameters<typeof httpServer>): Promise<string> {
+    const { origin, close } = await httpServer(answer, { using: serviceCertificate() });
+    onTestFinished(close);
+    return origin;
+  }
 
   test('recognizes swapped base URLs', async () => {
     const { exitCode, output } = await run(['4'], {
@@ -143,18 +149,22 @@ describe('astro-snippets doctor', () => {
   });
 
   test('finds an API key in a .env file, and skips a variant without a base URL', async () => {
-    await writeFile(join(folder, '.env'), `SNIPPETS_API_KEY=${service.environment.SNIPPETS_API_KEY}\n`);
+    const withKey = await createFolder({
+      '.env': `SNIPPETS_API_KEY=${service.environment.SNIPPETS_API_KEY}\n`,
+    });
+    onTestFinished(() => withKey.remove());
     const { SNIPPETS_API_KEY: _, ...others } = service.environment;
     const environment = { ...others, SNIPPETS_RETRIEVE_BASE_URL: '' };
-    const { exitCode, output } = await startCommand(folder, ['doctor', '4'], environment).ended;
-    await rm(join(folder, '.env'));
+    const { exitCode, output } = await cli(withKey.directory, ['doctor', '4'], environment);
     expect(output).toContain('SNIPPETS_API_KEY is set in a file');
     expect(output).toContain('SNIPPETS_RETRIEVE_BASE_URL is not set, so this variant is not used');
     expect(exitCode).toBe(0);
   });
 
   test('fails the certificate check for an unknown certificate authority', async () => {
-    const { output } = await run(['4'], { NODE_EXTRA_CA_CERTS: '' });
+    const { origin, close } = await httpServer((_request, response) => response.end());
+    onTestFinished(close);
+    const { output } = await run(['4'], { SNIPPETS_RENDER_BASE_URL: origin });
     expect(output).toMatch(
       /ok {5}the host is reachable\n {2}FAILED the certificate is not trusted\n.*\[certificate\]/,
     );
@@ -165,18 +175,14 @@ describe('astro-snippets doctor', () => {
     ['fails the snippet check if variant A alone is used and sends no content', '', 1],
     ['passes if variant A sends no content and variant B renders', 'render', 0],
   ] as const)('%s', async ([, prefix, expected]) => {
-    const names = await httpServer((request, response) => {
+    const url = await otherService((request, response) => {
       const isRender = request.url.endsWith('/render');
       response.end(JSON.stringify(isRender ? { content: 'hello' } : { id: 4, name: 'Greeting' }));
     });
-    const authority = join(folder, 'names.pem');
-    await writeFile(authority, certificate.ca);
     const { exitCode, output } = await run(['4'], {
-      SNIPPETS_RENDER_BASE_URL: prefix && `${names.origin}/${prefix}`,
-      SNIPPETS_RETRIEVE_BASE_URL: names.origin,
-      NODE_EXTRA_CA_CERTS: authority,
+      SNIPPETS_RENDER_BASE_URL: prefix && `${url}/${prefix}`,
+      SNIPPETS_RETRIEVE_BASE_URL: url,
     });
-    await names.close();
     const failed =
       /ok {5}the key has the permission\n {2}FAILED Snippet 4 could not be fetched\n.*\[no-content\]/;
     if (expected === 1) expect(output).toMatch(failed);
@@ -185,33 +191,24 @@ describe('astro-snippets doctor', () => {
   });
 
   test('finds the path prefix of variant A if that alone is used and sends no content', async () => {
-    const names = await httpServer((request, response) => {
+    const url = await otherService((request, response) => {
       const isRoute = request.url === '/v1/snippets/4';
       response.writeHead(isRoute ? 200 : 404).end(isRoute ? '{"id":4}' : 'Not found');
     });
-    const authority = join(folder, 'names.pem');
-    await writeFile(authority, certificate.ca);
     const { output } = await run(['4'], {
       SNIPPETS_RENDER_BASE_URL: '',
-      SNIPPETS_RETRIEVE_BASE_URL: `${names.origin}/v1/snippets`,
-      NODE_EXTRA_CA_CERTS: authority,
+      SNIPPETS_RETRIEVE_BASE_URL: `${url}/v1/snippets`,
     });
-    await names.close();
-    expect(output).toContain(`The path prefix is wrong: the service responds at ${names.origin}/v1.`);
+    expect(output).toContain(`The path prefix is wrong: the service responds at ${url}/v1.`);
   });
 
   test('fails for a host that does not respond and for a base URL of another server', async () => {
-    const elsewhere = await httpServer((_request, response) => {
-      response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
-    });
-    const authority = join(folder, 'authority.pem');
-    await writeFile(authority, certificate.ca);
     const { output } = await run(['4'], {
       SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9',
-      SNIPPETS_RETRIEVE_BASE_URL: elsewhere.origin,
-      NODE_EXTRA_CA_CERTS: authority,
+      SNIPPETS_RETRIEVE_BASE_URL: await otherService((_request, response) => {
+        response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
+      }),
     });
-    await elsewhere.close();
     expect(output).toMatch(
       /Rendering[\s\S]*FAILED the host could not be reached\n.*ECONNREFUSED.*\[network\]/,
     );

@@ -1,26 +1,23 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { startCommand } from '../support/command.ts';
+import { serviceCertificate } from '../support/authority.ts';
+import { cli } from '../support/cli.ts';
 import { configWith, createSite } from '../support/site.ts';
-import { certificate, httpServer } from '../support/tls-server.ts';
+import { httpServer } from '../support/tls-server.ts';
 
 /** A service that publishes one snippet, to those who have its key. */
 async function startService(name: string) {
   const key = `sk_of_${name}_0123456789`;
-  const service = {
-    published: '',
-    environment: {} as Record<string, string>,
-    url: '',
-    close: async () => {},
-  };
-  const { origin, close } = await httpServer((request, response) => {
+  const answer: Parameters<typeof httpServer>[0] = (request, response) => {
     const isKnown = request.headers.authorization === `Bearer ${key}`;
     response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ content: service.published }));
-  });
-  const environment = { SNIPPETS_API_KEY: key, SNIPPETS_RENDER_BASE_URL: origin };
-  return Object.assign(service, { environment, url: origin, close });
+  };
+  const { origin: url, close } = await httpServer(answer, { using: serviceCertificate() });
+  const environment = { SNIPPETS_API_KEY: key, SNIPPETS_RENDER_BASE_URL: url };
+  const service = { published: '', environment, url, close };
+  return service;
 }
 
 // A command that asks the wrong one finds a change, or is refused.
@@ -29,8 +26,6 @@ const production = await startService('production');
 const site = await createSite({
   'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
 });
-const NODE_EXTRA_CA_CERTS = join(site.directory, 'authority.pem');
-await writeFile(NODE_EXTRA_CA_CERTS, certificate.ca);
 
 const files = ['.env', '.env.staging', '.env.production', 'settings/.env'];
 
@@ -55,10 +50,10 @@ const lines = ({ environment }: typeof staging) =>
     .join('');
 
 const run = (arguments_: string[], environment: Record<string, string> = {}) =>
-  startCommand(site.directory, arguments_, { NODE_EXTRA_CA_CERTS, ...environment }).ended;
+  cli(site.directory, arguments_, environment);
 
 async function build(environment: Record<string, string> = {}, ...flags: string[]): Promise<void> {
-  const { exitCode, output } = await site.build({ NODE_EXTRA_CA_CERTS, ...environment }, ...flags);
+  const { exitCode, output } = await site.build(environment, ...flags);
   expect(exitCode, output).toBe(0);
 }
 

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
@@ -16,8 +14,6 @@ import { isLoopback, parseListenAddress } from '../../src/cli/listen-address.ts'
 import { cleanText } from '../../src/client/clean-text.ts';
 import { systemClock } from '../../src/client/clock.ts';
 import { testContext } from '../support/cli.ts';
-import { codeBelow } from '../support/docs.ts';
-import { cleanEnvironment } from '../support/environment.ts';
 import { type SignedCall, signedCall, webhookSecret } from '../support/signed-call.ts';
 
 const listeners: Listener[] = [];
@@ -155,24 +151,6 @@ test.each([
     message: `SNIPPETS_WEBHOOK_SECRET ${reason}.`,
   });
 });
-
-// The shell of the example is one that Windows does not have.
-test.skipIf(process.platform === 'win32')(
-  'the example for a sender in the docs is accepted, as often as it is run',
-  async () => {
-    const [example = ''] = codeBelow('What the sender has to do', 'sh', 'docs/push.md');
-    expect(example).toContain('openssl dgst');
-    const { url, calls } = await startListener();
-    const environment = { ...cleanEnvironment(), WEBHOOK_URL: url, SNIPPETS_WEBHOOK_SECRET: webhookSecret };
-    for (const _ of [1, 2]) {
-      const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', example], { env: environment });
-      expect([stdout, stderr]).toEqual(['', '']);
-    }
-    expect(calls).toHaveBeenCalledTimes(2);
-    const wrong = { ...environment, SNIPPETS_WEBHOOK_SECRET: `whsec_${'A'.repeat(32)}` };
-    await expect(promisify(execFile)('sh', ['-euc', example], { env: wrong })).rejects.toThrow('401');
-  },
-);
 
 describe('a body', () => {
   test('that arrives in pieces is accepted, without its length', async () => {

@@ -1,14 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openProgress } from '../../src/cli/progress.ts';
 import { type Clock, systemClock } from '../../src/client/clock.ts';
-import { readManifest } from '../../src/record/manifest.ts';
-import { planRefresh, writeRefresh } from '../../src/record/refresh.ts';
-import { testContext } from '../support/cli.ts';
-import { startCommand } from '../support/command.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type CliResult, testContext } from '../support/cli.ts';
+import { copyOfEverything } from '../support/everything.ts';
 
 describe('the progress of a command', () => {
   let time: number;
@@ -73,76 +67,33 @@ describe('the progress of a command', () => {
   });
 });
 
-test('a refresh says how many pages it has compared and written', async () => {
-  const service = await startTestService({ 1: 'first' });
-  const embed = '<p><snippet-embed id="1"></snippet-embed></p>';
-  const folder = await createFolder({
-    'dist/a.html': embed,
-    'dist/b.html': embed,
-    'dist/c.html': '<p>plain</p>',
+test('a command that takes more than 10 seconds says how far it is on standard error, and with --json nothing', async () => {
+  const site = await copyOfEverything();
+  const { service } = site;
+  /** Runs a command on a clock that goes on by 10 seconds with each look, once all snippets have arrived. */
+  async function run(...arguments_: string[]): Promise<CliResult> {
+    const before = service.requests().length;
+    let time = 0;
+    const now = () => {
+      if (service.requests().length - before >= 11) time += 10_000;
+      return time;
+    };
+    return site.start(arguments_, { clock: { ...systemClock, now } }).ended;
+  }
+  const json = await run('check', '--json');
+  expect([json.exitCode, json.stderr]).toEqual([0, '']);
+  const check = await run('check');
+  expect(check).toMatchObject({
+    exitCode: 0,
+    stdout: 'Nothing has changed: 11 snippets match the last build.\n',
   });
-  onTestFinished(async () => {
-    await service.close();
-    await folder.remove();
-  });
-  const inlined = await startCommand(folder.directory, ['inline', 'dist'], service.environment).ended;
-  expect(inlined.exitCode, inlined.output).toBe(0);
-  const file = join(folder.directory, '.cache/astro-snippets/manifest.json');
-  const { manifest } = await readManifest(file);
-  if (manifest === undefined) throw new Error('There is no record.');
-  const second = {
-    content: 'second',
-    html: 'second',
-    text: 'second',
-    variant: 'render',
-    milliseconds: 1,
-  } as const;
-  const snippets = [{ ...second, warnings: [], inlineCode: undefined }];
-  const lines: string[] = [];
-  const progress = (describe: () => string) => void lines.push(describe());
-  const plan = await planRefresh(file, manifest, snippets, { progress });
-  await writeRefresh(file, manifest, snippets, { ...plan, progress });
-  expect(lines).toEqual([
-    '0 of 2 pages compared',
-    '1 of 2 pages compared',
-    '0 of 2 pages written',
-    '1 of 2 pages written',
-  ]);
-});
-
-describe('a command that takes more than 10 seconds', () => {
-  const ids = Array.from({ length: 18 }, (_, index) => index + 1);
-  let service: TestService;
-  let folder: Folder;
-
-  beforeAll(async () => {
-    service = await startTestService(Object.fromEntries(ids.map((id) => [id, `text ${id}`])));
-    const embeds = ids.map((id) => `<p><snippet-embed id="${id}"></snippet-embed></p>`);
-    folder = await createFolder({ 'dist/index.html': embeds.join('') });
-    const inlined = await start('inline', 'dist').ended;
-    expect(inlined.exitCode, inlined.output).toBe(0);
-    const record = join(folder.directory, '.cache/astro-snippets/manifest.json');
-    const manifest = JSON.parse(await readFile(record, 'utf8'));
-    // One after another.
-    manifest.settings.concurrency = 1;
-    await writeFile(record, JSON.stringify(manifest));
-    service.faults.latency = 1_000;
-  });
-  afterAll(async () => {
-    await service.close();
-    await folder.remove();
-  });
-  const start = (...arguments_: string[]) => startCommand(folder.directory, arguments_, service.environment);
-
-  test('says how far it is on standard error, and with --json nothing', { timeout: 300_000 }, async () => {
-    const commands = [start('check'), start('refresh'), start('check', '--json')] as const;
-    const [check, refresh, json] = commands;
-    const ended = await Promise.all(commands.map((command) => command.ended));
-    expect(ended.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
-    for (const command of [check, refresh]) {
-      expect(command.stderr()).toMatch(/^(\d+ of 18 snippets fetched\n)+$/);
-    }
-    expect(check.stdout()).toBe('Nothing has changed: 18 snippets match the last build.\n');
-    expect(json.stderr()).toBe('');
-  });
+  expect(check.stderr).toMatch(/^(\d+ of 11 snippets fetched\n)+$/);
+  service.put(1, 'the woozle');
+  const refresh = await run('refresh');
+  expect(refresh.exitCode).toBe(0);
+  expect(refresh.stderr.replace(/^\d+ of 11 snippets fetched\n/gm, '')).toBe(
+    ['compared', 'written']
+      .flatMap((done) => [0, 1, 2].map((page) => `${page} of 3 pages ${done}\n`))
+      .join(''),
+  );
 });

@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { codeBelow } from '../support/docs.ts';
-import { cleanEnvironment } from '../support/environment.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
-import { runWorkflow, triggersOf } from '../support/workflow.ts';
+import { codeBelow } from '../../support/docs.ts';
+import { cleanEnvironment } from '../../support/environment.ts';
+import { type Recorder, startRecorder } from '../../support/recorder.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { createSite, type Site } from '../../support/site.ts';
+import { runWorkflow, triggersOf } from '../../support/workflow.ts';
 
 // The recipes of docs/publishing.md, word for word, in a real shell, which Windows does not have.
 const describeRecipe = describe.skipIf(process.platform === 'win32');
@@ -19,32 +18,21 @@ const [hook = '', hookWatch = ''] = codeBelow('Netlify and Vercel build hooks', 
 const [workflow = ''] = codeBelow('A scheduled GitHub workflow', 'yaml', 'docs/publishing.md');
 const [watch = ''] = codeBelow('Watch', 'sh', 'docs/publishing.md');
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 const record = 'node_modules/.astro/astro-snippets/manifest.json';
 const deployFailure = 7;
 
 let service: TestService;
 let site: Site;
-let hookServer: Server;
-/** How often the build hook was called, and what it answers. */
-const hooked = { calls: 0, status: 200, last: {} };
+/** The build hook, and the API of GitHub. */
+let hooked: Recorder;
 /** Outside the site, since a workflow begins with an empty folder. */
 let storage: string;
 
 beforeAll(async () => {
   service = await startTestService({ 1: 'first' });
   storage = await mkdtemp(join(tmpdir(), 'snippets-recipes-'));
-  hookServer = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text) => (body += text));
-    request.on('end', () => {
-      const { method, url, headers } = request;
-      if (method === 'POST') hooked.calls += 1;
-      hooked.last = { url, authorization: headers.authorization, body };
-      response.writeHead(hooked.status).end();
-    });
-  });
-  await new Promise<void>((resolve) => hookServer.listen(0, '127.0.0.1', resolve));
+  hooked = await startRecorder();
   const scripts = {
     // What `npm install astro-snippets` does. Installing removes whatever else was there.
     postinstall: 'node install.mjs',
@@ -78,12 +66,12 @@ appendFileSync('deployed', readFileSync('dist/index.html', 'utf8').match(/<p>(.*
 afterAll(async () => {
   await site.remove();
   await service.close();
-  await new Promise((resolve) => hookServer.close(resolve));
+  await hooked.close();
   await rm(storage, { recursive: true });
 });
 beforeEach(async () => {
   service.put(1, 'first');
-  Object.assign(hooked, { calls: 0, status: 200 });
+  Object.assign(hooked, { calls: [], status: 200 });
   for (const name of ['built', 'deployed', 'deploy-fails', 'dist', 'node_modules']) {
     await rm(join(site.directory, name), { recursive: true, force: true });
   }
@@ -110,7 +98,7 @@ function startShell(
       // The package is in the site. No registry is asked for it.
       npm_config_offline: 'true',
       ASTRO_TELEMETRY_DISABLED: '1',
-      BUILD_HOOK: `http://127.0.0.1:${(hookServer.address() as AddressInfo).port}/`,
+      BUILD_HOOK: `${hooked.url}/`,
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -140,102 +128,62 @@ const read = (name: string) => readFile(join(site.directory, name), 'utf8').catc
 const builds = async () => (await read('built')).length;
 const deployed = () => read('deployed');
 
+/** How often the site was deployed: by its own command, or by its build hook. */
+const deployments = async () => (await deployed()).split('\n').length - 1 + hooked.calls.length;
+
+async function failDeployments(fail: boolean): Promise<void> {
+  Object.assign(hooked, { calls: [], status: fail ? 500 : 200 });
+  if (fail) await site.write({ 'deploy-fails': '' });
+  else await rm(join(site.directory, 'deploy-fails'));
+}
+
 const wrongKey = { SNIPPETS_API_KEY: 'sk_unknown_000000' };
 const down = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
+const failures = [
+  ['the key is wrong', wrongKey, '401 Unauthorized'],
+  ['the service is down', down, 'ECONNREFUSED'],
+] as const;
 
-describeRecipe('the cron recipe', () => {
+describeRecipe.each([
+  ['the cron recipe', cron, deployFailure],
+  // The status of curl --fail.
+  ['the build hook recipe', hook, 22],
+])('%s', (_name, recipe, failure) => {
+  const run = async (environment?: Record<string, string>) => (await runShell(recipe, environment)).exitCode;
+  const done = async () => [await builds(), await deployments()];
+
   test('does nothing, and exits with 0, when nothing has changed', async () => {
-    expect((await runShell(cron)).exitCode).toBe(0);
-    expect([await builds(), await deployed()]).toEqual([0, '']);
+    expect([await run(), ...(await done())]).toEqual([0, 0, 0]);
   });
 
-  test('builds and deploys when a snippet was published, and has nothing to do afterwards', async () => {
+  test('builds and deploys once when a snippet was published, and once where there is no record', async () => {
     service.put(1, 'second');
-    expect((await runShell(cron)).exitCode).toBe(0);
-    expect([await builds(), await deployed()]).toEqual([1, 'second\n']);
-    expect((await runShell(cron)).exitCode).toBe(0);
-    expect([await builds(), await deployed()]).toEqual([1, 'second\n']);
-  });
-
-  test('builds and deploys where there is no record', async () => {
+    for (let turn = 0; turn < 2; turn++) expect([await run(), ...(await done())]).toEqual([0, 1, 1]);
     await rm(join(site.directory, record));
-    expect((await runShell(cron)).exitCode).toBe(0);
-    expect([await builds(), await deployed()]).toEqual([1, 'first\n']);
+    for (let turn = 0; turn < 2; turn++) expect([await run(), ...(await done())]).toEqual([0, 2, 2]);
   });
 
-  test.each([
-    ['the key is wrong', wrongKey, '401 Unauthorized'],
-    ['the service is down', down, 'ECONNREFUSED'],
-  ])('fails, and runs nothing, when %s', async (_case, environment, reason) => {
+  test.each(failures)('fails, and runs nothing, when %s', async (_case, environment, reason) => {
     service.put(1, 'second');
-    const { exitCode, output } = await runShell(cron, environment);
+    const { exitCode, output } = await runShell(recipe, environment);
     expect(exitCode).toBe(1);
     expect(output).toContain(reason);
-    expect([await builds(), await deployed()]).toEqual([0, '']);
+    expect(await done()).toEqual([0, 0]);
   });
 
-  test('fails when the deploy command fails, and deploys the next time, though nothing has changed since', async () => {
+  test('fails when the deployment fails, and deploys the next time, though nothing has changed since', async () => {
     service.put(1, 'second');
-    await site.write({ 'deploy-fails': '' });
-    expect((await runShell(cron)).exitCode).toBe(deployFailure);
-    expect([await builds(), await deployed()]).toEqual([1, '']);
-    await rm(join(site.directory, 'deploy-fails'));
-    expect((await runShell(cron)).exitCode).toBe(0);
-    expect([await builds(), await deployed()]).toEqual([2, 'second\n']);
-    expect((await runShell(cron)).exitCode).toBe(0);
-    expect(await builds()).toBe(2);
-  });
-});
-
-describeRecipe('the build hook recipe', () => {
-  test('does nothing, and exits with 0, when nothing has changed', async () => {
-    expect((await runShell(hook)).exitCode).toBe(0);
-    expect([await builds(), hooked.calls]).toEqual([0, 0]);
-  });
-
-  test('calls the hook once when a snippet was published', async () => {
-    service.put(1, 'second');
-    for (let turn = 0; turn < 2; turn++) {
-      expect((await runShell(hook)).exitCode).toBe(0);
-      expect([await builds(), hooked.calls]).toEqual([1, 1]);
-    }
-  });
-
-  test('calls the hook once where there is no record', async () => {
-    await rm(join(site.directory, record));
-    for (let turn = 0; turn < 2; turn++) {
-      expect((await runShell(hook)).exitCode).toBe(0);
-      expect([await builds(), hooked.calls]).toEqual([1, 1]);
-    }
-  });
-
-  test.each([
-    ['the key is wrong', wrongKey, '401 Unauthorized'],
-    ['the service is down', down, 'ECONNREFUSED'],
-  ])('fails, and does not call the hook, when %s', async (_case, environment, reason) => {
-    service.put(1, 'second');
-    const { exitCode, output } = await runShell(hook, environment);
-    expect(exitCode).toBe(1);
-    expect(output).toContain(reason);
-    expect([await builds(), hooked.calls]).toEqual([0, 0]);
-  });
-
-  test('fails when the hook fails, and calls it again the next time', async () => {
-    service.put(1, 'second');
-    hooked.status = 500;
-    // The status of curl --fail.
-    expect((await runShell(hook)).exitCode).toBe(22);
-    hooked.status = 200;
-    expect((await runShell(hook)).exitCode).toBe(0);
-    expect((await runShell(hook)).exitCode).toBe(0);
-    expect(hooked.calls).toBe(2);
+    await failDeployments(true);
+    expect([await run(), await builds(), await deployed()]).toEqual([failure, 1, '']);
+    await failDeployments(false);
+    for (let turn = 0; turn < 2; turn++) expect([await run(), ...(await done())]).toEqual([0, 2, 1]);
   });
 });
 
 describeRecipe.each([
-  ['the watch recipe', watch, async () => (await deployed()).length > 0],
-  ['the watch recipe for build hooks', hookWatch, async () => hooked.calls > 0],
-] as const)('%s', (_name, recipe, isDeployed) => {
+  ['the watch recipe', watch],
+  ['the watch recipe for build hooks', hookWatch],
+])('%s', (_name, recipe) => {
   /** Runs the recipe until something holds, and then as a user ends it. */
   async function runUntil(
     condition: (output: string) => void | Promise<void>,
@@ -254,40 +202,34 @@ describeRecipe.each([
   test('deploys nothing when nothing has changed', async () => {
     const before = service.requests().length;
     await runUntil(() => expect(service.requests().length).toBeGreaterThan(before));
-    expect([await builds(), await isDeployed()]).toEqual([0, false]);
+    expect([await builds(), await deployments()]).toEqual([0, 0]);
   });
 
   test('refreshes and deploys when a snippet was published', async () => {
     service.put(1, 'second');
-    await runUntil(async () => expect(await isDeployed()).toBe(true));
+    await runUntil(async () => expect(await deployments()).toBe(1));
     expect(await builds()).toBe(0);
     expect(await site.read('index.html')).toContain('<p>second</p>');
   });
 
   test('builds and deploys where there is no record', async () => {
     await rm(join(site.directory, record));
-    await runUntil(async () => expect(await isDeployed()).toBe(true));
+    await runUntil(async () => expect(await deployments()).toBe(1));
     expect(await builds()).toBe(1);
   });
 
-  test.each([
-    ['the key is wrong', wrongKey, '401 Unauthorized'],
-    ['the service is down', down, 'ECONNREFUSED'],
-  ])('says why, and deploys nothing, when %s', async (_case, environment, reason) => {
+  test.each(failures)('says why, and deploys nothing, when %s', async (_case, environment, reason) => {
     service.put(1, 'second');
     await runUntil((output) => expect(output).toContain(reason), environment);
-    expect([await builds(), await isDeployed()]).toEqual([0, false]);
+    expect([await builds(), await deployments()]).toEqual([0, 0]);
   });
 
   test('deploys when it is started again after the deploy command has failed', async () => {
     service.put(1, 'second');
-    hooked.status = 500;
-    await site.write({ 'deploy-fails': '' });
+    await failDeployments(true);
     await runUntil((output) => expect(output).toContain('It is run again with the next check.'));
-    hooked.status = 200;
-    hooked.calls = 0;
-    await rm(join(site.directory, 'deploy-fails'));
-    await runUntil(async () => expect(await isDeployed()).toBe(true));
+    await failDeployments(false);
+    await runUntil(async () => expect(await deployments()).toBe(1));
   });
 });
 
@@ -359,47 +301,35 @@ describeRecipe('the GitHub workflow', () => {
     expect(summary).toContain('Nothing has changed: 1 snippet matches the last build.');
   });
 
-  test('builds and deploys on a call of the API when a snippet was published, and says which in its summary', async () => {
+  test('builds and deploys once on a call of the API when a snippet was published, says which, and keeps the record alone', async () => {
     expect(triggersOf(workflow)['repository_dispatch']).toEqual({ types: ['snippet-published'] });
     service.put(1, 'second');
     const { succeeded, summary } = await run('repository_dispatch');
     expect(succeeded).toBe(true);
     expect([await builds(), await deployed(), caches.length]).toEqual([1, 'second\n', 2]);
     expect(summary).toContain('| Snippet 1 | has changed | index&#46;html |');
-    expect((await run('repository_dispatch')).succeeded).toBe(true);
-    expect(await builds()).toBe(1);
-  });
-
-  test('keeps nothing of the site but the folder with the record', async () => {
-    service.put(1, 'second');
-    await run('schedule');
     expect(await readdir(caches.at(-1)?.folder ?? '')).toContain('manifest.json');
     const paths = Array.from(workflow.matchAll(/^ +path: (.*)$/gm), ([, path]) => path);
     expect(paths).toEqual(Array(2).fill('node_modules/.astro/astro-snippets'));
+    expect((await run('schedule')).succeeded).toBe(true);
+    expect([await builds(), caches.length]).toEqual([1, 2]);
   });
 
   test('is started by the call in the docs', async () => {
     const [call = ''] = codeBelow('A scheduled GitHub workflow', 'sh', 'docs/publishing.md');
-    const { port } = hookServer.address() as AddressInfo;
     const { exitCode, output } = await runShell(call, {
-      GITHUB_API_URL: `http://127.0.0.1:${port}`,
+      GITHUB_API_URL: hooked.url,
       GITHUB_TOKEN: 'token',
       REPOSITORY: 'owner/site',
     });
     expect(exitCode, output).toBe(0);
-    expect(hooked.last).toEqual({
-      url: '/repos/owner/site/dispatches',
-      authorization: 'Bearer token',
-      body: '{"event_type":"snippet-published"}',
-    });
-  });
-
-  test('builds and deploys on schedule when a snippet was published, once', async () => {
-    service.put(1, 'second');
-    expect((await run('schedule')).succeeded).toBe(true);
-    expect([await builds(), await deployed(), caches.length]).toEqual([1, 'second\n', 2]);
-    expect((await run('schedule')).succeeded).toBe(true);
-    expect([await builds(), caches.length]).toEqual([1, 2]);
+    expect(hooked.calls).toEqual([
+      {
+        path: '/repos/owner/site/dispatches',
+        authorization: 'Bearer token',
+        body: '{"event_type":"snippet-published"}',
+      },
+    ]);
   });
 
   test('builds and deploys on schedule where there is no record', async () => {
@@ -408,16 +338,16 @@ describeRecipe('the GitHub workflow', () => {
     expect([await builds(), await deployed(), caches.length]).toEqual([1, 'first\n', 1]);
   });
 
-  test.each([
-    ['the key is wrong', wrongKey, '401 Unauthorized'],
-    ['the service is down', down, 'ECONNREFUSED'],
-  ])('fails on schedule, and builds nothing, when %s', async (_case, environment, reason) => {
-    service.put(1, 'second');
-    const { succeeded, output } = await run('schedule', environment);
-    expect(succeeded).toBe(false);
-    expect(output).toContain(reason);
-    expect([await builds(), await deployed(), caches.length]).toEqual([0, '', 1]);
-  });
+  test.each(failures)(
+    'fails on schedule, and builds nothing, when %s',
+    async (_case, environment, reason) => {
+      service.put(1, 'second');
+      const { succeeded, output } = await run('schedule', environment);
+      expect(succeeded).toBe(false);
+      expect(output).toContain(reason);
+      expect([await builds(), await deployed(), caches.length]).toEqual([0, '', 1]);
+    },
+  );
 
   test('fails on schedule when the deploy command fails, and deploys with the next run', async () => {
     service.put(1, 'second');
@@ -434,26 +364,18 @@ describeRecipe('the GitHub workflow', () => {
     expect([await builds(), await deployed(), caches.length]).toEqual([1, 'first\n', 2]);
   });
 
-  test.each([
-    ['the key is wrong', wrongKey, '401 Unauthorized'],
-    ['the service is down', down, 'ECONNREFUSED'],
-  ])('fails on a push, and deploys nothing, when %s', async (_case, environment, reason) => {
-    const { succeeded, output } = await run('push', environment);
+  test('fails on a push, and deploys nothing, when the key is wrong', async () => {
+    const { succeeded, output } = await run('push', wrongKey);
     expect(succeeded).toBe(false);
-    expect(output).toContain(reason);
+    expect(output).toContain('401 Unauthorized');
     expect([await deployed(), caches.length]).toEqual(['', 1]);
-  });
-
-  test('fails on a push, and keeps no new record, when the deploy command fails', async () => {
-    await site.write({ 'deploy-fails': '' });
-    expect((await run('push')).succeeded).toBe(false);
-    expect([await builds(), await deployed(), caches.length]).toEqual([1, '', 1]);
   });
 
   test('deploys a push whose deploy command has failed on the next schedule, though no snippet has changed, and once', async () => {
     commit = 'badcafe';
     await site.write({ 'deploy-fails': '' });
     expect((await run('push')).succeeded).toBe(false);
+    expect([await builds(), await deployed(), caches.length]).toEqual([1, '', 1]);
     await rm(join(site.directory, 'deploy-fails'));
     for (let turn = 0; turn < 2; turn++) {
       expect((await run('schedule')).succeeded).toBe(true);
