@@ -1,31 +1,28 @@
 import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCommand } from '../support/command.ts';
-import { type ImageHost, images, startImageHost } from '../support/images.ts';
-import { startServer } from '../support/server.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site } from '../support/site.ts';
+import { afterAll, expect, test } from 'vitest';
+import { builtSite } from '../support/built-site.ts';
+import { cli } from '../support/cli.ts';
+import { images, startImageHost } from '../support/images.ts';
+import { configWith } from '../support/site.ts';
 import { certificate } from '../support/tls-server.ts';
 
-let host: ImageHost;
-let service: TestService;
-let site: Site;
+const headers = { etag: '"1"' };
+const host = await startImageHost({
+  '/hero.png': { type: 'image/png', body: images.png, headers },
+  '/late.jpg': { type: 'image/jpeg', body: images.jpg, headers },
+});
+afterAll(() => host.close());
 
-const feedEmbed = '&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;';
 const hero = (name: string) => `<p><img alt="" src="${host.origin}/${name}"></p>`;
-
-beforeAll(async () => {
-  const headers = { etag: '"1"' };
-  host = await startImageHost({
-    '/hero.png': { type: 'image/png', body: images.png, headers },
-    '/late.jpg': { type: 'image/jpeg', body: images.jpg, headers },
-  });
-  service = await startTestService({ 1: hero('hero.png'), 2: hero('gone.png'), 3: hero('hero.png') });
-  site = await createSite({
+const feedEmbed = '&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;';
+const { service, site, output } = await builtSite(
+  { 1: hero('hero.png'), 2: hero('gone.png'), 3: hero('hero.png'), 4: hero('late.jpg') },
+  {
     'astro.config.mjs': configWith(
-      JSON.stringify({ ca: certificate.ca, images: { hosts: [host.host] } }),
-    ).replace('integrations:', "base: '/docs', integrations:"),
+      `{ ca: ${JSON.stringify(certificate.ca)}, images: { hosts: ['${host.host}'] } }`,
+      { settings: `base: '/docs',` },
+    ),
     'src/pages/index.astro': '<html><body><snippet-embed id="1"></snippet-embed></body></html>',
     'src/pages/both.astro':
       '<html><body><snippet-embed id="3"></snippet-embed><snippet-embed id="2"></snippet-embed></body></html>',
@@ -40,14 +37,8 @@ const { Content } = await render(await getEntry('banners', 'top'));
 <html><body><Content /></body></html>`,
     'src/pages/collected.json.ts': `import { getEntry } from 'astro:content';
 export const GET = async () => Response.json((await getEntry('banners', 'top')).data);`,
-  });
-  service.put(4, hero('late.jpg'));
-});
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-  await host.close();
-});
+  },
+);
 
 /** The site's own copy of an image that a page shows, and the attributes in front of it. */
 async function shownOn(page: string): Promise<{ attributes: string; file: string }> {
@@ -59,15 +50,13 @@ async function shownOn(page: string): Promise<{ attributes: string; file: string
 const bytesOf = (name: string) => readFile(join(site.directory, 'dist', name));
 
 test('a build serves the images of snippets itself, and a refresh does what a build would', async () => {
-  const built = await site.build(service.environment);
-  expect(built.exitCode, built.output).toBe(0);
   const { attributes, file } = await shownOn('index.html');
   expect(attributes).toBe('width="80" height="45" loading="lazy" decoding="async"');
   expect(file).toMatch(/^_astro\/hero\.[0-9a-f]{20}\.png$/);
   expect(await bytesOf(file)).toEqual(images.png);
   // An image that is gone stays where it was, with one warning that names the snippet and its page.
   expect(await site.read('both/index.html')).toContain(`<img alt="" src="${host.origin}/gone.png">`);
-  expect(built.output.match(/Snippet 2 shows .*/g)).toEqual([
+  expect(output.match(/Snippet 2 shows .*/g)).toEqual([
     `Snippet 2 shows ${host.origin}/gone.png from its own host: its host answered with 404. It is on both/index.html.`,
   ]);
   // In a feed a URL without a host means nothing.
@@ -85,11 +74,10 @@ test('a build serves the images of snippets itself, and a refresh does what a bu
   host.answers['/new.webp'] = { type: 'image/webp', body: images.webp, headers: { etag: '"1"' } };
   host.requests.length = 0;
   service.put(1, hero('new.webp'));
-  const { environment } = service;
-  const check = await startCommand(site.directory, ['check'], environment).ended;
+  const check = await cli(site.directory, ['check'], service.environment);
   expect(check.exitCode, check.output).toBe(10);
   expect(host.requests).toEqual([]);
-  const refresh = await startCommand(site.directory, ['refresh'], environment).ended;
+  const refresh = await cli(site.directory, ['refresh'], service.environment);
   expect(refresh.exitCode, refresh.output).toBe(0);
   expect(host.requests.map(({ path }) => path)).toEqual(['/new.webp']);
   const renewed = await shownOn('index.html');
@@ -112,24 +100,7 @@ test('a refresh fetches an image again whose file is gone from the output', asyn
   const { file } = await shownOn('both/index.html');
   await rm(join(site.directory, 'dist', file));
   service.put(2, 'no image any more');
-  const refresh = await startCommand(site.directory, ['refresh'], service.environment).ended;
+  const refresh = await cli(site.directory, ['refresh'], service.environment);
   expect(refresh.exitCode, refresh.output).toBe(0);
   await access(join(site.directory, 'dist', file));
-});
-
-test('astro dev serves the images of snippets at the same URLs', async () => {
-  const dev = await startServer(site, 'dev', service.environment);
-  try {
-    const page = await (await fetch(`${dev.url}/docs/both/`)).text();
-    const [, tag = '', src = ''] = /<img (.*?) src="([^"]+)">/.exec(page) ?? [];
-    expect(tag).toBe('width="80" height="45" loading="lazy" decoding="async" alt=""');
-    expect(src).toBe(`/docs/${(await shownOn('both/index.html')).file}`);
-    const response = await fetch(dev.url + src);
-    expect(response.headers.get('content-type')).toBe('image/png');
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(images.png);
-    expect(await (await fetch(`${dev.url}/docs/feed.xml`)).text()).toContain(`${host.origin}/new.webp`);
-    expect((await fetch(`${dev.url}/docs/_astro/none.0123456789abcdef0123.png`)).status).toBe(404);
-  } finally {
-    await dev.stop();
-  }
 });

@@ -1,25 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCommand } from '../support/command.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
+import { expect, test } from 'vitest';
+import { builtSite } from '../support/built-site.ts';
+import { cli } from '../support/cli.ts';
+import { configWith, temporarySite } from '../support/site.ts';
 
 const children = configWith(`{ missingKey: 'children' }`);
 
-let service: TestService;
-let site: Site;
-let withoutKey: Record<string, string>;
-let withoutAnything: Record<string, string>;
-
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>', 2: 'two', 3: 'collected' });
-  withoutKey = { ...service.environment, SNIPPETS_API_KEY: '' };
-  withoutAnything = { ...withoutKey, SNIPPETS_RENDER_BASE_URL: '', SNIPPETS_RETRIEVE_BASE_URL: '' };
-  site = await createSite({
+const collection = {
+  'src/content.config.ts': `
+    import { defineCollection } from 'astro:content';
+    import { snippetLoader } from 'astro-snippets/loader';
+    export const collections = { texts: defineCollection({ loader: snippetLoader({ banner: { id: 3 } }) }) };`,
+};
+const { service, site } = await builtSite(
+  { 1: '<b>one</b>', 2: 'two', 3: 'collected' },
+  {
     'astro.config.mjs': children,
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = { texts: defineCollection({ loader: snippetLoader({ banner: { id: 3 } }) }) };`,
+    ...collection,
     'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
 import { getEntry } from 'astro:content';
@@ -27,21 +23,16 @@ const { data } = await getEntry('texts', 'banner');
 ---
 <html><head><title><snippet-embed id="2">a <b>title</b></snippet-embed></title></head>
 <body><p><Snippet id={1}><i>children</i></Snippet></p><p id="none"><Snippet id={2} /></p><p id="entry">{data.text}</p></body></html>`,
-  });
-});
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-});
-
+  },
+);
+const withoutKey = { ...service.environment, SNIPPETS_API_KEY: '' };
+const withoutAnything = { ...withoutKey, SNIPPETS_RENDER_BASE_URL: '', SNIPPETS_RETRIEVE_BASE_URL: '' };
 const manifest = 'astro-snippets/manifest.json';
 
 test("without a key and with missingKey: 'children', a build shows children, warns once, and leaves no record", async () => {
+  expect(await site.list('node_modules/.astro')).toContain(manifest);
+  const before = service.requests().length;
   for (const environment of [withoutKey, withoutAnything]) {
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    expect(await site.list('node_modules/.astro')).toContain(manifest);
-    const before = service.requests().length;
-
     const { exitCode, output } = await site.build(environment);
     expect(exitCode, output).toBe(0);
     const home = await site.read('index.html');
@@ -52,23 +43,31 @@ test("without a key and with missingKey: 'children', a build shows children, war
       '[WARN] [astro-snippets] SNIPPETS_API_KEY is not set, so embeds show their children',
     );
     expect(output).toContain('2 snippets in 3 embeds on 1 page · children are shown, without an API key · ');
-    expect(service.requests()).toHaveLength(before);
-
     expect(await site.list('node_modules/.astro')).not.toContain(manifest);
-    for (const command of ['check', 'refresh']) {
-      const ran = await startCommand(site.directory, [command], service.environment).ended;
-      expect(ran).toMatchObject({ exitCode: 3, output: expect.stringContaining('No build manifest found') });
-    }
   }
+  expect(service.requests()).toHaveLength(before);
+  for (const command of ['check', 'refresh']) {
+    expect(await cli(site.directory, [command], service.environment)).toMatchObject({
+      exitCode: 3,
+      output: expect.stringContaining('No build manifest found'),
+    });
+  }
+});
+
+test("with missingKey: 'children', an invalid embed and a wrong key still fail the build", async () => {
+  const unknown = await site.build({ ...service.environment, SNIPPETS_API_KEY: 'sk_unknown_0123456789' });
+  expect(unknown.exitCode).toBe(1);
+  expect(unknown.output).toContain('[unauthorized]');
+  await site.write({ 'src/pages/invalid.astro': '<p><snippet-embed id="x">a</snippet-embed></p>' });
+  const invalid = await site.build(withoutKey);
+  expect(invalid.exitCode).toBe(1);
+  expect(invalid.output).toContain('[invalid-id]');
 });
 
 test('without a key, a site whose only snippets are in a collection has no record either', async () => {
   const other = await temporarySite({
     'astro.config.mjs': children,
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = { texts: defineCollection({ loader: snippetLoader({ banner: { id: 3 } }) }) };`,
+    ...collection,
     'src/pages/index.astro': '<p>plain</p>',
     'src/pages/entry.json.ts': `import { getEntry } from 'astro:content';
 export const GET = async () => Response.json((await getEntry('texts', 'banner')).data);`,
@@ -79,20 +78,6 @@ export const GET = async () => Response.json((await getEntry('texts', 'banner'))
   // It came from nowhere, so it has no variant.
   expect(JSON.parse(await other.read('entry.json'))).toEqual({ content: '', text: '' });
   expect(await other.list('node_modules/.astro')).not.toContain(manifest);
-});
-
-test("with missingKey: 'children', an invalid embed and a wrong key still fail the build", async () => {
-  const other = await temporarySite({
-    'astro.config.mjs': children,
-    'src/pages/index.astro': '<p><snippet-embed id="1">a</snippet-embed></p>',
-    'src/pages/invalid.astro': '<p><snippet-embed id="x">a</snippet-embed></p>',
-  });
-  const invalid = await other.build(withoutKey);
-  expect(invalid.exitCode).toBe(1);
-  expect(invalid.output).toContain('[invalid-id]');
-  const unknown = await other.build({ ...service.environment, SNIPPETS_API_KEY: 'sk_unknown_0123456789' });
-  expect(unknown.exitCode).toBe(1);
-  expect(unknown.output).toContain('[unauthorized]');
 });
 
 test("with missingKey: 'children', a site without embeds is built without a warning", async () => {

@@ -1,20 +1,18 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCommand } from '../support/command.ts';
+import { expect, test } from 'vitest';
+import { builtSite } from '../support/built-site.ts';
+import { cli } from '../support/cli.ts';
 import { cleanEnvironment } from '../support/environment.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { temporarySite } from '../support/site.ts';
 
-let service: TestService;
+const offer = (id: number) => `<html><body><p><snippet-embed id="${id}"></snippet-embed></p></body></html>`;
 
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>', 2: 'two' });
-});
-afterAll(() => service.close());
-
-/** Everything is rendered on demand. An integration copies the output, as adapters do, before `snippets()` is asked. */
-const config = `
+// Everything is rendered on demand. An integration copies the output, as adapters do, before `snippets()` is asked.
+const { service, site } = await builtSite(
+  { 1: '<b>one</b>', 2: 'two' },
+  {
+    'astro.config.mjs': `
 import { cpSync } from 'node:fs';
 import node from '@astrojs/node';
 import { defineConfig } from 'astro/config';
@@ -31,69 +29,57 @@ export default defineConfig({
     build: { assetsInlineLimit: 0 },
     define: { __LEAK__: JSON.stringify(process.env.LEAK ? process.env.SNIPPETS_API_KEY : '') },
   },
-});`;
-const offer = '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>';
-const page = (frontmatter = '', body = '') => `---
+});`,
+    'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { snippetLoader } from 'astro-snippets/loader';
+      export const collections = { legal: defineCollection({ loader: snippetLoader({ imprint: { id: 2 } }) }) };`,
+    'src/pages/index.astro': `---
+import { getCollection } from 'astro:content';
 export const prerender = false;
-${frontmatter}
+const entries = await getCollection('legal');
 ---
-<html><body><p>{Date.now()}</p>${body}<script>console.log('live', __LEAK__);</script></body></html>`;
+<html><body><p>{Date.now()}</p>{entries.map(({ data }) => <p set:html={data.content} />)}
+<script>console.log('live', __LEAK__);</script></body></html>`,
+    'public/offer.html': offer(1),
+  },
+);
 
-test('an embed in public/ is inlined where no page is prerendered, before other integrations copy it', async () => {
-  const site = await temporarySite({
-    'astro.config.mjs': config,
-    'src/pages/index.astro': page(),
-    'public/offer.html': offer,
-  });
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode, output).toBe(0);
-  expect(await site.read('client/offer.html')).toContain('<p><b>one</b></p>');
-  expect(await site.read('copy/offer.html')).toContain('<p><b>one</b></p>');
-  const checked = await startCommand(site.directory, ['check'], service.environment).ended;
-  expect(checked, checked.output).toMatchObject({ exitCode: 0 });
-
-  await site.write({ 'public/offer.html': offer.replace('"1"', '"404"') });
-  const failed = await site.build(service.environment);
-  expect(failed.exitCode).not.toBe(0);
-  expect(failed.output).toContain('Snippet 404');
-  expect(await site.list()).not.toContain('client/offer.html');
-  expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
+test('where no page is prerendered, an embed in public/ is inlined before other integrations copy it', async () => {
+  for (const name of ['client/offer.html', 'copy/offer.html']) {
+    expect(await site.read(name)).toContain('<p><b>one</b></p>');
+  }
 });
 
-test('the API key in a script for the browser fails the build where no page is prerendered', async () => {
-  const site = await temporarySite({ 'astro.config.mjs': config, 'src/pages/index.astro': page() });
+test('where no page is prerendered, a collection is recorded, so that check can compare', async () => {
+  const check = () => cli(site.directory, ['check'], service.environment);
+  expect(await check()).toMatchObject({ exitCode: 0 });
+  service.put(2, 'another two');
+  expect(await check()).toMatchObject({
+    exitCode: 10,
+    output: 'Snippet 2 has changed\n    legal (collection), entry "imprint"\n',
+  });
+});
+
+test('where no page is prerendered, the API key in a script for the browser fails the build', async () => {
   const { exitCode, output } = await site.build({ ...service.environment, LEAK: '1' });
   expect(exitCode).not.toBe(0);
   expect(output).toContain('published-key');
   expect(output).not.toContain(service.environment.SNIPPETS_API_KEY);
 });
 
-test('a collection of snippets is recorded where no page is prerendered, so that check can compare', async () => {
-  const site = await temporarySite({
-    'astro.config.mjs': config,
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = {
-        legal: defineCollection({ loader: snippetLoader({ imprint: { id: 2 } }) }),
-      };`,
-    'src/pages/index.astro': page(
-      `import { getCollection } from 'astro:content';
-const entries = await getCollection('legal');`,
-      '{entries.map(({ data }) => <p set:html={data.content} />)}',
-    ),
-  });
+test('where no page is prerendered, a snippet that fails leaves neither its page nor a record', async () => {
+  await site.write({ 'public/offer.html': offer(404) });
   const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode, output).toBe(0);
-  const check = () => startCommand(site.directory, ['check'], service.environment).ended;
-  expect(await check()).toMatchObject({ exitCode: 0 });
-  service.put(2, 'another two');
-  expect(await check()).toMatchObject({ exitCode: 10 });
+  expect(exitCode).not.toBe(0);
+  expect(output).toContain('Snippet 404');
+  expect(await site.list()).not.toContain('client/offer.html');
+  expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
 });
 
 test('a build of the same process as one that prerendered pages inlines an embed in public/, too', async () => {
-  const site = await temporarySite({
-    'public/offer.html': offer,
+  const other = await temporarySite({
+    'public/offer.html': offer(1),
     'src/pages/index.astro': '',
     'program.mjs': `
 import { writeFileSync } from 'node:fs';
@@ -107,7 +93,7 @@ for (const prerender of [true, false]) {
 }`,
   });
   const env = { ...cleanEnvironment(), ...service.environment, ASTRO_TELEMETRY_DISABLED: '1' };
-  await promisify(execFile)(process.execPath, ['program.mjs'], { cwd: site.directory, env });
-  expect(await site.list()).not.toContain('client/index.html');
-  expect(await site.read('client/offer.html')).toContain('<p><b>one</b></p>');
+  await promisify(execFile)(process.execPath, ['program.mjs'], { cwd: other.directory, env });
+  expect(await other.list()).not.toContain('client/index.html');
+  expect(await other.read('client/offer.html')).toContain('<p><b>one</b></p>');
 });

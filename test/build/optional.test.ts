@@ -35,16 +35,11 @@ beforeEach(() => service.unpublish(9));
 
 const run = (...arguments_: string[]) => cli(site.directory, arguments_, service.environment);
 
-async function contents(): Promise<Record<string, string>> {
-  const names = await site.list();
-  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await site.read(name)])));
-}
-
 /** A full build instead of what was refreshed makes the same, and the record knows it. */
 async function expectLikeBuild(refreshed: Record<string, string>): Promise<void> {
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode, output).toBe(0);
-  expect(await contents()).toEqual(refreshed);
+  expect(await site.texts()).toEqual(refreshed);
 }
 
 test('optional embeds of a snippet that does not exist show their children, as text where text is shown', async () => {
@@ -89,7 +84,7 @@ test('list and report name an optional snippet that does not exist', async () =>
 });
 
 test('a refresh shows an optional snippet that was published since, and its children when it is gone, as a full build does', async () => {
-  const without = await contents();
+  const without = await site.texts();
   expect(await run('check')).toMatchObject({ exitCode: 0 });
   expect(await run('refresh')).toMatchObject({ exitCode: 0, output: 'Nothing has changed.\n' });
 
@@ -99,7 +94,7 @@ test('a refresh shows an optional snippet that was published since, and its chil
     output: expect.stringContaining('Snippet 9 has changed\n    data.json\n'),
   });
   expect((await run('refresh')).exitCode).toBe(0);
-  const refreshed = await contents();
+  const refreshed = await site.texts();
   expect(refreshed['index.html']).toContain('<title>nine &amp; more</title>');
   expect((await run('list')).output).toContain('Snippet 9\n    data.json\n');
   await expectLikeBuild(refreshed);
@@ -113,7 +108,7 @@ test('a refresh shows an optional snippet that was published since, and its chil
   expect(changed).toEqual([expect.objectContaining({ id: 9, missing: true })]);
   expect((await run('refresh', '--dry-run')).output).toContain('-<div>nine &amp; more</div>');
   expect((await run('refresh')).exitCode).toBe(0);
-  expect(await contents()).toEqual(without);
+  expect(await site.texts()).toEqual(without);
   expect(await run('check')).toMatchObject({ exitCode: 0 });
   expect((await run('list')).output).toContain('Snippet 9 does not exist: children are shown\n');
 });

@@ -26,6 +26,8 @@ export interface Site {
   start(arguments_: string[], environment?: Record<string, string>): RunningAstro;
   /** A file of the output, as text. */
   read(name: string): Promise<string>;
+  /** All files of the output, or of another folder of the site, as text. */
+  texts(folder?: string): Promise<Record<string, string>>;
   /** The names of all files below a folder of the site, with forward slashes, sorted. */
   list(folder?: string): Promise<string[]>;
   remove(): Promise<void>;
@@ -89,6 +91,10 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       return { process: child, output: () => output, ended };
     },
     read: (name) => readFile(join(directory, 'dist', name), 'utf8'),
+    async texts(folder = 'dist') {
+      const read = async (name: string) => [name, await readFile(join(directory, folder, name), 'utf8')];
+      return Object.fromEntries(await Promise.all((await site.list(folder)).map(read)));
+    },
     async list(folder = 'dist') {
       const entries = await readdir(join(directory, folder), { recursive: true, withFileTypes: true }).catch(
         () => [],

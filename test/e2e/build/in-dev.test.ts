@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { serviceCertificate } from '../../support/authority.ts';
 import { startBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
 import { cli } from '../../support/cli.ts';
-import { type ImageHost, images, startImageHost } from '../../support/images.ts';
+import { images, startImageHost } from '../../support/images.ts';
 import { byAstro } from '../../support/installation.ts';
 import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
 import { configWith, createSite, type Site } from '../../support/site.ts';
-import { certificate } from '../../support/tls-server.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 const component = `import { Snippet } from 'astro-snippets/components';`;
@@ -179,9 +179,8 @@ import Still from '../Still.astro';
 });
 
 describe('astro dev shows what a build does', async () => {
-  const host: ImageHost = await startImageHost({
-    '/hero.png': { type: 'image/png', body: images.png, headers: { etag: '"1"' } },
-  });
+  const hero = { type: 'image/png', body: images.png, headers: { etag: '"1"' } };
+  const host = await startImageHost({ '/hero.png': hero }, serviceCertificate());
   const page = `---
 ${component}
 ---
@@ -200,16 +199,13 @@ ${component}
       5: `<p><img alt="" src="${host.origin}/hero.png"></p>`,
     },
     {
-      'astro.config.mjs': configWith(
-        `{ ca: ${JSON.stringify(certificate.ca)}, images: { hosts: ['${host.host}'] }, params, links: 'base' }`,
-        {
-          imports: `
+      'astro.config.mjs': configWith(`{ images: { hosts: ['${host.host}'] }, params, links: 'base' }`, {
+        imports: `
             import mdx from '@astrojs/mdx';
             const params = ({ page, lang }) => lang === undefined ? undefined : { locale: lang, page };`,
-          settings: `base: '/docs', trailingSlash: 'always', i18n: { locales: ['en', 'de'], defaultLocale: 'en' },`,
-          integrations: 'mdx(), ',
-        },
-      ),
+        settings: `base: '/docs', trailingSlash: 'always', i18n: { locales: ['en', 'de'], defaultLocale: 'en' },`,
+        integrations: 'mdx(), ',
+      }),
       ...feed,
       'src/pages/index.astro': page,
       'src/pages/de/about.astro': page,
