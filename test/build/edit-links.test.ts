@@ -1,15 +1,14 @@
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EditLinks, editUrls } from '../../src/build/edit-links/edit-links.ts';
 import { scriptSource } from '../../src/build/edit-links/page-script.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { inline } from '../../src/embed/inline.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { readEmbeds } from '../../src/snippets/file-embeds.ts';
-import { startCommand } from '../support/command.ts';
+import { builtSite } from '../support/built-site.ts';
+import { cli } from '../support/cli.ts';
 import { byAstro } from '../support/installation.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site, temporarySite } from '../support/site.ts';
+import { configWith, temporarySite } from '../support/site.ts';
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const escaped = (id: number) => embed(id).replaceAll('<', '&lt;');
@@ -128,14 +127,13 @@ describe('editUrl', () => {
   });
 });
 
-describe('a site with edit links', () => {
-  let service: TestService;
-  let site: Site;
+describe('a site with edit links', async () => {
+  const config = (options: string) =>
+    configWith(`{ editUrl: (id) => 'https://edit.example/' + id, ${options} }`);
   const csp = `http-equiv="content-security-policy" content="default-src 'none'"`;
-
-  beforeAll(async () => {
-    service = await startTestService({});
-    site = await createSite({
+  const { service, site, output } = await builtSite(
+    { 1: 'one', 2: '<p>two</p>', 4: '<b>four</b><!-- open' },
+    {
       'astro.config.mjs': config('editLinks: true'),
       'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
@@ -146,52 +144,58 @@ import { Snippet } from 'astro-snippets/components';
       'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
       'src/pages/feed.xml.ts': `export const GET = () => new Response('<?xml version="1.0"?><feed><entry>&lt;snippet-embed id="2">&lt;/snippet-embed></entry></feed>');`,
       'src/pages/markdown.md': `Before\n\n${embed(2)}\n\nAfter ${embed(1)}`,
-    });
-  });
-  beforeEach(() => {
-    service.put(1, 'one');
-    service.put(2, '<p>two</p>');
-    service.unpublish(3);
-    service.put(4, '<b>four</b><!-- open');
-  });
-  afterAll(async () => {
-    await site.remove();
-    await service.close();
-  });
+    },
+  );
 
-  function config(options: string): string {
-    return `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-export default defineConfig({ integrations: [snippets({ editUrl: (id) => 'https://edit.example/' + id, ${options} })] });`;
-  }
-
-  async function contents(folder = 'dist'): Promise<Record<string, string>> {
-    const names = await site.list(folder);
-    const texts = await Promise.all(names.map((name) => site.read(join('..', folder, name))));
-    return Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']));
-  }
-
-  test('has marks around snippets on its pages, and nothing new anywhere else', async () => {
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode, output).toBe(0);
+  test('has marks around snippets on its pages', async () => {
     expect(output).toContain('edit links on 2 pages');
     expect(output).toContain('Edit links are on (editLinks: true)');
-    const { 'index.html': page = '', ...others } = await contents();
-    expect(page).toContain('<title>one page</title>');
-    expect(page).toContain('<p id="text">Says <!--snippet 1-->one<!--/snippet 1-->.</p>');
-    expect(page).toContain('<div id="html"><!--snippet 2--><p>two</p><!--/snippet 2--></div>');
-    expect(page).toContain('no banner');
+    const page = await site.read('index.html');
+    for (const marked of [
+      '<title>one page</title>',
+      '<p id="text">Says <!--snippet 1-->one<!--/snippet 1-->.</p>',
+      '<div id="html"><!--snippet 2--><p>two</p><!--/snippet 2--></div>',
+      'no banner',
+      // It would swallow the second mark.
+      '<footer><b>four</b><!-- open</footer>',
+      `script-src ${scriptSource()}`,
+    ]) {
+      expect(page).toContain(marked);
+    }
     expect(page).not.toContain('<!--snippet 3-->');
-    // It would swallow the second mark.
-    expect(page).toContain('<footer><b>four</b><!-- open</footer>');
     expect(page.split('id="snippet-edit-links"')).toHaveLength(2);
-    expect(page).toContain(`script-src ${scriptSource()}`);
-    expect(others['markdown/index.html']).toContain('<!--snippet 2--><p>two</p><!--/snippet 2-->');
+    expect(await site.read('markdown/index.html')).toContain('<!--snippet 2--><p>two</p><!--/snippet 2-->');
+  });
+
+  test('is refreshed to the bytes of a full build, and has nothing new anywhere else', async () => {
+    service.put(1, '1 < 2 & 3');
+    service.put(2, '<ul><li>two</li></ul><textarea>');
+    service.put(3, '<script>document.title = "three";</script>');
+    service.put(4, '<b>four</b>');
+    const run = (...flags: string[]) => cli(site.directory, ['refresh', ...flags], service.environment);
+    const preview = await run('--dry-run');
+    expect(preview.output).toContain('    -one\n    +1 < 2 & 3\n');
+    expect(preview.output).not.toContain('<!--snippet');
+    expect(await run()).toMatchObject({ exitCode: 0 });
+    const refreshed = await site.texts();
+    const page = refreshed['index.html'] ?? '';
+    for (const marked of [
+      'Says <!--snippet 1-->1 < 2 & 3<!--/snippet 1-->.',
+      '<div id="html"><ul><li>two</li></ul><textarea></div>',
+      '<!--snippet 3--><script>',
+      '<!--snippet 4--><b>four</b><!--/snippet 4-->',
+    ]) {
+      expect(page).toContain(marked);
+    }
+    // The site does not allow code of snippets, with edit links or without.
+    expect(page.match(/'sha256-/g)).toHaveLength(1);
+    expect((await site.build(service.environment)).exitCode).toBe(0);
+    expect(refreshed).toEqual(await site.texts());
+
     await site.write({ 'astro.config.mjs': config('editLinks: false') });
     expect((await site.build(service.environment)).output).not.toContain('ditLinks');
-    const without = await contents();
-    for (const name of ['plain/index.html', 'feed.xml']) expect(without[name]).toBe(others[name]);
+    const without = await site.texts();
+    for (const name of ['plain/index.html', 'feed.xml']) expect(without[name]).toBe(refreshed[name]);
     // Nothing but the script, its hash and the comments is different.
     const taken = page
       .replace(
@@ -203,71 +207,45 @@ export default defineConfig({ integrations: [snippets({ editUrl: (id) => 'https:
     expect(taken).toBe(without['index.html']?.replace(/<meta http-equiv[^>]*>/, '<meta>'));
   });
 
-  test('is refreshed to the bytes of a full build', async () => {
-    await site.write({ 'astro.config.mjs': config('editLinks: true') });
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    service.put(1, '1 < 2 & 3');
-    service.put(2, '<ul><li>two</li></ul><textarea>');
-    service.put(3, '<script>document.title = "three";</script>');
-    service.put(4, '<b>four</b>');
-    const run = (...flags: string[]) =>
-      startCommand(site.directory, ['refresh', ...flags], service.environment).ended;
-    const preview = await run('--dry-run');
-    expect(preview.output).toContain('    -one\n    +1 < 2 & 3\n');
-    expect(preview.output).not.toContain('<!--snippet');
-    const { exitCode, output } = await run();
-    expect(exitCode, output).toBe(0);
-    const refreshed = await contents();
-    expect(refreshed['index.html']).toContain('Says <!--snippet 1-->1 < 2 & 3<!--/snippet 1-->.');
-    expect(refreshed['index.html']).toContain('<div id="html"><ul><li>two</li></ul><textarea></div>');
-    expect(refreshed['index.html']).toContain('<!--snippet 3--><script>');
-    expect(refreshed['index.html']).toContain('<!--snippet 4--><b>four</b><!--/snippet 4-->');
-    // The site does not allow code of snippets, with edit links or without.
-    expect(refreshed['index.html']?.match(/'sha256-/g)).toHaveLength(1);
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    expect(refreshed).toEqual(await contents());
-  });
-
-  test('has the hash of the script in the headers of its pages, where its policy is there', async () => {
-    const policy = byAstro({
-      5: { option: 'experimental: { csp: true }', headers: 'experimentalStaticHeaders' },
-      6: { option: 'security: { csp: true }', headers: 'staticHeaders' },
-      7: { option: 'security: { csp: true }', headers: 'staticHeaders' },
-    });
-    const file = byAstro({ 5: '_experimentalHeaders.json', 6: '_headers.json', 7: '_headers.json' });
-    const other = await temporarySite({
-      'astro.config.mjs': `
-import { defineConfig } from 'astro/config';
-import node from '@astrojs/node';
-import snippets from 'astro-snippets';
-export default defineConfig({
-  ${policy.option},
-  adapter: node({ mode: 'standalone', ${policy.headers}: true }),
-  integrations: [snippets({ editUrl: (id) => '/' + id, editLinks: true })],
-});`,
-      'src/pages/index.astro': `<html lang="en"><head><title>Home</title></head><body>${embed(1)}</body></html>`,
-      'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
-    });
-    const { exitCode, output } = await other.build(service.environment);
-    expect(exitCode, output).toBe(0);
-    const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(await other.read(file));
-    const policies = Object.fromEntries(routes.map(({ pathname, headers }) => [pathname, headers[0]?.value]));
-    expect(policies['/']).toContain(scriptSource());
-    expect(policies['/plain']).toContain('script-src');
-    expect(policies['/plain']).not.toContain(scriptSource());
-    service.put(1, 'changed');
-    const refreshed = await startCommand(other.directory, ['refresh'], service.environment).ended;
-    expect(refreshed.exitCode, refreshed.output).toBe(0);
-    expect(await other.read('client/index.html')).toContain('<!--snippet 1-->changed<!--/snippet 1-->');
-  });
-
   test('fails to build, with no page left, if editUrl is not a URL for a snippet', async () => {
     await site.write({
-      'astro.config.mjs': config(`editLinks: true, editUrl: (id) => id === '2' ? 'edit:2' : '/' + id`),
+      'astro.config.mjs': configWith(
+        `{ editLinks: true, editUrl: (id) => id === '2' ? 'edit:2' : '/' + id }`,
+      ),
     });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(1);
     expect(output).toContain('The function editUrl returned "edit:2" for snippet 2');
     expect(await site.list()).not.toContain('index.html');
+  });
+
+  test('has the hash of the script in the headers of its pages, where its policy is there', async () => {
+    const { policy, headers, file } = byAstro({
+      5: {
+        policy: 'experimental: { csp: true }',
+        headers: 'experimentalStaticHeaders',
+        file: '_experimentalHeaders.json',
+      },
+      6: { policy: 'security: { csp: true }', headers: 'staticHeaders', file: '_headers.json' },
+      7: { policy: 'security: { csp: true }', headers: 'staticHeaders', file: '_headers.json' },
+    });
+    const other = await temporarySite({
+      'astro.config.mjs': configWith(`{ editUrl: (id) => '/' + id, editLinks: true }`, {
+        imports: `import node from '@astrojs/node';`,
+        settings: `${policy}, adapter: node({ mode: 'standalone', ${headers}: true }),`,
+      }),
+      'src/pages/index.astro': `<html lang="en"><head><title>Home</title></head><body>${embed(1)}</body></html>`,
+      'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
+    });
+    const built = await other.build(service.environment);
+    expect(built.exitCode, built.output).toBe(0);
+    const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(await other.read(file));
+    const policies = Object.fromEntries(routes.map((route) => [route.pathname, route.headers[0]?.value]));
+    expect(policies['/']).toContain(scriptSource());
+    expect(policies['/plain']).toContain('script-src');
+    expect(policies['/plain']).not.toContain(scriptSource());
+    service.put(1, 'changed');
+    expect(await cli(other.directory, ['refresh'], service.environment)).toMatchObject({ exitCode: 0 });
+    expect(await other.read('client/index.html')).toContain('<!--snippet 1-->changed<!--/snippet 1-->');
   });
 });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createSite, type Site } from '../support/site.ts';
+import { afterAll, expect, test } from 'vitest';
+import { createSite } from '../support/site.ts';
 
 const page = '<html><body><p>No embed in here.</p></body></html>';
 // Fails the build as soon as one of these is loaded.
@@ -13,38 +13,33 @@ registerHooks({
   },
 });
 `;
-const guarded = { NODE_OPTIONS: '--import ./guard.mjs' };
 
-describe('a site without embeds', () => {
-  let site: Site;
-  beforeAll(async () => {
-    site = await createSite({ 'src/pages/index.html': page, 'guard.mjs': guard });
-  });
-  afterAll(() => site.remove());
+const site = await createSite({ 'src/pages/index.html': page, 'guard.mjs': guard });
+afterAll(() => site.remove());
 
-  test('loads neither the client nor what inlines snippets, and leaves no manifest', async () => {
-    const { exitCode, output } = await site.build(guarded);
-    expect(output).not.toContain('Loaded in vain');
-    expect(exitCode).toBe(0);
-    expect(await site.list('node_modules')).not.toContainEqual(expect.stringContaining('manifest.json'));
-  });
+test('a site without embeds loads neither the client nor what inlines snippets, and leaves no manifest', async () => {
+  // In a process of its own: another one has loaded them for other sites.
+  const { exitCode, output } = await site.start(['build'], { NODE_OPTIONS: '--import ./guard.mjs' }).ended;
+  expect(output).not.toContain('Loaded in vain');
+  expect(exitCode, output).toBe(0);
+  expect(await site.list('node_modules')).not.toContainEqual(expect.stringContaining('manifest.json'));
+});
 
-  test('fails and loses the file if the key is in its output', async () => {
-    await site.write({ 'public/notes.txt': 'sk_of_this_test' });
-    const { exitCode, output } = await site.build({ ...guarded, SNIPPETS_API_KEY: 'sk_of_this_test' });
-    expect(output).toContain('The API key was found in notes.txt.');
-    expect(exitCode).toBe(1);
-    expect(await site.list('dist')).not.toContain('notes.txt');
-    await site.write({ 'public/notes.txt': '' });
-  });
+test('a site without embeds fails and loses the file if the key is in its output', async () => {
+  await site.write({ 'public/notes.txt': 'sk_of_this_test' });
+  const { exitCode, output } = await site.build({ SNIPPETS_API_KEY: 'sk_of_this_test' });
+  expect(output).toContain('The API key was found in notes.txt.');
+  expect(exitCode).toBe(1);
+  expect(await site.list()).not.toContain('notes.txt');
+  await site.write({ 'public/notes.txt': '' });
+});
 
-  test('is searched for embeds that nothing has announced', async () => {
-    await site.write({
-      'public/last.html': page.replace('</p>', '<snippet-embed id="1"></snippet-embed></p>'),
-    });
-    const { exitCode, output } = await site.build({ SNIPPETS_API_KEY: '' });
-    expect(output).toContain('SNIPPETS_API_KEY is not set.');
-    expect(exitCode).toBe(1);
-    expect(await site.list('dist')).not.toContain('last.html');
+test('a site without embeds is searched for embeds that nothing has announced', async () => {
+  await site.write({
+    'public/last.html': page.replace('</p>', '<snippet-embed id="1"></snippet-embed></p>'),
   });
+  const { exitCode, output } = await site.build({ SNIPPETS_API_KEY: '' });
+  expect(output).toContain('SNIPPETS_API_KEY is not set.');
+  expect(exitCode).toBe(1);
+  expect(await site.list()).not.toContain('last.html');
 });

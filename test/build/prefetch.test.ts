@@ -1,30 +1,32 @@
 import { beforeEach, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
+import { configWith } from '../support/site.ts';
 
 // One site, built several times: each build prefetches the snippets of the last one.
 const { service, site } = await builtSite(
   { 1: 'one', 2: 'two', 3: 'three' },
   {
-    'astro.config.mjs': `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-const clock = {
-  name: 'clock',
-  hooks: {
-    'astro:build:setup': () => console.log('BUNDLING ' + Date.now()),
-    'astro:build:generated': () => console.log('GENERATED ' + Date.now()),
-  },
-};
-export default defineConfig({ integrations: [clock, snippets()] });`,
+    'astro.config.mjs': configWith('', {
+      integrations: `{
+        name: 'clock',
+        hooks: { 'astro:build:generated': () => console.log('GENERATED ' + Date.now()) },
+      }, `,
+    }),
     'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
     'src/pages/about.html': '<p><snippet-embed id="2"></snippet-embed></p>',
   },
 );
 beforeEach(() => service.clearFaults());
 
+async function build(): Promise<string> {
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode, output).toBe(0);
+  return output;
+}
+
 test('the snippets of the last build are prefetched once, while Astro bundles', async () => {
   const before = service.requests().length;
-  const { output } = await site.build(service.environment);
+  const output = await build();
   const asked = service.requests().slice(before);
   expect(asked.map(({ snippetId }) => snippetId).sort()).toEqual(['1', '2']);
   const generatedAt = Number(/GENERATED (\d+)/.exec(output)?.[1]);
@@ -35,22 +37,13 @@ test('the snippets of the last build are prefetched once, while Astro bundles', 
 test('a prefetch that failed is repeated when a page needs the snippet', async () => {
   // The first two requests are the prefetches.
   Object.assign(service.faults, { failingNext: 2, failingStatus: 404 });
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).toBe(0);
-  expect(output).toContain('4 requests, 0 retries');
+  expect(await build()).toContain('4 requests, 0 retries');
 });
 
-test('a failed prefetch of a snippet that is no longer embedded is ignored', async () => {
-  await site.write({ 'src/pages/about.html': '<p>nothing</p>' });
-  Object.assign(service.faults, { failing: 1, failingStatus: 404, only: [2] });
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).toBe(0);
-  expect(output).not.toMatch(/warn|404/i);
-});
-
-test('a snippet that is new on the site is fetched when its embed is found', async () => {
+test('a failed prefetch of a snippet that is no longer embedded is ignored, and a new one is fetched', async () => {
   await site.write({ 'src/pages/about.html': '<p><snippet-embed id="3"></snippet-embed></p>' });
-  expect((await site.build(service.environment)).exitCode).toBe(0);
+  Object.assign(service.faults, { failing: 1, failingStatus: 404, only: [2] });
+  expect(await build()).not.toMatch(/warn|404/i);
   expect(await site.read('about/index.html')).toContain('three');
 });
 

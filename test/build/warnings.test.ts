@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { embeddingHeadings } from '../../src/source/heading-warnings.ts';
+import { builtSite } from '../support/built-site.ts';
+import { byAstro } from '../support/installation.ts';
+import { configWith, temporarySite } from '../support/site.ts';
+
+const embed = (id: number, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
+
+describe('in a Markdown source, the headings with embeds are found with their lines', () => {
+  test.for([
+    ['an ATX heading', `\n## Sale by ${embed(7)} now\n`, [[2, 7]]],
+    [
+      'a setext heading',
+      `Sale ${embed(7)}\n====\n\nOther ${embed(8)}\r\n--\r\n`,
+      [
+        [1, 7],
+        [4, 8],
+      ],
+    ],
+    [
+      'a quote and a list',
+      `> ## ${embed(7)}\n\n1. ## ${embed(8)}\n- # ${embed(9)}`,
+      [
+        [1, 7],
+        [3, 8],
+        [4, 9],
+      ],
+    ],
+    ['two embeds', `### ${embed(7)} and ${embed(8)}`, [[1, 7, 8]]],
+    [
+      'a component',
+      '## By <Snippet id={7} />\n\n## <Snippet params={{ a: 1 }} id="8" />',
+      [
+        [1, 7],
+        [3, 8],
+      ],
+    ],
+    ['a component without an id', '## By <Snippet of={hello} />', [[1, undefined]]],
+    ['upper case', '# <SNIPPET-EMBED ID=7 />', [[1, 7]]],
+    ['after a fence and frontmatter', `---\ntitle: a\n---\n\`\`\`\nx\n\`\`\`\n# ${embed(7)}`, [[7, 7]]],
+  ] as const)('%s', ([, markdown, expected]) => {
+    expect(embeddingHeadings(markdown).map(({ line, ids }) => [line, ...ids])).toEqual(expected);
+  });
+
+  test.for([
+    ['a paragraph', `Sale by ${embed(7)}\n\n---\n`],
+    ['an element', `<h2 id="own">Sale by ${embed(7)}</h2>`],
+    ['code', `## \`${embed(7)}\`\n\n\`\`\`\n## ${embed(7)}\n\`\`\``],
+    ['frontmatter', `---\n# ${embed(7)}\ntitle: ${embed(7)}\n---\n# Title`],
+    ['a hashtag', `#sale ${embed(7)}`],
+    ['a heading that names the element', '## The element snippet-embed, and <snippet-embedded id="7" />'],
+  ] as const)('none in %s', ([, markdown]) => {
+    expect(embeddingHeadings(markdown)).toEqual([]);
+  });
+});
+
+const { service, site, output } = await builtSite(
+  {
+    1: 'Ann',
+    2: 'Ben',
+    3: 'Cleo',
+    4: 'Dora',
+    11: '<p>One</p><p>Two</p>',
+    12: '<b>words</b>',
+    13: '<div>A block</div>',
+    14: '{{ plan }}<ul><li>A list</li></ul>',
+  },
+  {
+    'astro.config.mjs': configWith('', {
+      imports: `import mdx from '@astrojs/mdx';`,
+      integrations: 'mdx(), ',
+    }),
+    'src/posts/sale.md': `---\ntitle: Sale\n---\n\n## Sale by ${embed(1)} now\n\nText by ${embed(3)}.\n`,
+    'src/pages/post.astro': `---
+import * as post from '../posts/sale.md';
+const headings = post.getHeadings();
+---
+<nav>{headings.map(({ slug, text }) => <a href={'#' + slug}>{text}</a>)}</nav><post.Content />`,
+    'src/posts/own.md': `## ${embed(1)}
+
+## By <snippet-embed id="1">our team</snippet-embed>
+
+<h2 id="raw">Written by ${embed(1)}</h2>
+`,
+    'src/pages/own.astro': `---
+import * as post from '../posts/own.md';
+---
+<pre>{JSON.stringify(post.getHeadings().map(({ slug, text }) => [slug, text]))}</pre><post.Content />`,
+    'src/pages/page.mdx': `import { Snippet } from 'astro-snippets/components';
+
+## By <Snippet id={2} />
+
+<h2 id="own">By <Snippet id={3} /></h2>
+`,
+    'src/pages/component.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<h2 id="dora">By <Snippet id={4} /></h2>`,
+    // Named in headings of sources that no page shows.
+    'src/posts/draft.md': `## ${embed(999)}\n`,
+    'src/posts/example.md': `## \`${embed(1)}\`\n`,
+    'src/pages/first.md': `# First\n\nSee ${embed(11)} and ${embed(12)} here.\n\nAgain: ${embed(11)}\n`,
+    'src/pages/second.md': `Once more ${embed(11)}\n`,
+    'src/pages/params.astro': `<p>
+Plan ${embed(14, ` params='{"plan":"pro"}'`)} or
+${embed(14, ` params='{"plan":"free"}'`)}</p>`,
+    // The content stands alone, or is shown as text.
+    'src/pages/alone.md': `${embed(13)}\n\n<div>Text ${embed(13)}</div>\n\nText ${embed(13, ' as="text"')}\n`,
+    'src/pages/title.astro': `<html><head><title>Text ${embed(13)}</title></head><body><p title={'${embed(13)}'}>Text {'${embed(13)}'}</p></body></html>`,
+    'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;p&gt;Text ${embed(13).replaceAll('<', '&lt;').replaceAll('>', '&gt;')}&lt;/p&gt;</item></rss>');`,
+  },
+);
+
+test('an embed in a Markdown heading is a warning with file and line that names what to do', () => {
+  expect(output).toContain(
+    '[WARN] [astro-snippets] src/posts/sale.md:5 has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.',
+  );
+  expect(output).toContain('[WARN] [astro-snippets] src/pages/page.mdx:3 has an embed in a heading.');
+  // Headings that are elements, and sources that no page shows, are no warnings.
+  expect(output.match(/has an embed in a heading/g)).toHaveLength(4);
+});
+
+test('what the warning says is true: the slug and the table of contents are without the snippet', async () => {
+  const post = await site.read('post/index.html');
+  expect(post).toContain('<a href="#sale-by--now">Sale by  now</a>');
+  expect(post).toContain('<h2 id="sale-by--now">Sale by Ann now</h2>');
+  expect(await site.read('page/index.html')).toContain('<h2 id="own">By Cleo</h2>');
+  // A slug is made of children, an embed alone has none, and an element has no entry.
+  const own = await site.read('own/index.html');
+  expect(own).toContain(
+    '<pre>[[&quot;&quot;,&quot;&quot;],[&quot;by-our-team&quot;,&quot;By our team&quot;]]</pre>',
+  );
+  for (const heading of ['"">Ann', '"by-our-team">By Ann', '"raw">Written by Ann']) {
+    expect(own).toContain(`<h2 id=${heading}</h2>`);
+  }
+});
+
+test('no source is searched for a site whose headings hold no embed', async () => {
+  const other = await temporarySite({
+    'src/pages/index.astro': `<h1 id="a">Title</h1><h2>${embed(1)}</h2><p>${embed(1)}</p>`,
+    'src/posts/draft.md': `## ${embed(1)}\n`,
+  });
+  const built = await other.build(service.environment);
+  expect(built.exitCode, built.output).toBe(0);
+  expect(built.output).not.toContain('[WARN] [astro-snippets]');
+});
+
+test('a block in the middle of a paragraph is one warning for each snippet, with its page and line and what to do', () => {
+  expect(output).toContain(
+    '[WARN] [astro-snippets] first/index.html:2 and 2 more times: the content of snippet 11 is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into a paragraph of its own.',
+  );
+  // The same snippet with other params is no second warning. Astro 7 removes the line break behind <p>.
+  const line = byAstro({ 5: 2, 6: 2, 7: 1 });
+  expect(output).toContain(`params/index.html:${line} and 1 more time: the content of snippet 14 is a block`);
+  // A block that stands alone, and what is shown as text or in a feed, is no warning.
+  expect(output.match(/is a block/g)).toHaveLength(2);
+});
