@@ -1,13 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { builtSite } from '../support/built-site.ts';
 import { astroVersion, byAstro } from '../support/installation.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { configWith, type Site, temporarySite } from '../support/site.ts';
 
-let service: TestService;
-let site: Site;
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>banner</b> & more&nbsp;&mdash; <br>now', 2: 'plan {{ plan }}' });
-  site = await createSite({
+/** A collection of snippets, in the content config. */
+const collections = (...entries: [name: string, entries: string][]) => `
+  import { defineCollection } from 'astro:content';
+  import { snippetLoader } from 'astro-snippets/loader';
+  export const collections = {
+    ${entries.map(([name, of]) => `${name}: defineCollection({ loader: snippetLoader({ ${of} }) }),`).join('\n')}
+  };`;
+
+const { service, site, output } = await builtSite(
+  { 1: '<b>banner</b> & more&nbsp;&mdash; <br>now', 2: 'plan {{ plan }}' },
+  {
     'src/content.config.ts': `
       import { defineCollection } from 'astro:content';
       import { z } from 'astro/zod';
@@ -15,13 +21,8 @@ beforeAll(async () => {
       import { snippetLoader } from 'astro-snippets/loader';
       import { plain } from './plain-entries.ts';
       const price = defineSnippet({ id: 2, params: z.object({ plan: z.string().default('free') }) });
-      const snippets = defineCollection({
-        loader: snippetLoader({
-          ...plain,
-          standard: { of: price, params: {} },
-        }),
-      });
-      export const collections = { snippets };`,
+      const loader = snippetLoader({ ...plain, standard: { of: price, params: {} } });
+      export const collections = { snippets: defineCollection({ loader }) };`,
     // Not in the config: if that changes, Astro deletes all entries itself.
     'src/plain-entries.ts': `export const plain = { banner: { id: 1 }, price: { id: 2, params: { plan: 'pro' } } };`,
     'src/pages/index.astro': `---
@@ -34,16 +35,17 @@ const { Content } = await render(banner);
       import { getCollection } from 'astro:content';
       export const GET = async () =>
         Response.json((await getCollection('snippets')).map(({ id, data, digest }) => ({ id, ...data, digest: digest.length > 4 })));`,
-  });
-});
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-});
+  },
+);
+beforeEach(() => service.clearFaults());
+
+async function build(built: Site = site): Promise<string> {
+  const { exitCode, output } = await built.build(service.environment);
+  expect(exitCode, output).toBe(0);
+  return output;
+}
 
 test('a page renders an entry, an endpoint reads it, and an attribute shows its text', async () => {
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).toBe(0);
   expect(output).toContain('[astro-snippets] 3 snippets in the collection snippets');
   // How Astro escapes an attribute.
   const ampersand = byAstro({ 5: '&#38;', 6: '&amp;', 7: '&amp;' });
@@ -63,37 +65,21 @@ test('a page renders an entry, an endpoint reads it, and an attribute shows its 
   ]);
 });
 
-test('a changed snippet updates its entry, and a removed entry disappears', async () => {
+test('a changed snippet updates its entry, a removed entry disappears, and variant A sends the name', async () => {
   service.put(1, '<b>new</b>');
-  await site.write({ 'src/plain-entries.ts': 'export const plain = { banner: { id: 1 } };' });
-  expect((await site.build(service.environment)).exitCode).toBe(0);
-  expect(await site.read('index.html')).toContain('<p><b>new</b></p>');
-  const entries: { id: string }[] = JSON.parse(await site.read('feed.json'));
-  expect(entries.map(({ id }) => id)).toEqual(['banner', 'standard']);
-});
-
-test('an entry has the name of the snippet if variant A sent it', async () => {
   service.faults.renderAbsent = true;
-  expect((await site.build(service.environment)).exitCode).toBe(0);
-  service.clearFaults();
-  expect(JSON.parse(await site.read('feed.json'))[0]).toMatchObject({
-    name: 'Snippet 1',
-    variant: 'retrieve',
-  });
+  await site.write({ 'src/plain-entries.ts': 'export const plain = { banner: { id: 1 } };' });
+  await build();
+  expect(await site.read('index.html')).toContain('<p><b>new</b></p>');
+  const entries = JSON.parse(await site.read('feed.json'));
+  expect(entries.map(({ id }: { id: string }) => id)).toEqual(['banner', 'standard']);
+  expect(entries[0]).toMatchObject({ name: 'Snippet 1', variant: 'retrieve' });
 });
 
 test('an unchanged entry keeps its digest, so that its page is restored instead of rendered by an incremental build', async () => {
-  const other = await createSite({
-    'astro.config.mjs': `
-      import { defineConfig } from 'astro/config';
-      import snippets from 'astro-snippets';
-      export default defineConfig({ experimental: { incrementalBuild: true }, integrations: [snippets()] });`,
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = {
-        texts: defineCollection({ loader: snippetLoader({ one: { id: 1 }, two: { id: 2, params: { plan: 'x' } } }) }),
-      };`,
+  const other = await temporarySite({
+    'astro.config.mjs': configWith('', { settings: 'experimental: { incrementalBuild: true },' }),
+    'src/content.config.ts': collections(['texts', `one: { id: 1 }, two: { id: 2, params: { plan: 'x' } }`]),
     'src/pages/[id].astro': `---
 import { getCollection } from 'astro:content';
 export async function getStaticPaths() {
@@ -107,39 +93,64 @@ export async function getStaticPaths() {
   const first = await other.build(service.environment);
   // Astro 7 alone has this option, and older versions reject it by name.
   if (astroVersion < 7) {
-    await other.remove();
     expect(first.exitCode).toBe(1);
-    expect(first.output).toMatch(/experimental/);
     expect(first.output).toMatch(/incrementalBuild|Invalid or outdated experimental feature/);
     return;
   }
   expect(first.exitCode, first.output).toBe(0);
   service.put(1, 'after');
-  const { exitCode, output } = await other.build(service.environment);
-  expect(exitCode).toBe(0);
-  expect(output).toMatch(/two\/index\.html \(restored\)/);
-  expect(output).not.toMatch(/one\/index\.html \(restored\)/);
+  const again = await build(other);
+  expect(again).toMatch(/two\/index\.html \(restored\)/);
+  expect(again).not.toMatch(/one\/index\.html \(restored\)/);
   expect(await other.read('one/index.html')).toContain('<p>after</p>');
-  await other.remove();
 });
 
-test('entries that fail, fail the build with one report', async () => {
-  const other = await createSite({
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = {
-        texts: defineCollection({ loader: snippetLoader({ fine: { id: 1 }, wrong: { id: 999 }, also: { id: 998 } }) }),
-      };`,
+test('a snippet that collections and a page share is fetched once; entries that fail, fail the build with one report', async () => {
+  const other = await temporarySite({
+    'src/content.config.ts': collections(['texts', 'one: { id: 1 }, two: { id: 1 }, three: { id: 1 }']),
+    'src/pages/index.astro': `---
+import { getCollection } from 'astro:content';
+const entries = await getCollection('texts');
+---
+<ul>{entries.map(({ data }) => <li>{data.content}</li>)}</ul><p><snippet-embed id="1"></snippet-embed></p>`,
+  });
+  service.put(1, 'shared');
+  // The second build prefetches what the first one showed, and still makes one request.
+  for (const turn of ['first', 'second']) {
+    const before = service.requests().length;
+    await build(other);
+    expect(await other.read('index.html')).toBe(
+      '<!DOCTYPE html><ul><li>shared</li><li>shared</li><li>shared</li></ul><p>shared</p>',
+    );
+    expect(service.requests().slice(before), turn).toHaveLength(1);
+  }
+
+  await other.write({
+    'src/content.config.ts': collections(['texts', 'fine: { id: 1 }, wrong: { id: 999 }, also: { id: 998 }']),
+  });
+  const failed = await other.build(service.environment);
+  expect(failed.exitCode).toBe(1);
+  expect(failed.output).toContain('2 snippets could not be fetched.');
+  expect(failed.output).toContain('Snippet 999: 404 Not Found [not-found]');
+  expect(failed.output).toContain('on texts (collection), entry "wrong"');
+  expect(failed.output).toContain('not-found: Check the id: the snippet does not exist');
+});
+
+test('astro sync loads a collection whose snippets arrive after those of another one', async () => {
+  const other = await temporarySite({
+    'src/content.config.ts': collections(['one', 'one: { id: 1 }'], ['two', 'two: { id: 2 }']),
     'src/pages/index.astro': '<p>x</p>',
   });
-  const { exitCode, output } = await other.build(service.environment);
-  expect(exitCode).toBe(1);
-  expect(output).toContain('2 snippets could not be fetched.');
-  expect(output).toContain('Snippet 999: 404 Not Found [not-found]');
-  expect(output).toContain('on texts (collection), entry "wrong"');
-  expect(output).toContain('not-found: Check the id: the snippet does not exist');
-  await other.remove();
+  let asked = 0;
+  const held = service.hold(() => asked++ > 0);
+  // In a process of its own, whose output is seen while it runs.
+  const { output, ended } = other.start(['sync'], service.environment);
+  const loaded = /1 snippet in the collection (one|two)/g;
+  await vi.waitFor(() => expect(output()).toMatch(loaded), { timeout: 60_000 });
+  held.release();
+  const synced = await ended;
+  expect(synced.exitCode, synced.output).toBe(0);
+  expect(synced.output.match(loaded)).toHaveLength(2);
 });
 
 test('without an API key or without the integration, a collection fails with a hint', async () => {
@@ -154,52 +165,4 @@ test('without an API key or without the integration, a collection fails with a h
     '[astro-snippets/missing-integration] The collection snippets uses snippetLoader, but the integration is not in the Astro config.',
   );
   expect(without.output).toContain('Add snippets() to the integrations of the Astro config.');
-});
-
-test('a snippet that a collection and a page share is fetched once', async () => {
-  const other = await createSite({
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = {
-        texts: defineCollection({ loader: snippetLoader({ one: { id: 1 }, two: { id: 1 }, three: { id: 1 } }) }),
-      };`,
-    'src/pages/index.astro': `---
-import { getCollection } from 'astro:content';
-const entries = await getCollection('texts');
----
-<ul>{entries.map(({ data }) => <li>{data.content}</li>)}</ul><p><snippet-embed id="1"></snippet-embed></p>`,
-  });
-  service.put(1, 'shared');
-  // The second build prefetches what the first one showed, and still makes one request.
-  for (const build of ['first', 'second']) {
-    const before = service.requests().length;
-    const { exitCode, output } = await other.build(service.environment);
-    expect(exitCode, output).toBe(0);
-    expect(await other.read('index.html')).toBe(
-      '<!DOCTYPE html><ul><li>shared</li><li>shared</li><li>shared</li></ul><p>shared</p>',
-    );
-    expect(service.requests().slice(before), build).toHaveLength(1);
-  }
-  await other.remove();
-});
-
-test('astro sync loads a fast collection and a slow one', async () => {
-  const other = await createSite({
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = {
-        fast: defineCollection({ loader: snippetLoader({ one: { id: 1 } }) }),
-        slow: defineCollection({ loader: snippetLoader({ two: { id: 2 } }) }),
-      };`,
-    'src/pages/index.astro': '<p>x</p>',
-  });
-  Object.assign(service.faults, { latency: 2_000, only: [2] });
-  const { exitCode, output } = await other.start(['sync'], service.environment).ended;
-  service.clearFaults();
-  expect(exitCode, output).toBe(0);
-  expect(output).toContain('1 snippet in the collection fast');
-  expect(output).toContain('1 snippet in the collection slow');
-  await other.remove();
 });

@@ -22,6 +22,8 @@ export interface Site {
    * of this package or of its dependencies.
    */
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
+  /** Runs `astro sync` in the same way. */
+  sync(environment?: Record<string, string>): Promise<BuildResult>;
   /** Starts `astro` with any command in a process of its own, as a user would, and returns the running process. */
   start(arguments_: string[], environment?: Record<string, string>): RunningAstro;
   /** A file of the output, as text. */
@@ -72,6 +74,8 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       if (result.exitCode === 0) await checkBundles(site);
       return result;
     },
+    sync: (environment) =>
+      runInHost({ folder: directory, argv: ['sync'], environment: astroEnvironment(environment) }),
     start(arguments_, environment = {}) {
       let output = '';
       const child = spawn(process.execPath, [astroCommand, ...arguments_], {
