@@ -2,10 +2,11 @@ import { execFile, spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startCommand } from '../support/command.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { cli, startCli } from '../support/cli.ts';
 import { cleanEnvironment } from '../support/environment.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
+import { snippetsCommand } from '../support/installation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const execute = promisify(execFile);
@@ -43,7 +44,31 @@ interface Generator {
   removes: boolean;
 }
 
-const generators: Record<'Hugo' | 'Jekyll', Generator> = {
+const eleventy = join(import.meta.dirname, '../../node_modules/@11ty/eleventy/cmd.cjs');
+
+const generators: Record<'Eleventy' | 'Hugo' | 'Jekyll', Generator> = {
+  Eleventy: {
+    command: process.execPath,
+    arguments: [eleventy, '--quiet'],
+    output: '_site',
+    content: 'content',
+    removes: false,
+    files: {
+      'eleventy.config.js': `
+        export default function (config) {
+          config.setInputDirectory('content');
+          config.addPassthroughCopy({ static: '/' });
+        }`,
+      'package.json': '{ "type": "module" }',
+      'static/robots.txt': 'User-agent: *\n',
+      // Nunjucks escapes the title; the body is not escaped.
+      'content/_includes/page.njk':
+        '<!doctype html><title>{{ title }}</title><body>{{ content | safe }}</body>',
+      'content/content.11tydata.js': "export default { layout: 'page.njk' };",
+      'content/feed.njk':
+        '---\nlayout: false\neleventyExcludeFromCollections: true\npermalink: index.xml\n---\n<rss>{% for one in collections.all %}<item><description>{{ one.content | escape }}</description></item>{% endfor %}</rss>',
+    },
+  },
   Hugo: {
     command: 'hugo',
     arguments: ['--quiet'],
@@ -92,7 +117,7 @@ describe.for(Object.entries(generators))('%s', ([name, generator]) => {
     await execute(command, arguments_, { cwd: directory, env: cleanEnvironment() });
   };
   const run = async ({ directory }: Folder, arguments_: string[], status = 0): Promise<string> => {
-    const { exitCode, output } = await startCommand(directory, arguments_, service.environment).ended;
+    const { exitCode, output } = await cli(directory, arguments_, service.environment);
     expect(exitCode, output).toBe(status);
     return output;
   };
@@ -163,4 +188,29 @@ describe.for(Object.entries(generators))('%s', ([name, generator]) => {
       expect(now['old/index.html']?.includes('changed')).toBe(removes ? undefined : true);
     },
   );
+});
+
+test('watch builds with Eleventy where there is no record, and then refreshes', async () => {
+  const { files } = generators.Eleventy;
+  const folder = await createFolder({ ...files, 'content/post.md': post });
+  onTestFinished(() => folder.remove());
+  const [node, astroSnippets] = [process.execPath, snippetsCommand];
+  const command = `"${node}" "${eleventy}" --quiet && "${node}" "${astroSnippets}" inline _site`;
+  const watching = startCli(
+    folder.directory,
+    ['watch', '--every', '1s', '--build', command],
+    service.environment,
+  );
+  const page = () => folder.read('_site/post/index.html').catch(() => '');
+  const patience = { timeout: 60_000, interval: 200 };
+  try {
+    await vi.waitFor(async () => expect(await page()).toContain('two &amp; more'), patience);
+    service.put(2, 'published while watching');
+    await vi.waitFor(async () => expect(await page()).toContain('published while watching'), patience);
+  } finally {
+    watching.kill('SIGTERM');
+  }
+  const { output } = await watching.ended;
+  expect(output).toContain('Building the site.');
+  expect(output).toContain('post/index.html is up to date');
 });

@@ -1,17 +1,16 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
 import { cleanEnvironment } from '../../support/environment.ts';
 import { createFolder, type Folder } from '../../support/folder.ts';
+import { packPackage } from '../../support/registry.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
-// npm is a shell script on Windows.
-const shell = process.platform === 'win32';
 
 let service: TestService;
 let folder: Folder;
@@ -28,34 +27,32 @@ afterAll(async () => {
 
 /** The packed package with its dependencies, and neither Astro nor msw, as `npm install --omit=peer` leaves it. */
 async function install(directory: string): Promise<void> {
-  const flags = ['--json', '--ignore-scripts', '--pack-destination', directory];
-  const { stdout } = await execute('npm', ['pack', ...flags], { cwd: root, shell });
-  const [{ filename }] = Object.values(JSON.parse(stdout) as object) as [{ filename: string }];
+  const packed = await packPackage(directory);
   const target = 'node_modules/astro-snippets';
   await mkdir(join(directory, target), { recursive: true });
   // Relative names: GNU tar takes what precedes a colon for the name of a host.
-  await execute('tar', ['-xzf', filename, '-C', target, '--strip-components=1'], { cwd: directory });
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  for (const name of Object.keys(dependencies)) {
+  await execute('tar', ['-xzf', basename(packed), '-C', target, '--strip-components=1'], { cwd: directory });
+  for (const name of Object.keys(manifest.dependencies)) {
     const link = join(directory, 'node_modules', name);
     await mkdir(dirname(link), { recursive: true });
     await symlink(join(root, 'node_modules', name), link, 'junction');
   }
 }
 
-const run = async (arguments_: string[], environment: Record<string, string>) => {
-  const command = join(folder.directory, 'node_modules/astro-snippets/dist/cli/main.js');
-  const { stdout } = await execute(process.execPath, [command, ...arguments_], {
-    cwd: folder.directory,
+/** Runs Node where the package is installed. */
+async function node(argv: string[], environment: Record<string, string> = {}, below = '.'): Promise<string> {
+  const { stdout } = await execute(process.execPath, argv, {
+    cwd: join(folder.directory, below),
     env: { ...cleanEnvironment(), ...environment },
   });
   return stdout;
-};
+}
+const evaluate = (script: string, ...more: [environment?: Record<string, string>, below?: string]) =>
+  node(['--input-type=module', '--eval', script], ...more);
 
 test('Astro cannot be found from the installed package', async () => {
   const script = "import('astro').then(() => process.exit(1), () => {})";
-  const cwd = join(folder.directory, 'node_modules/astro-snippets/dist');
-  await execute(process.execPath, ['--input-type=module', '--eval', script], { cwd });
+  await evaluate(script, {}, 'node_modules/astro-snippets/dist');
 });
 
 test('every command works without Astro, with its variables in a .env file', async () => {
@@ -68,18 +65,19 @@ test('every command works without Astro, with its variables in a .env file', asy
     '.env.production': lines.slice(1).join('\n'),
   });
   const environment = { NODE_EXTRA_CA_CERTS };
-  expect(await run(['inline', 'www'], environment)).toContain('1 snippet in 1 embed on 1 page');
+  const run = (argv: string[], more = {}) =>
+    node(['node_modules/astro-snippets/dist/cli/main.js', ...argv], { ...environment, ...more });
+  expect(await run(['inline', 'www'])).toContain('1 snippet in 1 embed on 1 page');
   expect(await folder.read('www/index.html')).toBe('<p><b>one</b></p>');
-  expect(await run(['list'], environment)).toBe('Snippet 1\n    index.html\n');
-  expect(await run(['check'], environment)).toContain('Nothing has changed');
+  expect(await run(['list'])).toBe('Snippet 1\n    index.html\n');
+  expect(await run(['check'])).toContain('Nothing has changed');
   service.put(1, '<b>two</b>');
-  expect(await run(['refresh'], environment)).toBe('index.html is up to date\n');
+  expect(await run(['refresh'])).toBe('index.html is up to date\n');
   expect(await folder.read('www/index.html')).toBe('<p><b>two</b></p>');
-  expect(await run(['get', '1'], environment)).toBe('<b>two</b>');
-  expect(await run(['doctor', '1'], environment)).toContain('variant');
-  expect(await run(['report'], environment)).toContain('snippets-report.html');
-  const wrong = { ...environment, SNIPPETS_API_KEY: 'sk_unknown_000000' };
-  await expect(run(['check'], wrong)).rejects.toThrow('401 Unauthorized');
+  expect(await run(['get', '1'])).toBe('<b>two</b>');
+  expect(await run(['doctor', '1'])).toContain('variant');
+  expect(await run(['report'])).toContain('snippets-report.html');
+  await expect(run(['check'], { SNIPPETS_API_KEY: 'sk_unknown_000000' })).rejects.toThrow('401 Unauthorized');
 });
 
 test('the client works without Astro', async () => {
@@ -89,9 +87,5 @@ test('the client works without Astro', async () => {
     const client = new SnippetClient({ apiKey, renderBaseUrl });
     process.stdout.write((await client.get(1)).content);
     await client.close();`;
-  const { stdout } = await execute(process.execPath, ['--input-type=module', '--eval', script], {
-    cwd: folder.directory,
-    env: { ...cleanEnvironment(), ...service.environment },
-  });
-  expect(stdout).toBe('<b>two</b>');
+  expect(await evaluate(script, service.environment)).toBe('<b>two</b>');
 });

@@ -1,0 +1,218 @@
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { Folder } from '../support/folder.ts';
+import { embed, folderWith, unzipped, withService } from './folders.ts';
+
+// What `inline` does in a folder with files of an earlier run.
+
+const { service, run, runs } = withService();
+const inline = (folder: Folder, ...flags: string[]) => runs(folder, ['inline', 'public', ...flags]);
+
+test('a second run changes nothing and forgets nothing', async () => {
+  const folder = await folderWith({ 'public/a.html': `<p>${embed(1)}</p>`, 'public/b.html': embed(2) });
+  await inline(folder);
+  const before = await folder.files('public');
+  const listed = await runs(folder, ['list']);
+  const { mtimeMs } = await stat(join(folder.directory, 'public/a.html'));
+  expect(await inline(folder)).toContain('2 files are as an earlier run left them.');
+  expect(await folder.files('public')).toEqual(before);
+  expect((await stat(join(folder.directory, 'public/a.html'))).mtimeMs).toBe(mtimeMs);
+  expect(await runs(folder, ['list'])).toBe(listed);
+});
+
+test('what the generator wrote again is inlined again, and the rest shows what the service publishes now', async () => {
+  const folder = await folderWith({
+    'public/a.html': `<p>${embed(1)}</p>`,
+    'public/b.html': embed(2),
+    'public/c.html': `<p>${embed(1)}</p>`,
+  });
+  await inline(folder);
+  await folder.write({
+    'public/a.html': `<h1>${embed(2)}</h1>`,
+    'public/b.html': '<p>plain</p>',
+    'public/c.html.gz': gzipSync('<p><b>one</b></p>'),
+  });
+  service().put(1, '<i>changed</i>');
+  expect(await inline(folder)).toContain('c.html is up to date');
+  expect(await folder.read('public/a.html')).toBe('<h1>two & more</h1>');
+  expect(await folder.read('public/c.html')).toBe('<p><i>changed</i></p>');
+  expect(await unzipped(folder, 'public/c.html.gz')).toBe('<p><i>changed</i></p>');
+  expect(await runs(folder, ['list'])).toBe('Snippet 2\n    a.html\nSnippet 1\n    c.html\n');
+  expect(await runs(folder, ['check'])).toContain('Nothing has changed');
+});
+
+test('an embed inside the content of a snippet stays', async () => {
+  service().put(1, `<p>Write ${embed(99)}</p>`);
+  const folder = await folderWith({ 'public/a.html': embed(1) });
+  await inline(folder);
+  await inline(folder);
+  expect(await folder.read('public/a.html')).toBe(`<p>Write ${embed(99)}</p>`);
+});
+
+test('other rules for HTML, and a function that sanitizes or is no longer there, are applied to all files', async () => {
+  service().put(1, '<b onclick="go()">one</b>');
+  const folder = await folderWith({
+    'public/a.html': embed(1),
+    'snippets.config.mjs': "export default { sanitize: () => 'sanitized' };",
+  });
+  await inline(folder);
+  expect(await folder.read('public/a.html')).toBe('sanitized');
+  await rm(join(folder.directory, 'snippets.config.mjs'));
+  await inline(folder);
+  expect(await folder.read('public/a.html')).toBe('<b onclick="go()">one</b>');
+  await inline(folder, '--scripts', 'strip');
+  expect(await folder.read('public/a.html')).toBe('<b >one</b>');
+});
+
+test('a command of `refresh --after` that has failed is still pending after the next run', async () => {
+  const folder = await folderWith({ 'public/a.html': embed(1) });
+  await inline(folder);
+  service().put(1, '<b>new</b>');
+  await runs(folder, ['refresh', '--after', 'exit 7'], 1);
+  await inline(folder);
+  expect(await runs(folder, ['refresh', '--after', 'echo RENEWED'])).toContain('RENEWED');
+});
+
+test('a run that failed has not forgotten the files of the one before', async () => {
+  const folder = await folderWith({ 'public/a.html': embed(1) });
+  await inline(folder);
+  await folder.write({ 'public/b.html': embed(404) });
+  expect(await runs(folder, ['inline', 'public'], 1)).toContain('[not-found]');
+  // The folder has an embed in it, so there is nothing to compare with.
+  await runs(folder, ['check'], 3);
+  await folder.write({ 'public/b.html': embed(2) });
+  await inline(folder);
+  expect(await runs(folder, ['list'])).toBe('Snippet 2\n    b.html\nSnippet 1\n    a.html\n');
+});
+
+test('a compressed file beside a page of an earlier run that holds something else is an error', async () => {
+  const folder = await folderWith({ 'public/a.html': embed(1) });
+  await inline(folder);
+  await folder.write({ 'public/a.html.gz': gzipSync('something else') });
+  expect(await runs(folder, ['inline', 'public'], 1)).toContain(
+    'a.html.gz does not decompress to the file beside it.',
+  );
+});
+
+test.for([
+  ['with embeds', false, '<b>one</b>'],
+  ['of an earlier run that is to be updated', true, '<b>new</b>'],
+  ['of an earlier run that shows what the service publishes', true, '<b>one</b>'],
+] as const)(
+  'a file %s that a generator writes while snippets are fetched is left alone, and named',
+  async ([, isInlined, content]) => {
+    const folder = await folderWith({ 'public/a.html': `<p>${embed(1)}</p>`, 'public/b.html': embed(2) });
+    if (isInlined) await inline(folder);
+    await folder.write({ 'public/b.html': embed(2) });
+    service().put(1, content);
+    const before = await folder.files('public');
+    const held = service().hold();
+    const running = runs(folder, ['inline', 'public'], 1);
+    await held.asked();
+    await folder.write({ 'public/a.html': `<h1>${embed(1)}</h1>` });
+    held.release();
+    expect(await running).toContain('a.html was changed while snippets were fetched. Nothing was written.');
+    expect(await folder.files('public')).toEqual({ ...before, 'a.html': `<h1>${embed(1)}</h1>` });
+  },
+);
+
+describe('a file of an earlier run that is no longer in the record is a warning with its name:', () => {
+  const changed =
+    'Changed since the last run, without embeds now, and no longer in the record: a.html. If a step after inline did this, such as a minifier, snippets stay there as they were: let the generator write the files again, and run inline after that step.';
+  const excluded =
+    'Excluded now, and no longer in the record: b.html. Snippets of the last run stay there as they were.';
+
+  async function inlined(): Promise<Folder> {
+    const folder = await folderWith({
+      'public/a.html': `<p>\n${embed(1)}\n</p>`,
+      'public/b.html': embed(2),
+      'public/plain.html': '<p>plain</p>',
+    });
+    await inline(folder);
+    return folder;
+  }
+
+  test('one that a minifier has changed', async () => {
+    const folder = await inlined();
+    await folder.write({ 'public/a.html': '<p><b>one</b></p>', 'public/plain.html': 'plain' });
+    expect(await inline(folder)).toContain(changed);
+    expect(await runs(folder, ['list'])).toBe('Snippet 2\n    b.html\n');
+    expect(await inline(folder)).not.toContain('Changed since');
+  });
+
+  test('one that is excluded now', async () => {
+    const folder = await inlined();
+    expect(await inline(folder, '--exclude', 'b.html')).toContain(excluded);
+    expect(await runs(folder, ['list'])).toBe('Snippet 1\n    a.html\n');
+    expect(await folder.read('public/b.html')).toBe('two & more');
+  });
+
+  test('both, where no snippets are left, and nothing afterwards', async () => {
+    const folder = await inlined();
+    await folder.write({ 'public/a.html': '<p><b>one</b></p>' });
+    const output = await inline(folder, '--exclude', 'b.html');
+    expect(output).toContain(changed);
+    expect(output).toContain(excluded);
+    expect(await inline(folder, '--exclude', 'b.html')).not.toContain('no longer in the record');
+  });
+
+  test('one that a minifier has changed and that is excluded now, as changed', async () => {
+    const folder = await inlined();
+    await folder.write({ 'public/a.html': '<p><b>one</b></p>' });
+    expect(await inline(folder, '--exclude', 'a.html')).toContain(changed);
+  });
+
+  test('but none that shows its embeds as examples now, was written again with embeds, or is gone', async () => {
+    const examples = await inlined();
+    await examples.write({ 'public/a.html': `<p>${embed(1)}</p>` });
+    expect(await inline(examples, '--exclude', 'a.html')).not.toContain('no longer in the record');
+    const folder = await inlined();
+    await folder.write({ 'public/a.html': `<i>${embed(1)}</i>` });
+    await rm(join(folder.directory, 'public/b.html'));
+    expect(await inline(folder)).not.toContain('no longer in the record');
+  });
+});
+
+describe('snippets that are not there:', () => {
+  test('an optional one that appears replaces its children', async () => {
+    const optional = '<snippet-embed id="7" optional>old</snippet-embed>';
+    const folder = await folderWith({ 'public/index.html': `<p>${optional} ${embed(1)}</p>` });
+    expect(await inline(folder)).toContain('1 optional snippet not found');
+    expect(await folder.read('public/index.html')).toBe('<p>old <b>one</b></p>');
+    await inline(folder);
+    expect(await folder.read('public/index.html')).toBe('<p>old <b>one</b></p>');
+    await runs(folder, ['check']);
+    service().put(7, 'new');
+    expect(await inline(folder)).toContain('index.html is up to date');
+    expect(await folder.read('public/index.html')).toBe('<p>new <b>one</b></p>');
+    await runs(folder, ['check']);
+    service().unpublish(7);
+  });
+
+  const config = { 'snippets.config.js': "export default { missingKey: 'children' };" };
+  const withoutKey = (folder: Folder) => run(folder, ['inline', 'public'], { SNIPPETS_API_KEY: '' });
+
+  test("without a key, missingKey: 'children' shows children and leaves no record", async () => {
+    const page = '<p><snippet-embed id="1">child</snippet-embed></p>';
+    const folder = await folderWith({ ...config, 'public/index.html': page });
+    const { exitCode, output } = await withoutKey(folder);
+    expect(exitCode, output).toBe(0);
+    expect(output).toContain('embeds show their children');
+    expect(await folder.read('public/index.html')).toBe('<p>child</p>');
+    expect(await runs(folder, ['check'], 3)).toContain('No build manifest found');
+  });
+
+  test("without a key, missingKey: 'children' does not forget files of an earlier run", async () => {
+    const folder = await folderWith({ ...config, 'public/index.html': embed(1) });
+    await inline(folder);
+    await writeFile(join(folder.directory, 'public/new.html'), embed(2));
+    const { exitCode, output } = await withoutKey(folder);
+    expect(exitCode, output).toBe(1);
+    expect(output).toContain('SNIPPETS_API_KEY is not set');
+    expect(await folder.files('public')).toEqual({ 'index.html': '<b>one</b>', 'new.html': embed(2) });
+    await inline(folder);
+    expect(await folder.files('public')).toEqual({ 'index.html': '<b>one</b>', 'new.html': 'two & more' });
+  });
+});
