@@ -1,79 +1,136 @@
 import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify, stripVTControlCharacters } from 'node:util';
+import { Webhook } from 'standardwebhooks';
+import type { WatchOutput } from '../src/cli/cli-output.ts';
 
-const astro = join(dirname(createRequire(import.meta.url).resolve('astro/package.json')), 'bin/astro.mjs');
+export const astro = join(
+  dirname(createRequire(import.meta.url).resolve('astro/package.json')),
+  'bin/astro.mjs',
+);
 
 const command = join(import.meta.dirname, '../dist/cli/main.js');
 
 /** Where the playground's site is. */
 export const site = join(import.meta.dirname, 'site');
 
-export interface RunResult {
-  exitCode: number;
-  /** What it wrote, without colours. */
-  output: string;
+/** A site that is built in one folder, and served from another. */
+export interface SiteFolders {
+  built: string;
+  served: string;
 }
 
-/** Runs `astro build` on the playground's site as a user's own build would run. */
-export function buildSite(folder: string, environment: Record<string, string>): Promise<RunResult> {
-  return run([astro, 'build', '--outDir', folder], environment);
+export interface WatchListener {
+  onEvent(event: WatchOutput): void;
+  /** What it writes for people, without colours. */
+  onOutput(text: string): void;
+  /** It ended by itself. */
+  onEnd(exitCode: number | null): void;
 }
 
-/** Names a site that was built in another folder, and its record. */
-function moved(folder: string, from: string): string[] {
-  const name = encodeURIComponent(relative(site, from).split(sep).join('/'));
-  const record = join(site, 'node_modules/.astro/astro-snippets', `manifest.${name}.json`);
-  return ['--output', folder, '--manifest', record];
+export interface SiteWatch {
+  /** Asks for a check. */
+  check(): Promise<void>;
+  stop(): Promise<void>;
 }
 
-/** Runs `astro-snippets refresh` on a site that was built in another folder. */
-export function refreshSite(
-  folder: string,
-  from: string,
+/** The record of the last build. */
+function recordOf({ built }: SiteFolders): string {
+  const name = encodeURIComponent(relative(site, built).split(sep).join('/'));
+  return join(site, 'node_modules/.astro/astro-snippets', `manifest.${name}.json`);
+}
+
+function flagsOf(folders: SiteFolders): string[] {
+  return ['--output', folders.served, '--manifest', recordOf(folders)];
+}
+
+/**
+ * Runs `astro-snippets watch` as a user would, in a process of its own, with the key in its environment. The site is built
+ * at first, since its own sources may have changed.
+ */
+export function watchSite(
+  folders: SiteFolders,
   environment: Record<string, string>,
-): Promise<RunResult> {
-  return run([command, 'refresh', ...moved(folder, from)], environment);
+  { onEvent, onOutput, onEnd }: WatchListener,
+): SiteWatch {
+  rmSync(recordOf(folders), { force: true });
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const build = [process.execPath, join(import.meta.dirname, 'build-site.ts'), folders.built, folders.served];
+  const flags = ['--json', '--listen', '127.0.0.1:0', '--every', '1m'];
+  const child = spawn(
+    process.execPath,
+    [
+      ...[command, 'watch', ...flags, ...flagsOf(folders)],
+      ...['--build', build.map((part) => `"${part}"`).join(' ')],
+    ],
+    {
+      cwd: site,
+      env: {
+        ASTRO_TELEMETRY_DISABLED: '1',
+        ...process.env,
+        ...environment,
+        SNIPPETS_WEBHOOK_SECRET: secret,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let isStopping = false;
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', (exitCode) => {
+      process.removeListener('exit', end);
+      resolve();
+      if (!isStopping) onEnd(exitCode);
+    });
+  });
+  const end = () => void child.kill();
+  process.once('exit', end);
+
+  const started = Promise.withResolvers<string>();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const event: WatchOutput = JSON.parse(line);
+    if (event.event === 'started') started.resolve(event.url ?? '');
+    onEvent(event);
+  });
+  const { SNIPPETS_API_KEY: key = '' } = environment;
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    process.stderr.write(text);
+    const plain = stripVTControlCharacters(text);
+    onOutput(key === '' ? plain : plain.replaceAll(key, '[API key]'));
+  });
+  return {
+    async check() {
+      const url = await started.promise;
+      const id = `msg_${randomBytes(12).toString('hex')}`;
+      const at = new Date();
+      const headers = {
+        'webhook-id': id,
+        'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
+        'webhook-signature': new Webhook(secret).sign(id, at, '{}'),
+      };
+      // If it does not arrive, the next check is a minute away.
+      await fetch(url, { method: 'POST', body: '{}', headers }).catch(() => {});
+    },
+    async stop() {
+      isStopping = true;
+      end();
+      await ended;
+    },
+  };
 }
 
 /** What `astro-snippets list --json` writes about a built site. Rejects when the site has no usable record. */
 export async function listSnippets(
-  folder: string,
-  from: string,
+  folders: SiteFolders,
   environment: Record<string, string>,
 ): Promise<string> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [command, 'list', '--json', ...moved(folder, from)],
+    [command, 'list', '--json', ...flagsOf(folders)],
     { cwd: site, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 },
   );
   return stdout;
-}
-
-/** In a process of its own, with the key in its environment; what it writes goes on to our own terminal too. */
-function run(arguments_: string[], environment: Record<string, string>): Promise<RunResult> {
-  const child = spawn(process.execPath, arguments_, {
-    cwd: site,
-    env: { ASTRO_TELEMETRY_DISABLED: '1', ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const [from, to] of [
-    [child.stdout, process.stdout],
-    [child.stderr, process.stderr],
-  ] as const) {
-    from.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      to.write(text);
-    });
-  }
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => {
-      const plain = stripVTControlCharacters(output);
-      const { SNIPPETS_API_KEY: key = '' } = environment;
-      resolve({ exitCode: code ?? 1, output: key === '' ? plain : plain.replaceAll(key, '[API key]') });
-    });
-  });
 }

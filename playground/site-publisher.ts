@@ -1,19 +1,14 @@
-import { readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildSite, listSnippets, refreshSite, site } from './run-astro.ts';
+import type { WatchOutput } from '../src/cli/cli-output.ts';
+import { listSnippets, type SiteWatch, site, watchSite } from './run-astro.ts';
 import type { Publication, Publisher } from './service/publisher.ts';
 import { noRecord, type SiteRecord, stylesOf, toSiteRecord } from './site-record.ts';
 
-// The exit status of a refresh that cannot do it.
-const needsBuild = 3;
-const shortestWait = 5_000;
-const longestWait = 5 * 60_000;
-
 export interface SitePublisher extends Publisher {
-  /** Resolves when no attempt is under way any more; one that failed may be waiting for its repetition. */
+  /** Resolves when no attempt is under way any more; one that failed is repeated later. */
   settled(): Promise<Publication | undefined>;
-  /** Ends the repetitions. */
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 export interface SitePublisherOptions {
@@ -23,103 +18,114 @@ export interface SitePublisherOptions {
   /** The folder that is served. @default the playground's site */
   served?: string;
   /** @default the commands that a user would run, on the playground's site */
-  commands?: {
-    build: typeof buildSite;
-    refresh: typeof refreshSite;
-    list: typeof listSnippets;
-  };
-}
-
-/** How long to wait after so many failures in a row, in milliseconds. */
-export function waitAfter(failures: number): number {
-  return Math.min(longestWait, shortestWait * 2 ** (failures - 1));
+  commands?: { watch: typeof watchSite; list: typeof listSnippets };
 }
 
 /**
- * Updates the playground's site: by a refresh of the pages that changed, and where that cannot be, by
- * building it again, beside the one that is served, and putting it in its place when it is good. One at a time: what
- * is published meanwhile is in the one after. What failed is repeated until it succeeds, so that a text that was
- * published during an outage is on the site after it.
+ * Has the playground's site updated by `astro-snippets watch`, which is called when something is published, and says what
+ * became of that. What failed is repeated until it succeeds, so that a text that was published during an outage is on the
+ * site after it.
  */
 export function createSitePublisher({
   siteUrl,
   environment,
   served = join(site, 'dist'),
-  commands = { build: buildSite, refresh: refreshSite, list: listSnippets },
+  commands = { watch: watchSite, list: listSnippets },
 }: SitePublisherOptions): SitePublisher {
-  const next = `${served}-next`;
+  const folders = { built: `${served}-next`, served };
+  let watch: SiteWatch | undefined;
   let latest: Publication | undefined;
+  let settled = Promise.withResolvers<void>();
+  settled.resolve();
   let requestedAt = 0;
-  let again = false;
-  let isBuilt = false;
+  let turnAt = 0;
+  let buildingAt = 0;
   let buildMilliseconds: number | undefined;
-  let work: Promise<void> | undefined;
-  let failures = 0;
-  let repetition: NodeJS.Timeout | undefined;
+  /** When a build that failed is repeated. */
+  let rebuildAt: number | undefined;
+  /** Why the site could not be updated. The watch writes it for people once. */
+  let reason = '';
   let record: SiteRecord = noRecord;
   let styles = '';
 
-  async function update(publication: Publication): Promise<boolean> {
-    const { exitCode, output } = isBuilt
-      ? await commands.refresh(served, next, environment())
-      : { exitCode: needsBuild, output: '' };
-    publication.output = output;
-    return exitCode === needsBuild ? build(publication) : exitCode === 0;
+  function begin(): void {
+    if (latest?.state !== 'running') settled = Promise.withResolvers();
+    const failure = latest?.state === 'failed' ? latest.output : latest?.failure;
+    latest = {
+      ...{ state: 'running', how: 'refresh', startedAt: requestedAt, output: '' },
+      ...{ failure, buildMilliseconds },
+    };
   }
 
-  async function build(publication: Publication): Promise<boolean> {
-    publication.how = 'build';
-    const start = performance.now();
-    const { exitCode, output } = await commands.build(next, environment());
-    publication.output += output;
-    if (exitCode !== 0) return false;
-    await rm(served, { recursive: true, force: true });
-    await rename(next, served);
-    isBuilt = true;
-    buildMilliseconds = performance.now() - start;
-    return true;
+  function fail(publication: Publication, retryAt?: number): void {
+    if (!publication.output.includes(reason)) publication.output += reason;
+    Object.assign(publication, { state: 'failed', retryAt });
+    settled.resolve();
+  }
+
+  async function finish(publication: Publication, at: number): Promise<void> {
+    await readSite();
+    // Something else was published meanwhile.
+    if (publication !== latest) return;
+    Object.assign(publication, { state: 'done', finishedAt: at });
+    settled.resolve();
   }
 
   async function readSite(): Promise<void> {
-    record = await commands.list(served, next, environment()).then(toSiteRecord, () => noRecord);
+    record = await commands.list(folders, environment()).then(toSiteRecord, () => noRecord);
     styles = await readFile(join(served, 'index.html'), 'utf8').then(
       (page) => stylesOf(page, siteUrl),
       () => '',
     );
   }
 
-  async function updateUntilCurrent(): Promise<void> {
-    do {
-      again = false;
-      const failure = latest?.state === 'failed' ? latest.output : undefined;
-      const publication: Publication = {
-        ...{ state: 'running', how: 'refresh', startedAt: requestedAt, output: '' },
-        ...{ failure, buildMilliseconds },
-      };
-      latest = publication;
-      const isDone = await update(publication).catch((error: Error) => {
-        publication.output += error.message;
-        return false;
-      });
-      failures = isDone ? 0 : failures + 1;
-      publication.finishedAt = Date.now();
-      if (isDone) await readSite();
-      publication.state = isDone ? 'done' : 'failed';
-    } while (again);
-    work = undefined;
-    if (latest.state === 'failed') repeatLater(latest);
+  function onEvent(event: WatchOutput): void {
+    const at = Date.parse(event.at);
+    switch (event.event) {
+      case 'checking':
+        turnAt = at;
+        if (latest?.state === 'failed') begin();
+        return;
+      case 'trouble':
+        reason = [event.error.message, event.error.hint].filter(Boolean).join('\n');
+        return;
+      case 'building':
+        buildingAt = at;
+        if (latest !== undefined) latest.how = 'build';
+        return;
+      case 'built':
+        reason = `The build ${event.problem}.`;
+        rebuildAt = event.succeeded ? undefined : at + (event.retryMilliseconds ?? 0);
+        if (event.succeeded) buildMilliseconds = at - buildingAt;
+        return;
+      case 'waiting':
+        // What was published after it began is in the turn that follows.
+        if (latest?.state !== 'running' || turnAt < requestedAt) return;
+        if (event.upToDate) void finish(latest, at);
+        else fail(latest, Math.max(at + event.milliseconds, rebuildAt ?? 0));
+    }
   }
 
-  function repeatLater(publication: Publication): void {
-    const wait = waitAfter(failures);
-    publication.retryAt = Date.now() + wait;
-    // Unreferenced: a site that cannot be updated does not keep the playground from ending.
-    repetition = setTimeout(begin, wait).unref();
+  function start(): void {
+    watch ??= commands.watch(folders, environment(), {
+      onEvent,
+      onOutput(text) {
+        if (latest !== undefined && latest.state !== 'done') latest.output += text;
+      },
+      onEnd(exitCode) {
+        watch = undefined;
+        reason = `astro-snippets watch ended with status ${exitCode}.`;
+        if (latest?.state === 'running') fail(latest);
+      },
+    });
   }
 
-  function begin(): void {
-    clearTimeout(repetition);
-    work ??= updateUntilCurrent();
+  /** A new watch builds at once what another would only build later. */
+  function restart(): void {
+    const stopped = watch?.stop();
+    watch = undefined;
+    rebuildAt = undefined;
+    void stopped?.then(start);
   }
 
   return {
@@ -130,14 +136,17 @@ export function createSitePublisher({
     apiKey: () => environment()['SNIPPETS_API_KEY'],
     publish() {
       requestedAt = Date.now();
-      again = true;
-      failures = 0;
       begin();
+      if (rebuildAt !== undefined) restart();
+      else if (watch === undefined) start();
+      else void watch.check();
     },
     async settled() {
-      await work;
+      await settled.promise;
       return latest;
     },
-    stop: () => clearTimeout(repetition),
+    async stop() {
+      await watch?.stop();
+    },
   };
 }

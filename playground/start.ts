@@ -139,7 +139,7 @@ function newKey({ store: { keys } }: Service): string {
 }
 
 async function end(exitCode: number): Promise<never> {
-  publisher.stop();
+  await publisher.stop();
   await service.close();
   process.exit(exitCode);
 }

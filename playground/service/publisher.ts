@@ -5,7 +5,7 @@ export interface Publication {
   /** When it was asked for, in milliseconds since the epoch. */
   startedAt: number;
   finishedAt?: number;
-  /** When the next attempt begins, in milliseconds since the epoch; only after a failure. */
+  /** When the next attempt begins, in milliseconds since the epoch; only after a failure, where that is known. */
   retryAt?: number | undefined;
   /** Why the attempt before the one under way failed: what it wrote to the terminal. */
   failure?: string | undefined;

@@ -282,7 +282,7 @@ describe('on the website, with the site of the playground,', () => {
   });
 
   afterAll(async () => {
-    publisher?.stop();
+    await publisher?.stop();
     await context?.close();
     await server?.close();
     await service?.close();
