@@ -2,8 +2,9 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { keyDetector } from '../../src/client/api-key.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
+import { Service } from '../../src/client/service.ts';
 import { parseBaseUrl, snippetUrl } from '../../src/client/service-url.ts';
-import { parseSnippetId } from '../../src/client/snippet-request.ts';
+import { createRequest, parseSnippetId } from '../../src/client/snippet-request.ts';
 import { instantClock } from '../support/clock.ts';
 import { answer, answerRequests, problem } from '../support/network.ts';
 
@@ -125,9 +126,10 @@ test('a limit that is not public is rejected by name', () => {
 });
 
 test('a client without any base URL is rejected', () => {
-  expect(rejection(() => new SnippetClient({ apiKey })).message).toBe(
-    'Set renderBaseUrl, retrieveBaseUrl, or both.',
-  );
+  expect(rejection(() => new SnippetClient({ apiKey }))).toMatchObject({
+    code: 'invalid-options',
+    message: 'Set renderBaseUrl, retrieveBaseUrl, or both.',
+  });
 });
 
 test('a request to a variant without a base URL is rejected', async () => {
@@ -137,6 +139,17 @@ test('a request to a variant without a base URL is rejected', async () => {
     message: 'retrieveBaseUrl is not set.',
   });
   await client.close();
+});
+
+test('params are refused that contain a key which was not known when they were made', async () => {
+  const later = 'sk_later_7f3d91c2b5a846e0';
+  const request = createRequest(1, { key: later });
+  const service = new Service({ apiKey: later, renderBaseUrl });
+  await expect(service.get(request)).rejects.toMatchObject({
+    code: 'invalid-params',
+    message: 'Snippet 1: its params contain the API key.',
+  });
+  await service.close();
 });
 
 test('printing a client does not show its API key', async () => {

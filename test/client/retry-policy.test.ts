@@ -167,6 +167,28 @@ test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>,
     { kind: 'retry', milliseconds: 2_000 },
   ],
   ['its time is over', 'again', { timeLeft: 500 }, { kind: 'give-up' }],
+  [
+    'there is no time to ask variant A',
+    'again',
+    { views: [view({ failures: 2, counted: 2 }), view()], attempts: 2, timeLeft: 0 },
+    { kind: 'give-up' },
+  ],
+  [
+    'it has been tried as often as may be',
+    'again',
+    { views: [view({ failures: 60, counted: 1 })], attempts: 60, uncounted: 59 },
+    { kind: 'give-up' },
+  ],
+  [
+    'variant B is down, and the run has left it',
+    'again',
+    {
+      views: [view({ failures: 5, counted: 5, status: 'down' }), view({ failures: 5, counted: 5 })],
+      attempts: 10,
+      leavesFirst: true,
+    },
+    { kind: 'give-up' },
+  ],
 ])('what follows if %s', ([, verdict, state, step]) => {
   expect(nextStep(verdict, stateOf(state), defaultLimits)).toEqual(step);
 });

@@ -1,8 +1,8 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import fc from 'fast-check';
-import { type DefaultTreeAdapterMap, parse } from 'parse5';
+import { type DefaultTreeAdapterMap, parse, parseFragment } from 'parse5';
 import { describe, expect, test } from 'vitest';
-import { attributesOf, walk } from '../../src/embed/html-scanner.ts';
+import { attributesOf, isBlockLevel, walk } from '../../src/embed/html-scanner.ts';
 import { oneOf, runs } from '../support/property.ts';
 
 /** Where an embed begins, and what its attributes say. */
@@ -65,10 +65,13 @@ describe('what is an element, as the HTML Standard says', () => {
     ['a comment that begins with !>', `<!--!>${embed}-->${embed}`],
     ['a declaration', `<!doctype html><!x ${embed}><?php ${embed}?>${embed}`],
     ['CDATA in HTML', `<![CDATA[${embed}]]>${embed}`],
+    ['CDATA that would hide more than a comment', `<![CDATA[a>${embed}]]>`],
+    ['CDATA without an end', `<svg><![CDATA[${embed}`],
     ['CDATA in SVG', `<svg><![CDATA[${embed}]]></svg>${embed}`],
     ['a title in SVG', `<svg><title>${embed}</title></svg><title>${embed}</title>`],
     ['a style in SVG', `<svg><style>${embed}</style></svg>`],
     ['SVG without an end tag', `<svg><p><title>${embed}`],
+    ['MathML without an end tag', `<math><p><title>${embed}`],
     ['SVG that </p> ends', `<svg></p><title>${embed}`],
     ['SVG that ends with />', `<svg/><title>${embed}`],
     ['a quote in an attribute without quotes', `<a b=c"d>${embed}<a b=">${embed}`],
@@ -79,6 +82,8 @@ describe('what is an element, as the HTML Standard says', () => {
     ['names in any case', '<SNIPPET-EMBED Id="1"></Snippet-Embed><TITLE></title><TEXTAREA>'],
     ['a page that ends in a tag', `${embed}<snippet-embed id="1`],
     ['<plaintext>', `${embed}<plaintext>${embed}`],
+    ['<plaintext> with an end tag', `<plaintext></plaintext>${embed}`],
+    ['a < before what is no letter', `<{ <| <~ <[ <@ <\u0060 ${embed}`],
     ['<noscript>', `<noscript>${embed}</noscript>`],
     ['<template>', `<template>${embed}</template>`],
     ['a < that begins nothing', `a < b <1 <${embed}`],
@@ -102,6 +107,16 @@ describe('different from parse5', () => {
   ] as const)('%s', ([, html, here, there]) => {
     expect([ours(html).length, theirs(html).length]).toEqual([here, there]);
   });
+});
+
+test.for(
+  `a address article aside b blockquote br button center code dd del details dialog dir div dl dt em fieldset figcaption
+  figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr i img input ins label li listing main map menu nav object ol p
+  plaintext pre s search section small span summary table u ul video xmp my-card`.split(/\s+/),
+)('<%s> closes a paragraph, or not, as for parse5', (name) => {
+  const [paragraph] = parseFragment(`<p>x<${name}>`).childNodes;
+  const isInside = paragraph !== undefined && 'childNodes' in paragraph && paragraph.childNodes.length === 2;
+  expect(isBlockLevel(`x<${name}>`)).toBe(!isInside);
 });
 
 /**

@@ -24,9 +24,27 @@ describe('the text of HTML', () => {
     ['<a title="x > y">z</a>', 'z'],
     ['&#13;&#10;a', 'a'],
     ['a <b', 'a'],
+    ['a<noembed>b</noembed><noframes>c</noframes>d', 'ad'],
+    ['<title>a &amp; b</title>', 'a & b'],
+    ['<p>a<p>', 'a'],
   ] as const)('%j is %j', ([html, expected]) => {
     expect(textOf(html)).toBe(expected);
   });
+
+  test.for(
+    `address article aside blockquote br caption center colgroup dd details dialog dir div dl dt fieldset figcaption
+    figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol optgroup option p plaintext
+    pre search section summary table tbody td tfoot th thead tr ul xmp`.split(/\s+/),
+  )('has a space where <%s> separates words', (name) => {
+    expect(textOf(`a<${name}>b`)).toBe('a b');
+  });
+
+  test.for(`a abbr b button code em i ins label mark small span strong sub sup u my-card`.split(' '))(
+    'has no space where <%s> stands in a word',
+    (name) => {
+      expect(textOf(`a<${name}>b</${name}>c`)).toBe('abc');
+    },
+  );
 });
 
 const apart = new Set(['p', 'div', 'li', 'ul', 'br', 'h1', 'section']);

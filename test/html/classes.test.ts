@@ -3,7 +3,7 @@ import { classesIn, classesOfStyles } from '../../src/html/classes.ts';
 import { requestsIn } from '../../src/source/literal-requests.ts';
 
 test('the classes of HTML are read as a browser reads them, each once and sorted', () => {
-  const html = `<p CLASS='b  a\n&#99;'>class="d"</p><!-- <p class="e"> --><template><i class=a></i></template>`;
+  const html = `<p id="f" CLASS='b  a\n&#99;'>class="d"</p><!-- <p class="e"> --><template><i class=a></i></template>`;
   expect(classesIn(html)).toEqual(['a', 'b', 'c']);
 });
 

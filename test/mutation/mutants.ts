@@ -5,15 +5,10 @@ import type { Mutant, MutantResult } from '@stryker-mutator/api/core';
 import type { Logger } from '@stryker-mutator/api/logging';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
 
-/** File, line and column, as an editor counts them. */
-export function placeOf({ fileName, location: { start } }: Mutant): string {
-  return `${relative(process.cwd(), fileName)}:${start.line + 1}:${start.column + 1}`;
-}
-
 /** What tells a mutant from all others of the same source. */
-export function keyOf(mutant: Mutant): string {
-  const { end } = mutant.location;
-  return [placeOf(mutant), end.line, end.column, mutant.mutatorName, mutant.replacement].join(' ');
+export function keyOf({ fileName, location: { start, end }, mutatorName, replacement }: Mutant): string {
+  const place = [start.line, start.column, end.line, end.column];
+  return [relative('.', fileName), ...place, mutatorName, replacement].join(' ');
 }
 
 /** Whether a mutant was drawn, so that tests were run with it. */

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import type { MutantResult } from '@stryker-mutator/api/core';
 import { Stryker } from '@stryker-mutator/core';
 import { Command } from 'commander';
-import { draw, keyOf, listMutants, placeOf, wasRun } from './mutants.ts';
+import { draw, keyOf, listMutants, wasRun } from './mutants.ts';
 
 // How many small changes of the source the tests notice. Only for rooms whose tests run the source in their own process:
 // what a test starts as another process runs the built package, in which nothing is changed.
@@ -12,7 +12,7 @@ import { draw, keyOf, listMutants, placeOf, wasRun } from './mutants.ts';
 const nearTests: Record<string, string[]> = {
   'src/client': [
     'test/client/*.test.ts',
-    'test/promises/{cut-answers,failing-service,inputs}.test.ts',
+    'test/promises/{cut-answers,failing-service,inputs,text-from-outside}.test.ts',
     'test/testing/*.test.ts',
   ],
   'src/embed': ['test/embed/!(linear-time).test.ts', 'test/promises/inputs.test.ts'],
@@ -65,8 +65,10 @@ for (const room of rooms) {
   run.push(...(await stryker.runMutationTest()).filter(wasRun));
 }
 const survivors = run.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
-for (const mutant of survivors) {
-  say(`${placeOf(mutant)} ${mutant.mutatorName}: ${mutant.replacement}`);
+for (const { fileName, location, mutatorName, replacement } of survivors) {
+  // Unlike mutants, results count from 1.
+  const { line, column } = location.start;
+  say(`${relative('.', fileName)}:${line}:${column} ${mutatorName}: ${replacement}`);
 }
 const score = (100 * (run.length - survivors.length)) / run.length;
 say(`${run.length - survivors.length} of ${run.length} were noticed: ${score.toFixed(1)} %.`);

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { createRequest } from '../../src/client/snippet-request.ts';
+import { HeaderPolicies } from '../../src/html/content-security-policy.ts';
+import { type AppliedRules, applyRules } from '../../src/html/rules.ts';
+import { findScripts } from '../../src/html/scripts.ts';
+
+const none: AppliedRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
+const apply = (content: string, rules: Partial<AppliedRules>) =>
+  applyRules({ content }, { request: createRequest(42), asHtml: true }, { ...none, ...rules });
+
+test('pages show the copies of images, and other files the images of their hosts', async () => {
+  const copy = { file: 'a.png', href: '/_astro/a.png', width: 2, height: 1 };
+  const findImage = async ({ pathname }: URL) => (pathname === '/a.png' ? copy : { flaw: 'it is gone' });
+  const own = '<img src="https://cdn.test/a.png"><img src="https://cdn.test/b.png">';
+  expect(await apply(own, { findImage })).toMatchObject({
+    html: expect.stringMatching(/^<img .* src="\/_astro\/a\.png"><img src="https:\/\/cdn\.test\/b\.png">$/),
+    htmlElsewhere: own,
+    images: [{ file: 'a.png' }, { url: 'https://cdn.test/b.png' }],
+    warnings: ['Snippet 42 shows https://cdn.test/b.png from its own host: it is gone.'],
+  });
+});
+
+describe('what a Content Security Policy blocks is a warning', () => {
+  const advice = "Set csp: 'hash' to allow scripts and styles by their hashes.";
+  const blocked = (what: string) =>
+    `Snippet 42 contains ${what}, blocked by the site's Content Security Policy. ${advice}`;
+  const unhashable =
+    'Snippet 42 contains event handlers or style attributes, which no hash in a Content Security Policy can allow: browsers ignore them.';
+  test.for<[html: string, policy: AppliedRules['policy'], warnings: string[]]>([
+    ['<script>a</script>', 'warn', [blocked('an inline script')]],
+    ['<style>a</style>', 'warn', [blocked('an inline style')]],
+    ['<b style="a">b</b>', 'warn', [blocked('event handlers or style attributes')]],
+    ['<script>a</script><style>b</style>', 'warn', [blocked('an inline script and an inline style')]],
+    ['<script src="a"></script><b>b</b>', 'warn', []],
+    ['<b onclick="a">b</b><script>a</script>', 'hash', [unhashable]],
+    ['<script>a</script><style>b</style>', 'hash', []],
+    ['<script>a</script><b style="a">b</b>', 'none', []],
+  ])('%s with %s', async ([html, policy, warnings]) => {
+    expect((await apply(html, { policy })).warnings).toEqual(warnings);
+  });
+});
+
+test('the policy that is sent with a page allows what is inlined there, and that of another page does not', () => {
+  const policy = "script-src 'self'";
+  const headers = { about: new Headers({ 'content-security-policy': policy }), plain: new Headers() };
+  const routes = new Map([
+    ['/docs/about', { headers: headers.about, route: {} as never }],
+    ['/docs/plain', { headers: headers.plain, route: {} as never }],
+  ]);
+  const policies = new HeaderPolicies(routes, '/docs');
+  for (const page of ['other/index.html', 'plain/index.html']) {
+    policies.allow(page, { scripts: ["'sha256-X'"], styles: [] });
+  }
+  expect(headers.about.get('content-security-policy')).toBe(policy);
+  expect([...headers.plain]).toEqual([]);
+  policies.allow('about/index.html', { scripts: ["'sha256-S'"], styles: [] });
+  expect(headers.about.get('content-security-policy')).toBe("script-src 'self' 'sha256-S'");
+});
+
+test.for([
+  [...'javascript:'].join('\t'),
+  [...'javascript:'].join('\r\n'),
+  '\u0001 \u001f javascript:',
+  'JavaScript:',
+  '#a;javascript:',
+])('%j begins a script', (url) => {
+  expect(findScripts(`<a href="${url}x">y</a>`)).toMatchObject([{ what: 'a javascript: URL in href' }]);
+});
+
+test.for(['java script:', 'javascript', 'xjavascript:', 'javascripts:', '#javascript:'])(
+  '%j begins no script',
+  (url) => {
+    expect(findScripts(`<a href="${url}x">y</a>`)).toEqual([]);
+  },
+);
