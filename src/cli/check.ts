@@ -100,7 +100,7 @@ async function showChanges(context: CliContext, project: ProjectOptions, json: b
       throw error;
     },
   );
-  const unfinished = unfinishedOf(found, context.cwd);
+  const unfinished = unfinishedOf(found);
   const exitStatus = found.changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
   if (json) terminal.printJson(checkOutput(found, unfinished, exitStatus));
   else printChanges(terminal, found, unfinished);

@@ -111,13 +111,7 @@ export interface RefreshOutput extends Document<'refresh'> {
   /** With `--dry-run`: the text that would change, as unified diffs. */
   diffs?: (Request & { pages: ShownFile[]; patch: string })[] | undefined;
   /** What the command of `--after` did, if it was run. */
-  after?:
-    | {
-        exitStatus: number;
-        /** The names of what it should have renewed and did not. */
-        notRenewed: string[];
-      }
-    | undefined;
+  after?: { exitStatus: number } | undefined;
   /** What to do next, for people. */
   nextStep?: string | undefined;
 }

@@ -1,5 +1,5 @@
 import { count } from '../client/format.ts';
-import { type AfterResult, afterOption, commandPending } from './after-command.ts';
+import { afterOption, commandPending } from './after-command.ts';
 import type { RefreshOutput } from './cli-output.ts';
 import { exitCodes, nameOf } from './output.ts';
 import type { RefreshOptions, RefreshResult } from './refresh.ts';
@@ -11,8 +11,8 @@ import type { Terminal } from './terminal.ts';
  * @returns the exit status.
  */
 export function reportRefresh(terminal: Terminal, result: RefreshResult, options: RefreshOptions): number {
-  const { toBuild, after } = result;
-  const failure = after === undefined ? undefined : afterFailure(after);
+  const { toBuild, afterStatus } = result;
+  const failure = afterFailure(afterStatus);
   const done = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
   const exitStatus = failure === undefined ? done : exitCodes.failed;
   const next = nextStep(result, options);
@@ -24,7 +24,7 @@ export function reportRefresh(terminal: Terminal, result: RefreshResult, options
 }
 
 function refreshOutput(
-  { files = [], toBuild, diffs, after }: RefreshResult,
+  { files = [], toBuild, diffs, afterStatus }: RefreshResult,
   { dryRun = false }: RefreshOptions,
 ): Omit<RefreshOutput, 'version' | 'exitStatus'> {
   const shown = new Map(files.map(({ file, url }) => [file, { file, url }]));
@@ -39,13 +39,13 @@ function refreshOutput(
       pages: pages.flatMap((name) => shown.get(name) ?? []),
       patch,
     })),
-    after: after && { exitStatus: after.status, notRenewed: after.left.map(({ name }) => name) },
+    after: afterStatus === undefined ? undefined : { exitStatus: afterStatus },
   };
 }
 
 function printRefresh(
   terminal: Terminal,
-  { written, toBuild, diffs = [], after }: RefreshResult,
+  { written, toBuild, diffs = [], afterStatus }: RefreshResult,
   options: RefreshOptions,
 ): void {
   for (const { request, pages, patch } of diffs) {
@@ -55,24 +55,22 @@ function printRefresh(
   for (const name of written)
     terminal.print(`${name} ${options.dryRun ? 'would be written' : 'is up to date'}`);
   for (const { name, reason } of toBuild) terminal.print(`${name} ${reason}`);
-  if (written.length + toBuild.length === 0 && after === undefined) terminal.print('Nothing has changed.');
+  if (written.length + toBuild.length === 0 && afterStatus === undefined)
+    terminal.print('Nothing has changed.');
 }
 
 function nextStep(
-  { written, toBuild, stale = [], after }: RefreshResult,
+  { written, toBuild, stale = [], afterStatus }: RefreshResult,
   options: RefreshOptions,
 ): string | undefined {
   const { dryRun = false, skipModified = false } = options;
-  if (after !== undefined && after.status !== 0) {
+  if (afterFailure(afterStatus) !== undefined) {
     return 'Fix the command and refresh with --after again: it is run even if nothing else has changed.';
   }
   if (toBuild.length === 0) return undefined;
   // The others were changed by something else in the meantime, and are left alone.
-  if (!dryRun && !skipModified && written.length > 0 && toBuild.length > (after?.left.length ?? 0)) {
+  if (!dryRun && !skipModified && written.length > 0) {
     return 'The other pages are written. Build the site to update the rest.';
-  }
-  if (after !== undefined && after.left.length > 0) {
-    return `The pages are written. Build the site, or refresh again with a command that renews the rest: ${afterOption(after.left)}`;
   }
   const nothing = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site`;
   if (options.after === undefined && stale.length > 0) {
@@ -85,7 +83,7 @@ function nextStep(
 }
 
 /** That a command has failed; `undefined` if it has not. Without the command, which may contain a key. */
-export function afterFailure({ status }: AfterResult): string | undefined {
-  if (status === 0) return undefined;
+export function afterFailure(status: number | undefined): string | undefined {
+  if (!status) return undefined;
   return `The pages are written, but the command of --after exited with status ${status}, so what was made from them may be out of date.`;
 }

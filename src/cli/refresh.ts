@@ -3,7 +3,7 @@ import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import type { Progress } from '../progress.ts';
 import type { ContentDiff } from '../record/content-diff.ts';
-import type { Manifest } from '../record/manifest.ts';
+import { type Manifest, readManifest, writeManifest } from '../record/manifest.ts';
 import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitUntilFree } from '../record/output-lock.ts';
 import {
@@ -13,8 +13,8 @@ import {
   type RefreshPlan,
   writeRefresh,
 } from '../record/refresh.ts';
-import { type StaleFile, settle } from '../record/side-products/pending.ts';
-import { type AfterResult, commandPending, linesOf, runAfter } from './after-command.ts';
+import type { DerivedFile } from '../record/side-products/derived-files.ts';
+import { commandPending, linesOf } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import { waiting, whileLocked } from './command-lock.ts';
 import type { CliContext } from './context.ts';
@@ -57,9 +57,9 @@ export interface RefreshResult {
    */
   toBuild: PageToBuild[];
   /** What of it a command can renew. */
-  stale?: readonly StaleFile[];
-  /** What came of the command, if it was run. */
-  after?: AfterResult;
+  stale?: readonly DerivedFile[];
+  /** The exit status of the command, if it was run. */
+  afterStatus?: number;
 }
 
 /** What a refresh has done, and for what. */
@@ -132,16 +132,20 @@ async function updateRecorded(
     // is.
     // What an earlier command that failed was about is not on record.
     const changed = changes.manifest.pending === undefined ? update.files : undefined;
-    const ran = await runAfter(after, update.stale, (command) =>
-      runWithLists(context, command, changed, { stdout: json ? 'stderr' : 'stdout' }),
-    );
-    if (ran.status === 0) {
+    const afterStatus = await runWithLists(context, after, changed, { stdout: json ? 'stderr' : 'stdout' });
+    if (afterStatus === 0) {
       await locked(async () => {
-        if (isSame(written, await readRecord(file))) await settle(file, ran.left);
+        if (isSame(written, await readRecord(file))) await settle(file);
       });
     }
-    return withCommand(update, ran);
+    return { ...update, isUnfinished: afterStatus !== 0, afterStatus };
   }
+}
+
+/** Records that the command has succeeded. Until then, the next refresh runs it again. */
+async function settle(file: string): Promise<void> {
+  const { manifest } = await readManifest(file);
+  if (manifest !== undefined) await writeManifest(file, { ...manifest, pending: undefined });
 }
 
 function readRecord(file: string): Promise<Buffer | undefined> {
@@ -156,7 +160,7 @@ async function writeChanges(
   { cwd, terminal }: CliContext,
   changes: OpenedChanges,
   { skipModified = false, after, beforeWrite, progress }: UpdateOptions,
-): Promise<SiteUpdate & { stale: readonly StaleFile[]; runsCommand: boolean }> {
+): Promise<SiteUpdate & { runsCommand: boolean }> {
   const { file, manifest, temporary, snippets, warnings, readImage } = changes;
   for (const left of temporary) await rm(left, { force: true });
   const withKey: string[] = [];
@@ -197,12 +201,6 @@ async function writeChanges(
     isUnfinished: false,
     runsCommand,
   };
-}
-
-function withCommand(update: SiteUpdate, after: AfterResult): SiteUpdate {
-  const notRenewed = linesOf(after.left, () => 'was not renewed by the command');
-  const isUnfinished = after.status !== 0 || after.left.length > 0;
-  return { ...update, toBuild: [...update.toBuild, ...notRenewed], stale: after.left, isUnfinished, after };
 }
 
 /** What is, or would be, out of date without a command that renews it. */

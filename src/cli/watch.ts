@@ -247,22 +247,22 @@ export class WatchedSite {
     const { update, build, log } = this.#options;
     this.#emit({ event: 'checking' });
     try {
-      const { written, files = [], toBuild, published, isUnfinished, after } = await update();
+      const { written, files = [], toBuild, published, isUnfinished, afterStatus } = await update();
       this.#logRecovery();
       for (const name of written) log(`${name} is up to date`);
       if (files.length > 0) this.#emit({ event: 'written', written: [...files] });
       const reasons = toBuild.map(({ name, reason }) => `${name} ${reason}`).join('\n');
       this.#logToBuild(reasons, toBuild);
-      const failure = after === undefined ? undefined : afterFailure(after);
-      if (after !== undefined && failure !== undefined) {
+      const failure = afterFailure(afterStatus);
+      if (afterStatus !== undefined && failure !== undefined) {
         log(`${failure} It is run again with the next check.`);
-        this.#emit({ event: 'after-failed', exitStatus: after.status });
+        this.#emit({ event: 'after-failed', exitStatus: afterStatus });
         return { kind: 'unfinished' };
       }
       if (build === undefined && isUnfinished) return { kind: 'unfinished' };
       const what = reasons === '' ? undefined : `${reasons}\n${published}`;
       // The command may be that of an earlier check, whose pages were not deployed without it.
-      return { kind: 'checked', written: written.length > 0 || after !== undefined, toBuild: what };
+      return { kind: 'checked', written: written.length > 0 || afterStatus !== undefined, toBuild: what };
     } catch (error) {
       const { message, exitCode, error: explained } = explain(error);
       if (build === undefined || exitCode !== exitCodes.needsBuild) {

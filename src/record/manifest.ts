@@ -158,17 +158,7 @@ const renewingSchema = z.object({
   maxLength: z.int().min(0),
 });
 
-const pendingSchema = z.object({
-  /** The copy of the output that contains the file; absent for the output itself. */
-  copy: z.string().optional(),
-  name: z.string(),
-  kind: z.enum(['search-index', 'revision']),
-  page: z.string(),
-  /** The hash of its bytes that are out of date; absent if it was gone. */
-  hash: z.string().optional(),
-});
-
-const version = 8;
+const version = 9;
 const versionSchema = z.object({ version: z.int() });
 
 const manifestSchema = z.object({
@@ -246,11 +236,8 @@ const manifestSchema = z.object({
   ),
   /** Pages whose copies and compressed files a refresh or `inline` that is in progress, or was killed, writes. */
   renewing: z.array(renewingSchema).optional(),
-  /**
-   * What the command of `refresh --after` has yet to rebuild. Present, even if it is empty, from before pages are
-   * written until the command has succeeded.
-   */
-  pending: z.array(pendingSchema).optional(),
+  /** Whether the command of `refresh --after` has yet to succeed: from before pages are written until it has. */
+  pending: z.literal(true).optional(),
 });
 
 const schema = manifestSchema.refine(({ snippets, kinds, files, collections }) => {
@@ -267,7 +254,6 @@ export type RecordedEnvironment = z.infer<typeof environmentSchema>;
 type RecordedRequest = z.infer<typeof requestSchema>;
 export type ManifestContent = z.infer<typeof contentSchema>;
 export type RenewingPage = z.infer<typeof renewingSchema>;
-export type PendingFile = z.infer<typeof pendingSchema>;
 
 // 128 bits tell contents and files apart. The other 128 would be a sixth of the manifest.
 const hashLength = 22;

@@ -29,6 +29,7 @@ import {
   writeManifest,
 } from './manifest.ts';
 import { dropUnusedKinds, type Place, PlacePacker } from './places.ts';
+import { type DerivedFile, findDerivedFiles } from './side-products/derived-files.ts';
 import {
   listPageCopies,
   notACopy,
@@ -36,7 +37,6 @@ import {
   pageCopyOf,
   readPageCopy,
 } from './side-products/page-copies.ts';
-import { pendingFiles, type StaleFile, staleFiles } from './side-products/pending.ts';
 import { siteFolders } from './side-products/site-folders.ts';
 import { listTemporaryImages, writeImages } from './write-images.ts';
 
@@ -69,7 +69,7 @@ export interface RefreshPlan {
   pages: RefreshedPage[];
   toBuild: PageToBuild[];
   /** Files that were made from these pages, and that only the command that made them can renew. */
-  stale: StaleFile[];
+  stale: DerivedFile[];
 }
 
 /**
@@ -192,9 +192,8 @@ export async function planRefresh(
     const reason = 'shows a changed snippet, and which pages use this entry is not known';
     plan.toBuild.push({ name: entryName(entry), reason });
   }
-  plan.stale = staleFiles(
+  plan.stale = findDerivedFiles(
     folders,
-    manifest.pending,
     plan.pages.flatMap(({ page: { name, hash }, next }) =>
       hash === next.hash ? [] : [{ name, before: () => readIfThere(join(output, name)) }],
     ),
@@ -262,7 +261,7 @@ function reasonToBuild(
 }
 
 export interface WriteOptions {
-  /** Whether a command is going to renew what is stale: until it has succeeded, the manifest says so. */
+  /** Whether a command is going to renew what was made from the pages: until it has succeeded, the manifest says so. */
   hasCommand?: boolean;
   /** Returns the bytes of an image that was downloaded, by its name. */
   readImage?(name: string): Promise<Uint8Array | undefined>;
@@ -281,7 +280,6 @@ export async function writeRefresh(
   snippets: readonly (FetchedSnippet | undefined)[],
   {
     pages: planned,
-    stale,
     hasCommand = false,
     readImage = async () => undefined,
     progress = () => {},
@@ -301,7 +299,7 @@ export async function writeRefresh(
     planned.map(({ page, next }) => [page, { ...next, places: packer.pack(next.places) }]),
   );
   const announced = manifest.files.map((page) => ({ ...page, next: nexts.get(page) }));
-  const pending = hasCommand ? pendingFiles(stale) : undefined;
+  const pending = hasCommand || undefined;
   const names = new Set(planned.map(({ page }) => page.name));
   const others = manifest.renewing?.filter(({ page }) => !names.has(page)) ?? [];
   const renewing = [...others, ...planned.flatMap((one) => announceCopies(one, manifest))];

@@ -155,7 +155,7 @@ describe('refresh --json', () => {
     expect(exitCode).toBe(1);
     expect(output).toMatchObject({
       written: [home, pricing],
-      after: { exitStatus: 7, notRenewed: [] },
+      after: { exitStatus: 7 },
       nextStep: expect.stringContaining('Fix the command'),
     });
     expect(stderr).toContain('from the command');

@@ -32,12 +32,12 @@ test('a summary names what has changed, where it is shown, and what is unfinishe
   const summary = describeCheck({
     compared: 3,
     changed: [changedOn('index.html', 'pricing/index.html')],
-    unfinished: [{ name: 'sw.js', reason: 'was not renewed after the last refresh' }],
+    unfinished: [{ name: 'a.html', reason: 'was not written to all its copies' }],
   });
   const { elements, text } = rendered(summary);
   expect(elements).toEqual(['h3', 'table', 'thead', 'tr', 'th', 'tbody', 'td', 'br']);
   expect(text).toContain('Snippet 42 {"plan":"<b>pro</b> | x"}\nhas changed\nindex.htmlpricing/index.html');
-  expect(text).toContain('sw.js\nwas not renewed after the last refresh');
+  expect(text).toContain('a.html\nwas not written to all its copies');
 });
 
 test('a summary says that nothing has changed, or that there is no record', () => {

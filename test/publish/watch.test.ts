@@ -210,7 +210,7 @@ describe('astro-snippets watch', () => {
   test('does not deploy a site that is out of date since an earlier command of --after failed, while the service is down', async () => {
     await rm(join(site.directory, 'deployed'), { force: true });
     const before = await readFile(record, 'utf8');
-    await writeFile(record, JSON.stringify({ ...JSON.parse(before), pending: [] }));
+    await writeFile(record, JSON.stringify({ ...JSON.parse(before), pending: true }));
     await markPending(record);
     Object.assign(service.faults, { failing: 1, failingStatus: 402 });
     const { output } = start('--exec', 'node deploy.mjs');

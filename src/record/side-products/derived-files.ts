@@ -39,6 +39,7 @@ export function findDerivedFiles(
   folders: readonly SiteFolder[],
   pages: readonly ChangingPage[],
 ): DerivedFile[] {
+  if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html');
   return folders.flatMap((folder) => {
     const { indexes, texts } = listFiles(folder.directory);
