@@ -1,12 +1,13 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import type { Driver } from 'unstorage';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Service } from '../../src/client/service.ts';
 import { SnippetError, type SnippetErrorCode } from '../../src/client/snippet-error.ts';
-import { createRequest, type SnippetRequest } from '../../src/client/snippet-request.ts';
-import { cacheKeys, readCacheEntry, SnippetCache, type StorageOptions } from '../../src/snippets/cache.ts';
+import { createRequest } from '../../src/client/snippet-request.ts';
+import { cacheKeys, SnippetCache } from '../../src/snippets/cache.ts';
 import {
   type CachePolicy,
   CachingSource,
@@ -29,48 +30,44 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A service that returns each content in turn, and then the last one again. */
-function service(...answers: (string | SnippetErrorCode)[]): SnippetSource & { asked: number } {
-  const codes = new Set<string>([
-    'server-error',
-    'unauthorized',
-    'payment-required',
-    'forbidden',
-    'not-found',
-    'network',
-    'timeout',
-  ]);
+const failing = (code: SnippetErrorCode) => new SnippetError(code, `It fails: ${code}`);
+
+/** A service that answers each of these in turn, and then the last one again. */
+function service(...answers: (string | SnippetError)[]) {
   const source = {
     asked: 0,
     counts: { requests: 0, retries: 0, fallbacks: 0 },
-    async get({ id }: SnippetRequest) {
+    variant: 'render' as 'render' | 'retrieve',
+    async get() {
       const answer = answers[Math.min(source.asked, answers.length - 1)] ?? '';
       source.asked += 1;
-      if (codes.has(answer)) throw new SnippetError(answer as SnippetErrorCode, `Snippet ${id}: ${answer}`);
-      return { content: answer, variant: 'render' as const, milliseconds: 5 };
+      if (answer instanceof SnippetError) throw answer;
+      return { content: answer, variant: source.variant, milliseconds: 5 };
     },
     async close() {},
   };
-  return source;
+  return source satisfies SnippetSource;
 }
 
-/** One run of a build. When it has ended, everything is written. */
-async function run<T>(
+interface RunOptions
+  extends Partial<CachePolicy>,
+    Partial<Pick<CachingSourceOptions, 'endpoints' | 'isSuperseded' | 'keyOf'>> {
+  driver?: Driver;
+  folder?: string;
+}
+
+const first = (client: CachingSource) => client.get(createRequest(1));
+
+/** One run of a build, which gets snippet 1 unless told otherwise. When it has ended, everything is written. */
+async function run<T = Awaited<ReturnType<typeof first>>>(
   source: SnippetSource,
-  policy: Partial<CachePolicy>,
-  work: (source: CachingSource) => Promise<T>,
-  {
-    storage = {},
-    ...more
-  }: { storage?: Partial<StorageOptions> } & Partial<
-    Pick<CachingSourceOptions, 'endpoints' | 'isSuperseded' | 'keyOf'>
-  > = {},
+  { driver, folder: files = folder, maxAge = 0, staleIfError = 0, offline = false, ...more }: RunOptions = {},
+  work: (source: CachingSource) => Promise<T> = first as never,
 ): Promise<T> {
+  const storage = { driver, options: undefined, folder: files };
   const client = new CachingSource(source, {
-    cache: new SnippetCache({ driver: undefined, options: undefined, folder, ...storage }, 1000, (line) =>
-      warnings.push(line),
-    ),
-    policy: { maxAge: 0, staleIfError: 0, offline: false, ...policy },
+    cache: new SnippetCache(storage, 1000, (line) => warnings.push(line)),
+    policy: { maxAge, staleIfError, offline },
     keyOf: cacheKeys(apiKey),
     endpoints: [{ baseUrl, variant: 'render' }],
     mayKeep: (_request, { content }) => !content.includes(apiKey),
@@ -84,12 +81,15 @@ async function run<T>(
   }
 }
 
+/** From now on it is so much later, in milliseconds. */
+const later = (milliseconds: number) => void vi.spyOn(Date, 'now').mockReturnValue(Date.now() + milliseconds);
+
 describe('maxAge', () => {
   test('a young answer is used without a request, an old one is not', async () => {
     const source = service('first', 'second');
-    await run(source, {}, (client) => client.get(createRequest(1)));
+    await run(source);
     const young = await run(source, { maxAge: 60_000 }, async (client) => [
-      await client.get(createRequest(1)),
+      await first(client),
       client.counts,
     ]);
     expect(young).toMatchObject([
@@ -97,150 +97,106 @@ describe('maxAge', () => {
       { cached: 1 },
     ]);
     expect(source.asked).toBe(1);
-    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
-    expect(await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)))).toMatchObject({
-      content: 'second',
-    });
+    later(61_000);
+    expect(await run(source, { maxAge: 60_000 })).toMatchObject({ content: 'second' });
     expect(source.asked).toBe(2);
   });
 
   test('an answer with a date in the future is not used', async () => {
-    const source = service('first', 'second');
-    const now = Date.now();
-    vi.spyOn(Date, 'now').mockReturnValue(now + 3_600_000);
-    await run(source, {}, (client) => client.get(createRequest(1)));
-    vi.spyOn(Date, 'now').mockReturnValue(now);
-    expect(await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)))).toMatchObject({
-      content: 'second',
-    });
+    later(3_600_000);
+    await run(service('first'));
+    vi.restoreAllMocks();
+    expect(await run(service('second'), { maxAge: 60_000 })).toMatchObject({ content: 'second' });
   });
 
-  test('a young answer is not used if the site has already shown a newer one', async () => {
-    const source = service('first', 'second');
-    await run(source, {}, (client) => client.get(createRequest(1)));
-    const got = await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)), {
-      isSuperseded: () => true,
-    });
-    expect(got).toMatchObject({ content: 'second' });
-  });
-
-  test.each<[what: string, ...more: Parameters<typeof run>[3][]]>([
+  test.each<[what: string, more: RunOptions]>([
+    ['a site that has already shown a newer one', { isSuperseded: () => true }],
     ['another API key', { keyOf: cacheKeys('sk_test_of_someone_else') }],
     ['another base URL', { endpoints: [{ baseUrl: 'https://elsewhere.test', variant: 'render' }] }],
     ['a client of the other variant only', { endpoints: [{ baseUrl, variant: 'retrieve' }] }],
-  ])('answers are not shared with %s', async (_what, more) => {
-    await run(service('ours'), {}, (client) => client.get(createRequest(1)));
-    expect(
-      await run(service('theirs'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)), more),
-    ).toMatchObject({
-      content: 'theirs',
-    });
+  ])('a young answer is not used for %s', async (_what, more) => {
+    await run(service('ours'));
+    expect(await run(service('theirs'), { maxAge: 60_000, ...more })).toMatchObject({ content: 'theirs' });
   });
 
   test('answers are shared with the same params in another order, and not with other params', async () => {
-    await run(service('pro'), {}, (client) => client.get(createRequest(1, { plan: 'pro', seats: 2 })));
-    const source = service('other');
-    const get = (params?: { plan: string; seats?: number }) =>
+    const get = (source: SnippetSource, params?: Record<string, string | number>) =>
       run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1, params)));
-    expect(await get({ seats: 2, plan: 'pro' } as never)).toMatchObject({ content: 'pro' });
-    expect(await get({ plan: 'pro' })).toMatchObject({ content: 'other' });
-    expect(await get()).toMatchObject({ content: 'other' });
+    await get(service('pro'), { plan: 'pro', seats: 2 });
+    const source = service('other');
+    expect(await get(source, { seats: 2, plan: 'pro' })).toMatchObject({ content: 'pro' });
+    expect(await get(source, { plan: 'pro' })).toMatchObject({ content: 'other' });
+    expect(await get(source)).toMatchObject({ content: 'other' });
   });
 });
 
-test.each(['render', 'retrieve'] as const)(
-  'the newer of the cached answers of both variants is used: %s',
-  async (newer) => {
-    const older = newer === 'render' ? 'retrieve' : 'render';
-    const endpoints = [
-      { baseUrl, variant: 'render' as const },
-      { baseUrl, variant: 'retrieve' as const },
-    ];
-    const answerOf = (variant: 'render' | 'retrieve', content: string) => ({
-      ...service(),
-      get: async () => ({ content, variant, milliseconds: 5 }),
-    });
-    const now = Date.now();
-    vi.spyOn(Date, 'now').mockReturnValue(now - 1_000);
-    await run(answerOf(older, 'old'), {}, (client) => client.get(createRequest(1)), { endpoints });
-    vi.spyOn(Date, 'now').mockReturnValue(now);
-    await run(answerOf(newer, 'new'), {}, (client) => client.get(createRequest(1)), { endpoints });
-    expect(
-      await run(service(), { offline: true }, (client) => client.get(createRequest(1)), { endpoints }),
-    ).toMatchObject({
-      content: 'new',
-      variant: newer,
-    });
-  },
-);
+test.each([
+  ['render', 'retrieve'],
+  ['retrieve', 'render'],
+] as const)('the newer of the cached answers of both variants is used: %s', async (newer, older) => {
+  const endpoints = [older, newer].map((variant) => ({ baseUrl, variant }));
+  await run(Object.assign(service('old'), { variant: older }), { endpoints });
+  later(1_000);
+  await run(Object.assign(service('new'), { variant: newer }), { endpoints });
+  const kept = await run(service(), { offline: true, endpoints });
+  expect(kept).toMatchObject({ content: 'new', variant: newer });
+});
 
 describe('staleIfError', () => {
-  const rows: [SnippetErrorCode, 'shows' | 'does not show'][] = [
-    ['server-error', 'shows'],
-    ['network', 'shows'],
-    ['timeout', 'shows'],
-    ['unauthorized', 'does not show'],
-    ['payment-required', 'does not show'],
-    ['forbidden', 'does not show'],
-    ['not-found', 'does not show'],
-  ];
-  test.each(rows)('after the error "%s", a build %s the last good content', async (code, outcome) => {
-    await run(service('good'), {}, (client) => client.get(createRequest(1)));
-    const got = run(service(code), { staleIfError: 60_000 }, (client) => client.get(createRequest(1)));
-    if (outcome === 'shows') expect(await got).toMatchObject({ content: 'good', error: { code } });
-    else await expect(got).rejects.toMatchObject({ code });
-  });
+  test.each(['server-error', 'network', 'timeout'] as const)(
+    'after the error "%s", a build shows the last good content, unless it is too old',
+    async (code) => {
+      const fails = service(failing(code));
+      await run(service('good'));
+      expect(await run(fails, { staleIfError: 60_000 })).toMatchObject({ content: 'good', error: { code } });
+      await expect(run(fails)).rejects.toMatchObject({ code });
+      later(61_000);
+      await expect(run(fails, { staleIfError: 60_000 })).rejects.toMatchObject({ code });
+    },
+  );
 
-  test('the last good content is not used without the option or when it is too old', async () => {
-    await run(service('good'), {}, (client) => client.get(createRequest(1)));
-    await expect(
-      run(service('server-error'), {}, (client) => client.get(createRequest(1))),
-    ).rejects.toMatchObject({
-      code: 'server-error',
-    });
-    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
-    await expect(
-      run(service('server-error'), { staleIfError: 60_000 }, (client) => client.get(createRequest(1))),
-    ).rejects.toMatchObject({
-      code: 'server-error',
-    });
-  });
+  test.each(['unauthorized', 'payment-required', 'forbidden', 'not-found'] as const)(
+    'after the error "%s", a build does not show the last good content',
+    async (code) => {
+      await run(service('good'));
+      await expect(run(service(failing(code)), { staleIfError: 60_000 })).rejects.toMatchObject({ code });
+    },
+  );
 });
 
 describe('content that the site has replaced since', () => {
-  const replaced = { isSuperseded: () => true };
-  const get = (client: CachingSource) => client.get(createRequest(1));
+  const isSuperseded = () => true;
 
-  test('does not come back in an outage, even if a later build does not know that it was replaced', async () => {
-    await run(service('old'), {}, get);
-    const stale = { staleIfError: 60_000 };
-    await expect(run(service('network'), stale, get, replaced)).rejects.toMatchObject({ code: 'network' });
-    await expect(run(service('network'), stale, get)).rejects.toMatchObject({ code: 'network' });
-  });
-
-  test('does not come back in an outage if it was young enough to be used without a request', async () => {
-    await run(service('old'), {}, get);
-    const policy = { maxAge: 60_000, staleIfError: 60_000 };
-    await expect(run(service('network'), policy, get, replaced)).rejects.toMatchObject({ code: 'network' });
-  });
+  test.each([
+    ['', { staleIfError: 60_000 }],
+    [' if it was young enough to be used without a request', { maxAge: 60_000, staleIfError: 60_000 }],
+  ])(
+    'does not come back in an outage%s, nor in a later build that does not know of it',
+    async (_, policy) => {
+      await run(service('old'));
+      const fails = service(failing('network'));
+      await expect(run(fails, { ...policy, isSuperseded })).rejects.toMatchObject({ code: 'network' });
+      await expect(run(fails, policy)).rejects.toMatchObject({ code: 'network' });
+    },
+  );
 
   test('does not come back offline', async () => {
-    await run(service('old'), {}, get);
-    await expect(run(service(), { offline: true }, get, replaced)).rejects.toMatchObject({
+    await run(service('old'));
+    await expect(run(service(), { offline: true, isSuperseded })).rejects.toMatchObject({
       code: 'not-cached',
       message:
         'Snippet 1 is in the cache only as it was before the site was refreshed, and `offline` is set.',
     });
-    await expect(run(service(), { offline: true }, get)).rejects.toMatchObject({ code: 'not-cached' });
+    await expect(run(service(), { offline: true })).rejects.toMatchObject({ code: 'not-cached' });
   });
 });
 
 test('offline returns cached answers of any age without a request, and fails for others', async () => {
-  await run(service('good'), {}, (client) => client.get(createRequest(1)));
-  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 1e12);
+  await run(service('good'));
+  later(1e12);
   const source = service('new');
   await run(source, { offline: true }, async (client) => {
-    expect(await client.get(createRequest(1))).toMatchObject({ content: 'good' });
+    expect(await first(client)).toMatchObject({ content: 'good' });
     await expect(client.get(createRequest(2))).rejects.toMatchObject({
       code: 'not-cached',
       message: 'Snippet 2 is not in the cache, and `offline` is set.',
@@ -249,56 +205,55 @@ test('offline returns cached answers of any age without a request, and fails for
   expect(source.asked).toBe(0);
 });
 
-describe('the cache', () => {
-  test('does not contain the API key, in file names or in files', async () => {
-    await run(service('good'), {}, (client) => client.get(createRequest(1)));
+describe('the files of the cache', () => {
+  /** The only file. */
+  async function fileOfOne() {
+    await run(service('good'));
     const [name = ''] = await readdir(folder);
+    return { name, file: join(folder, name), whole: await readFile(join(folder, name)) };
+  }
+
+  test('do not contain the API key, in their names or in themselves', async () => {
+    const { name, whole } = await fileOfOne();
     expect(name).toMatch(/^[0-9a-f]{64}$/);
-    expect(await readFile(join(folder, name), 'utf8')).not.toContain(apiKey);
+    expect(whole.toString()).not.toContain(apiKey);
   });
 
-  test('ignores a file that was cut off at any byte', async () => {
-    await run(service('good'), {}, (client) => client.get(createRequest(1)));
-    const [name = ''] = await readdir(folder);
-    const whole = await readFile(join(folder, name));
+  test('are ignored if they were cut off at any byte', async () => {
+    const { file, whole } = await fileOfOne();
     for (let length = 0; length < whole.length; length++) {
-      await writeFile(join(folder, name), whole.subarray(0, length));
-      const got = await run(service('fresh'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
-      expect(got.content, `${length} bytes`).toBe('fresh');
+      await writeFile(file, whole.subarray(0, length));
+      const { content } = await run(service('fresh'), { maxAge: 60_000 });
+      expect(content, `${length} bytes`).toBe('fresh');
     }
     expect(warnings).toEqual([]);
   });
 
-  test('accepts only valid entries from a storage', () => {
-    fc.assert(
-      fc.property(fc.anything(), (stored) => {
-        const entry = readCacheEntry(stored);
-        if (entry !== undefined) expect(typeof entry.content).toBe('string');
-      }),
-    );
+  test('have no content that contains the API key', async () => {
+    const source = service(`leak: ${apiKey}`);
+    await run(source, { maxAge: 60_000 });
+    expect(await readdir(folder)).toEqual([]);
+    await run(source, { maxAge: 60_000 });
+    expect(source.asked).toBe(2);
   });
 
-  test('ignores a file of random bytes', async () => {
-    await run(service('good'), {}, (client) => client.get(createRequest(1)));
-    const [name = ''] = await readdir(folder);
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
-        await writeFile(join(folder, name), bytes);
-        const got = await run(service('fresh'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
-        expect(got.content).toBe('fresh');
-      }),
-      { numRuns: 200 },
-    );
+  test('are complete when two runs write at once', async () => {
+    const contents = ['a'.repeat(100_000), 'b'.repeat(100_000)] as const;
+    const ids = [1, 2, 3, 4];
+    const getAll = (client: CachingSource) => Promise.all(ids.map((id) => client.get(createRequest(id))));
+    await Promise.all(contents.map((content) => run(service(content), {}, getAll)));
+    for (const { content } of await run(service('neither'), { offline: true }, getAll)) {
+      expect(contents).toContain(content);
+    }
+    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  test('warns once if its folder cannot be created', async () => {
+  test('are not used for a run, with one warning, if their folder cannot be created', async () => {
     const file = join(folder, 'a-file');
     await writeFile(file, '');
-    await run(
-      service('good'),
-      { maxAge: 60_000 },
-      (client) => Promise.all([1, 2, 3].map((id) => client.get(createRequest(id)))),
-      { storage: { folder: join(file, 'answers') } },
+    const three = [1, 2, 3].map((id) => createRequest(id));
+    await run(service('good'), { maxAge: 60_000, folder: join(file, 'answers') }, (client) =>
+      Promise.all(three.map((request) => client.get(request))),
     );
     expect(warnings).toEqual([
       expect.stringMatching(
@@ -307,149 +262,102 @@ describe('the cache', () => {
     ]);
   });
 
-  test('warns once if the disk is full, and still reads from it', async () => {
-    await run(service('kept'), {}, (client) => client.get(createRequest(1)));
-    const full = {
+  test('are still read if the disk is full, with one warning', async () => {
+    await run(service('kept'));
+    const driver = {
       ...(await import('unstorage/drivers/fs-lite')).default({ base: folder }),
       async setItem() {
         throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
       },
     };
-    await run(
-      service('new', 'new', 'server-error'),
-      { staleIfError: 60_000 },
-      async (client) => {
-        await client.get(createRequest(2));
-        await client.get(createRequest(3));
-        expect(await client.get(createRequest(1))).toMatchObject({ content: 'kept' });
-      },
-      { storage: { driver: full } },
-    );
+    const source = service('new', 'new', failing('server-error'));
+    await run(source, { staleIfError: 60_000, driver }, async (client) => {
+      await client.get(createRequest(2));
+      await client.get(createRequest(3));
+      expect(await first(client)).toMatchObject({ content: 'kept' });
+    });
     expect(warnings).toEqual([expect.stringContaining('ENOSPC')]);
   });
+});
 
-  test('gives up on a storage that hangs after two seconds', async () => {
-    const hanging = {
-      getItem: () => new Promise<never>(() => {}),
-      setItem: () => new Promise<never>(() => {}),
-      hasItem: () => false,
-      getKeys: () => [],
-    };
-    const start = performance.now();
-    const contents = await run(
-      service('good'),
-      { maxAge: 60_000 },
-      (client) => Promise.all(Array.from({ length: 200 }, (_, id) => client.get(createRequest(id + 1)))),
-      { storage: { driver: hanging } },
-    );
-    expect(contents).toHaveLength(200);
-    expect(performance.now() - start).toBeLessThan(30_000);
-    expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
-  });
-
-  test('is not given up because the process stands still for seconds while it reads 200 files', async () => {
-    const storage = { driver: undefined, options: undefined, folder };
-    const keys = Array.from({ length: 200 }, (_, id) =>
-      cacheKeys(apiKey)({ baseUrl, variant: 'render', id, params: undefined }),
-    );
-    const filled = new SnippetCache(storage, 1000, () => {});
-    for (const key of keys) filled.write(key, { content: key, variant: 'render', fetchedAt: 1 });
-    await filled.close();
-    const cache = new SnippetCache(storage, 1000, (line) => warnings.push(line));
-    const reading = Promise.all(keys.map((key) => cache.read(key)));
-    // As Vite does when it bundles, with a few turns of the loop in between.
-    for (let pause = 0; pause < 2; pause++) {
-      await new Promise((resolve) => setImmediate(resolve));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200);
-    }
-    expect((await reading).map((entry) => entry?.content)).toEqual(keys);
-    expect(warnings).toEqual([]);
-    await cache.close();
-  });
-
-  test('does not store a content that contains the API key', async () => {
-    const source = service(`leak: ${apiKey}`);
-    await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
-    expect(await readdir(folder)).toEqual([]);
-    await run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1)));
-    expect(source.asked).toBe(2);
-  });
-
-  test('tells a storage for how many seconds to keep an answer', async () => {
-    const told: unknown[] = [];
-    const forgetful = {
-      ...storageThat(async () => {}),
-      setItem: (_key: string, _value: string, options: unknown) => void told.push(options),
-    };
-    await run(service('good'), {}, (client) => client.get(createRequest(1)), {
-      storage: { driver: forgetful },
-    });
-    expect(told).toEqual([expect.objectContaining({ ttl: 1 })]);
-  });
-
-  const storageThat = (dispose: () => Promise<void>) => ({
+describe('a storage', () => {
+  const never = () => new Promise<never>(() => {});
+  const storage = (more: Partial<Driver>): Driver => ({
     getItem: () => null,
     setItem: () => {},
     hasItem: () => false,
     getKeys: () => [],
-    dispose,
+    ...more,
   });
 
-  test('ignores an error of a storage while it closes', async () => {
-    let disposed = 0;
-    const failing = storageThat(async () => {
-      disposed += 1;
-      throw new Error('the connection is gone');
-    });
-    const got = run(service('good'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)), {
-      storage: { driver: failing },
-    });
-    expect(await got).toMatchObject({ content: 'good' });
-    expect(disposed).toBe(1);
-  });
+  /** Lets so many milliseconds pass for what waits for a storage. */
+  async function pass(milliseconds: number) {
+    for (let left = milliseconds; left > 0; left -= 200) {
+      vi.advanceTimersByTime(200);
+      await setImmediate();
+    }
+  }
+  function holdTime() {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+  }
 
-  test('does not wait for a storage that never finishes closing', async () => {
-    let disposed = 0;
-    const hanging = storageThat(() => {
-      disposed += 1;
-      return new Promise(() => {});
-    });
-    const got = run(service('good'), { maxAge: 60_000 }, (client) => client.get(createRequest(1)), {
-      storage: { driver: hanging },
-    });
-    expect(await got).toMatchObject({ content: 'good' });
-    expect(disposed).toBe(1);
-  });
-
-  test('finishes writing before it closes the storage', async () => {
-    const events: string[] = [];
-    const slow = {
-      ...storageThat(async () => void events.push('closed')),
-      async setItem() {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        events.push('written');
-      },
-    };
-    await run(service('good'), {}, (client) => client.get(createRequest(1)), { storage: { driver: slow } });
-    expect(events).toEqual(['written', 'closed']);
-  });
-
-  test('keeps entries complete when two runs write at once', async () => {
-    const contents = ['a'.repeat(100_000), 'b'.repeat(100_000)] as const;
-    await Promise.all(
-      contents.map((content) =>
-        run(service(content), {}, (client) =>
-          Promise.all([1, 2, 3, 4].map((id) => client.get(createRequest(id)))),
-        ),
+  test('that hangs is given up after two seconds', async () => {
+    holdTime();
+    const driver = storage({ getItem: never, setItem: never });
+    let arrived = 0;
+    const running = run(service('good'), { maxAge: 60_000, driver }, (client) =>
+      Promise.all(
+        Array.from({ length: 200 }, async (_, id) => {
+          await client.get(createRequest(id + 1));
+          arrived += 1;
+        }),
       ),
     );
-    for (const id of [1, 2, 3, 4]) {
-      const { content } = await run(service('neither'), { offline: true }, (client) =>
-        client.get(createRequest(id)),
-      );
-      expect(contents).toContain(content);
-    }
-    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    await pass(1_800);
+    expect(arrived).toBe(0);
+    await pass(400);
+    await vi.waitFor(() => expect(arrived).toBe(200));
+    await pass(2_200);
+    await running;
+    expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
+  });
+
+  test('is told for how many seconds to keep an answer', async () => {
+    const told: unknown[] = [];
+    const driver = storage({ setItem: (_key, _value, options) => void told.push(options) });
+    await run(service('good'), { driver });
+    expect(told).toEqual([expect.objectContaining({ ttl: 1 })]);
+  });
+
+  test('that fails while it closes, or never finishes, is left', async () => {
+    holdTime();
+    const disposed = vi.fn<() => Promise<never>>();
+    const driver = storage({ dispose: disposed });
+    disposed.mockRejectedValueOnce(new Error('the connection is gone'));
+    expect(await run(service('good'), { maxAge: 60_000, driver })).toMatchObject({ content: 'good' });
+    disposed.mockImplementationOnce(never);
+    const running = run(service('good'), { maxAge: 60_000, driver });
+    await vi.waitFor(() => expect(disposed).toHaveBeenCalledTimes(2));
+    await pass(2_200);
+    expect(await running).toMatchObject({ content: 'good' });
+  });
+
+  test('is closed when everything is written', async () => {
+    const events: string[] = [];
+    const written = Promise.withResolvers<void>();
+    const driver = storage({
+      dispose: () => void events.push('closed'),
+      async setItem() {
+        await written.promise;
+        events.push('written');
+      },
+    });
+    const running = run(service('good'), { driver });
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
+    written.resolve();
+    await running;
+    expect(events).toEqual(['written', 'closed']);
   });
 });
 
@@ -458,15 +366,10 @@ test('closing the cache closes the client of the service with its connections', 
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ content: 'good' }));
   });
+  onTestFinished(() => server.close());
   const client = new Service({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca });
-  try {
-    expect(await run(client, {}, (source) => source.get(createRequest(1)))).toMatchObject({
-      content: 'good',
-    });
-    await expect.poll(() => server.openConnections()).toBe(0);
-    await expect(client.get(createRequest(1))).rejects.toMatchObject({ code: 'closed' });
-  } finally {
-    await client.close();
-    await server.close();
-  }
+  onTestFinished(() => client.close());
+  expect(await run(client)).toMatchObject({ content: 'good' });
+  await expect.poll(() => server.openConnections()).toBe(0);
+  await expect(client.get(createRequest(1))).rejects.toMatchObject({ code: 'closed' });
 });

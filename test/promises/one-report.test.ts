@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { SnippetError, type SnippetErrorCode } from '../../src/client/index.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import {
@@ -8,9 +8,7 @@ import {
   throwFailures,
 } from '../../src/failures/report.ts';
 import { withoutRules } from '../../src/html/rules.ts';
-import { parseOptions } from '../../src/settings/options.ts';
-import { resolveSettings } from '../../src/settings/settings.ts';
-import { fetchAll, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
+import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 
 function failing(count: number, errorOf: (id: number) => SnippetError): FailedSnippet[] {
@@ -34,9 +32,9 @@ function usesOf(count: number): SnippetUse[] {
 const refused = (id: number) =>
   new SnippetError('network', `connect ECONNREFUSED 127.0.0.1:9 (${(id % 3) + 2} attempts)`);
 
-function reportOf(failed: readonly FailedSnippet[]): string {
+function reportOf({ failed = [], embeds = [] }: Partial<Parameters<typeof throwFailures>[0]>): string {
   try {
-    throwFailures({ failed, notAsked: 0, embeds: [] });
+    throwFailures({ failed, notAsked: 0, embeds });
   } catch (error) {
     return (error as Error).message;
   }
@@ -44,7 +42,7 @@ function reportOf(failed: readonly FailedSnippet[]): string {
 }
 
 test('10,000 snippets that fail for one reason are one paragraph with ten examples', () => {
-  const report = reportOf(failing(10_000, refused));
+  const report = reportOf({ failed: failing(10_000, refused) });
   expect(report).toContain('10000 snippets could not be fetched.');
   expect(report).toContain('10000 snippets: connect ECONNREFUSED 127.0.0.1:9 (3 attempts) [network]\n');
   expect(report.match(/^ {4}Snippet \d+ on page-\d+\.html$/gm)).toHaveLength(10);
@@ -53,10 +51,8 @@ test('10,000 snippets that fail for one reason are one paragraph with ten exampl
 });
 
 test('snippets that fail for different reasons are listed by reason, and up to ten of each one by one', () => {
-  const report = reportOf([
-    ...failing(10, refused),
-    ...failing(11, () => new SnippetError('bad-answer', 'the answer is cut off')),
-  ]);
+  const cut = failing(11, () => new SnippetError('bad-answer', 'the answer is cut off'));
+  const report = reportOf({ failed: [...failing(10, refused), ...cut] });
   expect(report.match(/^Snippet \d+: connect ECONNREFUSED .* \[network\]\n {4}on page-/gm)).toHaveLength(10);
   expect(report.match(/^11 snippets: the answer is cut off \[bad-answer\]$/gm)).toHaveLength(1);
 });
@@ -68,14 +64,7 @@ test('of 10,000 invalid embeds, ten of each kind are listed, in their order', ()
     code: index % 2 === 0 ? ('invalid-id' as const) : ('embed-nested' as const),
     message: 'It is invalid.',
   }));
-  const report = (() => {
-    try {
-      throwFailures({ failed: [], notAsked: 0, embeds });
-    } catch (error) {
-      return (error as Error).message;
-    }
-    return '';
-  })();
+  const report = reportOf({ embeds });
   const lines = [...report.matchAll(/^index\.html:(\d+)$/gm)].map(([, line]) => Number(line));
   expect(lines).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   expect(report).toContain('\n4990 more embeds with the same error. [invalid-id]\n');
@@ -132,45 +121,4 @@ test.for<[string, (id: number) => SnippetErrorCode | undefined]>([
 ])('snippets that fail do not end the run if %s', async ([, codeOf]) => {
   const { asked, notAsked } = await fetchWith(100, codeOf);
   expect([asked, notAsked]).toEqual([100, 0]);
-});
-
-test('what has not arrived when the time for all snippets is over has failed, and the rest is used', async () => {
-  const uses = usesOf(100);
-  const { fetched, failed } = await fetchAll(
-    uses,
-    async ({ request: { id } }, signal) => {
-      if (id > 60)
-        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-      return { content: '', variant: 'render', milliseconds: 1, ...withoutRules('') };
-    },
-    { timeout: 50 },
-  );
-  expect(fetched.size).toBe(60);
-  expect(failed.map(({ error }) => error.code)).toEqual(Array(40).fill('timeout'));
-  expect(failed[0]?.error.reason).toBe(
-    'not fetched within 50 milliseconds, the limit for all snippets (`timeout`)',
-  );
-});
-
-test('snippets that are prepared early and those of pages share one time limit', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const environment = {
-    SNIPPETS_API_KEY: 'sk_test_3f1c9a6b52d84e07',
-    SNIPPETS_RENDER_BASE_URL: 'https://render.test',
-  };
-  const settings = resolveSettings(parseOptions({ timeout: '10s' }), environment);
-  const fetcher = new SnippetFetcher(settings, { warn() {}, remember: true });
-  vi.spyOn(fetcher, 'get').mockImplementation(
-    (_, signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
-  );
-  const ended: string[] = [];
-  void fetcher.prepare(usesOf(3)).then(() => ended.push('prepared'));
-  await vi.advanceTimersByTimeAsync(5_000);
-  expect(ended).toEqual(['prepared']);
-  fetcher.fetch(usesOf(3)).catch(({ message }) => ended.push(message));
-  await vi.advanceTimersByTimeAsync(4_900);
-  expect(ended).toHaveLength(1);
-  await vi.advanceTimersByTimeAsync(100);
-  expect(ended[1]).toContain('not fetched within 10 seconds, the limit for all snippets (`timeout`)');
 });

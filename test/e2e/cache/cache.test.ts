@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { cacheKeys, SnippetCache } from '../../../src/snippets/cache.ts';
+import { startRedis } from '../../support/redis.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { temporarySite } from '../../support/site.ts';
+
+const ids = Array.from({ length: 30 }, (_, index) => index + 1);
+const files = {
+  'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({
+  integrations: [snippets({ cache: { driver: 'redis', options: { url: process.env.REDIS_URL }, maxAge: '1h' } })],
+});`,
+  'src/pages/index.html': ids.map((id) => `<p><snippet-embed id="${id}"></snippet-embed></p>`).join('\n'),
+};
+// Redis does not run on Windows.
+const noRedis = process.platform === 'win32';
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService(Object.fromEntries(ids.map((id) => [id, `content ${id}`])));
+});
+afterAll(() => service.close());
+
+/** Builds the site on a machine of its own. */
+async function machine(url: string) {
+  const site = await temporarySite(files);
+  const build = async () => {
+    const { exitCode, output } = await site.build({ ...service.environment, REDIS_URL: url });
+    expect(exitCode, output).toBe(0);
+    expect(await site.read('index.html')).toContain('<p>content 30</p>');
+    return output;
+  };
+  return { site, build };
+}
+
+const warning = /The snippet cache failed and is not used for this run: /g;
+
+test.skipIf(noRedis)('builds on two machines with one Redis fetch each snippet once', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.kill());
+  const [first, second] = [await machine(redis.url), await machine(redis.url)];
+  await first.build();
+  expect(await second.build()).toContain(
+    '30 snippets in 30 embeds on 1 page · 0 requests, 0 retries, 0 fallbacks · 30 from the cache',
+  );
+  expect(await second.site.read('index.html')).toBe(await first.site.read('index.html'));
+  const asked = service.requests().map(({ snippetId }) => Number(snippetId));
+  expect(asked.sort((a, b) => a - b)).toEqual(ids);
+});
+
+test.skipIf(noRedis)('a build succeeds with one warning if Redis stops while it fetches', async () => {
+  const doomed = await startRedis();
+  const { build } = await machine(doomed.url);
+  const held = service.hold();
+  const building = build();
+  // The first requests are in progress, so their answers can no longer be stored.
+  await held.asked();
+  await doomed.kill();
+  held.release();
+  const output = await building;
+  expect(output.match(warning)).toHaveLength(1);
+  expect(output).not.toContain('ioredis');
+});
+
+test('a build succeeds with one warning if Redis cannot be reached, and its password is not shown', async () => {
+  const { build } = await machine('redis://:s3cret-passw0rd@127.0.0.1:9');
+  const output = await build();
+  expect(output.match(warning)).toHaveLength(1);
+  expect(output).not.toContain('s3cret');
+});
+
+test('the cache is not given up because the process stands still for seconds while it reads 200 files', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'snippets-cache-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const storage = { driver: undefined, options: undefined, folder };
+  const keys = Array.from({ length: 200 }, (_, id) =>
+    cacheKeys('sk_test')({ baseUrl: 'https://render.test', variant: 'render', id, params: undefined }),
+  );
+  const warnings: string[] = [];
+  const open = () => new SnippetCache(storage, 1000, (line) => warnings.push(line));
+  const filled = open();
+  for (const key of keys) filled.write(key, { content: key, variant: 'render', fetchedAt: 1 });
+  await filled.close();
+  const cache = open();
+  onTestFinished(() => cache.close());
+  const reading = Promise.all(keys.map((key) => cache.read(key)));
+  // As Vite does when it bundles, with a few turns of the loop in between.
+  for (let pause = 0; pause < 2; pause++) {
+    await setImmediate();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200);
+  }
+  expect((await reading).map((entry) => entry?.content)).toEqual(keys);
+  expect(warnings).toEqual([]);
+});
