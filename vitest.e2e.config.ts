@@ -17,7 +17,7 @@ const olderAstro = (version: number): TestProjectConfiguration => ({
     include: [
       'test/{build,content}/*.test.ts',
       'test/e2e/{build,dev,everywhere,astro-versions}/*.test.ts',
-      'test/e2e/types/{astro-check,collection}.test.ts',
+      'test/e2e/types/astro-check.test.ts',
       'test/{promises,e2e/promises}/content-security-policy.test.ts',
       'test/publish/refresh.test.ts',
       'test/e2e/templates.test.ts',

@@ -217,15 +217,20 @@ describe('different failures and invalid embeds are reported together:', async (
   test('no page with an embed is left', () => expectPages(site, ['plain/index.html']));
 });
 
+const pricing = 'defineSnippet({ id: 9, params: z.object({ plans: z.array(z.enum(["free", "pro"])) }) })';
 test.for([
-  ['as', 'markdown', '`as` must be "html" or "text", not "markdown"'],
-  ['optional', 'maybe', '`optional` must be true or false, not "maybe".'],
-])('another value of %s on <Snippet> is an error with its place', async ([name, value, message]) => {
+  ['id={9} as="markdown"', '`as` must be "html" or "text", not "markdown"'],
+  ['id={9} optional="maybe"', '`optional` must be true or false, not "maybe".'],
+  ['id={9} params={{ at: new Date(0) }}', 'params.at is a Date'],
+  [`of={${pricing}} params={{ plans: ['pro', 'gold'] }}`, 'params.plans.1: Invalid option: expected one of'],
+] as const)('<Snippet %s> is an error with its place', async ([props, message]) => {
   const site = await temporarySite({
-    'src/pages/index.astro': `---
+    'src/pages/offer.astro': `---
+import { z } from 'astro/zod';
+import { defineSnippet } from 'astro-snippets/client';
 import { Snippet } from 'astro-snippets/components';
 ---
-<p><Snippet id={9} ${name}="${value}" /></p>`,
+<p><Snippet ${props} /></p>`,
   });
   const { exitCode, output } = await site.build({
     SNIPPETS_API_KEY: 'sk_some_key_000000',
@@ -233,5 +238,5 @@ import { Snippet } from 'astro-snippets/components';
   });
   expect(exitCode).toBe(1);
   expect(output).toContain(message);
-  expect(output).toContain('src/pages/index.astro:4');
+  expect(output).toMatch(/<Snippet> .*\/offer\/ \(src\/pages\/offer\.astro:6\)/);
 });

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { byAstro } from '../support/installation.ts';
+import { mdxFeed } from '../support/mdx-feed.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
 
@@ -21,7 +22,6 @@ const isLost = process.env.LOSE !== undefined;
 <html><body>${body}</body></html>`;
 
 const percentTags = byAstro({ 5: ['100%', '100%25'], 6: ['100%'], 7: ['100%'] });
-const renderer = byAstro({ 5: '@astrojs/mdx', 6: '@astrojs/mdx', 7: '@astrojs/mdx/container-renderer' });
 
 describe('a snippet that is rendered', () => {
   let site: Site;
@@ -51,26 +51,13 @@ describe('a snippet that is rendered', () => {
         // Astro 6 and later do not render a path that can be decoded to another one.
         `export const getStaticPaths = () => ${JSON.stringify(percentTags)}.map((tag) => ({ params: { tag } }));`,
       ),
-      // The whole text of posts in MDX, which only Astro's Container API renders.
-      'src/content.config.ts': `
-        import { defineCollection } from 'astro:content';
-        import { glob } from 'astro/loaders';
-        export const collections = { posts: defineCollection({ loader: glob({ pattern: '*.mdx', base: 'src/posts' }) }) };`,
-      'src/posts/first.mdx': `---\ntitle: First\n---\n${component}\n\nNow <Snippet id={4}>children</Snippet> only.\n`,
+      ...mdxFeed,
       'src/pages/rss.xml.js': `
-        import { experimental_AstroContainer as AstroContainer } from 'astro/container';
-        import { loadRenderers } from 'astro:container';
-        import { getEntry, render } from 'astro:content';
-        import { getContainerRenderer } from '${renderer}';
-        import rss from '@astrojs/rss';
+        import { feed, renderPost } from '../feed.js';
         export async function GET() {
-          const container = await AstroContainer.create({ renderers: await loadRenderers([getContainerRenderer()]) });
-          const { Content } = await render(await getEntry('posts', 'first'));
-          const html = await container.renderToString(Content);
-          if (process.env.RAW) return new Response('<?xml version="1.0"?><rss><item>' + html + '</item></rss>');
-          const content = process.env.LOSE ? html.replace(/<.*?>/g, '') : html;
-          const items = [{ title: 'First', link: '/first', content }];
-          return rss({ title: 'Posts', description: 'All', site: 'https://example.com', items });
+          if (process.env.LOSE) return feed((html) => html.replace(/<.*?>/g, ''));
+          if (process.env.RAW) return new Response('<?xml version="1.0"?><rss><item>' + (await renderPost()) + '</item></rss>');
+          return feed();
         }`,
       'src/pages/waiting.astro': `---
 import { existsSync } from 'node:fs';

@@ -1,7 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
-import { createRequest } from '../../src/client/snippet-request.ts';
-import { canonicalPath, pathOfFile, type SiteUrls } from '../../src/settings/site-urls.ts';
-import { pageParams } from '../../src/snippets/page-params.ts';
+import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { configWith, temporarySite } from '../support/site.ts';
@@ -102,33 +99,4 @@ import { Snippet } from 'astro-snippets/components';
   expect(output).toContain(failed('key', 'params contains the API key. Its value is not shown on purpose.'));
   expect(output).toContain('Snippet 1 was rendered here, but is not in the output. [embed-lost]');
   expect(output).toContain('6 embeds are invalid.');
-});
-
-describe('the path of a page is the same for a request in dev and for the built file', () => {
-  const directory: SiteUrls = { base: '/', trailingSlash: 'ignore', format: 'directory' };
-  test.for<[SiteUrls, string, string[], string]>([
-    [directory, 'about/index.html', ['/about', '/about/', '/about.html'], '/about/'],
-    [directory, 'index.html', ['/', '/index.html'], '/'],
-    [directory, '404.html', ['/404'], '/404/'],
-    [directory, 'caf\u00e9/index.html', ['/caf%C3%A9'], '/caf%C3%A9/'],
-    [{ ...directory, base: '/docs/' }, 'index.html', ['/docs', '/docs/'], '/docs/'],
-    [{ ...directory, base: '/docs', trailingSlash: 'never' }, 'index.html', ['/docs'], '/docs'],
-    [{ ...directory, trailingSlash: 'never' }, 'a/b/index.html', ['/a/b'], '/a/b'],
-    [{ ...directory, format: 'file' }, 'a/b.html', ['/a/b', '/a/b.html'], '/a/b'],
-    [{ ...directory, format: 'file', trailingSlash: 'always' }, 'a/b.html', ['/a/b/'], '/a/b/'],
-  ])('%j: %s', ([urls, file, paths, expected]) => {
-    expect(pathOfFile(file, true, urls)).toBe(expected);
-    for (const path of paths) expect(canonicalPath(path, true, urls)).toBe(expected);
-  });
-});
-
-test('a function `params` that throws is called once for each language of a page', () => {
-  const params = vi.fn(() => {
-    throw new Error('no');
-  });
-  const add = pageParams(params, '/');
-  for (const lang of ['en', 'en', 'fr', 'en']) {
-    expect(() => add?.(createRequest(1), lang)).toThrow('The option `params` failed for /: no');
-  }
-  expect(params).toHaveBeenCalledTimes(2);
 });

@@ -1,25 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { hashOf } from '../../src/record/manifest.ts';
+import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site } from '../support/site.ts';
+import { configWith } from '../support/site.ts';
 
-let service: TestService;
-let site: Site;
-beforeAll(async () => {
-  service = await startTestService({ 1: 'imprint', 2: '<b>terms</b>', 3: 'only here' });
-  site = await createSite({});
-});
+// One site, which becomes another one with each test.
+const { service, site } = await builtSite(
+  { 1: 'imprint', 2: '<b>terms</b>', 3: 'only here' },
+  { 'src/pages/index.astro': '<p>nothing</p>' },
+);
 beforeEach(() => {
   service.clearFaults();
   service.put(1, 'imprint');
   service.put(2, '<b>terms</b>');
-});
-afterAll(async () => {
-  await site.remove();
-  await service.close();
 });
 
 const legal = {
@@ -48,11 +43,7 @@ async function build(environment: Record<string, string> = service.environment):
 
 const run = (...arguments_: string[]) => cli(site.directory, arguments_, service.environment);
 
-// One site, which becomes another one with each test.
-
 test('a site that never showed snippets has no record, and `astro sync` makes none', async () => {
-  await site.write({ 'src/pages/index.astro': '<p>nothing</p>' });
-  await build();
   expect(await site.list(recordFolder)).toEqual([]);
   await site.write(legal);
   expect((await site.sync(service.environment)).exitCode).toBe(0);

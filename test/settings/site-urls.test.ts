@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { publishedUrl } from '../../src/settings/site-urls.ts';
+import { canonicalPath, pathOfFile, publishedUrl, type SiteUrls } from '../../src/settings/site-urls.ts';
 
 const plain = { base: '/', trailingSlash: 'ignore' } as const;
 const always = { base: '/docs/', trailingSlash: 'always' } as const;
@@ -34,3 +34,22 @@ test.each([
 ])('where Astro did not write it, the file %s is published as %s', (name, url) => {
   expect(publishedUrl(name, true, undefined)).toBe(url);
 });
+
+const directory: SiteUrls = { base: '/', trailingSlash: 'ignore', format: 'directory' };
+test.for<[SiteUrls, string, string[], string]>([
+  [directory, 'about/index.html', ['/about', '/about/', '/about.html'], '/about/'],
+  [directory, 'index.html', ['/', '/index.html'], '/'],
+  [directory, '404.html', ['/404'], '/404/'],
+  [directory, 'caf\u00e9/index.html', ['/caf%C3%A9'], '/caf%C3%A9/'],
+  [{ ...directory, base: '/docs/' }, 'index.html', ['/docs', '/docs/'], '/docs/'],
+  [{ ...directory, base: '/docs', trailingSlash: 'never' }, 'index.html', ['/docs'], '/docs'],
+  [{ ...directory, trailingSlash: 'never' }, 'a/b/index.html', ['/a/b'], '/a/b'],
+  [{ ...directory, format: 'file' }, 'a/b.html', ['/a/b', '/a/b.html'], '/a/b'],
+  [{ ...directory, format: 'file', trailingSlash: 'always' }, 'a/b.html', ['/a/b/'], '/a/b/'],
+])(
+  'with %j, the path of the built file %s is the same for a request in dev',
+  ([urls, file, paths, expected]) => {
+    expect(pathOfFile(file, true, urls)).toBe(expected);
+    for (const path of paths) expect(canonicalPath(path, true, urls)).toBe(expected);
+  },
+);

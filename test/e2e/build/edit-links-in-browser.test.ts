@@ -3,29 +3,17 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
 import { startBrowser } from '../../support/browser.ts';
+import { builtSite } from '../../support/built-site.ts';
 import { type FolderServer, serveFolder } from '../../support/folder-server.ts';
 import { byAstro } from '../../support/installation.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { createSite, type Site, temporarySite } from '../../support/site.ts';
-
-let service: TestService;
-let site: Site;
-let browser: Browser;
-let server: FolderServer;
-let page: Page;
-/** What the page asked for after it was loaded, and what its policy blocked. */
-let requests: string[];
-let blocked: string[];
+import { configWith, temporarySite } from '../../support/site.ts';
 
 const csp = byAstro({
   5: 'experimental: { csp: true }',
   6: 'security: { csp: true }',
   7: 'security: { csp: true }',
 });
-const config = (options: string) => `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-export default defineConfig({ ${csp}, integrations: [snippets(${options})] });`;
+const config = (options: string) => configWith(options, { settings: `${csp},` });
 
 // Selectors and places where another element, or text that is not there, would be seen.
 const source = `---
@@ -58,8 +46,8 @@ import { Snippet } from 'astro-snippets/components';
   body:only-of-type { padding-left: 5px; }
 </style>`;
 
-beforeAll(async () => {
-  service = await startTestService({
+const { service, site } = await builtSite(
+  {
     1: 'words of a snippet',
     2: '<section><h2>Block</h2><p>text</p></section>',
     3: 'Home',
@@ -68,8 +56,8 @@ beforeAll(async () => {
     6: '<li>one</li><li>two</li>',
     7: '',
     8: 'linked words',
-  });
-  site = await createSite({
+  },
+  {
     'astro.config.mjs': config(`{ editLinks: true, editUrl: (id) => '/edit/' + id + '.html' }`),
     'src/pages/index.astro': source,
     'src/pages/headless.astro': `---
@@ -77,17 +65,22 @@ import { Snippet } from 'astro-snippets/components';
 ---
 <p>Text <Snippet id={1} /></p><p>last</p>`,
     'public/edit/2.html': '<!doctype html><title>Edit</title>',
-  });
+  },
+);
+
+let browser: Browser;
+let server: FolderServer;
+let page: Page;
+/** What the page asked for after it was loaded. */
+let requests: string[];
+
+beforeAll(async () => {
   browser = await startBrowser();
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode, output).toBe(0);
   server = await serveFolder(join(site.directory, 'dist'));
 });
 afterAll(async () => {
   await browser.close();
   await server.close();
-  await site.remove();
-  await service.close();
 });
 
 beforeEach(async () => {
@@ -100,7 +93,7 @@ beforeEach(async () => {
   page.on('request', (request) => requests.push(request.url()));
 });
 afterEach(async () => {
-  blocked = await page.evaluate('blocked');
+  const blocked = await page.evaluate('blocked');
   await page.close();
   expect(blocked).toEqual([]);
   expect(requests).toEqual([]);
@@ -218,34 +211,30 @@ test('a page without a head element has the links, and its last element stays th
   expect(await page.evaluate('document.body.lastElementChild.textContent')).toBe('last');
 });
 
-test('after a navigation by script, the links are those of the new page', async () => {
+test('after a navigation by script, the links are those of the new page, and what only looks like them leads to no code', async () => {
   await openPanel();
-  const navigate = (data: string) =>
+  const navigate = (place: string, data: string) =>
     page.evaluate(`{
-      document.getElementById('snippet-edit-links').textContent = '${data}';
+      ${place}.textContent = '${data}';
       document.dispatchEvent(new Event('astro:page-load'));
     }`);
-  await navigate('[]');
-  expect(await page.getByRole('complementary').count()).toBe(0);
-  await navigate('[{ "id": 2, "url": "/edit/2.html", "unmarked": [] }]');
-  await page.getByRole('button', { name: 'Snippets (1)', exact: true }).click();
+  const script = `document.querySelector('script#snippet-edit-links')`;
+  const panel = page.getByRole('complementary');
+  await navigate(script, '[]');
+  expect(await panel.count()).toBe(0);
+  await navigate(script, '[{ "id": 2, "url": "/edit/2.html", "unmarked": [] }]');
+  const button = page.getByRole('button', { name: 'Snippets (1)', exact: true });
+  await button.click();
   await linkTo(2).focus();
   expect(await outlines()).toBe(1);
-});
-
-test('what looks like the data of the links leads to no code', async () => {
-  const spoof = (place: string, url: string) =>
-    page.evaluate(`{
-      ${place}.textContent = '[{ "id": 2, "url": "${url}", "unmarked": [] }]';
-      document.dispatchEvent(new Event('astro:page-load'));
-    }`);
-  await spoof(
+  // An element that is no script, before it.
+  await navigate(
     `document.head.insertAdjacentElement('beforebegin', Object.assign(document.createElement('div'), { id: 'snippet-edit-links' }))`,
-    '/elsewhere',
+    '[{ "id": 1, "url": "/elsewhere", "unmarked": [] }]',
   );
-  const panel = page.getByRole('complementary');
-  await page.getByRole('button', { name: 'Snippets (8)', exact: true }).waitFor();
-  await spoof(`document.querySelector('script#snippet-edit-links')`, 'javascript:alert(1)');
+  await button.click();
+  expect(await linkTo(2).count()).toBe(1);
+  await navigate(script, '[{ "id": 2, "url": "javascript:alert(1)", "unmarked": [] }]');
   expect(await panel.count()).toBe(0);
 });
 

@@ -7,43 +7,12 @@ import { startBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
 import { cli } from '../../support/cli.ts';
 import { images, startImageHost } from '../../support/images.ts';
-import { byAstro } from '../../support/installation.ts';
+import { mdxFeed } from '../../support/mdx-feed.ts';
 import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
 import { configWith, createSite, type Site } from '../../support/site.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 const component = `import { Snippet } from 'astro-snippets/components';`;
-
-const renderer = byAstro({
-  5: '@astrojs/mdx',
-  6: '@astrojs/mdx',
-  7: '@astrojs/mdx/container-renderer',
-});
-
-/** A feed with the whole text of a post in MDX, which only Astro's Container API renders. */
-const feed = {
-  'src/content.config.ts': `
-    import { defineCollection } from 'astro:content';
-    import { glob } from 'astro/loaders';
-    import { snippetLoader } from 'astro-snippets/loader';
-    export const collections = {
-      posts: defineCollection({ loader: glob({ pattern: '*.mdx', base: 'src/posts' }) }),
-      legal: defineCollection({ loader: snippetLoader({ imprint: { id: 4 } }) }),
-    };`,
-  'src/posts/first.mdx': `${component}\n\nNow <Snippet id={3}>children</Snippet> only.\n`,
-  'src/feed.js': `
-    import { experimental_AstroContainer as AstroContainer } from 'astro/container';
-    import { loadRenderers } from 'astro:container';
-    import { getEntry, render } from 'astro:content';
-    import { getContainerRenderer } from '${renderer}';
-    export async function feed() {
-      const container = await AstroContainer.create({ renderers: await loadRenderers([getContainerRenderer()]) });
-      const { Content } = await render(await getEntry('posts', 'first'));
-      const content = (await container.renderToString(Content)).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-      return new Response('<rss><item><description>' + content + '</description></item></rss>',
-        { headers: { 'content-type': 'application/xml' } });
-    }`,
-};
 
 describe('where a build would fail, astro dev shows an error', () => {
   const onDemand = (more: string, body: string) => `---
@@ -70,8 +39,7 @@ import Late from '../${name}.astro';
         settings: `base: '/docs', adapter: node({ mode: 'standalone' }),`,
         integrations: 'react(), mdx(), ',
       }),
-      ...feed,
-      'src/content.config.ts': feed['src/content.config.ts'].replace(/legal: .*/, ''),
+      ...mdxFeed,
       'src/Only.jsx': `export default function Only() {\n  return <p>\n    ${embed}\n  </p>;\n}`,
       'src/pages/only.astro': `---
 import Only from '../Only.jsx';
@@ -88,7 +56,6 @@ import Only from '../Only.jsx';
 import { feed } from '../feed.js';
 export const prerender = false;
 export const GET = () => feed();`,
-      'src/pages/wrong.astro': `---\n${component}\n---\n<p><Snippet id={1} params={{ at: new Date(0) }} /></p>`,
       'src/pages/post.md': '# Post\n\nSee <Snippet id={42} /> here.\n',
       'src/Still.astro': `<p>${embed}</p>`,
       'src/pages/still.astro': `---
@@ -138,17 +105,6 @@ import Still from '../Still.astro';
       'export const prerender = true',
     ],
     [
-      'of <Snippet> with invalid params',
-      'wrong',
-      '<Snippet> of snippet 1 on /docs/wrong (src/pages/wrong.astro:4): params.at is a Date',
-    ],
-  ])('%s, in its log', async ([, path, ...said]) => {
-    await fetch(`${dev.url}/docs/${path}`);
-    for (const text of said) await expect.poll(dev.output, { timeout: 30_000 }).toContain(text);
-  });
-
-  test.for([
-    [
       'of an island that is client:only, with its file and line',
       'only',
       'src/Only.jsx:3 writes <snippet-embed> in the browser',
@@ -194,8 +150,8 @@ ${component}
     {
       1: '{{ locale }} {{ page }}{{ extra }}',
       2: '<a href="/prices?a=1#b">prices</a><img src="/a.png" srcset="/a.png 1x, /b.png 2x"> /prices',
-      3: '<b>three</b>',
-      4: 'imprint',
+      3: 'imprint',
+      4: '<b>four</b>',
       5: `<p><img alt="" src="${host.origin}/hero.png"></p>`,
     },
     {
@@ -206,7 +162,15 @@ ${component}
         settings: `base: '/docs', trailingSlash: 'always', i18n: { locales: ['en', 'de'], defaultLocale: 'en' },`,
         integrations: 'mdx(), ',
       }),
-      ...feed,
+      ...mdxFeed,
+      'src/content.config.ts': `
+        import { defineCollection } from 'astro:content';
+        import { glob } from 'astro/loaders';
+        import { snippetLoader } from 'astro-snippets/loader';
+        export const collections = {
+          posts: defineCollection({ loader: glob({ pattern: '*.mdx', base: 'src/posts' }) }),
+          legal: defineCollection({ loader: snippetLoader({ imprint: { id: 3 } }) }),
+        };`,
       'src/pages/index.astro': page,
       'src/pages/de/about.astro': page,
       'src/pages/rss.xml.js': `import { feed } from '../feed.js';\nexport const GET = () => feed();`,
@@ -258,7 +222,7 @@ const { data } = await getEntry('legal', 'imprint');
   test('and leaves the record of the last build alone, so that a check still finds what has changed', async () => {
     const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
     const built = await readFile(record, 'utf8');
-    service.put(4, 'a new imprint');
+    service.put(3, 'a new imprint');
     await dev.stop();
     dev = await startServer(site, 'dev', service.environment);
     const legal = async () => (await fetchPage(`${dev.url}/docs/legal/`)).html;

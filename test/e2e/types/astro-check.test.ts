@@ -1,11 +1,17 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { byAstro } from '../../support/installation.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 import { createSite, type Site } from '../../support/site.ts';
 
-const right = `---
+const head = `---
+import { getEntry } from 'astro:content';
 import { Snippet } from 'astro-snippets/components';
 import { banner, pricing } from '../snippets.ts';
 ---
+`;
+
+const right = `
 <Snippet of={pricing} params={{ plan: 'pro' }} />
 <Snippet of={pricing} params={{ plan: 'free', seats: 3 }} as="text">children</Snippet>
 <Snippet of={banner} />
@@ -13,6 +19,8 @@ import { banner, pricing } from '../snippets.ts';
 <Snippet id={7} />
 <Snippet id="7" params={{ any: ['thing', { a: null, b: 1 }] }} as="text" />
 <snippet-embed id={3} params='{"a":1}' as="text" optional slot="x">children</snippet-embed>
+<meta name="description" content={(await getEntry('snippets', 'banner'))?.data.text} />
+<p set:html={(await getEntry('snippets', 'banner'))?.data.content} />
 `;
 
 // In an expression, which Astro's compiler and its checker read alike: a checker sees only text in the other titles.
@@ -40,60 +48,46 @@ const wrong = [
   '<snippet-embed params="{}" />',
   '<snippet-embed id={true} />',
   '<snippet-embed id="3" as="markdown" />',
+  `<meta name="description" content={(await getEntry('snippets', 'banner'))?.data.txt} />`,
+  `<meta name="description" content={(await getEntry('snippet', 'banner'))?.data.text} />`,
 ];
 
+let service: TestService;
 let site: Site;
 beforeAll(async () => {
+  service = await startTestService({ 1: '<b>Tom</b> &amp; Jerry' });
   site = await createSite({
     'tsconfig.json': '{ "extends": "astro/tsconfigs/strictest", "include": [".astro/types.d.ts", "**/*"] }',
     'src/snippets.ts': `
       import { defineSnippet } from 'astro-snippets/client';
       import { z } from 'astro/zod';
-      export const banner = defineSnippet({ id: 41 });
+      export const banner = defineSnippet({ id: 1 });
       export const pricing = defineSnippet({
         id: 42,
         params: z.object({ plan: z.enum(['free', 'pro']), seats: z.number().default(1) }),
       });`,
-    'src/pages/index.astro': right,
+    'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { snippetLoader } from 'astro-snippets/loader';
+      export const collections = { snippets: defineCollection({ loader: snippetLoader({ banner: { id: 1 } }) }) };`,
+    'src/pages/index.astro': head + right,
     'src/pages/title.astro': title,
+    'src/pages/wrong.astro': head + wrong.join('\n'),
   });
 });
-afterAll(() => site.remove());
-
-test('astro check accepts valid props and params, and a snippet in a title', async () => {
-  const { exitCode, output } = await site.start(['check']).ended;
-  expect(output).toMatch(/- 0 errors\s+- 0 warnings\s+- 0 hints/);
-  expect(exitCode).toBe(0);
+afterAll(async () => {
+  await site.remove();
+  await service.close();
 });
 
-test('astro check rejects every invalid prop and param', async () => {
-  const head = right.slice(0, right.lastIndexOf('---') + 4);
-  await site.write({ 'src/pages/wrong.astro': head + wrong.join('\n') });
-  const { exitCode, output } = await site.start(['check']).ended;
+test('astro check rejects every invalid prop, param and entry of a collection, and nothing that is valid', async () => {
+  const { exitCode, output } = await site.start(['check'], service.environment).ended;
   expect(exitCode).toBe(1);
-  const lines = [...stripVTControlCharacters(output).matchAll(/src\/pages\/(\w+)\.astro.*?:(\d+):\d+/g)].map(
-    ([, page, line]) => `${page} ${line}`,
-  );
+  const found = stripVTControlCharacters(output).matchAll(/src\/pages\/(\w+)\.astro:(\d+):\d+ - (\w+)/g);
+  const lines = [...found].map(([, page, line, kind]) => `${page} ${line} ${kind}`);
   const first = head.split('\n').length;
-  expect(lines.sort()).toEqual(wrong.map((_, index) => `wrong ${first + index}`).sort());
-});
-
-test('a param that only fails at build time is an error with its page and path', async () => {
-  const other = await createSite({
-    'src/snippets.ts': `
-      import { defineSnippet } from 'astro-snippets/client';
-      import { z } from 'astro/zod';
-      export const pricing = defineSnippet({ id: 42, params: z.object({ plans: z.array(z.enum(['free', 'pro'])) }) });`,
-    'src/pages/offer.astro': `---
-import { Snippet } from 'astro-snippets/components';
-import { pricing } from '../snippets.ts';
----
-<Snippet of={pricing} params={{ plans: ['pro', 'gold' as 'pro'] }} />`,
-  });
-  const { exitCode, output } = await other.build();
-  expect(exitCode).toBe(1);
-  expect(output).toContain(
-    '<Snippet> of snippet 42 on /offer/ (src/pages/offer.astro:5): params.plans.1: Invalid option: expected one of',
-  );
-  await other.remove();
+  const expected = wrong.map((_, index) => `wrong ${first + index} error`);
+  // Astro 5 takes the unknown collection for an error, and its entry for another.
+  const twice = byAstro({ 5: expected.slice(-1), 6: [], 7: [] });
+  expect(lines.sort()).toEqual([...expected, ...twice].sort());
 });

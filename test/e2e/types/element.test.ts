@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSite, type Site } from '../../support/site.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createFolder } from '../../support/folder.ts';
+import { type Site, temporarySite } from '../../support/site.ts';
 
-const modules = join(import.meta.dirname, '../../../node_modules');
-const elementTypes = join(import.meta.dirname, '../../../src/element.d.ts');
+const root = join(import.meta.dirname, '../../..');
 
 const right = `
     <snippet-embed id="42" params={'{"plan":"pro"}'} as="text">children</snippet-embed>
@@ -44,25 +43,28 @@ ${markup}
 const config = (folder: string) =>
   `{ "extends": "astro/tsconfigs/strictest", "include": [".astro/types.d.ts", "src/${folder}"], "compilerOptions": { "jsx": "react-jsx" } }`;
 
-let site: Site;
-beforeAll(async () => {
-  const sources = { react: 'react', preact: 'preact', solid: 'solid-js' };
-  const files: Record<string, string> = {};
-  for (const [folder, source] of Object.entries(sources)) {
-    files[`src/jsx/${folder}-right.tsx`] = jsx(source, right + quoted);
-    files[`src/jsx/${folder}-wrong.tsx`] = jsx(source, wrong);
-    // In a list.
-    if (folder === 'solid') continue;
-    files[`src/jsx/${folder}-list.tsx`] = jsx(
-      source,
-      `{[1, 2].map((id) => <snippet-embed key={id} id={id} />)}`,
-    );
-  }
-  site = await createSite({
+/** A site whose types were written by Astro. */
+async function syncedSite(files: Record<string, string>): Promise<Site> {
+  const site = await temporarySite({ 'src/pages/index.astro': 'x', ...files });
+  expect(await site.sync()).toMatchObject({ exitCode: 0 });
+  return site;
+}
+
+test('the element is typed in React, Preact, Solid, Vue and Svelte: checkers find what is wrong, and nothing else', async () => {
+  const jsxFiles = Object.entries({ react: 'react', preact: 'preact', solid: 'solid-js' }).flatMap(
+    ([name, source]) => [
+      [`src/jsx/${name}-right.tsx`, jsx(source, right + quoted)],
+      [`src/jsx/${name}-wrong.tsx`, jsx(source, wrong)],
+    ],
+  );
+  const list = '{[1, 2].map((id) => <snippet-embed key={id} id={id} />)}';
+  const site = await syncedSite({
     'tsconfig.jsx.json': config('jsx'),
     'tsconfig.vue.json': config('vue'),
     'tsconfig.svelte.json': config('svelte'),
-    ...files,
+    ...Object.fromEntries(jsxFiles),
+    'src/jsx/react-list.tsx': jsx('react', list),
+    'src/jsx/preact-list.tsx': jsx('preact', list),
     'src/vue/right.vue': inVue(right + quoted),
     'src/vue/list.vue': inVue('<snippet-embed v-for="id in 3" :key="id" :id="id" />'),
     'src/vue/wrong.vue': inVue(wrong),
@@ -71,37 +73,24 @@ beforeAll(async () => {
       '{#each [1, 2] as id (id)}<snippet-embed {id}></snippet-embed>{/each}',
     ),
     'src/svelte/wrong.svelte': inSvelte(wrong),
-    'src/pages/index.astro': 'x',
   });
-  expect((await site.start(['sync']).ended).exitCode).toBe(0);
-});
-afterAll(() => site.remove());
-
-test('the element is typed in React, Preact and Solid files: tsc finds what is wrong, and nothing else', async () => {
-  const output = await check(site, 'typescript/bin/tsc', '--project', 'tsconfig.jsx.json', '--noEmit');
-  const lines = [4, 5, 6, 7, 8];
-  expect(placesIn(output)).toEqual(
-    ['preact', 'react', 'solid'].flatMap((name) => lines.map((line) => `src/jsx/${name}-wrong.tsx ${line}`)),
+  const [jsxOutput, vueOutput, svelteOutput] = await Promise.all([
+    check(site, 'typescript/bin/tsc', '--project', 'tsconfig.jsx.json', '--noEmit'),
+    check(site, 'vue-tsc/bin/vue-tsc.js', '--project', 'tsconfig.vue.json', '--noEmit'),
+    check(site, 'svelte-check/bin/svelte-check', '--tsconfig', 'tsconfig.svelte.json', '--output', 'machine'),
+  ]);
+  expect(placesIn(jsxOutput)).toEqual(
+    ['preact', 'react', 'solid'].flatMap((name) =>
+      [4, 5, 6, 7, 8].map((line) => `src/jsx/${name}-wrong.tsx ${line}`),
+    ),
   );
-});
-
-test('the element is typed in Vue files: vue-tsc finds what is wrong, and nothing else', async () => {
-  const output = await check(site, 'vue-tsc/bin/vue-tsc.js', '--project', 'tsconfig.vue.json', '--noEmit');
   // A component may have more attributes than it declares.
-  expect(placesIn(output)).toEqual([3, 4, 5, 6].map((line) => `src/vue/wrong.vue ${line}`));
-});
-
-test('the element is typed in Svelte files: svelte-check finds what is wrong, and nothing else', async () => {
-  const output = await check(
-    site,
-    'svelte-check/bin/svelte-check',
-    ...['--tsconfig', 'tsconfig.svelte.json', '--output', 'machine'],
-  );
-  expect(placesIn(output)).toEqual([3, 4, 5, 6, 7].map((line) => `src/svelte/wrong.svelte ${line}`));
+  expect(placesIn(vueOutput)).toEqual([3, 4, 5, 6].map((line) => `src/vue/wrong.vue ${line}`));
+  expect(placesIn(svelteOutput)).toEqual([3, 4, 5, 6, 7].map((line) => `src/svelte/wrong.svelte ${line}`));
 });
 
 test('an element that a project declares itself is no conflict, nor is a second import of the types', async () => {
-  const own = await createSite({
+  const own = await syncedSite({
     'tsconfig.json': `{
       "extends": "astro/tsconfigs/strictest",
       "compilerOptions": { "jsx": "react-jsx" },
@@ -140,16 +129,13 @@ test('an element that a project declares itself is no conflict, nor is a second 
     'src/page.tsx': `/** @jsxImportSource react */
       export const right = <snippet-embed id="1" title="x" />;
       export const wrong = <snippet-embed id={1} />;`,
-    'src/pages/index.astro': 'x',
   });
-  expect((await own.start(['sync']).ended).exitCode).toBe(0);
   const output = await check(own, 'typescript/bin/tsc', '--project', 'tsconfig.json');
   expect(placesIn(output)).toEqual(['src/page.tsx 3']);
-  await own.remove();
 });
 
 test('the types find the framework that the project has, and not another one beside this package', async () => {
-  const own = await createSite({
+  const own = await syncedSite({
     'tsconfig.json': config('pages'),
     'node_modules/solid-js/package.json': `{ "name": "solid-js", "exports": { "./jsx-runtime": { "types": "./jsx.d.ts" } } }`,
     'node_modules/solid-js/jsx.d.ts': `
@@ -159,45 +145,35 @@ test('the types find the framework that the project has, and not another one bes
       }
       export declare const jsx: unknown;`,
     'src/pages/_Page.tsx': jsx('solid-js', '<snippet-embed id="42" />\n<snippet-embed id={true} />'),
-    'src/pages/index.astro': 'x',
   });
-  expect((await own.start(['sync']).ended).exitCode).toBe(0);
   const output = await check(own, 'typescript/bin/tsc', '--project', 'tsconfig.json');
   expect(placesIn(output)).toEqual(['src/pages/_Page.tsx 4']);
-  await own.remove();
 });
 
 test.each([true, false])(
   'in a project without any framework the types are no error, with skipLibCheck %s',
   async (skipLibCheck) => {
-    const directory = await mkdtemp(join(tmpdir(), 'types-'));
-    await cp(elementTypes, join(directory, 'element.d.ts'));
-    const files = {
+    const project = await createFolder({
+      'element.d.ts': await readFile(join(root, 'src/element.d.ts'), 'utf8'),
       'tsconfig.json': JSON.stringify({
-        compilerOptions: { ...compilerOptions, skipLibCheck },
+        compilerOptions: {
+          ...{ noEmit: true, strict: true, target: 'esnext', types: [], skipLibCheck },
+          ...{ module: 'esnext', moduleResolution: 'bundler' },
+        },
         files: ['element.d.ts', 'index.ts'],
       }),
       // React as it is without its types.
       'node_modules/react/package.json': '{ "name": "react", "main": "index.js" }',
       'node_modules/react/index.js': '',
       'index.ts': `import 'react';\nimport preact from 'preact';\nexport default preact;\n`,
-    };
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(dirname(join(directory, name)), { recursive: true });
-      await writeFile(join(directory, name), text);
-    }
-    const output = await check({ directory }, 'typescript/bin/tsc', '--project', 'tsconfig.json');
+    });
+    const output = await check(project, 'typescript/bin/tsc', '--project', 'tsconfig.json');
     // The types do not make a module of what is not installed.
     expect(placesIn(output)).toEqual(['index.ts 2']);
     expect(output).toContain("Cannot find module 'preact'");
-    await rm(directory, { recursive: true });
+    await project.remove();
   },
 );
-
-const compilerOptions = {
-  ...{ noEmit: true, strict: true, target: 'esnext', types: [] },
-  ...{ module: 'esnext', moduleResolution: 'bundler' },
-};
 
 /** Runs a checker in a project, and returns what it writes. */
 function check(
@@ -208,7 +184,7 @@ function check(
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [join(modules, checker), ...arguments_],
+      [join(root, 'node_modules', checker), ...arguments_],
       { cwd: directory, env: { ...process.env, NO_COLOR: '1' } },
       (_error, stdout, stderr) => resolve(stdout + stderr),
     );
