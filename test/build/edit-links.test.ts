@@ -23,6 +23,8 @@ function linked(page: string): { page: string; data: unknown } | undefined {
   const marks = (isMarked: true | undefined) => Buffer.from(isMarked ? '[marked]' : '[plain]');
   const { file } = inline(bytes, added.embeds, ({ form }) => marks(form.isMarked), [added.script]);
   const [, data = ''] = /id="snippet-edit-links">(.*?)<\/script>/.exec(file.toString()) ?? [];
+  // It could end the script.
+  expect(data).not.toContain('<');
   return {
     page: file
       .toString()
