@@ -174,7 +174,7 @@ function isNewer(now: Manifest | undefined, before: Manifest | undefined): boole
   return now !== undefined && now.builtAt !== before?.builtAt;
 }
 
-export interface WatchedSiteOptions {
+interface WatchedSiteOptions {
   /** The time between two updates, in milliseconds. */
   every: number;
   /** Whether there is something to deploy from the start. */
@@ -196,7 +196,7 @@ export interface WatchedSiteOptions {
 }
 
 /** An event as `--json` prints it. */
-export type WatchNews = Unsigned<WatchOutput>;
+type WatchNews = Unsigned<WatchOutput>;
 type Unsigned<Event> = Event extends unknown ? Omit<Event, 'version' | 'command' | 'at'> : never;
 
 function printEvent(terminal: Terminal, event: WatchNews): void {
@@ -207,7 +207,7 @@ function printEvent(terminal: Terminal, event: WatchNews): void {
  * A site that is kept up to date. Each set of changes is deployed once. If the command fails, it is run again with the
  * next update, even without changes: the pages are written, and nothing else would deploy them.
  */
-export class WatchedSite {
+class WatchedSite {
   readonly #options: WatchedSiteOptions;
   #state: WatchState;
   #trouble: string | undefined;
@@ -339,7 +339,7 @@ export class WatchedSite {
 const jitter = 0.1;
 
 /** @param random from 0 to 1. */
-export function jittered(milliseconds: number, random: number): number {
+function jittered(milliseconds: number, random: number): number {
   return milliseconds * (1 - jitter + 2 * jitter * random);
 }
 
@@ -348,7 +348,7 @@ export function jittered(milliseconds: number, random: number): number {
  *
  * @param onWait called with how long the wait for the next time is, in milliseconds.
  */
-export async function poll(
+async function poll(
   every: number,
   task: () => Promise<void>,
   clock: Clock,

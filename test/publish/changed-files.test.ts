@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cli } from '../support/cli.ts';
+import { steppedClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
 import { createFolder } from '../support/folder.ts';
 
@@ -100,5 +101,31 @@ describe('the command of refresh --after is told', () => {
     expect((await refresh(7)).exitCode).toBe(1);
     expect((await refresh()).exitCode).toBe(0);
     expect(told()).toEqual([about, first, unknown]);
+  });
+});
+
+describe('the command of watch --exec is told', () => {
+  /** Runs the first turn of a watch. */
+  async function watch(exit: number, ...flags: string[]): Promise<void> {
+    const clock = steppedClock();
+    const watching = site.start(['watch', '--exec', tell(exit), ...flags], { clock });
+    await clock.waiting();
+    watching.kill('SIGTERM');
+    await watching.ended;
+  }
+
+  test('the files that were written, also by a watch whose command has failed', async () => {
+    publish(2);
+    await watch(7);
+    publish(1);
+    await watch(0);
+    expect(told()).toEqual([about, all]);
+  });
+
+  test('nothing after a build', async () => {
+    await copyFile(site.record, join(site.directory, 'built.json'));
+    await rm(site.record);
+    await watch(0, '--build', `node -e "fs.copyFileSync('built.json', '${site.record}')"`);
+    expect(told()).toEqual([unknown]);
   });
 });

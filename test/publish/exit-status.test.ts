@@ -24,6 +24,11 @@ describe('wrong usage exits with 2 and says what is wrong:', () => {
     ['an argument too many', ['list', 'more'], 'too many arguments'],
     ['a missing argument', ['get'], "missing required argument 'id'"],
     ['an invalid interval', ['watch', '--every', '30'], 'Expected a duration of at least 1s'],
+    [
+      'an address to listen at without a host',
+      ['watch', '--listen', '8787'],
+      'Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.',
+    ],
     ['an empty command for check', ['check', '--exec', ''], 'Expected a command.'],
     ['an empty command for watch', ['watch', '--build', ' '], 'Expected a command.'],
     ['an invalid id for get', ['get', '0'], '[invalid-id]'],
@@ -202,10 +207,12 @@ describe('astro-snippets check --exec', () => {
         ['false && true', 1],
         ['kill -KILL $$', 137],
         ['no-such-command-anywhere', 127],
+        ['# sk_secret'.repeat(300_000), 127],
       ] as const) {
         const { exitCode, output } = await check(command);
-        expect(exitCode, command).toBe(status);
+        expect(exitCode, command.slice(0, 50)).toBe(status);
         expect(output).not.toContain('sk_secret');
+        if (command.length > 1_000) expect(output).toContain('The shell could not be started: E2BIG');
       }
     },
   );

@@ -63,7 +63,7 @@ Snippet 7 has changed
       onTestFinished(() => folder.remove());
       for (let id = 10; id < 10 + count; id++) site.service.put(id, 'text');
       await cli(folder.directory, ['inline', 'dist'], site.service.environment);
-      const clock = virtualClock();
+      const clock = virtualClock({ quietFor: 20 });
       let saidAfter = Number.POSITIVE_INFINITY;
       const nobody = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
       const checking = startCli(

@@ -1,293 +1,57 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { renderReport, reportRows } from '../../src/cli/report/render-report.ts';
-import type { Manifest, ManifestContent } from '../../src/record/manifest.ts';
-import { violationsOf } from '../support/accessibility.ts';
-import { startBrowser } from '../support/browser.ts';
-import { startCommand } from '../support/command.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
-import { startTestService } from '../support/service.ts';
-import { createSite } from '../support/site.ts';
+import { expect, test } from 'vitest';
+import { copyOfEverything } from '../support/everything.ts';
 
-const content = (hash: string, bytes = 10, milliseconds = 1): ManifestContent => ({
-  hash,
-  variant: 'render',
-  fetchedAt: Date.UTC(2030, 0, 2, 3, 4),
-  bytes,
-  milliseconds,
-});
-
-const kind = (snippet: number) => ({
-  snippet,
-  length: 0,
-  form: { as: 'html' as const, layers: [] },
-});
-
-function manifestOf(more: Partial<Manifest>): Manifest {
-  return {
-    builtAt: '2030-01-02T03:04:05.000Z',
-    output: '../dist',
-    settings: { concurrency: 20 },
-    rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
-    snippets: [],
-    kinds: [],
-    files: [],
-    collections: [],
-    ...more,
+test('astro-snippets report compares with the build before, also after a refresh, and says when that was', async () => {
+  const site = await copyOfEverything();
+  const report = async () => {
+    const { exitCode, output } = await site.run('report');
+    expect({ exitCode, output }).toEqual({ exitCode: 0, output: `${site.directory}/snippets-report.html\n` });
+    return readFile(join(site.directory, 'snippets-report.html'), 'utf8');
   };
-}
-
-describe('the rows of the report', () => {
-  const snippets = [{ id: 1, params: '{"plan":"pro"}', content: content('new') }];
-  const at = '2030-01-01T00:00:00.000Z';
-  const was = (id: number, params: string | undefined, hash: string | undefined) => ({
-    at,
-    snippets: [{ id, params, hash }],
-  });
-  test.each<[string, Manifest['before'], string[]]>([
-    ['without an earlier build', undefined, ['unknown']],
-    ['with the same content', was(1, '{"plan":"pro"}', 'new'), ['same']],
-    ['with another content', was(1, '{"plan":"pro"}', 'old'), ['changed']],
-    ['without content in the earlier build', was(1, '{"plan":"pro"}', undefined), ['changed']],
-    ['with other params', was(1, undefined, 'new'), ['added', 'gone']],
-    ['with another snippet', was(2, undefined, 'new'), ['added', 'gone']],
-  ])('a snippet %s: %j', (_what, before, changes) => {
-    expect(reportRows(manifestOf({ snippets, before })).map(({ change }) => change)).toEqual(changes);
-  });
-
-  test('name a page once that shows a snippet twice', () => {
-    const kinds = [kind(0)];
-    const files = [
-      { name: 'a.html', hash: '', places: [0, 0, 0, 0] },
-      { name: 'b.html', hash: '', places: [0, 0] },
-    ];
-    expect(reportRows(manifestOf({ snippets, kinds, files }))[0]?.shown.pages).toEqual(['a.html', 'b.html']);
-  });
-});
-
-describe('the HTML page of the report', () => {
-  let browser: Browser;
-  let page: Page;
-  let folder: Folder;
-  const requests: string[] = [];
-  const problems: string[] = [];
-
-  /** Opens the page in the browser. */
-  async function show(manifest: Manifest): Promise<string> {
-    await folder.write({ 'report.html': renderReport(manifest) });
-    const url = pathToFileURL(join(folder.directory, 'report.html')).href;
-    requests.length = 0;
-    await page.goto(url);
-    return url;
-  }
-
-  const long = 'a-page-with-a-very-long-name-in-one-piece/'.repeat(4);
-  const manifest = manifestOf({
-    snippets: [
-      { id: 2, params: undefined, content: content('two', 900, 9) },
-      {
-        id: 10,
-        params: '{"name":"<img src=https://evil.test/x onerror=alert(1)>\u202e"}',
-        content: content('ten', 12_345, 70),
-      },
-      { id: 3, params: undefined, content: undefined },
-    ],
-    kinds: [kind(0), kind(1), kind(2)],
-    files: [
-      { name: `${long}index.html`, hash: '', places: [0, 0, 1, 0] },
-      { name: '<script>alert(1)</script>.html', hash: '', places: [1, 0, 2, 0] },
-    ],
-    before: { at: '2030-01-01T00:00:00.000Z', snippets: [{ id: 2, params: undefined, hash: 'was' }] },
-  });
-
-  beforeAll(async () => {
-    folder = await createFolder({});
-    browser = await startBrowser();
-    page = await browser.newPage();
-    page.on('request', (request) => requests.push(request.url()));
-    page.on('console', (message) => problems.push(message.text()));
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('dialog', (dialog) => {
-      problems.push(dialog.message());
-      void dialog.dismiss();
-    });
-  });
-  afterAll(async () => {
-    await browser.close();
-    await folder.remove();
-  });
-
-  const column = async (label: string) => {
-    const labels = await page.locator('th').allTextContents();
-    const cells = await page.locator(`td:nth-child(${labels.indexOf(label) + 1})`).allTextContents();
-    return cells.map((cell) => cell.trim());
+  const changesOf = (html: string) => {
+    const changes = Array.from(
+      html.matchAll(/class="(changed|same|gone|added)"/g),
+      ([, change = '']) => change,
+    );
+    return Object.fromEntries(
+      [...new Set(changes)].map((one) => [one, changes.filter((other) => other === one).length]),
+    );
   };
+  const before = await report();
+  expect(before).toContain('This is the first build on record, so changes are unknown.');
+  expect(before).toContain('<dd>–</dd>');
+  expect(before).not.toContain('refreshed on');
 
-  test('makes no requests and follows its own Content Security Policy', async () => {
-    const url = await show(manifest);
-    for (const summary of await page.locator('summary').all()) await summary.click();
-    expect(requests).toEqual([url]);
-    expect(problems).toEqual([]);
-    expect(await page.locator('img').count()).toBe(0);
-  });
+  // A page that shows a snippet twice is named once.
+  const { snippets } = JSON.parse((await site.run('report', '--json')).stdout);
+  const third = snippets.find(({ id, params }: { id: number; params?: string }) => id === 3 && !params);
+  expect(third.pages.map(({ file }: { file: string }) => file)).toEqual([
+    'about.html',
+    'index.html',
+    'rss.xml',
+  ]);
 
-  test('shows totals, and when and from where each snippet was fetched', async () => {
-    await show(manifest);
-    const terms = await page.locator('dt').allTextContents();
-    const values = await page.locator('dd').allTextContents();
-    expect(Object.fromEntries(terms.map((term, index) => [term, values[index]]))).toEqual({
-      Snippets: '3',
-      'Pages with snippets': '2',
-      Embeds: '4',
-      'Total size': '13.2kB',
-      Slowest: '70ms',
-      'New, changed or gone': '3',
-    });
-    expect(await page.locator('p.quiet').first().textContent()).toMatch(
-      /^Built on 2030-01-02 03:04 UTC\.\s+Changes since 2030-01-01 00:00 UTC\.$/,
-    );
-    expect(await column('Fetched')).toEqual(['2030-01-02 03:04 UTC', '2030-01-02 03:04 UTC', '–']);
-    expect(await column('Variant')).toEqual(['render', 'render', 'children shown']);
-    // A mark that changes the direction of text would also change the text after it.
-    const [, ten] = await column('Snippet');
-    expect(ten).toContain('<img src=https://evil.test/x onerror=alert(1)>');
-    expect(ten).not.toContain('\u202e');
-  });
+  // Six bytes, and five characters.
+  site.service.put(1, 'zwölf');
+  await site.run('refresh');
+  const refreshed = await report();
+  const time = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC';
+  expect(refreshed).toMatch(new RegExp(`Built on ${time}, refreshed on ${time}\\.`));
+  expect(refreshed).toMatch(new RegExp(`Changes since ${time}\\.`));
+  expect(changesOf(refreshed)).toEqual({ changed: 1, same: 10 });
+  expect(refreshed).toContain('data-sort="6">6B<');
 
-  test('sorts by each column, numerically where it has numbers, in both directions', async () => {
-    await show(manifest);
-    expect(await column('Size')).toEqual(['900B', '12.3kB', '–']);
-    await page.getByRole('button', { name: 'Size' }).click();
-    expect(await column('Size')).toEqual(['–', '900B', '12.3kB']);
-    expect(await page.locator('th[aria-sort="ascending"]').textContent()).toContain('Size');
-    await page.getByRole('button', { name: 'Size' }).click();
-    expect(await column('Size')).toEqual(['12.3kB', '900B', '–']);
-    await page.getByRole('button', { name: 'Snippet' }).click();
-    expect(await page.locator('th[aria-sort]:not([aria-sort="none"])').allTextContents()).toEqual([
-      'Snippet',
-    ]);
-    expect((await column('Snippet')).map((cell) => cell?.split(' ')[0])).toEqual(['2', '3', '10']);
-    expect(await column('Change')).toEqual(['changed', 'added', 'added']);
-  });
-
-  test('counts pages, feeds and collection entries, and links to what has a URL', async () => {
-    await show(
-      manifestOf({
-        snippets: [{ id: 10, params: '{"plan":"pro"}', content: content('ten') }],
-        urls: { site: 'https://example.com', base: '/', trailingSlash: 'ignore' },
-        kinds: [kind(0)],
-        files: ['a/index.html', 'feed.xml'].map((name) => ({ name, hash: '', places: [0, 0] })),
-        collections: [
-          { collection: 'legal', entry: '<script>alert(1)</script>', snippet: 0, content: 'ten' },
-        ],
-      }),
-    );
-    expect(await column('Shown on')).toEqual([
-      expect.stringContaining('1 page, 1 other file, and 1 collection entry'),
-    ]);
-    const links = page.locator('td a');
-    expect(await links.allTextContents()).toEqual(['a/index.html', 'feed.xml']);
-    expect(await links.first().getAttribute('href')).toBe('https://example.com/a/');
-    expect(problems).toEqual([]);
-  });
-
-  test('lists 200 pages of a snippet and counts the rest', async () => {
-    const names = Array.from({ length: 203 }, (_, page) => `p${page}/index.html`);
-    await show(
-      manifestOf({
-        snippets: [{ id: 1, params: undefined, content: content('one') }],
-        kinds: [kind(0)],
-        files: names.map((name) => ({ name, hash: '', places: [0, 0] })),
-      }),
-    );
-    await page.getByText('203 pages').click();
-    expect(await page.locator('li').allTextContents()).toEqual([
-      ...names.slice(0, 200),
-      'and 3 more: astro-snippets list',
-    ]);
-  });
-
-  test.each(
-    [
-      ['a desktop', { width: 1280, height: 800 }],
-      ['a phone', { width: 390, height: 844 }],
-    ].flatMap(([device, size]) =>
-      (['light', 'dark'] as const).map((colorScheme) => [device, colorScheme, size] as const),
-    ) as [string, 'light' | 'dark', { width: number; height: number }][],
-  )('is accessible and fits the screen on %s in %s colours', async (_what, colorScheme, size) => {
-    await show(manifest);
-    await page.setViewportSize(size);
-    await page.emulateMedia({ colorScheme });
-    await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    expect(await violationsOf(page)).toBe('');
-  });
-});
-
-test('astro-snippets report compares the last two builds', async () => {
-  const service = await startTestService({ 1: 'first', 2: 'stays', 3: 'goes' });
-  const site = await createSite({
-    'src/pages/index.html':
-      '<p><snippet-embed id="1"></snippet-embed><snippet-embed id="2"></snippet-embed></p>',
-    'src/pages/old.html': '<p><snippet-embed id="3"></snippet-embed></p>',
-  });
-  try {
-    await site.build(service.environment);
-    await rm(join(site.directory, 'src/pages/old.html'));
-    // Six bytes, and five characters.
-    service.put(1, 'zwölf');
-    await site.build(service.environment);
-    const { exitCode, output } = await startCommand(site.directory, ['report'], {}).ended;
-    expect(exitCode).toBe(0);
-    expect(output).toBe(`${join(site.directory, 'snippets-report.html')}\n`);
-    const html = await readFile(output.trim(), 'utf8');
-    const year = new Date().getUTCFullYear();
-    expect(html).toContain('data-sort="6">6B<');
-    expect(html.match(new RegExp(`class="time">${year}-`, 'g'))).toHaveLength(2);
-    expect(html.match(/class="changed"/g)).toHaveLength(1);
-    expect(html.match(/class="same"/g)).toHaveLength(1);
-    expect(html.match(/class="gone"/g)).toHaveLength(1);
-    expect(html).toContain('<dt>New, changed or gone</dt><dd>2</dd>');
-    expect(html).toContain('<li>index.html</li>');
-  } finally {
-    await site.remove();
-    await service.close();
-  }
-});
-
-test('astro-snippets report compares with the build after a refresh, and says when it was', async () => {
-  const service = await startTestService({ 1: 'first', 2: 'stays' });
-  const folder = await createFolder({
-    'dist/index.html': '<p><snippet-embed id="1"></snippet-embed><snippet-embed id="2"></snippet-embed></p>',
-  });
-  try {
-    const run = async (...arguments_: string[]) => {
-      const { exitCode, output } = await startCommand(folder.directory, arguments_, service.environment)
-        .ended;
-      expect(exitCode, output).toBe(0);
-    };
-    const reported = async () => {
-      await run('report');
-      return folder.read('snippets-report.html');
-    };
-    await run('inline', 'dist');
-    const before = await reported();
-    expect(before).toContain('This is the first build on record, so changes are unknown.');
-    expect(before).toContain('<dd>–</dd>');
-    expect(before).not.toContain('refreshed on');
-    service.put(1, 'the second');
-    await run('refresh');
-    const after = await reported();
-    expect(after).toMatch(/Built on [^<]* UTC, refreshed on \d{4}-\d\d-\d\d \d\d:\d\d UTC\./);
-    expect(after).toMatch(/Changes since \d{4}-\d\d-\d\d \d\d:\d\d UTC\./);
-    expect(after.match(/class="changed"/g)).toHaveLength(1);
-    expect(after.match(/class="same"/g)).toHaveLength(1);
-    expect(after).toContain('data-sort="10">10B<');
-  } finally {
-    await folder.remove();
-    await service.close();
-  }
+  await rm(join(site.directory, 'src/pages/about.astro'));
+  const other = '<snippet-embed id="8" params=\'{"plan":"basic"}\'></snippet-embed>';
+  await site.write({ 'src/pages/plain.astro': other });
+  site.service.put(9, 'other words');
+  site.service.put(6, 'published since');
+  await site.rebuild();
+  const built = await report();
+  // Snippets 2 and 5 were on that page alone, and 8 has other params.
+  expect(changesOf(built)).toEqual({ changed: 2, same: 7, gone: 2, added: 1 });
+  expect(built).toContain('<dt>New, changed or gone</dt><dd>5</dd>');
+  expect(built).toMatch(/<li>(<a [^>]*>)?words\.html/);
 });

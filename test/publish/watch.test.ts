@@ -1,331 +1,315 @@
+import { existsSync } from 'node:fs';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isCommandPending, markPending } from '../../src/cli/pending-command.ts';
-import { jittered, poll, WatchedSite } from '../../src/cli/watch.ts';
-import { userError } from '../../src/failures/user-error.ts';
-import { instantClock } from '../support/clock.ts';
-import { type RunningCommand, startCommand } from '../support/command.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type RunningCli, startCli } from '../support/cli.ts';
+import { type SteppedClock, steppedClock } from '../support/clock.ts';
+import { copyOfEverything, type Everything, renewPrecache } from '../support/everything.ts';
+import { createFolder, type Folder } from '../support/folder.ts';
+import { snippetsCommand } from '../support/installation.ts';
+import { webhookSecret } from '../support/signed-call.ts';
 
-test.for([
+let site: Everything;
+let clock: SteppedClock;
+
+beforeEach(async () => {
+  site = await copyOfEverything();
+});
+
+const fileOf = (name: string) => join(site.directory, name);
+const read = (name: string) => readFile(fileOf(name), 'utf8').catch(() => '');
+const deploy = `node -e "fs.appendFileSync('deployed', 'x'); process.exitCode = fs.existsSync('fails') ? 7 : 0"`;
+const deployed = () => read('deployed');
+
+/** Starts a watch, which begins its next check when it is told to. */
+async function start(
+  arguments_: readonly string[],
+  { random = 0.5, folder = site.directory } = {},
+): Promise<RunningCli> {
+  clock = steppedClock({ random });
+  const { environment } = site.service;
+  const watching = startCli(folder, ['watch', '--every', '30s', ...arguments_], environment, { clock });
+  onTestFinished(async () => {
+    watching.kill('SIGTERM');
+    await watching.ended;
+  });
+  await clock.waiting();
+  return watching;
+}
+
+/** Ends the wait for the next check, and waits until that has done what it does. */
+async function check(times = 1): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    (await clock.waiting()).end();
+    await clock.waiting();
+  }
+}
+
+const lines = ({ output }: RunningCli, text: string) => output().split(text).length - 1;
+
+test.each([
   [0, 27_000],
   [0.5, 30_000],
   [1, 33_000],
-] as const)('an interval of 30 s with a random number of %d is a wait of %d ms', ([random, expected]) => {
-  expect(jittered(30_000, random)).toBeCloseTo(expected, 5);
+])('an interval of 30 s with a random number of %d is a wait of %d ms', async (random, expected) => {
+  await start([], { random });
+  expect((await clock.waiting()).at - clock.now()).toBeCloseTo(expected, 5);
 });
 
-test('polling never overlaps, and ends when its signal is aborted', async () => {
-  const controller = new AbortController();
-  const clock = instantClock();
-  let atOnce = 0;
-  let turns = 0;
-  await poll(
-    30_000,
-    async () => {
-      atOnce += 1;
-      expect(atOnce).toBe(1);
-      await new Promise((resolve) => setTimeout(resolve, 3));
-      atOnce -= 1;
-      turns += 1;
-      if (turns === 5) controller.abort();
-    },
-    clock,
-    controller.signal,
-  );
-  expect(turns).toBe(5);
-  expect(clock.waits).toEqual([30_000, 30_000, 30_000, 30_000]);
+test.each([
+  [[], 'Checking every 30 s. Press Ctrl-C to stop.'],
+  [['--listen', '127.0.0.1:0'], 'Checking every 300 s.'],
+  [['--listen', '127.0.0.1:0', '--every', '10s'], 'Checking every 10 s.'],
+])('with %j it says %s', async (arguments_, expected) => {
+  const environment = { ...site.service.environment, SNIPPETS_WEBHOOK_SECRET: webhookSecret };
+  const watching = startCli(site.directory, ['watch', ...arguments_], environment, { clock: steppedClock() });
+  await expect.poll(watching.output, { timeout: 60_000 }).toContain(expected);
+  watching.kill('SIGTERM');
+  await watching.ended;
 });
 
-describe('a watched site', () => {
-  const b = { name: 'b.html', reason: 'was changed after the build' };
-  const nothing = { written: [], toBuild: [] };
-  const some = { written: ['a.html'], toBuild: [] };
-  const down = (attempts: number) =>
-    userError('network', `Snippet 1: refused after ${attempts} attempts`, 'Check the network.');
-
-  async function turns(
-    outcomes: (typeof nothing | Error)[],
-    deployments: boolean[] = [],
-  ): Promise<{ logged: string[]; deployed: number }> {
-    const logged: string[] = [];
-    let deployed = 0;
-    const site = new WatchedSite({
-      every: 30_000,
-      needsDeploy: false,
-      isUnfinished: false,
-      signal: new AbortController().signal,
-      clock: instantClock(),
-      async update() {
-        const outcome = outcomes.shift() ?? nothing;
-        if (outcome instanceof Error) throw outcome;
-        return { ...outcome, published: '', isUnfinished: false };
-      },
-      build: undefined,
-      async deploy() {
-        deployed += 1;
-        return deployments.shift() === false ? 7 : 0;
-      },
-      log: (line) => logged.push(line),
-    });
-    for (const _ of [...outcomes]) await site.update();
-    return { logged, deployed };
-  }
-
-  test.for([
-    ['logs nothing if nothing changed', [nothing, nothing], [], [], 0],
-    ['deploys a change once', [nothing, some, nothing, nothing], [], ['a.html is up to date'], 1],
-    ['deploys two changes separately', [some, some], [], ['a.html is up to date', 'a.html is up to date'], 2],
-    [
-      'repeats a failed deployment until it succeeds',
-      [some, nothing, nothing, nothing],
-      [false, false, true],
-      [
-        'a.html is up to date',
-        'The command of --exec exited with status 7. It is run again with the next check.',
-        'The command of --exec exited with status 7. It is run again with the next check.',
-      ],
-      3,
-    ],
-    [
-      'logs an error once, and when it is over',
-      [down(2), down(5), nothing, nothing],
-      [],
-      [
-        expect.stringContaining(
-          'Snippet 1: refused after 2 attempts\nCheck the network.\nThe site stays as it is',
-        ),
-        'The check succeeded again.',
-      ],
-      0,
-    ],
-    [
-      'logs an error of another kind',
-      [down(2), userError('payment-required', '402', 'Renew the subscription.')],
-      [],
-      [expect.stringContaining('Check the network'), expect.stringContaining('Renew')],
-      0,
-    ],
-    [
-      'logs a page that needs a build again after it did not',
-      [{ written: [], toBuild: [b] }, nothing, { written: [], toBuild: [b] }],
-      [],
-      [expect.stringContaining('b.html'), expect.stringContaining('b.html')],
-      0,
-    ],
-    [
-      'logs a page that needs a build once',
-      [
-        { written: [], toBuild: [b] },
-        { written: [], toBuild: [b] },
-        { written: [], toBuild: [b, { ...b, name: 'c.html' }] },
-      ],
-      [],
-      [expect.stringContaining('b.html'), expect.stringContaining('c.html was changed')],
-      0,
-    ],
-  ] as const)('%s', async ([, outcomes, deployments, logged, deployed]) => {
-    expect(await turns([...outcomes] as (typeof nothing | Error)[], [...deployments])).toEqual({
-      logged: [...logged],
-      deployed,
-    });
-  });
-});
-
-describe('astro-snippets watch', () => {
-  let service: TestService;
-  let site: Site;
-  let watching: RunningCommand;
-  let record: string;
-
-  beforeAll(async () => {
-    service = await startTestService({ 1: 'first' });
-    site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>' });
-    expect((await site.build(service.environment)).exitCode).toBe(0);
-    record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
-    // Records its beginning and its end, so that two at once would show.
-    await site.write({
-      'deploy.mjs': `import { appendFileSync, existsSync } from 'node:fs';\nimport { setTimeout } from 'node:timers/promises';\nappendFileSync('deployed', 'begin\\n');\nawait setTimeout(1_500);\nwhile (existsSync('held')) await setTimeout(20);\nappendFileSync('deployed', 'end\\n');\n`,
-    });
-  });
-  afterEach(async () => {
-    service.clearFaults();
-    // A watch that is killed before its command has ended leaves the command to the next one.
-    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 60_000 });
-    watching.process.kill('SIGKILL');
-  });
-  afterAll(async () => {
-    await site.remove();
-    await service.close();
-  });
-
-  function start(...arguments_: string[]): RunningCommand {
-    watching = startCommand(site.directory, ['watch', '--every', '1s', ...arguments_], service.environment);
-    return watching;
-  }
-  /** Waits for a check, and for the next one, which begins when the first has ended. */
-  async function checkedAgain(): Promise<void> {
-    for (let check = 0; check < 2; check++) {
-      const held = service.hold();
-      await held.asked();
-      held.release();
-    }
-  }
-  const deployed = () => readFile(join(site.directory, 'deployed'), 'utf8').catch(() => '');
-
-  test('keeps a site up to date through an outage, and runs the command once per change', async () => {
-    await rm(join(site.directory, 'deployed'), { force: true });
-    const { output } = start('--exec', 'node deploy.mjs');
-    await vi.waitFor(() => expect(output()).toContain('Checking every 1 s. Press Ctrl-C to stop.'), {
-      timeout: 60_000,
-    });
-
-    service.put(1, 'second');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 60_000 });
-    expect(await site.read('index.html')).toContain('<p>second</p>');
-
-    Object.assign(service.faults, { failing: 1, failingStatus: 402 });
-    await vi.waitFor(() => expect(output()).toContain('402 Payment Required [payment-required]'), {
-      timeout: 60_000,
-    });
-    await checkedAgain();
-    expect(output().match(/402 Payment Required/g)).toHaveLength(1);
-    service.clearFaults();
-    await vi.waitFor(() => expect(output()).toContain('The check succeeded again.'), { timeout: 60_000 });
-    expect(await deployed()).toBe('begin\nend\n');
-
-    // Two changes while the command runs are one change set after it.
-    service.put(1, 'third');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\nbegin\n'), { timeout: 60_000 });
-    service.put(1, 'fourth');
-    service.put(1, 'fifth');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'.repeat(3)), {
-      timeout: 60_000,
-    });
-    expect(await site.read('index.html')).toContain('<p>fifth</p>');
-  });
-
-  test('does not deploy a site that is out of date since an earlier command of --after failed, while the service is down', async () => {
-    await rm(join(site.directory, 'deployed'), { force: true });
-    const before = await readFile(record, 'utf8');
-    await writeFile(record, JSON.stringify({ ...JSON.parse(before), pending: true }));
-    await markPending(record);
-    Object.assign(service.faults, { failing: 1, failingStatus: 402 });
-    const { output } = start('--exec', 'node deploy.mjs');
-    await vi.waitFor(() => expect(output()).toContain('402 Payment Required'), { timeout: 60_000 });
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+describe('a watch', () => {
+  test('keeps a site up to date through outages, and runs the command once for each set of changes', async () => {
+    const { service } = site;
+    const watching = await start(['--exec', deploy]);
+    await check();
     expect(await deployed()).toBe('');
-    // The service is healthy again, and the command of --after has still not succeeded.
+    service.put(2, 'about them');
+    await check(2);
+    expect(await site.read('about.html')).toContain('about them');
+    expect(await deployed()).toBe('x');
+
+    // Trouble is said once, and when it is over; another kind of trouble is said, too.
+    Object.assign(service.faults, { failing: 1, failingStatus: 402 });
+    await check(2);
+    expect(lines(watching, '402 Payment Required [payment-required]')).toBe(1);
+    expect(lines(watching, 'The site stays as it is until then.')).toBe(1);
+    Object.assign(service.faults, { failing: 1, failingStatus: 403 });
+    await check(2);
+    expect(lines(watching, 'The site stays as it is until then.')).toBe(2);
+    service.put(1, 'lost');
+    service.put(1, 'the woozle');
     service.clearFaults();
-    await vi.waitFor(() => expect(output()).toContain('has not succeeded yet'), { timeout: 60_000 });
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await check(2);
+    expect(lines(watching, 'The check succeeded again.')).toBe(1);
+    expect(lines(watching, 'index.html is up to date')).toBe(1);
+    expect(await deployed()).toBe('xx');
+  });
+
+  test('runs a command again until it has succeeded', async () => {
+    const watching = await start(['--exec', deploy]);
+    await site.write({ fails: '' });
+    site.service.put(2, 'about them');
+    await check(2);
+    await rm(fileOf('fails'));
+    await check(2);
+    expect(await deployed()).toBe('xxx');
+    const failed = 'The command of --exec exited with status 7. It is run again with the next check.';
+    expect(lines(watching, failed)).toBe(2);
+  });
+
+  test('names what needs a build once, and again after it did not, and does not run the command', async () => {
+    const page = await site.read('about.html');
+    site.service.put(2, 'about them');
+    await appendFile(fileOf('dist/about.html'), '<!-- minified -->');
+    const watching = await start(['--exec', deploy]);
+    await check();
+    const said = 'about.html was changed after the build\nBuild the site to update these pages.';
+    expect(lines(watching, said)).toBe(1);
     expect(await deployed()).toBe('');
-    watching.process.kill('SIGKILL');
-    await watching.ended;
-    await writeFile(record, before);
-    start('--exec', 'node deploy.mjs');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 60_000 });
+    site.service.put(2, 'about us');
+    await check();
+    site.service.put(2, 'about them');
+    await check();
+    expect(lines(watching, said)).toBe(2);
+    await writeFile(fileOf('dist/about.html'), page);
+    await check();
+    expect(await deployed()).toBe('x');
   });
 
-  test('deploys what was written before it was ended, when it is started again', async () => {
-    await rm(join(site.directory, 'deployed'), { force: true });
-    const { output } = start('--exec', 'node deploy.mjs', '--after', 'node -e "setTimeout(() => {}, 3000)"');
-    await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 60_000 });
-    service.put(1, 'written and not deployed');
-    await vi.waitFor(async () => expect(await site.read('index.html')).toContain('not deployed'), {
-      timeout: 60_000,
-    });
-    watching.process.kill('SIGKILL');
-    await watching.ended;
-    expect(await isCommandPending(record)).toBe(true);
-    start('--exec', 'node deploy.mjs', '--after', 'node -e 0');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'), { timeout: 60_000 });
-    await vi.waitFor(async () => expect(await isCommandPending(record)).toBe(false), { timeout: 60_000 });
-    service.put(1, 'fifth');
-    await vi.waitFor(async () => expect(await deployed()).toBe('begin\nend\n'.repeat(2)), {
-      timeout: 60_000,
-    });
+  test('runs the command of --after before that of --exec, and does not deploy until it has succeeded', async () => {
+    site = await copyOfEverything('sw.js');
+    const after = `node -e "fs.appendFileSync('deployed', 'a'); process.exitCode = fs.existsSync('fails') ? 5 : 0" && node -e "${renewPrecache}"`;
+    await site.write({ fails: '' });
+    site.service.put(2, 'about them');
+    const watching = await start(['--after', after, '--exec', deploy]);
+    expect(await deployed()).toBe('a');
+    expect(watching.output()).toContain('It is run again with the next check.');
+    Object.assign(site.service.faults, { failing: 1, failingStatus: 402 });
+    await check();
+    expect(await deployed()).toBe('a');
+    watching.kill('SIGTERM');
+    expect((await watching.ended).exitCode).toBe(143);
+
+    // Nor does another one, while the service is down and when it is not.
+    const other = await start(['--exec', deploy]);
+    site.service.clearFaults();
+    await check();
+    expect(other.output()).toContain('The command of the last refresh --after has not succeeded yet');
+    expect(await deployed()).toBe('a');
+    other.kill('SIGTERM');
+    await other.ended;
+
+    await start(['--after', after, '--exec', deploy]);
+    await rm(fileOf('fails'));
+    await check(2);
+    expect(await deployed()).toBe('aaax');
+    expect(await site.run('check')).toMatchObject({ exitCode: 0 });
   });
 
-  describe('beside a check --exec', () => {
-    const check = () =>
-      startCommand(site.directory, ['check', '--exec', 'node deploy.mjs'], service.environment);
-    const waits = ({ output }: RunningCommand) =>
-      vi.waitFor(() => expect(output()).toMatch(/Waiting for the command of process \d+ on /), {
-        timeout: 60_000,
-      });
-    const begun = () => vi.waitFor(async () => expect(await deployed()).toBe('begin\n'), { timeout: 60_000 });
-    const release = () => rm(join(site.directory, 'held'), { force: true });
-
-    beforeEach(async () => {
-      await rm(join(site.directory, 'deployed'), { force: true });
-      await site.write({ held: '' });
-      return release;
-    });
-
-    test('runs its command alone: the check waits, and has nothing to run afterwards', async () => {
-      start('--exec', 'node deploy.mjs');
-      service.put(1, 'deployed by the watch');
-      await begun();
-      const checking = check();
-      await waits(checking);
-      await release();
-      expect(await checking.ended).toMatchObject({ exitCode: 0 });
-      expect(await deployed()).toBe('begin\nend\n');
-    });
-
-    test('waits while that command runs, and does not run its own when it has succeeded', async () => {
-      await markPending(record);
-      const checking = check();
-      await begun();
-      await waits(start('--exec', 'node deploy.mjs'));
-      await release();
-      expect(await checking.ended).toMatchObject({ exitCode: 0 });
-      await checkedAgain();
-      expect(await deployed()).toBe('begin\nend\n');
-    });
-  });
-
-  // Windows has no SIGTERM: a process is ended without notice.
+  // Windows has no `exec`, and no SIGTERM.
   test.skipIf(process.platform === 'win32')(
-    'ends on SIGTERM while the service does not answer, with exit status 143',
+    'deploys what was written before it was ended, when it is started again',
     async () => {
-      const { output, process: child, ended } = start();
-      await vi.waitFor(() => expect(output()).toContain('Checking every 1 s'), { timeout: 60_000 });
-      await service.hold().asked();
-      child.kill('SIGTERM');
-      expect((await ended).exitCode).toBe(143);
+      const slow = `exec node -e "fs.writeFileSync('begun', ''); setTimeout(() => {}, 60_000)"`;
+      const watching = await start(['--exec', deploy, '--after', slow]);
+      site.service.put(2, 'about them');
+      (await clock.waiting()).end();
+      await expect.poll(() => existsSync(fileOf('begun')), { timeout: 60_000 }).toBe(true);
+      watching.kill('SIGTERM');
+      expect((await watching.ended).exitCode).toBe(143);
+      expect([await site.read('about.html'), await deployed()]).toEqual([
+        expect.stringContaining('them'),
+        '',
+      ]);
+      await start(['--exec', deploy, '--after', 'exit 0']);
+      await check();
+      expect(await deployed()).toBe('x');
     },
   );
 
-  test('names a page that was changed after the build once, and does not run the command', async () => {
-    await rm(join(site.directory, 'deployed'), { force: true });
-    await appendFile(join(site.directory, 'dist/index.html'), '<!-- minified -->');
-    service.put(1, 'sixth');
-    const { output } = start('--exec', 'node deploy.mjs');
-    await vi.waitFor(
-      () =>
-        expect(output()).toContain(
-          'index.html was changed after the build\nBuild the site to update these pages.',
-        ),
-      { timeout: 60_000 },
-    );
-    await checkedAgain();
-    expect(output().match(/Build the site to update these pages/g)).toHaveLength(1);
-    expect(await deployed()).toBe('');
+  test('ends on SIGTERM while the service does not answer, with exit status 143', async () => {
+    const watching = await start([]);
+    const held = site.service.hold();
+    (await clock.waiting()).end();
+    await held.asked();
+    watching.kill('SIGTERM');
+    expect((await watching.ended).exitCode).toBe(143);
+  });
+});
+
+describe('beside a check --exec', () => {
+  const held = `node -e "fs.appendFileSync('deployed', 'x'); const wait = () => fs.existsSync('held') && setTimeout(wait, 20); wait()"`;
+  const waits = ({ output }: RunningCli) =>
+    expect.poll(output, { timeout: 60_000 }).toMatch(/Waiting for the command of process \d+ on /);
+  const begun = () => expect.poll(deployed, { timeout: 60_000 }).toBe('x');
+  const release = () => rm(fileOf('held'));
+
+  beforeEach(() => site.write({ held: '' }));
+
+  test('a watch runs its command alone: the check waits, and has nothing to run afterwards', async () => {
+    await start(['--exec', held]);
+    site.service.put(2, 'about them');
+    (await clock.waiting()).end();
+    await begun();
+    const checking = site.start(['check', '--exec', deploy]);
+    await waits(checking);
+    await release();
+    expect(await checking.ended).toMatchObject({ exitCode: 0 });
+    expect(await deployed()).toBe('x');
   });
 
-  test('rejects an interval without a unit or below one second, and a site that was not built', async () => {
-    for (const time of ['30', '10ms', 'often']) {
-      const { exitCode, output } = await start('--every', time).ended;
-      expect(exitCode).toBe(2);
-      expect(output).toContain('Expected a duration of at least 1s, such as 30s or 5m.');
+  test('a watch waits while that command runs, and does not run its own when it has succeeded', async () => {
+    site.service.put(2, 'about them');
+    expect((await site.run('check', '--exec', 'exit 5')).exitCode).toBe(5);
+    site.service.put(2, 'about us');
+    const checking = site.start(['check', '--exec', held]);
+    await begun();
+    const watching = await start(['--exec', deploy]);
+    await waits(watching);
+    await release();
+    expect(await checking.ended).toMatchObject({ exitCode: 0 });
+    await check();
+    expect(await deployed()).toBe('x');
+  });
+});
+
+describe('a watch with --build', () => {
+  const built = async () => (await folder.files())['built'] ?? '';
+  const deployedThere = async () => (await folder.files())['deployed'] ?? '';
+  let folder: Folder;
+
+  beforeEach(async () => {
+    folder = await createFolder({
+      'source/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+      // A generator, and a minifier, whose work a refresh would undo.
+      'build.mjs': `import { spawnSync } from 'node:child_process';
+import { appendFileSync, cpSync, existsSync } from 'node:fs';
+appendFileSync('built', 'x');
+if (existsSync('fails')) process.exit(9);
+cpSync('source', 'dist', { recursive: true });
+const { status } = spawnSync(process.execPath, ['${snippetsCommand}', 'inline', 'dist']);
+appendFileSync('dist/index.html', '<!-- minified -->');
+process.exitCode = status;`,
+    });
+    return () => folder.remove();
+  });
+
+  const startThere = (build = 'node build.mjs') => {
+    const commands = ['--build', build, '--exec', `node -e "fs.appendFileSync('deployed', 'x')"`];
+    return start(commands, { folder: folder.directory });
+  };
+
+  test('builds and deploys a site that was never built, and one whose pages a minifier changes', async () => {
+    const watching = await startThere();
+    expect(watching.output()).toMatch(/No build manifest found .*\[missing-manifest\]\nBuilding the site\./);
+    expect([await built(), await deployedThere()]).toEqual(['x', 'x']);
+    site.service.put(1, 'the woozle');
+    await check();
+    expect(watching.output()).toContain('index.html was changed after the build\nBuilding the site.');
+    expect(await folder.read('dist/index.html')).toContain('woozle');
+    // The record was read again: nothing is left to do.
+    await check(2);
+    expect([await built(), await deployedThere()]).toEqual(['xx', 'xx']);
+  });
+
+  test('deploys nothing after a failed build, leaves out more and more turns, and builds at once after another change', async () => {
+    const watching = await startThere();
+    await folder.write({ fails: '' });
+    site.service.put(1, 'the woozle');
+    const turns: number[] = [];
+    for (let turn = 1; turn <= 8; turn++) {
+      const before = (await built()).length;
+      await check();
+      if ((await built()).length > before) turns.push(turn);
     }
-    await writeFile(record, '{}');
-    const { exitCode, output } = await start().ended;
-    expect(exitCode).toBe(3);
-    expect(output).toContain('manifest.json is damaged. [missing-manifest]\n\nBuild the site once.');
+    expect(turns).toEqual([1, 3, 7]);
+    expect(await deployedThere()).toBe('x');
+    expect(watching.output()).toContain(
+      'The command of --build exited with status 9. It is run again in 60 seconds, or when something else changes.\n',
+    );
+    expect(lines(watching, 'index.html was changed after the build\n')).toBe(1);
+    await rm(join(folder.directory, 'fails'));
+    site.service.put(1, 'the backson');
+    await check();
+    expect([await folder.read('dist/index.html'), await deployedThere()]).toEqual([
+      expect.stringContaining('backson'),
+      'xx',
+    ]);
+  });
+
+  test('says that a command has not built the site, and deploys nothing', async () => {
+    const watching = await startThere('exit 0');
+    expect(watching.output()).toContain('The command of --build left no new record of a build at');
+    expect(await deployedThere()).toBe('');
+  });
+
+  test('neither builds nor deploys again what a check --exec does meanwhile', async () => {
+    await folder.write({
+      held: '',
+      'wait.mjs': `import { existsSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+writeFileSync('begun', '');
+while (existsSync('held')) await setTimeout(20);`,
+    });
+    const exec = `node wait.mjs && node build.mjs && node -e "fs.appendFileSync('deployed', 'x')"`;
+    const checking = startCli(folder.directory, ['check', '--exec', exec], site.service.environment);
+    await expect.poll(() => existsSync(join(folder.directory, 'begun')), { timeout: 60_000 }).toBe(true);
+    const watching = await startThere();
+    await expect.poll(watching.output).toMatch(/Building the site\.\s+Waiting for the command of process/);
+    await rm(join(folder.directory, 'held'));
+    expect(await checking.ended).toMatchObject({ exitCode: 0 });
+    await check(2);
+    expect([await built(), await deployedThere()]).toEqual(['x', 'x']);
   });
 });

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { Clock } from '../../src/client/clock.ts';
 
 export interface TestClock extends Clock {
@@ -113,18 +114,26 @@ export interface SteppedClock extends Clock {
   waiting(): Promise<Wait>;
 }
 
-/** A clock on which nothing but a test ends a wait. */
-export function steppedClock(): SteppedClock {
+/** A clock on which nothing but a test ends a wait, at the time that was waited for. */
+export function steppedClock({ random = 0.5 } = {}): SteppedClock {
+  let now = start;
   const waits = new Set<Wait>();
+  const began = new EventEmitter();
   return {
-    now: () => start,
-    random: () => 0.5,
-    wait: (milliseconds, signal) => beginWait(waits, start + milliseconds, signal),
+    now: () => now,
+    random: () => random,
+    async wait(milliseconds, signal) {
+      const at = now + milliseconds;
+      const ended = beginWait(waits, at, signal);
+      began.emit('wait');
+      await ended;
+      now = Math.max(now, at);
+    },
     async waiting() {
       for (;;) {
         const [first] = waits;
         if (first !== undefined) return first;
-        await new Promise((resolve) => setImmediate(resolve));
+        await once(began, 'wait');
       }
     },
   };

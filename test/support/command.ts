@@ -13,16 +13,22 @@ export interface RunningCommand {
   ended: Promise<{ exitCode: number | null; output: string }>;
 }
 
-/** Runs `astro-snippets` in a folder, as a user would: in a process of its own, with only this environment. */
+/**
+ * Runs `astro-snippets` in a folder, as a user would: in a process of its own, with only this environment.
+ *
+ * @param options.isGroup whether it has a group of processes of its own, as a terminal gives to each command.
+ */
 export function startCommand(
   folder: string,
   arguments_: readonly string[],
   environment: Record<string, string>,
+  { isGroup = false } = {},
 ): RunningCommand {
   const child = spawn(process.execPath, [snippetsCommand, ...arguments_], {
     cwd: folder,
     env: { ...cleanEnvironment(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: isGroup,
   });
   let output = '';
   const texts = { stdout: '', stderr: '' };

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { type RunningCommand, startCommand } from '../../support/command.ts';
+import { copyOfEverything, type Everything } from '../../support/everything.ts';
+import { astroCommand } from '../../support/installation.ts';
+
+// A process of its own, with a real clock and Astro's own builds. The loop itself is tested in test/publish.
+
+let site: Everything;
+beforeEach(async () => {
+  site = await copyOfEverything();
+});
+
+const deploy = `node -e "fs.appendFileSync('deployed', 'x')"`;
+const deployed = () => readFile(join(site.directory, 'deployed'), 'utf8').catch(() => '');
+
+function start(...arguments_: string[]): RunningCommand {
+  const command = ['watch', '--every', '1s', '--exec', deploy, ...arguments_];
+  const watching = startCommand(site.directory, command, site.service.environment);
+  onTestFinished(async () => {
+    watching.process.kill('SIGKILL');
+    await watching.ended;
+  });
+  return watching;
+}
+
+const poll = { timeout: 120_000, interval: 200 };
+
+test('a watch refreshes a site every second, builds it where that is not enough, and deploys it', async () => {
+  const watching = start('--build', `node ${astroCommand} build`);
+  await expect.poll(watching.output, poll).toContain('Checking every 1 s.');
+  site.service.put(2, 'about them');
+  await expect.poll(deployed, poll).toBe('x');
+  expect(await site.read('about.html')).toContain('about them');
+  // A collection shows this one.
+  site.service.put(7, 'another imprint');
+  await expect.poll(deployed, poll).toBe('xx');
+  expect(watching.output()).toContain('Building the site.');
+  expect(await site.read('legal.html')).toContain('another imprint');
+});
+
+test('what was written before a watch was killed is deployed when it is started again', async () => {
+  const watching = start('--after', 'echo begun; sleep 3');
+  site.service.put(2, 'about them');
+  await expect.poll(watching.output, poll).toContain('begun');
+  watching.process.kill('SIGKILL');
+  await watching.ended;
+  expect([await site.read('about.html'), await deployed()]).toEqual([
+    expect.stringContaining('about them'),
+    '',
+  ]);
+  start('--after', 'exit 0');
+  await expect.poll(deployed, poll).toBe('x');
+});
+
+test('the command of a check that was killed runs with the next one', async () => {
+  site.service.put(2, 'about them');
+  const slow = ['check', '--exec', 'echo begun; sleep 3'];
+  const checking = startCommand(site.directory, slow, site.service.environment);
+  await expect.poll(checking.output, poll).toContain('begun');
+  checking.process.kill('SIGKILL');
+  await checking.ended;
+  site.service.put(2, 'about us');
+  expect(await site.run('check', '--exec', deploy)).toMatchObject({ exitCode: 0 });
+  expect(await deployed()).toBe('x');
+});
