@@ -13,10 +13,10 @@ import { asViewFailure, childrenShown } from '../../src/dev/view-failure.ts';
 import { SiteError } from '../../src/failures/errors.ts';
 import { reportError, userError } from '../../src/failures/user-error.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';
-import { authorityFile, serviceCertificate } from '../support/authority.ts';
+import { authorityFile } from '../support/authority.ts';
 import { cli } from '../support/cli.ts';
 import { createSite, type Site, temporarySite } from '../support/site.ts';
-import { httpServer, type TlsServer } from '../support/tls-server.ts';
+import { httpServer, type TlsServer, trustedCertificate } from '../support/tls-server.ts';
 
 const key = 'sk_live_8d1f&27c3"a9/e6+4b50';
 protectKey(key);
@@ -250,8 +250,6 @@ describe('against a service whose every text is hostile', () => {
   let site: Site;
 
   beforeAll(async () => {
-    const { key: privateKey, cert, authority: ca } = serviceCertificate();
-    const using = { key: privateKey, cert, ca };
     server = await httpServer(
       (request, response) => {
         const id = Number(/snippets\/(\d+)/.exec(request.url ?? '')?.[1]);
@@ -261,7 +259,7 @@ describe('against a service whose every text is hostile', () => {
         response.writeHead(answers ? 200 : 404, { 'content-type': 'application/json' });
         response.end(JSON.stringify(answers ? { id, name: hostile, content } : problem));
       },
-      { using },
+      { using: trustedCertificate() },
     );
     environment = {
       SNIPPETS_API_KEY: key,
