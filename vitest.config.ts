@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-// These replace what the process uses for requests, and a client that was loaded before would go past them.
-export const withMsw: string[] = [
+// Those with msw replace what the process uses for requests, and a client that was loaded before would go past them.
+// Shiki, in code-spans, breaks where undici was loaded before.
+export const isolated: string[] = [
   'test/client/{inputs,outcomes,params,unsupported-node,waiting}.test.ts',
+  'test/embed/code-spans.test.ts',
   'test/promises/inputs.test.ts',
   'test/testing/*.test.ts',
 ];
@@ -23,12 +25,12 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/.sites/**', 'test/astro-versions/**', 'test/e2e/**', ...withMsw],
+          exclude: ['test/.sites/**', 'test/astro-versions/**', 'test/e2e/**', ...isolated],
           // A worker keeps what it has loaded, and its process of Astro, for all its files.
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'msw', include: withMsw } },
+      { extends: true, test: { name: 'isolated', include: isolated } },
     ],
   },
 });

@@ -1,11 +1,11 @@
 import { matchesGlob } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { withMsw } from '../../vitest.config.ts';
+import { isolated } from '../../vitest.config.ts';
 
 // For `npm run test:mutation`, which says which tests are near the mutants.
 const files: string[] = JSON.parse(process.env['MUTATION_TESTS'] ?? '[]');
-const isIsolated = (file: string) => withMsw.some((pattern) => matchesGlob(file, pattern));
+const isIsolated = (file: string) => isolated.some((pattern) => matchesGlob(file, pattern));
 
 /** By name: test/promises, which takes longer, after the tests of the unit. */
 class ByName extends BaseSequencer {
