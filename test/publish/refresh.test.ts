@@ -2,7 +2,7 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { cli, startCli } from '../support/cli.ts';
+import { cli, type RunningCli, startCli } from '../support/cli.ts';
 import { virtualClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
 import { createFolder } from '../support/folder.ts';
@@ -66,16 +66,23 @@ Snippet 7 has changed
       const clock = virtualClock({ quietFor: 20 });
       let saidAfter = Number.POSITIVE_INFINITY;
       const nobody = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
-      const checking = startCli(
+      const look = () => {
+        if (checking?.stderr().includes('ECONNREFUSED')) saidAfter = Math.min(saidAfter, clock.advanced());
+      };
+      let checking: RunningCli | undefined;
+      checking = startCli(
         folder.directory,
         ['check'],
         { ...site.service.environment, ...nobody },
         {
           clock: {
             ...clock,
+            now() {
+              look();
+              return clock.now();
+            },
             wait(milliseconds, signal) {
-              if (checking.stderr().includes('ECONNREFUSED'))
-                saidAfter = Math.min(saidAfter, clock.advanced());
+              look();
               return clock.wait(milliseconds, signal);
             },
           },

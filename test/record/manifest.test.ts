@@ -57,18 +57,18 @@ test.each<[string, Partial<Record<keyof Manifest, unknown>>]>([
   ['no collections', { collections: undefined }],
 ])('a manifest with %s is damaged', async (_what, more) => {
   const files = small.files.map(({ name, hash, places }) => [name, hash, places]);
-  await writeFile(file, JSON.stringify({ version: 8, ...small, files }));
+  await writeFile(file, JSON.stringify({ version: 9, ...small, files }));
   expect((await readManifest(file)).flaw).toBeUndefined();
-  await writeFile(file, JSON.stringify({ version: 8, ...small, files, ...more }));
+  await writeFile(file, JSON.stringify({ version: 9, ...small, files, ...more }));
   expect(await readManifest(file)).toEqual({ flaw: 'damaged' });
 });
 
 test.each<[string, string, string]>([
-  ['that is cut off', JSON.stringify({ version: 8, ...small }).slice(0, 99), 'damaged'],
+  ['that is cut off', JSON.stringify({ version: 9, ...small }).slice(0, 99), 'damaged'],
   ['that is empty', '', 'damaged'],
   ['of another shape', '{}', 'damaged'],
   ['of version 4', JSON.stringify({ ...small, version: 4 }), 'other-version'],
-  ['of a later version', '{"version":9}', 'other-version'],
+  ['of a later version', '{"version":10}', 'other-version'],
 ])('a manifest %s cannot be used, and is %s', async (_what, text, flaw) => {
   await writeFile(file, text);
   expect(await readManifest(file)).toEqual({ flaw });
