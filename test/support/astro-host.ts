@@ -14,7 +14,10 @@ interface Run {
   exit(status: number): void;
 }
 
-const { cli } = await import(pathToFileURL(join(process.argv[2] as string, 'dist/cli/index.js')).href);
+const astro = (path: string) => import(pathToFileURL(join(process.argv[2] as string, path)).href);
+const { cli } = await astro('dist/cli/index.js');
+// esbuild keeps the folder it is loaded in, and its process starts there later. A site's folder would be gone by then.
+await astro('dist/core/build/index.js');
 // Astro writes an error 400 ms after it has ended a process that does not end. That belongs to the run that is over.
 const runs = new AsyncLocalStorage<Run>();
 let latest: Run | undefined;
