@@ -61,6 +61,8 @@ function startHost(): Host {
       ASTRO_TELEMETRY_DISABLED: '1',
       NO_COLOR: '1',
     },
+    // Without the conditions for packages that this process has from vitest.
+    execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   return { process: child, ready: once(child, 'message'), builds: 0 };
