@@ -60,46 +60,21 @@ function headOf({ headers }: SignedCall, more: Record<string, string>): string {
 }
 
 const another = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
-const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
+const unsigned: SignedCall = { headers: {}, body: '{}' };
+const withoutId = signedCall();
+delete withoutId.headers['webhook-id'];
 
-/** A signed call, with some of its headers changed. One that is `undefined` is left out. */
-function changed(headers: Record<string, string | undefined>, call = signedCall()): SignedCall {
-  const present = Object.entries({ ...call.headers, ...headers }).filter(([, value]) => value !== undefined);
-  return { ...call, headers: Object.fromEntries(present) as Record<string, string> };
-}
-const withSignature = (change: (signature: string) => string) => {
-  const call = signedCall();
-  return changed({ 'webhook-signature': change(call.headers['webhook-signature'] ?? '') }, call);
-};
-
+// What a signature has to be is up to the reference implementation of Standard Webhooks.
 test.each<[name: string, status: number, call: SignedCall, path?: string]>([
   ['is signed', 202, signedCall()],
-  ['is from less than 5 minutes ago', 202, signedCall({ at: ago(290) })],
-  ['is from more than 5 minutes ago', 401, signedCall({ at: ago(310) })],
-  ['is less than 5 minutes ahead', 202, signedCall({ at: ago(-290) })],
-  ['is more than 5 minutes ahead', 401, signedCall({ at: ago(-310) })],
-  ['has a second signature', 202, withSignature((right) => `v1,AAAA v1a,AAAA ${right}`)],
-  ['has a signature of another version', 401, withSignature((right) => right.replace('v1', 'v2'))],
-  ['has a signature without its version', 401, withSignature((right) => right.slice(3))],
-  ['has a signature that was cut', 401, withSignature((right) => right.slice(0, -2))],
-  ['has a version without a signature', 401, withSignature(() => 'v1')],
+  ['is from more than 5 minutes ago', 401, signedCall({ at: new Date(Date.now() - 310_000) })],
   ['was signed with another secret', 401, signedCall({ secret: another })],
   ['has another body than was signed', 401, { ...signedCall(), body: '{}' }],
-  ['has another id than was signed', 401, changed({ 'webhook-id': 'msg_2' })],
-  [
-    'has another time than was signed',
-    401,
-    changed({ 'webhook-timestamp': `${Math.floor(Date.now() / 1000) - 9}` }),
-  ],
-  ['has no time', 401, changed({ 'webhook-timestamp': undefined })],
-  ['has a time that is a date', 401, changed({ 'webhook-timestamp': new Date().toISOString() })],
-  ['has no id', 401, changed({ 'webhook-id': undefined })],
-  ['has no signature', 401, changed({ 'webhook-signature': undefined })],
-  ['has no headers of a webhook', 401, { headers: {}, body: '{}' }],
+  ['has no id', 401, withoutId],
+  ['has no headers of a webhook', 401, unsigned],
   ['has a body of more than 64 KiB', 413, { ...signedCall(), body: 'x'.repeat(65_537) }],
   ['has a body of 64 KiB that was not signed', 401, { ...signedCall(), body: 'x'.repeat(65_536) }],
   ['is to another path', 404, signedCall(), '%3Cscript%3E'],
-  ['has a query', 404, signedCall(), '?a'],
 ])('a call that %s is answered with %i and no text', async (_name, status, call, path = '') => {
   const { url, calls, logged } = await startListener();
   const response = await post(url + path, call);
@@ -168,15 +143,6 @@ describe('a body', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('that turns out to be too long is answered with 413', async () => {
-    const { port } = await startListener();
-    const { socket, received, closed } = open(port);
-    socket.write(headOf(signedCall(), { 'transfer-encoding': 'chunked' }));
-    socket.write(`${(70_000).toString(16)}\r\n${'x'.repeat(70_000)}\r\n`);
-    await closed;
-    expect(received()).toMatch(/^HTTP\/1\.1 413 /);
-  });
-
   test('that does not end is not read to its end', async () => {
     const { port, calls } = await startListener();
     const { socket, closed } = open(port);
@@ -212,33 +178,24 @@ describe('a body', () => {
   });
 });
 
-// In much less time than Node takes by default.
-describe('a slow client is ended', { timeout: 45_000 }, () => {
-  const patience = 500;
-
-  test.each([
-    ['that sends nothing', () => ''],
-    ['that does not finish its headers', () => 'POST / HTTP/1.1\r\nhost: localhost\r\nwebhook-'],
-    ['that does not finish its body', (call: SignedCall) => `${headOf(call, { 'content-length': '100' })}{`],
-  ])('%s', async (_name, text) => {
-    const { port, calls } = await startListener({ patience });
-    const { socket, closed, received } = open(port);
-    socket.write(text(signedCall()));
-    await closed;
-    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
-    expect(calls).not.toHaveBeenCalled();
-  });
-
-  test('that sends its body byte by byte', async () => {
-    const { port, calls, logged } = await startListener({ patience });
-    const { socket, closed } = open(port);
-    socket.write(headOf(signedCall(), { 'content-length': '60000' }));
-    const trickle = setInterval(() => socket.write('x'), 20);
-    await closed;
-    clearInterval(trickle);
-    expect(calls).not.toHaveBeenCalled();
-    expect(logged.at(-1)).toBe('A call was cut off, or not complete in time');
-  });
+test('clients that are too slow are ended, whatever they have sent', async () => {
+  // Much less time than Node takes by default.
+  const { port, calls, logged } = await startListener({ patience: 500 });
+  const texts = [
+    '',
+    'POST / HTTP/1.1\r\nhost: localhost\r\nwebhook-',
+    `${headOf(signedCall(), { 'content-length': '100' })}{`,
+  ];
+  const silent = texts.map((text) => ({ text, ...open(port) }));
+  for (const { socket, text } of silent) socket.write(text);
+  const steady = open(port);
+  steady.socket.write(headOf(signedCall(), { 'content-length': '60000' }));
+  const trickle = setInterval(() => steady.socket.write('x'), 20);
+  await Promise.all([steady, ...silent].map(({ closed }) => closed));
+  clearInterval(trickle);
+  for (const { received, text } of silent) expect(received(), text).toMatch(/^HTTP\/1\.1 408 /);
+  expect(calls).not.toHaveBeenCalled();
+  expect(logged.at(-1)).toBe('A call was cut off, or not complete in time');
 });
 
 test('fifty idle connections keep others out only until they are ended', async () => {
@@ -254,14 +211,13 @@ test('fifty idle connections keep others out only until they are ended', async (
 });
 
 describe('a flood of calls', () => {
-  const many = 300;
+  const many = 100;
   const limit = pLimit(20);
   const again = signedCall();
 
   test.each<[name: string, status: number, call: () => SignedCall]>([
     ['that are the same, and signed', 202, () => again],
-    ['without a signature', 401, () => ({ headers: {}, body: '{}' })],
-    ['that are signed with another secret', 401, () => signedCall({ secret: another })],
+    ['that are not signed', 401, () => unsigned],
   ])('%s is answered with %i, and logged in two lines', async (_name, status, call) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { url, calls, logged } = await startListener();
@@ -301,29 +257,19 @@ test('closing ends connections with calls that have not arrived yet', async () =
   expect(logged).toHaveLength(1);
 });
 
-describe('listening', () => {
-  test('at a port that is in use is an error that names it', async () => {
-    const { port } = await startListener();
-    await expect(startListener({ address: { host: '127.0.0.1', port } })).rejects.toMatchObject({
-      name: 'astro-snippets/cannot-listen',
-      message: `Could not listen at 127.0.0.1:${port}: EADDRINUSE.`,
-    });
+test('listening at a port that is in use is an error that names it', async () => {
+  const { port } = await startListener();
+  await expect(startListener({ address: { host: '127.0.0.1', port } })).rejects.toMatchObject({
+    name: 'astro-snippets/cannot-listen',
+    message: `Could not listen at 127.0.0.1:${port}: EADDRINUSE.`,
   });
+});
 
-  test.each(['192.0.2.1', 'no-such-host.invalid'])('at the foreign host %s is an error', async (host) => {
-    await expect(startListener({ address: { host, port: 0 } })).rejects.toMatchObject({
-      message: expect.stringMatching(`^Could not listen at ${host}:0: E[A-Z_]+\\.$`),
-    });
-  });
-
-  test.each(['0.0.0.0', '127.0.0.1'])('at %s warns if other machines can reach it', async (host) => {
-    const { logged } = await startListener({ address: { host, port: 0 } });
-    expect(logged.slice(1)).toEqual(
-      host === '0.0.0.0'
-        ? ['Other machines can reach this port, without encryption. Put a proxy with TLS in front of it.']
-        : [],
-    );
-  });
+test('listening where other machines can call is a warning', async () => {
+  const { logged } = await startListener({ address: { host: '0.0.0.0', port: 0 } });
+  expect(logged.slice(1)).toEqual([
+    'Other machines can reach this port, without encryption. Put a proxy with TLS in front of it.',
+  ]);
 });
 
 test.each([
@@ -331,29 +277,21 @@ test.each([
   ['localhost:0', { host: 'localhost', port: 0 }],
   ['[::1]:8787', { host: '::1', port: 8787 }],
   ['0.0.0.0:65535', { host: '0.0.0.0', port: 65_535 }],
-  ['8787', undefined],
   [':8787', undefined],
-  ['127.0.0.1', undefined],
-  ['127.0.0.1:', undefined],
   ['127.0.0.1:65536', undefined],
-  ['127.0.0.1:-1', undefined],
   ['127.0.0:8787', undefined],
   ['::1:8787', undefined],
   ['[127.0.0.1]:8787', undefined],
   ['http://127.0.0.1:8787', undefined],
-  ['127.0.0.1:8787/', undefined],
-  ['', undefined],
 ])('--listen %s is read as %j', (text, expected) => {
   expect(parseListenAddress(text)).toEqual(expected);
 });
 
 test.each([
-  ['127.0.0.1', true],
   ['127.8.8.8', true],
   ['::1', true],
   ['::ffff:127.0.0.1', true],
   ['0.0.0.0', false],
-  ['::', false],
   ['192.168.1.2', false],
 ])('%s is reached from this machine alone: %s', (address, expected) => {
   expect(isLoopback(address)).toBe(expected);

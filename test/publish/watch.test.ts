@@ -49,7 +49,6 @@ const lines = ({ output }: RunningCli, text: string) => output().split(text).len
 
 test.each([
   [0, 27_000],
-  [0.5, 30_000],
   [1, 33_000],
 ])('an interval of 30 s with a random number of %d is a wait of %d ms', async (random, expected) => {
   await start([], { random });
@@ -96,12 +95,13 @@ describe('a watch', () => {
     expect(await deployed()).toBe('xx');
   });
 
-  test('runs a command again until it has succeeded', async () => {
+  test('runs a command again until it has succeeded, also while the service is in trouble', async () => {
     const watching = await start(['--exec', deploy]);
     await site.write({ fails: '' });
     site.service.put(2, 'about them');
     await check(2);
     await rm(fileOf('fails'));
+    Object.assign(site.service.faults, { failing: 1, failingStatus: 402 });
     await check(2);
     expect(await deployed()).toBe('xxx');
     const failed = 'The command of --exec exited with status 7. It is run again with the next check.';
@@ -177,51 +177,22 @@ describe('a watch', () => {
       expect(await deployed()).toBe('x');
     },
   );
-
-  test('ends on SIGTERM while the service does not answer, with exit status 143', async () => {
-    const watching = await start([]);
-    const held = site.service.hold();
-    (await clock.waiting()).end();
-    await held.asked();
-    watching.kill('SIGTERM');
-    expect((await watching.ended).exitCode).toBe(143);
-  });
 });
 
-describe('beside a check --exec', () => {
+test('a watch waits while the command of a check --exec runs, and does not run its own when it has succeeded', async () => {
+  await site.write({ held: '' });
   const held = `node -e "fs.appendFileSync('deployed', 'x'); const wait = () => fs.existsSync('held') && setTimeout(wait, 20); wait()"`;
-  const waits = ({ output }: RunningCli) =>
-    expect.poll(output, { timeout: 60_000 }).toMatch(/Waiting for the command of process \d+ on /);
-  const begun = () => expect.poll(deployed, { timeout: 60_000 }).toBe('x');
-  const release = () => rm(fileOf('held'));
-
-  beforeEach(() => site.write({ held: '' }));
-
-  test('a watch runs its command alone: the check waits, and has nothing to run afterwards', async () => {
-    await start(['--exec', held]);
-    site.service.put(2, 'about them');
-    (await clock.waiting()).end();
-    await begun();
-    const checking = site.start(['check', '--exec', deploy]);
-    await waits(checking);
-    await release();
-    expect(await checking.ended).toMatchObject({ exitCode: 0 });
-    expect(await deployed()).toBe('x');
-  });
-
-  test('a watch waits while that command runs, and does not run its own when it has succeeded', async () => {
-    site.service.put(2, 'about them');
-    expect((await site.run('check', '--exec', 'exit 5')).exitCode).toBe(5);
-    site.service.put(2, 'about us');
-    const checking = site.start(['check', '--exec', held]);
-    await begun();
-    const watching = await start(['--exec', deploy]);
-    await waits(watching);
-    await release();
-    expect(await checking.ended).toMatchObject({ exitCode: 0 });
-    await check();
-    expect(await deployed()).toBe('x');
-  });
+  site.service.put(2, 'about them');
+  expect((await site.run('check', '--exec', 'exit 5')).exitCode).toBe(5);
+  site.service.put(2, 'about us');
+  const checking = site.start(['check', '--exec', held]);
+  await expect.poll(deployed, { timeout: 60_000 }).toBe('x');
+  const { output } = await start(['--exec', deploy]);
+  await expect.poll(output, { timeout: 60_000 }).toMatch(/Waiting for the command of process \d+ on /);
+  await rm(fileOf('held'));
+  expect(await checking.ended).toMatchObject({ exitCode: 0 });
+  await check();
+  expect(await deployed()).toBe('x');
 });
 
 describe('a watch with --build', () => {
@@ -267,17 +238,22 @@ process.exitCode = status;`,
     const watching = await startThere();
     await folder.write({ fails: '' });
     site.service.put(1, 'the woozle');
-    const turns: number[] = [];
-    for (let turn = 1; turn <= 8; turn++) {
-      const before = (await built()).length;
+    const failed =
+      /The command of --build exited with status 9\. It is run again in (.+), or when something else changes\.\n/g;
+    const pauses: (string | undefined)[] = [];
+    for (let turn = 1; turn <= 31; turn++) {
       await check();
-      if ((await built()).length > before) turns.push(turn);
+      const said = Array.from(watching.output().matchAll(failed), ([, pause]) => pause);
+      if (said.length > pauses.filter(Boolean).length) pauses[turn] = said.at(-1);
     }
-    expect(turns).toEqual([1, 3, 7]);
-    expect(await deployedThere()).toBe('x');
-    expect(watching.output()).toContain(
-      'The command of --build exited with status 9. It is run again in 60 seconds, or when something else changes.\n',
-    );
+    expect(Object.entries(pauses)).toEqual([
+      ['1', '60 seconds'],
+      ['3', '2 minutes'],
+      ['7', '4 minutes'],
+      ['15', '8 minutes'],
+      ['31', '10 minutes'],
+    ]);
+    expect([await built(), await deployedThere()]).toEqual(['xxxxxx', 'x']);
     expect(lines(watching, 'index.html was changed after the build\n')).toBe(1);
     await rm(join(folder.directory, 'fails'));
     site.service.put(1, 'the backson');
@@ -290,7 +266,9 @@ process.exitCode = status;`,
 
   test('says that a command has not built the site, and deploys nothing', async () => {
     const watching = await startThere('exit 0');
-    expect(watching.output()).toContain('The command of --build left no new record of a build at');
+    // That there is still no record is nothing else to build.
+    await check();
+    expect(lines(watching, 'The command of --build left no new record of a build at')).toBe(1);
     expect(await deployedThere()).toBe('');
   });
 
