@@ -1,38 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { findingsOf, type Stage, stages } from '../../src/cli/doctor/examine.ts';
-import type { SnippetErrorCode } from '../../src/client/snippet-error.ts';
 import { serviceCertificate } from '../support/authority.ts';
 import { cli } from '../support/cli.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { httpServer } from '../support/tls-server.ts';
-
-describe('the findings of doctor', () => {
-  test.each<[SnippetErrorCode | 'no error', Stage | 'none']>([
-    ['no error', 'none'],
-    ['network', 'connection'],
-    ['timeout', 'connection'],
-    ['invalid-options', 'connection'],
-    ['certificate', 'certificate'],
-    ['redirect', 'url'],
-    ['no-route', 'url'],
-    ['server-error', 'service'],
-    ['unauthorized', 'key'],
-    ['payment-required', 'subscription'],
-    ['forbidden', 'permission'],
-    ['not-found', 'snippet'],
-  ])(
-    '%s: the failed check is %s, the ones before it passed, the ones after it are unknown',
-    (code, failing) => {
-      const findings = findingsOf(code === 'no error' ? undefined : code);
-      const place = failing === 'none' ? stages.length : stages.indexOf(failing);
-      const expected = stages.map((_, index) =>
-        index < place ? 'works' : index === place ? 'fails' : 'unknown',
-      );
-      expect(stages.map((stage) => findings[stage])).toEqual(expected);
-    },
-  );
-});
 
 describe('astro-snippets doctor', () => {
   let service: TestService;
@@ -98,53 +69,50 @@ describe('astro-snippets doctor', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('fails the snippet check for an unknown id', async () => {
-    const { exitCode, output } = await run(['7']);
-    expect(output).toMatch(
+  test.for<[what: string, id: string, environment: () => Record<string, string>, said: RegExp]>([
+    [
+      'the snippet check for an unknown id',
+      '7',
+      () => ({}),
       /ok {5}the key has the permission\n {2}FAILED Snippet 7 could not be fetched\n.*404 Not Found.*\[not-found\]/,
-    );
-    expect(exitCode).toBe(1);
-  });
-
-  test('fails the key check for an unknown API key, and does not show the key', async () => {
-    const { exitCode, output } = await run(['4'], { SNIPPETS_API_KEY: 'sk_unknown_000000' });
-    expect(output).toMatch(
-      /ok {5}the service responds normally\n {2}FAILED the key is not valid\n.*401 Unauthorized.*\[unauthorized\]/,
-    );
-    expect(output).toMatch(/ {2}- {6}subscription: not checked/);
-    expect(output).not.toContain('sk_unknown_000000');
-    expect(exitCode).toBe(1);
-  });
-
-  test('fails the permission check of rendering for a public key', async () => {
-    const { output } = await run(['4'], { SNIPPETS_API_KEY: service.publicKey });
-    expect(output).toMatch(
+    ],
+    [
+      'the key check for an unknown API key, and does not show the key',
+      '4',
+      () => ({ SNIPPETS_API_KEY: 'sk_unknown_000000' }),
+      /ok {5}the service responds normally\n {2}FAILED the key is not valid\n.*401 Unauthorized.*\[unauthorized\][\s\S]* {2}- {6}subscription: not checked/,
+    ],
+    [
+      'the permission check of rendering for a public key',
+      '4',
+      () => ({ SNIPPETS_API_KEY: service.publicKey }),
       /Rendering[\s\S]*FAILED the key lacks the permission\n.*403 Forbidden.*\[forbidden\][\s\S]*Retrieving/,
-    );
-  });
-
-  test('fails the subscription check for an expired subscription', async () => {
-    service.store.organizations.setSubscription(service.organizationId, 'expired');
-    expect((await run(['4'])).output).toMatch(
+    ],
+    [
+      'the subscription check for an expired subscription',
+      '4',
+      () => {
+        service.store.organizations.setSubscription(service.organizationId, 'expired');
+        return {};
+      },
       /ok {5}the key is valid\n {2}FAILED the subscription has expired\n.*402 Payment Required.*\[payment-required\]/,
-    );
-  });
-
-  test('fails if no API key is set', async () => {
-    const { exitCode, output } = await run([], { SNIPPETS_API_KEY: '' });
-    expect(output).toMatch(/FAILED SNIPPETS_API_KEY is not set\n.*\.env file/);
-    expect(exitCode).toBe(1);
-  });
-
-  test('fails if the file for the API key does not exist, without its path', async () => {
-    const { exitCode, output } = await run([], {
-      SNIPPETS_API_KEY: '',
-      SNIPPETS_API_KEY_FILE: '/nowhere/the-key',
-    });
-    expect(output).toMatch(
+    ],
+    [
+      'without an API key',
+      '4',
+      () => ({ SNIPPETS_API_KEY: '' }),
+      /FAILED SNIPPETS_API_KEY is not set\n.*\.env file/,
+    ],
+    [
+      'if the file for the API key does not exist, without its path',
+      '4',
+      () => ({ SNIPPETS_API_KEY: '', SNIPPETS_API_KEY_FILE: '/sk_unknown/the-key' }),
       /FAILED The file named by SNIPPETS_API_KEY_FILE does not exist\n.*Write the API key/,
-    );
-    expect(output).not.toContain('/nowhere');
+    ],
+  ])('fails %s', async ([, id, environment, said]) => {
+    const { exitCode, output } = await run([id], environment());
+    expect(output).toMatch(said);
+    expect(output).not.toContain('sk_unknown');
     expect(exitCode).toBe(1);
   });
 

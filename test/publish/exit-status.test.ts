@@ -66,18 +66,11 @@ describe('without a usable record', () => {
   test.for([
     ['no record', () => rm(site.record), 'No build manifest found at '],
     ['a damaged record', (built: string) => writeFile(site.record, built.slice(0, -10)), ' is damaged.'],
-    ...[1, -1].map(
-      (step) =>
-        [
-          `a record of ${step === 1 ? 'a newer' : 'an older'} version`,
-          (built: string) =>
-            writeFile(
-              site.record,
-              JSON.stringify({ ...JSON.parse(built), version: JSON.parse(built).version + step }),
-            ),
-          ' was written by another version of astro-snippets.',
-        ] as const,
-    ),
+    [
+      'a record of another version',
+      (built: string) => writeFile(site.record, JSON.stringify({ ...JSON.parse(built), version: 1 })),
+      ' was written by another version of astro-snippets.',
+    ],
   ] as const)('%s makes list, check, refresh, watch and report exit with 3', async ([, damage, flaw]) => {
     await damage(await readFile(site.record, 'utf8'));
     site.service.put(1, 'the woozle');
@@ -88,12 +81,6 @@ describe('without a usable record', () => {
       expect(exitCode, command).toBe(3);
     }
     expect(await site.read('index.html')).toContain('heffalump');
-  });
-
-  test('a --manifest that names no file makes check exit with 3, so that the first run with it builds', async () => {
-    const { exitCode, output } = await run('--manifest', 'elsewhere/manifest.json', 'check');
-    expect(output).toContain(fileOf('elsewhere/manifest.json'));
-    expect(exitCode).toBe(3);
   });
 
   test('an --output that does not exist yet does not keep check --exec from building', async () => {

@@ -10,7 +10,6 @@ import { createFolder, type Folder } from '../support/folder.ts';
 import { flawsOf, type Outputs } from '../support/json-output.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { webhookSecret } from '../support/signed-call.ts';
-import { temporarySite } from '../support/site.ts';
 
 const params = '{"plan":"pro"}';
 const files = {
@@ -78,21 +77,6 @@ test('list --json names each snippet, its content and its URLs', async () => {
     bytes: 5,
     variant: 'render',
   });
-});
-
-test('list --json has the URLs that the Astro config says', async () => {
-  const site = await temporarySite({
-    'astro.config.mjs': `import snippets from 'astro-snippets';
-export default { site: 'https://example.com', base: '/docs', trailingSlash: 'never', integrations: [snippets()] };`,
-    'src/pages/about.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
-  });
-  const built = await site.build(service.environment);
-  expect(built.exitCode, built.output).toBe(0);
-  const { stdout } = await cli(site.directory, ['list', '--json']);
-  const { snippets } = parsed('ListOutput', stdout);
-  expect(snippets.map(({ pages }) => pages)).toEqual([
-    [{ file: 'about/index.html', url: 'https://example.com/docs/about' }],
-  ]);
 });
 
 test('check --json names what has changed, and exits with 10', async () => {
@@ -240,14 +224,9 @@ describe('watch --json', () => {
     await stop();
   });
 
-  test('says where it listens', async () => {
+  test('says where it listens, and without --exec prints no event of a deployment', async () => {
     await start('--listen', '127.0.0.1:0');
     expect(named('started')).toMatchObject([{ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/) }]);
-    await stop();
-  });
-
-  test('without --exec, prints no event of a deployment', async () => {
-    await start();
     service.put(1, 'second');
     await check();
     await stop();

@@ -52,7 +52,7 @@ Snippet 7 has changed
     expect(expired.output).toContain('402 Payment Required [payment-required]');
   });
 
-  test.for([1, 4, 30])(
+  test.for([1, 30])(
     'of %i snippets says within 5 s that a port refuses connections, and gives up within 20 s',
     async (count) => {
       const embeds = Array.from(
@@ -173,8 +173,8 @@ describe('a refresh gives the same bytes as a full build', () => {
         [3, '<i>"c"</i> &lt;d', '"name":"\\"c\\" \\u003cd"', 'title="&quot;c&quot; &lt;d"'],
         [5, code, code],
         [8, '{{ locale }} {{ plan }}!', ' pro!', 'de pro!'],
+        [6, '<i>published since</i>', '<p><i>published since</i></p>'],
       ],
-      [[6, '<i>published since</i>', '<p><i>published since</i></p>']],
     ] as const;
     for (const changes of turns) {
       for (const [id, content, ...shown] of changes) {
@@ -250,7 +250,14 @@ describe('astro-snippets refresh', () => {
         output: `about.html was changed after the build\n${refused}`,
       });
       expect(await output()).toEqual(before);
-      expect(await site.run('refresh', '--skip-modified')).toMatchObject({ exitCode: 3 });
+      expect(await site.run('refresh', '--dry-run')).toMatchObject({
+        exitCode: 3,
+        output: expect.stringContaining('\nNothing would be written. Build the site, or update the other'),
+      });
+      expect(await site.run('refresh', '--skip-modified')).toMatchObject({
+        exitCode: 3,
+        output: expect.stringContaining('\nBuild the site to update these pages too.\n'),
+      });
       expect(await site.read('index.html')).toContain('woozle');
       expect((await output()).get('dist/about.html')).toEqual(before.get('dist/about.html'));
     },
@@ -289,4 +296,24 @@ describe('astro-snippets refresh', () => {
     expect(said).toContain('\nindex.html would be written\n');
     expect(await output()).toEqual(before);
   });
+
+  test.for([
+    [4_000, 4_001, 'Too different to compare line by line: 4000 lines before, 4001 lines after.\n'],
+    [400, 400, '+new 399'],
+  ] as const)(
+    '--dry-run compares %i lines that are written anew only where that takes no time',
+    async ([before, after, said]) => {
+      const folder = await createFolder({
+        'dist/a.html': '<div><snippet-embed id="1"></snippet-embed></div>',
+      });
+      onTestFinished(() => folder.remove());
+      const lines = (word: string, count: number) =>
+        Array.from({ length: count }, (_, index) => `${word} ${index}`).join('\n');
+      const run = (...arguments_: string[]) => cli(folder.directory, arguments_, site.service.environment);
+      site.service.put(1, lines('old', before));
+      await run('inline', 'dist');
+      site.service.put(1, lines('new', after));
+      expect((await run('refresh', '--dry-run')).stdout).toContain(said);
+    },
+  );
 });
