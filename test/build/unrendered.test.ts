@@ -18,6 +18,8 @@ test('a <Snippet> that is left in a page fails the build, with the lines of the 
 <Fragment set:html={'<snippet>of its own</snippet>'} />
 </body></html>`,
     'src/pages/plain.md': examples,
+    // Not what the page is made of.
+    'src/notes/draft.md': '<Snippet id={42} />',
   });
   const { exitCode, output } = await site.build();
   expect(exitCode).toBe(1);
