@@ -1,13 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
-// Those with msw replace what the process uses for requests, and a client that was loaded before would go past them.
-// Shiki, in code-spans, breaks where undici was loaded before.
-export const isolated: string[] = [
-  'test/client/{inputs,outcomes,params,unsupported-node,waiting}.test.ts',
-  'test/embed/code-spans.test.ts',
+// Their client sends requests through msw, and one that was loaded before would go past it.
+export const msw: string[] = [
+  'test/client/{inputs,outcomes,params,waiting}.test.ts',
   'test/promises/inputs.test.ts',
   'test/testing/*.test.ts',
 ];
+
+// These look at what is loaded first: Shiki breaks after undici, and an old Node may load neither.
+export const alone: string[] = ['test/client/unsupported-node.test.ts', 'test/embed/code-spans.test.ts'];
 
 // What needs a browser, a dev server, or anything but npm is in test/e2e.
 export default defineConfig({
@@ -25,12 +26,13 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/.sites/**', 'test/astro-versions/**', 'test/e2e/**', ...isolated],
+          exclude: ['test/.sites/**', 'test/astro-versions/**', 'test/e2e/**', ...msw, ...alone],
           // A worker keeps what it has loaded, and its process of Astro, for all its files.
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'isolated', include: isolated } },
+      { extends: true, test: { name: 'msw', include: msw, isolate: false } },
+      { extends: true, test: { name: 'alone', include: alone } },
     ],
   },
 });

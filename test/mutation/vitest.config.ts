@@ -1,11 +1,11 @@
 import { matchesGlob } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { isolated } from '../../vitest.config.ts';
+import { alone, msw } from '../../vitest.config.ts';
 
 // For `npm run test:mutation`, which says which tests are near the mutants.
 const files: string[] = JSON.parse(process.env['MUTATION_TESTS'] ?? '[]');
-const isIsolated = (file: string) => isolated.some((pattern) => matchesGlob(file, pattern));
+const isIsolated = (file: string) => [...msw, ...alone].some((pattern) => matchesGlob(file, pattern));
 
 /** By name: test/promises, which takes longer, after the tests of the unit. */
 class ByName extends BaseSequencer {
@@ -27,7 +27,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'shared', include: files.filter((file) => !isIsolated(file)), isolate: false },
       },
-      { extends: true, test: { name: 'msw', include: files.filter(isIsolated) } },
+      { extends: true, test: { name: 'isolated', include: files.filter(isIsolated) } },
     ],
   },
 });
