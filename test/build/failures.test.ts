@@ -12,16 +12,22 @@ async function expectPages(site: Site, expected: readonly string[]): Promise<voi
   for (const page of pages) expect(await site.read(page)).not.toContain('snippet-embed');
 }
 
-describe('what is wrong with the whole site', async () => {
-  const { service, site } = await builtSite(
-    { 1: '<b>one</b>', 2: '<b>two</b>' },
-    {
+describe('what is wrong with the whole site', () => {
+  let service: TestService;
+  let site: Site;
+  beforeAll(async () => {
+    service = await startTestService({ 1: '<b>one</b>', 2: '<b>two</b>' });
+    site = await createSite({
       'src/pages/index.astro': `<p>Home ${embed(1)}</p>`,
       'src/pages/pricing.astro': `<p>Price <snippet-embed id="2">ask us</snippet-embed></p>`,
       'src/pages/plain.astro': '<p>Plain</p>',
-    },
-  );
+    });
+  });
   beforeEach(() => service.clearFaults());
+  afterAll(async () => {
+    await site.remove();
+    await service.close();
+  });
 
   test.for<[what: string, environment: (service: TestService) => Record<string, string>, said: string[]]>([
     [
@@ -64,24 +70,11 @@ describe('what is wrong with the whole site', async () => {
     await expectPages(site, ['plain/index.html']);
   });
 
-  test.for([
-    [
-      'an API key',
-      'SNIPPETS_API_KEY',
-      'SNIPPETS_API_KEY is not set.',
-      'Set SNIPPETS_API_KEY in the environment, or in a .env file',
-    ],
-    [
-      'a base URL',
-      /BASE_URL/,
-      '[astro-snippets/missing-url] No base URL of the service is set.',
-      'Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both',
-    ],
-  ] as const)('without %s, the error names what to set', async ([, missing, ...said]) => {
-    const rest = Object.entries(service.environment).filter(([name]) => !name.match(missing));
-    const { exitCode, output } = await site.build(Object.fromEntries(rest));
+  test('without a base URL, the error names what to set', async () => {
+    const { exitCode, output } = await site.build({ SNIPPETS_API_KEY: 'sk_some_key_000000' });
     expect(exitCode).toBe(1);
-    for (const text of said) expect(output).toContain(text);
+    expect(output).toContain('[astro-snippets/missing-url] No base URL of the service is set.');
+    expect(output).toContain('Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both');
   });
 
   test.for([

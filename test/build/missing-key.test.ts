@@ -5,24 +5,15 @@ import { configWith, temporarySite } from '../support/site.ts';
 
 const children = configWith(`{ missingKey: 'children' }`);
 
-const collection = {
-  'src/content.config.ts': `
-    import { defineCollection } from 'astro:content';
-    import { snippetLoader } from 'astro-snippets/loader';
-    export const collections = { texts: defineCollection({ loader: snippetLoader({ banner: { id: 3 } }) }) };`,
-};
 const { service, site } = await builtSite(
-  { 1: '<b>one</b>', 2: 'two', 3: 'collected' },
+  { 1: '<b>one</b>', 2: 'two' },
   {
     'astro.config.mjs': children,
-    ...collection,
     'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
-import { getEntry } from 'astro:content';
-const { data } = await getEntry('texts', 'banner');
 ---
 <html><head><title><snippet-embed id="2">a <b>title</b></snippet-embed></title></head>
-<body><p><Snippet id={1}><i>children</i></Snippet></p><p id="none"><Snippet id={2} /></p><p id="entry">{data.text}</p></body></html>`,
+<body><p><Snippet id={1}><i>children</i></Snippet></p><p id="none"><Snippet id={2} /></p></body></html>`,
   },
 );
 const withoutKey = { ...service.environment, SNIPPETS_API_KEY: '' };
@@ -37,7 +28,7 @@ test("without a key and with missingKey: 'children', a build shows children, war
     expect(exitCode, output).toBe(0);
     const home = await site.read('index.html');
     expect(home).toContain('<title>a title</title>');
-    expect(home).toContain('<p><i>children</i></p><p id="none"></p><p id="entry"></p>');
+    expect(home).toContain('<p><i>children</i></p><p id="none"></p>');
     expect(output.match(/\[WARN\]/g)).toHaveLength(1);
     expect(output).toContain(
       '[WARN] [astro-snippets] SNIPPETS_API_KEY is not set, so embeds show their children',
@@ -67,7 +58,10 @@ test("with missingKey: 'children', an invalid embed and a wrong key still fail t
 test('without a key, a site whose only snippets are in a collection has no record either', async () => {
   const other = await temporarySite({
     'astro.config.mjs': children,
-    ...collection,
+    'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { snippetLoader } from 'astro-snippets/loader';
+      export const collections = { texts: defineCollection({ loader: snippetLoader({ banner: { id: 3 } }) }) };`,
     'src/pages/index.astro': '<p>plain</p>',
     'src/pages/entry.json.ts': `import { getEntry } from 'astro:content';
 export const GET = async () => Response.json((await getEntry('texts', 'banner')).data);`,

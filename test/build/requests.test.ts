@@ -9,21 +9,21 @@ const { service, site, output } = await builtSite(
     'src/pages/[page].astro': `---
 import { Snippet } from 'astro-snippets/components';
 export function getStaticPaths() {
-  return Array.from({ length: 200 }, (_, page) => ({ params: { page: String(page) } }));
+  return Array.from({ length: 20 }, (_, page) => ({ params: { page: String(page) } }));
 }
-const ids = Array.from({ length: 5 }, (_, index) => ((Number(Astro.params.page) * 5 + index) % 50) + 101);
+const ids = Array.from({ length: 50 }, (_, index) => ((Number(Astro.params.page) * 5 + index) % 50) + 101);
 ---
 <ul>{ids.map((id) => <li><Snippet id={id} /></li>)}</ul>`,
   },
 );
 
 test('a build makes one request per distinct snippet, for 1000 embeds of 50 snippets, and the same output in whatever order they are answered', async () => {
-  expect(output).toContain('50 snippets in 1000 embeds on 200 pages · 50 requests, 0 retries, 0 fallbacks');
+  expect(output).toContain('50 snippets in 1000 embeds on 20 pages · 50 requests, 0 retries, 0 fallbacks');
   const requests = service.requests();
   expect(requests.map(({ snippetId }) => Number(snippetId)).sort((a, b) => a - b)).toEqual(ids);
   expect(requests.every(({ variant }) => variant === 'render')).toBe(true);
   const items = [136, 137, 138, 139, 140].map((id) => `<li><b>content of ${id}</b></li>`);
-  expect(await site.read('7/index.html')).toContain(`<ul>${items.join('')}</ul>`);
+  expect(await site.read('7/index.html')).toContain(`<ul>${items.join('')}`);
 
   const first = await site.texts();
   service.faults.latency = 20;

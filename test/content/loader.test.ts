@@ -24,13 +24,13 @@ const { service, site, output } = await builtSite(
       const loader = snippetLoader({ ...plain, standard: { of: price, params: {} } });
       export const collections = { snippets: defineCollection({ loader }) };`,
     // Not in the config: if that changes, Astro deletes all entries itself.
-    'src/plain-entries.ts': `export const plain = { banner: { id: 1 }, price: { id: 2, params: { plan: 'pro' } } };`,
+    'src/plain-entries.ts': `export const plain = { banner: { id: 1 }, again: { id: 1 }, price: { id: 2, params: { plan: 'pro' } } };`,
     'src/pages/index.astro': `---
 import { getEntry, render } from 'astro:content';
 const banner = await getEntry('snippets', 'banner');
 const { Content } = await render(banner);
 ---
-<html><head><meta name="description" content={banner.data.text}></head><body><p><Content /></p></body></html>`,
+<html><head><meta name="description" content={banner.data.text}></head><body><p><Content /></p><div><snippet-embed id="1"></snippet-embed></div></body></html>`,
     'src/pages/feed.json.ts': `
       import { getCollection } from 'astro:content';
       export const GET = async () =>
@@ -46,30 +46,32 @@ async function build(built: Site = site): Promise<string> {
 }
 
 test('a page renders an entry, an endpoint reads it, and an attribute shows its text', async () => {
-  expect(output).toContain('[astro-snippets] 3 snippets in the collection snippets');
+  expect(output).toContain('[astro-snippets] 4 snippets in the collection snippets');
+  const html = '<b>banner</b> & more&nbsp;&mdash; <br>now';
   // How Astro escapes an attribute.
   const ampersand = byAstro({ 5: '&#38;', 6: '&amp;', 7: '&amp;' });
   expect(await site.read('index.html')).toBe(
-    `<!DOCTYPE html><html><head><meta name="description" content="banner ${ampersand} more\u00a0— now"></head><body><p><b>banner</b> & more&nbsp;&mdash; <br>now</p></body></html>`,
+    `<!DOCTYPE html><html><head><meta name="description" content="banner ${ampersand} more\u00a0— now"></head><body><p>${html}</p><div>${html}</div></body></html>`,
   );
+  const banner = { content: html, text: 'banner & more\u00a0— now', variant: 'render', digest: true };
   expect(JSON.parse(await site.read('feed.json'))).toEqual([
-    {
-      id: 'banner',
-      content: '<b>banner</b> & more&nbsp;&mdash; <br>now',
-      text: 'banner & more\u00a0— now',
-      variant: 'render',
-      digest: true,
-    },
+    { id: 'again', ...banner },
+    { id: 'banner', ...banner },
     { id: 'price', content: 'plan pro', text: 'plan pro', variant: 'render', digest: true },
     { id: 'standard', content: 'plan free', text: 'plan free', variant: 'render', digest: true },
   ]);
+  // Each once, although entries and a page share one.
+  expect(service.requests()).toHaveLength(3);
 });
 
 test('a changed snippet updates its entry, a removed entry disappears, and variant A sends the name', async () => {
   service.put(1, '<b>new</b>');
   service.faults.renderAbsent = true;
   await site.write({ 'src/plain-entries.ts': 'export const plain = { banner: { id: 1 } };' });
+  const before = service.requests().length;
   await build();
+  // Those of the last build are prefetched, and not asked for again.
+  expect(service.requests().length - before).toBe(3);
   expect(await site.read('index.html')).toContain('<p><b>new</b></p>');
   const entries = JSON.parse(await site.read('feed.json'));
   expect(entries.map(({ id }: { id: string }) => id)).toEqual(['banner', 'standard']);
@@ -105,34 +107,16 @@ export async function getStaticPaths() {
   expect(await other.read('one/index.html')).toContain('<p>after</p>');
 });
 
-test('a snippet that collections and a page share is fetched once; entries that fail, fail the build with one report', async () => {
-  const other = await temporarySite({
-    'src/content.config.ts': collections(['texts', 'one: { id: 1 }, two: { id: 1 }, three: { id: 1 }']),
-    'src/pages/index.astro': `---
-import { getCollection } from 'astro:content';
-const entries = await getCollection('texts');
----
-<ul>{entries.map(({ data }) => <li>{data.content}</li>)}</ul><p><snippet-embed id="1"></snippet-embed></p>`,
+test('entries that fail, fail the build with one report', async () => {
+  await site.write({
+    'src/plain-entries.ts':
+      'export const plain = { fine: { id: 1 }, wrong: { id: 999 }, also: { id: 998 } };',
   });
-  service.put(1, 'shared');
-  // The second build prefetches what the first one showed, and still makes one request.
-  for (const turn of ['first', 'second']) {
-    const before = service.requests().length;
-    await build(other);
-    expect(await other.read('index.html')).toBe(
-      '<!DOCTYPE html><ul><li>shared</li><li>shared</li><li>shared</li></ul><p>shared</p>',
-    );
-    expect(service.requests().slice(before), turn).toHaveLength(1);
-  }
-
-  await other.write({
-    'src/content.config.ts': collections(['texts', 'fine: { id: 1 }, wrong: { id: 999 }, also: { id: 998 }']),
-  });
-  const failed = await other.build(service.environment);
+  const failed = await site.build(service.environment);
   expect(failed.exitCode).toBe(1);
   expect(failed.output).toContain('2 snippets could not be fetched.');
   expect(failed.output).toContain('Snippet 999: 404 Not Found [not-found]');
-  expect(failed.output).toContain('on texts (collection), entry "wrong"');
+  expect(failed.output).toContain('on snippets (collection), entry "wrong"');
   expect(failed.output).toContain('not-found: Check the id: the snippet does not exist');
 });
 
