@@ -1,9 +1,7 @@
-import type { AddressInfo } from 'node:net';
-import { createServer, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import tls from 'node:tls';
 import selfsigned from 'selfsigned';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { temporarySite } from '../support/site.ts';
+import { afterEach, expect, test, vi } from 'vitest';
 import {
   certificate,
   httpServer,
@@ -11,7 +9,7 @@ import {
   rawServer,
   type TestCertificate,
 } from '../support/tls-server.ts';
-import { apiKey, clientOf, failureOf, serve } from '../support/wire.ts';
+import { clientOf, failureOf, serve } from '../support/wire.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -173,23 +171,4 @@ test('an invalid certificate of a proxy is rejected, even with NODE_TLS_REJECT_U
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   expect(await failureOf(clientOf(server).get(42))).toMatchObject({ code: 'certificate', attempts: 1 });
   expect(asked).toBe(0);
-});
-
-test('a base URL with http: fails the build without a connection', async () => {
-  let connections = 0;
-  const plain = createServer(() => {
-    connections += 1;
-  });
-  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void plain.close());
-  const site = await temporarySite({ 'src/pages/index.html': '<snippet-embed id="1"></snippet-embed>' });
-  const { exitCode, output } = await site.build({
-    SNIPPETS_API_KEY: apiKey,
-    SNIPPETS_RENDER_BASE_URL: `http://127.0.0.1:${(plain.address() as AddressInfo).port}`,
-  });
-  expect(exitCode).toBe(1);
-  expect(output).toContain(
-    '[astro-snippets/invalid-options] SNIPPETS_RENDER_BASE_URL must start with "https:", not "http:". The service accepts HTTPS requests only.',
-  );
-  expect(connections).toBe(0);
 });
