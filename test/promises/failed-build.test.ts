@@ -78,19 +78,3 @@ test('a build writes through an output folder that is a symbolic link, and keeps
   expect(await linked.list('published')).toEqual(['index.html']);
   expect(await linked.read('index.html')).toContain('<b>one</b>');
 });
-
-test('a build works with a cacheDir inside the output folder, which Astro empties', async () => {
-  const nested = await temporarySite({
-    'astro.config.mjs': `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-export default defineConfig({ cacheDir: './dist/.cache', integrations: [snippets()] });`,
-    'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
-  });
-  for (const content of ['<b>one</b>', '<b>two</b>']) {
-    service.put(1, content);
-    await builds(nested);
-    expect(await nested.read('index.html')).toContain(content);
-    expect(await nested.list('dist/.cache/astro-snippets')).toContain('manifest.json');
-  }
-});

@@ -20,10 +20,10 @@ const endpoints = ['render', 'retrieve', 'both', 'both-on-one-origin'] as const;
 
 describe.for(endpoints)('with base URLs for %s', (endpoints) => {
   test.for([
-    ['network', 1_000],
-    ['hang', 500],
-    [503, 500],
-    [429, 500],
+    ['network', 500],
+    ['hang', 200],
+    [503, 200],
+    [429, 200],
   ] as const)(
     'a service that is dead (%s) is given up for %i snippets within two minutes, after under 100 requests',
     async ([what, count]) => {
@@ -41,7 +41,7 @@ describe.for(endpoints)('with base URLs for %s', (endpoints) => {
   );
 
   test.for(outages)('no snippet is lost if the service is down for 20 s %s', async ([, from]) => {
-    for (const count of [100, 1_000]) {
+    for (const count of endpoints === 'both' ? [100, 1_000] : [100]) {
       const { ids } = chooseIds(count, 0, 1);
       const asked: number[] = [];
       const askedAt = ({ at }: { at: number }) => {
@@ -67,7 +67,7 @@ describe.for(endpoints)('with base URLs for %s', (endpoints) => {
 
   test('no snippet is lost if the service is down for 20 s twice', async () => {
     const { failed } = await simulate({
-      ids: chooseIds(2_000, 0, 1).ids,
+      ids: chooseIds(1_000, 0, 1).ids,
       endpoints,
       behaviour: ({ at }) => (at < 20_000 || (28_000 < at && at < 48_000) ? 'network' : 'good'),
       latency: 300,
@@ -156,7 +156,7 @@ test('a service that limits the rate with Retry-After loses no snippet, however 
 test.for([1, 2, 20])(
   'with %i requests at once, none is made while the service asks to wait, not even to find out whether it responds',
   async (concurrency) => {
-    for (let seed = 1; seed <= 4; seed += 1) {
+    for (let seed = 1; seed <= 2; seed += 1) {
       const pauses: { from: number; until: number }[] = [];
       const tooSoon: number[] = [];
       await simulate({
@@ -210,30 +210,6 @@ test('a service that has been given up is asked again by the snippets that come 
   await clock.wait(10_000);
   expect(await arrived(thirty)).toBeGreaterThan(0);
   expect(await arrived(thirty)).toBe(30);
-});
-
-test('a probe that waits for its turn is not made after the service has asked to wait', async () => {
-  let isBack = false;
-  let requests = 0;
-  const { clock, arrived } = clientOf(
-    () => {
-      requests += 1;
-      if (!isBack) throw new NoAnswer('network', 'connect ECONNREFUSED');
-      return { status: 429, contentType: '', retryAfter: '30', body: '' };
-    },
-    {
-      retrieveBaseUrl: 'https://one.test/a',
-      concurrency: 1,
-      limits: { patience: 10_000, deadline: 20_000 },
-    },
-  );
-  await arrived(thirty);
-  isBack = true;
-  requests = 0;
-  await clock.wait(10_000);
-  // Both variants have been given up, and each may be probed by one of these.
-  await arrived([31, 32]);
-  expect(requests).toBe(1);
 });
 
 test('a service that is down is not waited for longer than a snippet may take', async () => {

@@ -49,7 +49,7 @@ test('any id and params arrive at the service as they were passed', async () => 
       // As JSON represents them: without minus zero, and without an order of keys.
       expect(received).toEqual([[String(id), JSON.parse(JSON.stringify(params))]]);
     }),
-    { numRuns: runs(200) },
+    { numRuns: runs(100) },
   );
   await ours.close();
 });
@@ -88,7 +88,7 @@ describe('the scanner and the inliner', () => {
         }
         expect(inlined.file.subarray(written).equals(page.subarray(read))).toBe(true);
       }),
-      { numRuns: runs(3_000) },
+      { numRuns: runs(1_500) },
     );
   });
 });
@@ -119,7 +119,7 @@ test('any JSON that the service answers is a content or an error', async () => {
         expect(typeof (got as { content: unknown }).content).toBe('string');
       },
     ),
-    { numRuns: runs(300) },
+    { numRuns: runs(100) },
   );
 });
 
@@ -149,7 +149,7 @@ describe('stored data is valid or ignored:', () => {
         await writeFile(file, content);
         expect((await readManifest(file)).manifest).toBeUndefined();
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(100) },
     );
   });
 
