@@ -1,15 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { type LocalServer, startLocalServer } from './local-server.ts';
 
-/** A stand-in for a CDN, with the API of Cloudflare for purges by URL. */
-export interface Cdn {
-  /** `http://localhost:…`, for readers and for the API. */
-  url: string;
+/** A stand-in for a CDN: its readers ask it, and so does who purges URLs, by the API of Cloudflare. */
+export interface Cdn extends LocalServer {
   /** What was purged, a list of URLs for each call. */
   purges: string[][];
-  close(): Promise<void>;
 }
 
 /**
@@ -20,7 +15,7 @@ export interface Cdn {
 export async function startCdn(origin: () => string): Promise<Cdn> {
   const kept = new Map<string, { status: number; type: string; body: string }>();
   const purges: string[][] = [];
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     const url = `http://${request.headers.host}${request.url}`;
     if (request.method === 'POST') {
       const { files } = JSON.parse(await text(request)) as { files: string[] };
@@ -32,17 +27,8 @@ export async function startCdn(origin: () => string): Promise<Cdn> {
     const answer = kept.get(url) ?? (await ask(`${origin()}${request.url}`));
     kept.set(url, answer);
     response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}`,
-    purges,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  });
+  return { ...server, purges };
 }
 
 async function ask(url: string) {

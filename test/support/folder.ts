@@ -7,13 +7,19 @@ export interface Folder {
   directory: string;
   write(files: Record<string, string | Buffer>): Promise<void>;
   read(name: string): Promise<string>;
-  /** All files below, by their names with forward slashes, as text. */
+  /** The names of all files below, with forward slashes, sorted. */
+  list(below?: string): Promise<string[]>;
+  /** All files below, by their names, as text. */
   files(below?: string): Promise<Record<string, string>>;
   remove(): Promise<void>;
 }
 
-export async function createFolder(files: Record<string, string | Buffer>): Promise<Folder> {
-  const directory = await mkdtemp(join(tmpdir(), 'snippets-folder-'));
+/** @param prefix what its path begins with. */
+export async function createFolder(
+  files: Record<string, string | Buffer>,
+  prefix = join(tmpdir(), 'snippets-folder-'),
+): Promise<Folder> {
+  const directory = await mkdtemp(prefix);
   const folder: Folder = {
     directory,
     async write(more) {
@@ -24,15 +30,17 @@ export async function createFolder(files: Record<string, string | Buffer>): Prom
       }
     },
     read: (name) => readFile(join(directory, name), 'utf8'),
-    async files(below = '.') {
+    async list(below = '.') {
       const root = join(directory, below);
       const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
-      const names = entries
+      return entries
         .filter((entry) => entry.isFile())
         .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
         .sort();
-      const read = async (name: string) => [name, await readFile(join(root, name), 'utf8')] as const;
-      return Object.fromEntries(await Promise.all(names.map(read)));
+    },
+    async files(below = '.') {
+      const read = async (name: string) => [name, await folder.read(join(below, name))] as const;
+      return Object.fromEntries(await Promise.all((await folder.list(below)).map(read)));
     },
     remove: () => rm(directory, { recursive: true, force: true }),
   };

@@ -1,21 +1,16 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type LocalServer, startLocalServer } from './local-server.ts';
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '../..');
 
-export interface Registry {
-  /** `http://localhost:…` */
-  url: string;
+export interface Registry extends LocalServer {
   /** The paths that were asked for. */
   asked: string[];
-  close(): Promise<void>;
 }
 
 /** Packs this package, as it would be published. It has to be built. */
@@ -40,13 +35,13 @@ export async function startRegistry(tarball: string): Promise<Registry> {
   const { stdout } = await run('npm', ['config', 'get', 'registry'], { shell: process.platform === 'win32' });
   const others = stdout.trim().replace(/\/$/, '');
   const asked: string[] = [];
-  const server = createServer((request, response) => {
+  const server = await startLocalServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '');
     asked.push(path);
     const published = {
       ...manifest,
       dist: {
-        tarball: `${url}/${name}/-/${name}-${version}.tgz`,
+        tarball: `${server.url}/${name}/-/${name}-${version}.tgz`,
         integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}`,
       },
     };
@@ -61,16 +56,5 @@ export async function startRegistry(tarball: string): Promise<Registry> {
     else if (path.startsWith(`/@astrojs/${name}/`)) response.writeHead(404).end('{}');
     else response.writeHead(302, { location: others + request.url }).end();
   });
-  server.listen(0, 'localhost');
-  await once(server, 'listening');
-  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    asked,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return { ...server, asked };
 }

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { cleanEnvironment } from './environment.ts';
+import { createFolder } from './folder.ts';
 import { runInHost } from './hosted-builds.ts';
 import { astroCommand, astroVersion, sitesFolder } from './installation.ts';
 
@@ -58,16 +59,15 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
   await mkdir(sitesFolder, { recursive: true });
   // Vite looks for one in every folder above a site, which takes a tenth of a small build.
   await writeFile(join(sitesFolder, '.postcssrc.json'), '{}');
-  const directory = await mkdtemp(join(sitesFolder, 'site-'));
+  const folder = await createFolder({}, join(sitesFolder, 'site-'));
+  const { directory, remove } = folder;
   const site: Site = {
     directory,
     async write(more) {
       for (const [name, text] of Object.entries(more)) {
-        const file = join(directory, name);
-        await mkdir(dirname(file), { recursive: true });
         // Vite's watcher drops a change that comes within 50 ms of another change of the same file.
-        if (existsSync(file)) await setTimeout(100);
-        await writeFile(file, astroVersion < 7 ? withoutComponentsInTitles(text) : text);
+        if (existsSync(join(directory, name))) await setTimeout(100);
+        await folder.write({ [name]: astroVersion < 7 ? withoutComponentsInTitles(text) : text });
       }
     },
     async build(environment, ...flags) {
@@ -97,22 +97,10 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       });
       return { process: child, output: () => output, ended };
     },
-    read: (name) => readFile(join(directory, 'dist', name), 'utf8'),
-    async texts(folder = 'dist') {
-      const read = async (name: string) => [name, await readFile(join(directory, folder, name), 'utf8')];
-      return Object.fromEntries(await Promise.all((await site.list(folder)).map(read)));
-    },
-    async list(folder = 'dist') {
-      const entries = await readdir(join(directory, folder), { recursive: true, withFileTypes: true }).catch(
-        () => [],
-      );
-      return entries
-        .filter((entry) => entry.isFile())
-        .map((entry) => relative(join(directory, folder), join(entry.parentPath, entry.name)))
-        .map((name) => name.split(sep).join('/'))
-        .sort();
-    },
-    remove: () => rm(directory, { recursive: true, force: true }),
+    read: (name) => folder.read(join('dist', name)),
+    texts: (below = 'dist') => folder.files(below),
+    list: (below = 'dist') => folder.list(below),
+    remove,
   };
   await site.write({ 'astro.config.mjs': configWith(), ...files });
   return site;
