@@ -1,4 +1,4 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -223,6 +223,24 @@ describe('astro-snippets refresh', () => {
     });
     expect((await stat(join(site.directory, 'dist/about.html'))).mtimeMs).toBe(mtimeMs);
   });
+
+  // Windows has no modes.
+  test.skipIf(process.platform === 'win32')(
+    'leaves the permissions of what it writes as they are, and nothing that a killed one has left',
+    async () => {
+      const files = ['dist/index.html', 'dist/index.html.gz', '.vercel/output/static/index.html'];
+      const modes = () =>
+        Promise.all(files.map(async (file) => (await stat(join(site.directory, file))).mode & 0o777));
+      await Promise.all(files.map((file) => chmod(join(site.directory, file), 0o644)));
+      await site.write({ 'dist/_astro/a.png.refresh.tmp': 'half an image' });
+      const umask = process.umask(0o077);
+      onTestFinished(() => void process.umask(umask));
+      site.service.put(1, 'the woozle');
+      expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
+      expect(await modes()).toEqual([0o644, 0o644, 0o644]);
+      expect(await site.list()).not.toContain('_astro/a.png.refresh.tmp');
+    },
+  );
 
   test('writes nothing if a snippet fails', async () => {
     site.service.put(1, 'new');

@@ -1,9 +1,12 @@
-import { createHash } from 'node:crypto';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash, hash } from 'node:crypto';
+import { cp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { cli } from '../support/cli.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/everything.ts';
+import { createFolder, type Folder } from '../support/folder.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 let site: Everything;
 
@@ -20,6 +23,8 @@ describe('files that hold a page and nothing else', () => {
   test.for([
     ['a compressed file of another page', 'about.html.gz', gzipSync('another')],
     ['a compressed file that is none', 'about.html.zst', Buffer.from('none')],
+    ['one that is cut off', 'about.html.br', brotliCompressSync('about').subarray(0, -3)],
+    ['one that holds far more', 'about.html.zst', zstdCompressSync(Buffer.alloc(5 * 2 ** 20))],
     ['a copy that was changed', '.vercel/output/static/about.html', Buffer.from('minified')],
     ['a copy that lacks the page', '.vercel/output/static/about.html', undefined],
   ] as const)('keep a refresh from writing anything, with status 3: %s', async ([, name, bytes]) => {
@@ -179,6 +184,78 @@ while (!existsSync('ready')) await setTimeout(20);`,
     const build = `${renew} && node -e "fs.copyFileSync('built.json', '${site.record}')"`;
     expect(await refresh('--after', build)).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(await readFile(site.record, 'utf8'))).toEqual(built);
+  });
+});
+
+describe('files made from the pages of a folder after they were inlined', () => {
+  let folder: Folder;
+  let service: TestService;
+  const page = '<p><b>one</b></p>';
+  const digest = (algorithm: string, encoding: 'hex' | 'base64') => hash(algorithm, page, encoding);
+  const run = (...argv: string[]) => cli(folder.directory, argv, service.environment);
+  /** The names of the files that keep a refresh of `about/index.html` from writing anything. */
+  async function stale(files: Record<string, string>): Promise<string[]> {
+    for (const [name, text] of Object.entries(files)) await folder.write({ [`public/${name}`]: text });
+    const { notWritten } = JSON.parse((await run('refresh', '--json')).stdout);
+    return notWritten.map(({ name }: { name: string }) => name).sort();
+  }
+
+  beforeEach(async () => {
+    service = await startTestService({ 1: '<b>one</b>' });
+    folder = await createFolder({
+      'public/about/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+      'public/index.html': 'home',
+      'public/contact.html': 'contact',
+    });
+    await run('inline', 'public');
+    service.put(1, '<b>two</b>');
+    return Promise.all([folder.remove, service.close]);
+  });
+
+  test('are found by digests of the page, and others are not', async () => {
+    const found = {
+      _headers: `/about\n  ETag: "${digest('md5', 'hex')}"`,
+      'digests.txt': `x ${digest('sha512', 'hex')} about`,
+      'integrity.json': `{"about":"sha256-${digest('sha256', 'base64')}"}`,
+      'path.txt': `/assets/${digest('sha1', 'hex')}.json`,
+      'large.txt': `${'ab \n'.repeat(16_381)}${digest('sha384', 'base64')}`,
+    };
+    const others = {
+      'another.txt': `${hash('md5', 'another')} ${digest('md5', 'hex').slice(1)} 0${digest('md5', 'hex')}`,
+      'app.js.map': digest('md5', 'hex'),
+      'picture.png': digest('md5', 'hex'),
+      'style.css': digest('md5', 'hex'),
+    };
+    await folder.write({ 'public/large.bin': `\0${digest('md5', 'hex')}` });
+    await truncate(join(folder.directory, 'public/large.bin'), 65 * 2 ** 20);
+    expect(await stale({ ...found, ...others })).toEqual(Object.keys(found).sort());
+  });
+
+  test('are found by an entry for the page in a precache list, however it is written, and others are not', async () => {
+    const entries = {
+      minified: 'e.precacheAndRoute([{url:"about/index.html",revision:"abc"}],{})',
+      'revision-first': `[{revision:'abc',url:'/about/'}]`,
+      json: '[ { "url": "https://example.org/about",\n "revision": "abc" } ]',
+      templates: '[{url:`/base/about/index.html?v=1#top`,revision:`abc`}]',
+      'scripts/relative': '[{url:"../about/",revision:"1"}]',
+    };
+    const others = {
+      'another-page': '[{url:"/",revision:"1"},{url:"contact",revision:"2"},{url:"",revision:"3"}]',
+      'its-own-version': '[{url:"/about/",revision:null},{url:"about",revision:void 0}]',
+      'no-list': 'const revision = "1"; const url = "about"; // revision: "y"',
+      'scripts/elsewhere':
+        '[{url:"about",revision:"1"},{url:"%",revision:"1"},{url:"https://",revision:"1"}]',
+    };
+    const named = (lists: Record<string, string>) =>
+      Object.fromEntries(Object.entries(lists).map(([name, text]) => [`${name}.js`, text]));
+    expect(await stale(named({ ...entries, ...others }))).toEqual(Object.keys(named(entries)).sort());
+  });
+
+  test('are found in a search index below the output, whose command is named', async () => {
+    await folder.write({ 'public/my docs/search/pagefind-entry.json': '{}' });
+    expect((await run('refresh')).stdout).toContain(
+      `--after 'rm -rf "public/my docs/search" && pagefind --site public --output-subdir "my docs/search"'`,
+    );
   });
 });
 
