@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import type { MutantResult } from '@stryker-mutator/api/core';
 import { Stryker } from '@stryker-mutator/core';
 import { Command } from 'commander';
+import createAuthority from '../support/authority.ts';
 import { draw, keyOf, listMutants, wasRun } from './mutants.ts';
 
 // How many small changes of the source the tests notice. Only for rooms whose tests run the source in their own process:
@@ -51,6 +52,8 @@ const folder = mkdtempSync(join(tmpdir(), 'mutation-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.env['MUTATION_DRAWN'] = join(folder, 'drawn.json');
 process.env['PROPERTY_RUNS'] ??= '0.05';
+// Stryker runs tests in threads, which trust what their process has trusted from its start.
+const removeAuthority = await createAuthority();
 writeFileSync(process.env['MUTATION_DRAWN'], JSON.stringify(drawn.map(keyOf)));
 
 const run: MutantResult[] = [];
@@ -64,6 +67,7 @@ for (const room of rooms) {
   const stryker = new Stryker({ configFile: 'test/mutation/stryker.json', mutate: [...mutate] });
   run.push(...(await stryker.runMutationTest()).filter(wasRun));
 }
+await removeAuthority?.();
 const survivors = run.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
 for (const { fileName, location, mutatorName, replacement } of survivors) {
   // Unlike mutants, results count from 1.
