@@ -8,8 +8,6 @@ import { defineSnippet, SnippetError } from '../../src/client/index.ts';
 import { protectKey } from '../../src/client/known-keys.ts';
 import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
 import { embedStart } from '../../src/components/embed-element.ts';
-import { errorPage } from '../../src/dev/error-page.ts';
-import { asViewFailure, childrenShown } from '../../src/dev/view-failure.ts';
 import { SiteError } from '../../src/failures/errors.ts';
 import { reportError, userError } from '../../src/failures/user-error.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';
@@ -119,26 +117,6 @@ describe('the API key in text from outside', () => {
     for (const error of errors) {
       expect(error.message).toContain('a [API key] b');
       expect([error.message, Object.values(error)].join()).not.toContain('live');
-    }
-  });
-
-  test('is on no error page of the dev server, whatever failed', () => {
-    const failures = [
-      asViewFailure(Object.assign(new Error(text), { hint: text })),
-      childrenShown([
-        {
-          request: createRequest(1),
-          error: new SnippetError('network', text, { snippetId: 1 }),
-          places: [text],
-          placesWithoutChildren: [],
-        },
-      ]),
-    ];
-    for (const failure of failures) {
-      const page = errorPage('/', failure ?? { message: '', hint: '' });
-      expect(page).toContain('a [API key] b');
-      expect(page).not.toContain('live');
-      expect(keyDetector(key)(page)).toBe(false);
     }
   });
 

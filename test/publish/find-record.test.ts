@@ -48,21 +48,37 @@ describe('an output that is named', () => {
     await build('next', 2);
   });
 
-  test('has its own record', async () => {
-    expect(await listed('--output', 'next')).toBe(2);
-  });
-
-  test('has the record of the folder that it was moved from', async () => {
-    await rename(pathOf('next'), pathOf('served'));
-    expect(await listed('--output', 'served')).toBe(2);
-  });
-
-  test('has its own record after another one was put in its place', async () => {
-    await build('served', 3);
-    await rm(pathOf('served'), { recursive: true });
-    await rename(pathOf('next'), pathOf('served'));
-    expect(await listed('--output', 'served')).toBe(3);
-    expect(await listed('--output', 'served', '--manifest', recordOf('next'))).toBe(2);
+  test.each([
+    ['next', 'its own record', async () => {}, 2],
+    [
+      'served',
+      'that of the folder that it was moved from',
+      () => rename(pathOf('next'), pathOf('served')),
+      2,
+    ],
+    [
+      'served',
+      'its own record after another one was put in its place',
+      async () => {
+        await build('served', 3);
+        await rm(pathOf('served'), { recursive: true });
+        await rename(pathOf('next'), pathOf('served'));
+      },
+      3,
+    ],
+    [
+      'current',
+      'that of the folder that it is a link to',
+      async () => {
+        await rename(pathOf('dist'), pathOf('moved'));
+        await symlink(pathOf('next'), pathOf('current'), 'junction');
+      },
+      2,
+    ],
+  ])('%s has %s', async (name, _which, make, id) => {
+    await make();
+    expect(await listed('--output', name)).toBe(id);
+    expect(await listed('--output', name, '--manifest', recordOf('next'))).toBe(2);
   });
 
   test('has its own record even if that is damaged', async () => {
@@ -72,12 +88,6 @@ describe('an output that is named', () => {
     const { exitCode, output } = await run('--output', 'served', 'list');
     expect(exitCode).toBe(3);
     expect(output).toContain(`${recordOf('served')} is damaged.`);
-  });
-
-  test('has the record of the folder that it is a link to', async () => {
-    await rename(pathOf('dist'), pathOf('moved'));
-    await symlink(pathOf('next'), pathOf('current'), 'junction');
-    expect(await listed('--output', 'current')).toBe(2);
   });
 
   test.each([
@@ -140,13 +150,9 @@ describe('without a folder named dist', () => {
 
   test('the lock of a build that has ended is not taken for a record', async () => {
     const lock = takeLock(lockOf('build'), 'build');
-    if (isHolder(lock)) throw new Error('The lock was held.');
-    try {
-      await build('site', 4);
-      expect(await listed()).toBe(4);
-    } finally {
-      lock.release();
-    }
+    await build('site', 4);
+    expect(await listed()).toBe(4);
+    if (!isHolder(lock)) lock.release();
   });
 });
 

@@ -22,12 +22,6 @@ describe('the progress of a command', () => {
     }
   }
 
-  test('is a line every 10 seconds where there is no terminal', () => {
-    const { context, stderr } = onTerminal(false);
-    work(openProgress(context), 35_000);
-    expect(stderr()).toBe('10000 of 99\n20000 of 99\n30000 of 99\n');
-  });
-
   test('is one line on a terminal, after 2 seconds, rewritten at most ten times a second', () => {
     const { context, stderr } = onTerminal(true);
     const progress = openProgress(context);
