@@ -32,9 +32,8 @@ async function build(site: Site, environment: Record<string, string> = service.e
   return output;
 }
 
-/** Builds a site twice, which makes CSS for all its classes. */
-async function expectStyles(tool: 'Tailwind 4' | 'UnoCSS'): Promise<Site> {
-  const styled = styledSites[tool];
+test('Tailwind makes CSS for the classes of snippets: for what the last build showed with a dead service, and by no refresh', async () => {
+  const styled = styledSites['Tailwind 4'];
   service.put(1, literal);
   service.put(2, computed('Its id is computed.'));
   const site = await temporarySite({
@@ -55,14 +54,6 @@ async function expectStyles(tool: 'Tailwind 4' | 'UnoCSS'): Promise<Site> {
   expect(await cssOf(site, 'index.html')).toContain('padding-top:6px');
   expect(await css()).toMatch(/background-color:(?:#fac805|rgb\(250 200 5\b)/);
   expect(await css()).toContain('padding:7px');
-  return site;
-}
-
-test('UnoCSS makes CSS for the classes of snippets', () => expectStyles('UnoCSS'));
-
-test('Tailwind makes CSS for the classes of snippets: for what the last build showed with a dead service, and by no refresh', async () => {
-  const site = await expectStyles('Tailwind 4');
-  const css = () => cssOf(site, 'computed/index.html');
   const refresh = () => cli(site.directory, ['refresh'], service.environment);
   service.put(2, computed('Only the text has changed.'));
   expect(await refresh()).toMatchObject({ exitCode: 0 });
@@ -73,7 +64,7 @@ test('Tailwind makes CSS for the classes of snippets: for what the last build sh
     [`staleIfError: '7d'`, 'Only the text has changed.'],
     ['', 'children'],
   ] as const) {
-    await site.write(styledSites['Tailwind 4'].files(options));
+    await site.write(styled.files(options));
     for (const folder of ['.astro', 'dist']) await rm(join(site.directory, folder), { recursive: true });
     expect(await build(site)).not.toContain('has classes');
     expect(await site.read('computed/index.html')).toContain(shown);

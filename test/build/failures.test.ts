@@ -173,6 +173,11 @@ describe('different failures and invalid embeds are reported together:', async (
       'src/pages/as.astro': `<p>\n\n\n${embed(1, ' as="xml"')}</p>`,
       'src/pages/optional.astro': `<p>\n${embed(9, ' optional="constructor"')}</p>`,
       'src/pages/nested.html': `<p>${embed('y')}\n<snippet-embed id="1">\n\n${embed(2)}</snippet-embed></p>`,
+      'public/script.html': `<script>\nconst a = '${embed(1)}';</script>`,
+      'public/style.html': `<style>\n${embed(1)}</style>`,
+      'public/items.xml': `<rss>\n<item>${embed(1)}</item></rss>`,
+      'public/attribute.html': `<p>\n<i onclick='${embed(1)}'></i></p>`,
+      'public/island.html': `<p>\n<astro-island>${embed(1)}</astro-island></p>`,
       'src/pages/fine.astro': `<p>Home ${embed(1)}</p>`,
       'src/pages/plain.astro': '<p>Plain</p>',
     },
@@ -183,7 +188,7 @@ describe('different failures and invalid embeds are reported together:', async (
     new RegExp(`\\nSnippet ${id}: 404 Not Found \\[not-found\\]\\n(?: {4}.*\\n){2} {4}on ${places}\\n`);
 
   test.for<string | RegExp>([
-    `7 snippets could not be fetched, and ${closesEmbeds ? 6 : 7} embeds are invalid.`,
+    `7 snippets could not be fetched, and ${closesEmbeds ? 11 : 12} embeds are invalid.`,
     missing('995', `${three} and 2 more places`),
     missing('994', `${three} and 1 more place`),
     missing('993', three),
@@ -197,6 +202,11 @@ describe('different failures and invalid embeds are reported together:', async (
     '\nas/index.html:5\n    The attribute `as` of an embed must be "html" or "text". [invalid-as]\n',
     '\noptional/index.html:3\n    The attribute `optional` of an embed takes no value. [invalid-optional]\n',
     /\nnested\/index\.html:2\n.* not "y"\. \[invalid-id\]\n\nnested\/index\.html:5\n.* the one of line 3\. \[embed-nested\]\n/,
+    '\nscript.html:2\n    The embed is in a script that runs. [embed-in-script]\n',
+    '\nstyle.html:2\n    The embed is in a style sheet. [embed-in-script]\n',
+    '\nitems.xml:2\n    The embed is an element of XML. [embed-in-xml]\n',
+    '\nattribute.html:2\n    The embed is in the attribute onclick, which contains code. [embed-in-attribute]\n',
+    "\nisland.html:2\n    The embed of snippet 1 is in an island's own markup, and would vanish when the island hydrates. [embed-in-island]\n",
     'not-found: Check the id: the snippet does not exist,',
   ])('%s', (said) => {
     expect(output).toMatch(said);

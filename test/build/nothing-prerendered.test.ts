@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
-import { cleanEnvironment } from '../support/environment.ts';
-import { temporarySite } from '../support/site.ts';
 
 const offer = (id: number) => `<html><body><p><snippet-embed id="${id}"></snippet-embed></p></body></html>`;
 
@@ -75,25 +71,4 @@ test('where no page is prerendered, a snippet that fails leaves neither its page
   expect(output).toContain('Snippet 404');
   expect(await site.list()).not.toContain('client/offer.html');
   expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
-});
-
-test('a build of the same process as one that prerendered pages inlines an embed in public/, too', async () => {
-  const other = await temporarySite({
-    'public/offer.html': offer(1),
-    'src/pages/index.astro': '',
-    'program.mjs': `
-import { writeFileSync } from 'node:fs';
-import node from '@astrojs/node';
-import { build } from 'astro';
-import snippets from 'astro-snippets';
-const integrations = [snippets()];
-for (const prerender of [true, false]) {
-  writeFileSync('src/pages/index.astro', '---\\nexport const prerender = ' + prerender + ';\\n---\\n<p>page</p>');
-  await build({ configFile: false, output: 'server', adapter: node({ mode: 'standalone' }), integrations });
-}`,
-  });
-  const env = { ...cleanEnvironment(), ...service.environment, ASTRO_TELEMETRY_DISABLED: '1' };
-  await promisify(execFile)(process.execPath, ['program.mjs'], { cwd: other.directory, env });
-  expect(await other.list()).not.toContain('client/index.html');
-  expect(await other.read('client/offer.html')).toContain('<p><b>one</b></p>');
 });

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { byAstro } from '../support/installation.ts';
-import { configWith, temporarySite } from '../support/site.ts';
+import { temporarySite } from '../support/site.ts';
 
 // Snippet 9 is published and taken away again; snippet 1 is always there.
 const pages = {
@@ -111,20 +111,6 @@ test('a refresh shows an optional snippet that was published since, and its chil
   expect(await site.texts()).toEqual(without);
   expect(await run('check')).toMatchObject({ exitCode: 0 });
   expect((await run('list')).output).toContain('Snippet 9 does not exist: children are shown\n');
-});
-
-test('a refresh of a site that sanitizes asks for a build when an optional snippet is gone', async () => {
-  service.put(9, 'nine');
-  const other = await temporarySite({
-    'astro.config.mjs': configWith('{ sanitize: (html) => html.toUpperCase() }'),
-    'src/pages/index.astro': '<p><snippet-embed id="9" optional>children</snippet-embed></p>',
-  });
-  expect((await other.build(service.environment)).exitCode).toBe(0);
-  service.unpublish(9);
-  const refreshed = await cli(other.directory, ['refresh'], service.environment);
-  expect(refreshed.exitCode).toBe(3);
-  expect(refreshed.output).toContain('index.html shows content that only a build sanitizes');
-  expect(await other.read('index.html')).toContain('NINE');
 });
 
 test('an embed that is not optional fails the build and the refresh, although others of the snippet are optional', async () => {

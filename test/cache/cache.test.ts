@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Driver } from 'unstorage';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Service } from '../../src/client/service.ts';
 import { SnippetError, type SnippetErrorCode } from '../../src/client/snippet-error.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { cacheKeys, SnippetCache } from '../../src/snippets/cache.ts';
@@ -14,7 +13,6 @@ import {
   type CachingSourceOptions,
 } from '../../src/snippets/caching-source.ts';
 import type { SnippetSource } from '../../src/snippets/source.ts';
-import { certificate, httpServer } from '../support/tls-server.ts';
 
 const apiKey = 'sk_test_3f1c9a6b52d84e07';
 const baseUrl = 'https://render.test';
@@ -323,13 +321,6 @@ describe('a storage', () => {
     expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
   });
 
-  test('is told for how many seconds to keep an answer', async () => {
-    const told: unknown[] = [];
-    const driver = storage({ setItem: (_key, _value, options) => void told.push(options) });
-    await run(service('good'), { driver });
-    expect(told).toEqual([expect.objectContaining({ ttl: 1 })]);
-  });
-
   test('that fails while it closes, or never finishes, is left', async () => {
     holdTime();
     const disposed = vi.fn<() => Promise<never>>();
@@ -342,34 +333,4 @@ describe('a storage', () => {
     await pass(2_200);
     expect(await running).toMatchObject({ content: 'good' });
   });
-
-  test('is closed when everything is written', async () => {
-    const events: string[] = [];
-    const written = Promise.withResolvers<void>();
-    const driver = storage({
-      dispose: () => void events.push('closed'),
-      async setItem() {
-        await written.promise;
-        events.push('written');
-      },
-    });
-    const running = run(service('good'), { driver });
-    for (let turn = 0; turn < 20; turn++) await setImmediate();
-    written.resolve();
-    await running;
-    expect(events).toEqual(['written', 'closed']);
-  });
-});
-
-test('closing the cache closes the client of the service with its connections', async () => {
-  const server = await httpServer((_request, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ content: 'good' }));
-  });
-  onTestFinished(() => server.close());
-  const client = new Service({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca });
-  onTestFinished(() => client.close());
-  expect(await run(client)).toMatchObject({ content: 'good' });
-  await expect.poll(() => server.openConnections()).toBe(0);
-  await expect(client.get(createRequest(1))).rejects.toMatchObject({ code: 'closed' });
 });

@@ -460,26 +460,6 @@ describe('what is no whole embed is a warning where it is escaped', () => {
   });
 });
 
-describe('attributes are decoded through all layers', () => {
-  const params = '{"a":"é 💡 \\" & <"}';
-  const written = `<snippet-embed id="1" params="${params.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></snippet-embed>`;
-  const ascii = JSON.stringify([written]).replace(
-    /[<\u0080-\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  test.for([
-    ['html', `<p>${written.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</p>`],
-    ['html', `<a href="?${encodeURIComponent(written)}">`],
-    ['html', `<script type="importmap">${ascii}</script>`],
-    ['xml', `<a><![CDATA[${written}]]></a>`],
-    ['json', ascii],
-  ] as const)('%s: %s', ([kind, text]) => {
-    expect(scan(Buffer.from(text), kind).embeds.map(({ attributes: { params } }) => params)).toEqual([
-      params,
-    ]);
-  });
-});
-
 test.for([
   [embed, true],
   [escaped, true],

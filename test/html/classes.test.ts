@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { classesIn, classesOfStyles } from '../../src/html/classes.ts';
-import { requestsIn } from '../../src/source/literal-requests.ts';
 
 test('the classes of HTML are read as a browser reads them, each once and sorted', () => {
   const html = `<p id="f" CLASS='b  a\n&#99;'>class="d"</p><!-- <p class="e"> --><template><i class=a></i></template>`;
@@ -19,21 +18,4 @@ test.for([
   ['/* .no */ @media (width>=1.5em){.größe{}}', ['größe']],
 ] as const)('the style sheet %s has the classes %j', ([css, names]) => {
   expect([...classesOfStyles(css)]).toEqual(names);
-});
-
-test('ids that are written in a source are found, with params that are JSON', () => {
-  const source = `
-    <snippet-embed id="1"></snippet-embed> <snippet-embed params='{"plan":"pro"}' id=2></snippet-embed>
-    <Snippet id={3} /> <Snippet id="4" params={{ plan: 'pro' }}>children</Snippet> <Snippet id={id} />
-    defineSnippet({ id: 5, params: z.object({ plan: z.enum(['free']) }) }); other({ id: 6 });
-    snippetLoader({ a: { id: 7 }, b: { id: 8, params: { x: 1 } } }); <snippet-embed id="0"></snippet-embed>`;
-  expect(requestsIn(source).map(({ id, params }) => [id, params])).toEqual([
-    [1, undefined],
-    [2, '{"plan":"pro"}'],
-    [3, undefined],
-    [4, undefined],
-    [5, undefined],
-    [7, undefined],
-    [8, undefined],
-  ]);
 });

@@ -75,28 +75,6 @@ describe('a draft', () => {
     service.store.snippets.publish(organization, id);
     expect(await row()).not.toContain('unpublished changes');
   });
-  test('that is saved is said to be saved, and what pages show', async () => {
-    const { path, form } = add('one');
-    const answer = await send(path, { ...form, draft: 'two', action: 'save' });
-    expect(answer.headers.get('location')).toBe(`${path}?saved=`);
-    const page = await open(`${path}?saved=`);
-    expect(page).toContain('The draft is saved.');
-    expect(page).toContain('Pages show version 1 until you publish.');
-  });
-  test('that was changed elsewhere since it was opened is not overwritten unless it is saved again', async () => {
-    const { path, form, id } = add('one');
-    const base = /name="base" value="([^"]+)"/.exec(await open(path))?.[1] ?? '';
-    await send(path, { ...form, draft: 'from elsewhere', action: 'save' });
-    const answer = await send(path, { ...form, draft: 'typed here', base, action: 'publish' });
-    expect(answer.status).toBe(409);
-    const page = await answer.text();
-    expect(page).toContain('typed here');
-    expect(page).toContain('from elsewhere');
-    expect(stored(id)).toMatchObject({ draft: 'from elsewhere', publishedContent: 'one' });
-    const newBase = /name="base" value="([^"]+)"/.exec(page)?.[1] ?? '';
-    await send(path, { ...form, draft: 'typed here', base: newBase, action: 'save' });
-    expect(stored(id)?.draft).toBe('typed here');
-  });
   test('that was never published survives a rollback', async () => {
     const { path, form, id } = add('one');
     await send(path, { ...form, draft: 'two', action: 'publish' });
@@ -113,63 +91,10 @@ describe('a draft', () => {
     expect(page).toContain('&lt;b&gt;two</pre>');
     expect(stored(id)?.draft).toBe('one');
   });
-  test('that cannot be rendered is saved, and not published', async () => {
-    const { path, form, id } = add('one');
-    const answer = await send(path, { ...form, draft: '{% if x %}', sample: '[', action: 'save' });
-    expect(answer.headers.get('location')).toBe(`${path}?saved=`);
-    expect(stored(id)).toMatchObject({ draft: '{% if x %}', sample: '[', publishedContent: 'one' });
-  });
-  test('is discarded for what is published, once that was asked about', async () => {
-    const { path, form, id } = add('one');
-    await send(path, { ...form, draft: 'two', action: 'save' });
-    expect((await send(`${path}/discard`, {})).headers.get('location')).toBe(`${path}/discard`);
-    expect(stored(id)?.draft).toBe('two');
-    expect(await open(`${path}/discard`)).toContain('Discard the draft of “Edited here”?');
-    await send(`${path}/discard`, { confirm: 'yes' });
-    expect(stored(id)).toMatchObject({ draft: 'one', publishedContent: 'one' });
-  });
   test('of a snippet that is not published cannot be discarded', async () => {
     const { id } = service.store.snippets.create(organization, { name: 'New', draft: 'one' });
     expect(await open(`/snippets/${id}`)).not.toContain('Discard the draft');
     expect((await send(`/snippets/${id}/discard`, { confirm: 'yes' })).status).toBe(404);
-    expect(stored(id)?.draft).toBe('one');
-  });
-});
-
-describe('a draft that the page of its snippet saves while one types', () => {
-  const save = async (path: string, form: Record<string, string>) => {
-    const answer = await send(`${path}/draft`, form);
-    return { status: answer.status, body: await answer.json() };
-  };
-  const baseOf = async (path: string) => /name="base" value="([^"]+)"/.exec(await open(path))?.[1] ?? '';
-
-  test('is saved, even where it cannot be rendered, and not published', async () => {
-    const { path, form, id } = add('one');
-    const first = await save(path, { ...form, draft: '{% if', base: await baseOf(path) });
-    expect(first.status).toBe(200);
-    expect(stored(id)).toMatchObject({ draft: '{% if', publishedContent: 'one' });
-    const second = await save(path, { ...form, draft: 'two', base: first.body.base });
-    expect(second).toEqual({ status: 200, body: { base: await baseOf(path) } });
-    expect(published).toBe(0);
-  });
-  test('is not saved over another that was saved since it was opened', async () => {
-    const { path, form, id } = add('one');
-    const base = await baseOf(path);
-    await save(path, { ...form, draft: 'in another tab', base });
-    const answer = await save(path, { ...form, draft: 'in this tab', base });
-    expect(answer).toMatchObject({
-      status: 409,
-      body: { error: expect.stringContaining('changed elsewhere') },
-    });
-    expect(stored(id)?.draft).toBe('in another tab');
-    // Nor by the page that shows both.
-    const shown = await send(path, { ...form, draft: 'in this tab', base, action: 'save' });
-    expect(await shown.text()).toContain('data-unsaved="conflict"');
-  });
-  test('is not saved when it is too long', async () => {
-    const { path, form, id } = add('one');
-    const answer = await save(path, { ...form, draft: 'd'.repeat(200_001) });
-    expect(answer).toEqual({ status: 422, body: { error: 'The content has more than 200000 characters.' } });
     expect(stored(id)?.draft).toBe('one');
   });
 });
@@ -247,17 +172,13 @@ describe.for(['unpublish', 'delete'] as const)('to %s a snippet', (way) => {
     places = undefined;
     expect(await open(`${add('one').path}/${way}`)).toContain('Which pages show it is not known');
   });
-  test('ends that the API serves it', async () => {
-    const { path, id } = add('one');
-    await send(`${path}/${way}`, { confirm: 'yes' });
-    expect(service.store.snippets.published(organization, id)).toBeUndefined();
-  });
 });
 
 test('an unpublished snippet keeps its draft and its versions, and can be published again', async () => {
   const { path, form, id } = add('one');
   await send(`${path}/unpublish`, { confirm: 'yes' });
   expect(stored(id)).toMatchObject({ draft: 'one', published: null });
+  expect(service.store.snippets.published(organization, id)).toBeUndefined();
   await send(path, { ...form, draft: 'two', action: 'publish' });
   expect(service.store.snippets.versions(organization, id)).toHaveLength(2);
   expect(service.store.snippets.published(organization, id)?.content).toBe('two');
@@ -273,20 +194,6 @@ test('a deleted snippet is in no list, and its id is not given to another one', 
   expect(service.store.snippets.create(organization, { name: 'next' }).id).not.toBe(id);
   expect(await open(`/snippets?deleted=${id}`)).toContain(`Snippet ${id} is deleted.`);
   expect((await fetch(service.websiteUrl + path, { headers: { cookie } })).status).toBe(404);
-});
-
-test('snippets of another organization are neither unpublished nor deleted', async () => {
-  const other = service.store.organizations.list()[1]?.id ?? 0;
-  const { id } = service.store.snippets.create(other, { name: 'theirs', draft: 'theirs' });
-  service.store.snippets.publish(other, id);
-  for (const way of ['unpublish', 'delete']) {
-    expect((await send(`/snippets/${id}/${way}`, { confirm: 'yes' })).status).toBe(404);
-  }
-  expect(service.store.snippets.delete(organization, id)).toBe(false);
-  expect(service.store.snippets.get(other, id)?.published).toBe(1);
-  expect(await open('/snippets')).not.toContain('theirs');
-  const versions = await fetch(`${service.websiteUrl}/snippets/${id}/versions/1`, { headers: { cookie } });
-  expect(versions.status).toBe(404);
 });
 
 test('a version is shown in full', async () => {

@@ -202,6 +202,9 @@ test('no page of the website shows or changes data of another organization', asy
     send(`/snippets/${id}/draft`, form),
     send(`/snippets/${id}/discard`, { confirm: 'yes' }),
     send(`/snippets/${id}/roll-back`, { number: '1' }),
+    send(`/snippets/${id}/unpublish`, { confirm: 'yes' }),
+    send(`/snippets/${id}/delete`, { confirm: 'yes' }),
+    open(`/snippets/${id}/versions/1`),
     send(`/keys/${key.id}/revoke`, {}),
   ])) {
     expect(answer.status).toBe(404);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
 import { parse } from 'yaml';
 
 // A small interpreter for the parts of a GitHub workflow that the docs use. Anything else is an error, so that the docs
@@ -46,7 +47,8 @@ const stepKeys = new Set(['id', 'if', 'uses', 'run', 'with']);
  */
 export async function runWorkflow(text: string, context: Context, runner: WorkflowRunner): Promise<boolean> {
   const { env, steps } = readWorkflow(text);
-  const outputs: Record<string, { outputs: Record<string, string> }> = {};
+  // A step that has not run has no outputs.
+  const outputs = Object.fromEntries(steps.map(({ id = '' }) => [id, { outputs: {} }]));
   const seen = { ...context, steps: outputs };
   const environment = fillIn(env, seen);
   for (const step of steps) {
@@ -95,23 +97,7 @@ function fillInText(text: string, context: Context): string {
   );
 }
 
-/** Comparisons of values by `==` and `!=`, joined by `||`. */
+/** Comparisons and `||` mean what they mean in JavaScript. A function of GitHub's is unknown here, and so an error. */
 function evaluate(expression: string, context: Context): unknown {
-  const [first = '', ...others] = expression.split('||');
-  if (others.length > 0) return evaluate(first, context) || evaluate(others.join('||'), context);
-  const compared = /^(.*?)(==|!=)(.*)$/.exec(first);
-  if (compared === null) return lookUp(first.trim(), context);
-  const [, left = '', operator, right = ''] = compared;
-  const isEqual = lookUp(left.trim(), context) === lookUp(right.trim(), context);
-  return operator === '==' ? isEqual : !isEqual;
-}
-
-/** A text in quotes, or a path such as `steps.check.outputs.done`. A property that is not set is empty. */
-function lookUp(text: string, context: Context): unknown {
-  const quoted = /^'([^']*)'$/.exec(text);
-  if (quoted !== null) return quoted[1];
-  if (!/^(github|secrets|vars|steps)(\.\w+)+$/.test(text)) throw new Error(`Unknown expression: ${text}`);
-  let value: unknown = context;
-  for (const name of text.split('.')) value = (value as Record<string, unknown> | undefined)?.[name];
-  return value;
+  return runInNewContext(expression, { ...context });
 }

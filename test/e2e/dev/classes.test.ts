@@ -21,7 +21,7 @@ afterAll(async () => {
 const styled = (classes: string) => `<p class="${classes}">Its id is computed.</p>`;
 
 test.for(['Tailwind 4', 'UnoCSS'] as const)(
-  '%s makes CSS in astro dev for the classes of a snippet: when a page shows it, when it changes, and while the service is down',
+  '%s makes CSS in astro dev for the classes of a snippet: when a page shows it, when it changes, and while the service is down; and in a build',
   async (tool) => {
     service.put(2, styled('bg-[rgb(250,200,5)] p-[7px]'));
     const site = await temporarySite({
@@ -55,5 +55,8 @@ test.for(['Tailwind 4', 'UnoCSS'] as const)(
       await page.close();
       await dev.stop();
     }
+
+    expect(await site.build(service.environment)).toMatchObject({ exitCode: 0 });
+    expect(JSON.stringify(await site.texts())).toMatch(/padding: ?11px/);
   },
 );
