@@ -1,14 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { HttpResponse, http } from 'msw';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { inline } from '../../src/embed/inline.ts';
 import { scan } from '../../src/embed/scan.ts';
-import { readManifest } from '../../src/record/manifest.ts';
-import { readCacheEntry } from '../../src/snippets/cache.ts';
 import { answer, answerRequests, client, limitedClient, network, renderBaseUrl } from '../support/network.ts';
 import { runs } from '../support/property.ts';
 
@@ -54,43 +49,41 @@ test('any id and params arrive at the service as they were passed', async () => 
   await ours.close();
 });
 
-describe('the scanner and the inliner', () => {
-  const pieces = fc.constantFrom(
-    ...['<p>', '</p>', '<title>', '</title>', '<!--', '-->', '<script>', '</script>', '<svg>', '<textarea>'],
-    ...['<snippet-embed', ' id="1"', " params='{}'", '>', '/>', '</snippet-embed>', '</textarea>', '"', "'"],
-    ...['&lt;', '&', '\0', '\r\n', 'ü', '💡', '$&', '<', '<snippet-embed id="1"></snippet-embed>'],
-  );
-  const pages = fc
-    .array(fc.oneof(pieces, fc.string(), fc.uint8Array({ maxLength: 4 })), { maxLength: 40 })
-    .map((parts) => Buffer.concat(parts.map((part) => Buffer.from(part as string))));
-  const contents = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom(
-      ...['$&', '$1$`', '</script>', 'a\0b', '\r\n', '<snippet-embed id="2"></snippet-embed>', '-->', ''],
-    ),
-  );
+const pieces = fc.constantFrom(
+  ...['<p>', '</p>', '<title>', '</title>', '<!--', '-->', '<script>', '</script>', '<svg>', '<textarea>'],
+  ...['<snippet-embed', ' id="1"', " params='{}'", '>', '/>', '</snippet-embed>', '</textarea>', '"', "'"],
+  ...['&lt;', '&', '\0', '\r\n', 'ü', '💡', '$&', '<', '<snippet-embed id="1"></snippet-embed>'],
+);
+const pages = fc
+  .array(fc.oneof(pieces, fc.string(), fc.uint8Array({ maxLength: 4 })), { maxLength: 40 })
+  .map((parts) => Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+const contents = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    ...['$&', '$1$`', '</script>', 'a\0b', '\r\n', '<snippet-embed id="2"></snippet-embed>', '-->', ''],
+  ),
+);
 
-  test('inline a content byte for byte, and change nothing outside its embed', () => {
-    fc.assert(
-      fc.property(pages, contents, (page, content) => {
-        const { embeds } = scan(page, 'html');
-        const inlined = inline(page, embeds, () => ({ html: content, text: content }));
-        expect(inlined.placed).toHaveLength(embeds.length);
-        let read = 0;
-        let written = 0;
-        for (const { embed, start, end } of inlined.placed) {
-          const before = embed.paragraph ?? embed;
-          expect(inlined.file.subarray(written, start).equals(page.subarray(read, before.start))).toBe(true);
-          if (embed.form.as === 'html' && embed.form.layers.length === 0)
-            expect(inlined.file.subarray(start, end).includes(Buffer.from(content))).toBe(true);
-          read = before.end;
-          written = end;
-        }
-        expect(inlined.file.subarray(written).equals(page.subarray(read))).toBe(true);
-      }),
-      { numRuns: runs(1_500) },
-    );
-  });
+test('the scanner and the inliner inline a content byte for byte, and change nothing outside its embed', () => {
+  fc.assert(
+    fc.property(pages, contents, (page, content) => {
+      const { embeds } = scan(page, 'html');
+      const inlined = inline(page, embeds, () => ({ html: content, text: content }));
+      expect(inlined.placed).toHaveLength(embeds.length);
+      let read = 0;
+      let written = 0;
+      for (const { embed, start, end } of inlined.placed) {
+        const before = embed.paragraph ?? embed;
+        expect(inlined.file.subarray(written, start).equals(page.subarray(read, before.start))).toBe(true);
+        if (embed.form.as === 'html' && embed.form.layers.length === 0)
+          expect(inlined.file.subarray(start, end).includes(Buffer.from(content))).toBe(true);
+        read = before.end;
+        written = end;
+      }
+      expect(inlined.file.subarray(written).equals(page.subarray(read))).toBe(true);
+    }),
+    { numRuns: runs(1_500) },
+  );
 });
 
 test('any JSON that the service answers is a content or an error', async () => {
@@ -121,51 +114,4 @@ test('any JSON that the service answers is a content or an error', async () => {
     ),
     { numRuns: runs(100) },
   );
-});
-
-describe('stored data is valid or ignored:', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'snippets-inputs-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
-
-  test('a manifest of random bytes or random JSON', async () => {
-    const file = join(folder, 'manifest.json');
-    const bytes = fc.oneof(
-      fc.uint8Array({ maxLength: 200 }),
-      fc.json().map((text) => Buffer.from(text)),
-      fc
-        .record({
-          version: fc.constantFrom(3, 5),
-          snippets: fc.jsonValue(),
-          files: fc.jsonValue(),
-          settings: fc.jsonValue(),
-        })
-        .map((value) => Buffer.from(JSON.stringify(value))),
-    );
-    await fc.assert(
-      fc.asyncProperty(bytes, async (content) => {
-        await writeFile(file, content);
-        expect((await readManifest(file)).manifest).toBeUndefined();
-      }),
-      { numRuns: runs(100) },
-    );
-  });
-
-  test('a cache entry of any value', () => {
-    const almost = fc.record(
-      { content: fc.anything(), variant: fc.anything(), fetchedAt: fc.anything() },
-      { requiredKeys: [] },
-    );
-    fc.assert(
-      fc.property(fc.oneof(fc.anything(), almost), (stored) => {
-        const entry = readCacheEntry(stored);
-        if (entry === undefined) return;
-        expect(typeof entry.content).toBe('string');
-        expect(['render', 'retrieve']).toContain(entry.variant);
-        expect(entry.fetchedAt).toBeGreaterThanOrEqual(0);
-      }),
-    );
-  });
 });

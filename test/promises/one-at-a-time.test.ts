@@ -1,16 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { systemClock } from '../../src/client/clock.ts';
 import { lockFile } from '../../src/record/manifest-file.ts';
-import {
-  describeHolder,
-  isHolder,
-  type LockHolder,
-  takeLock,
-  waitUntilFree,
-} from '../../src/record/output-lock.ts';
+import { describeHolder, isHolder, type LockHolder, takeLock } from '../../src/record/output-lock.ts';
 import { cli, startCli } from '../support/cli.ts';
 import { holderElsewhere } from '../support/output-lock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -222,24 +215,12 @@ test('a lock that another machine has taken since is not kept alive', async () =
   own.release();
 });
 
-test('waiting until a lock is free ends when it is, and neither takes it nor creates a folder', async () => {
-  const { folder, file } = await lockFolder();
-  await rm(folder, { recursive: true });
-  const waited: string[] = [];
-  const clock = { ...systemClock, wait: async () => rm(file) };
-  const wait = () => waitUntilFree(file, { clock, onWait: (holder) => waited.push(describeHolder(holder)) });
-  await wait();
-  await expect(readdir(folder)).rejects.toThrow('ENOENT');
-  await mkdir(folder);
-  await writeFile(file, JSON.stringify(holderElsewhere()));
-  await wait();
-  expect(waited).toEqual([expect.stringContaining('the build of process 1 on build-2')]);
-  expect(await readdir(folder)).toEqual([]);
-  await writeFile(file, JSON.stringify(holderElsewhere()));
-  await silence(file);
-  await wait();
-  expect(waited).toHaveLength(1);
-  expect(await readdir(folder)).toEqual(['manifest.lock']);
+test('a refresh does not wait for a machine that has not been heard of', async () => {
+  await writeFile(lock(), JSON.stringify(holderElsewhere()));
+  await silence(lock());
+  const { exitCode, output } = await run('refresh');
+  expect({ exitCode, output }).toEqual({ exitCode: 0, output: expect.not.stringContaining('Waiting') });
+  await rm(lock(), { force: true });
 });
 
 describe('with a cache folder inside the output, which Astro empties', () => {

@@ -36,6 +36,7 @@ const host = ts.createCompilerHost(options);
 const read = host.getSourceFile.bind(host);
 const files = new Map<string, ts.SourceFile | undefined>();
 let text = '';
+let program: ts.Program | undefined;
 host.fileExists = (name) => name === script || ts.sys.fileExists(name);
 host.getSourceFile = (name, version) => {
   if (name === script) return ts.createSourceFile(name, text, version);
@@ -46,7 +47,7 @@ host.getSourceFile = (name, version) => {
 /** What is wrong with a JSON document of a type. At any depth, nothing may be missing, and nothing be there besides. */
 export function flawsOf(name: keyof Outputs, json: string): string[] {
   text = `import type { ${name} } from ${JSON.stringify(types)};\nexport const output: ${name} = ${json};\n`;
-  const program = ts.createProgram([script], options, host);
+  program = ts.createProgram([script], options, host, program);
   const source = program.getSourceFile(script);
   return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
     ({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'),
