@@ -89,7 +89,7 @@ test.for([
 
 test.for([
   ['', 'is empty'],
-  ['short', 'has fewer than 8 characters'],
+  ['1234567', 'has fewer than 8 characters'],
   ['sk_secret_value\n', 'has white space or a line break'],
   [' sk_secret_value', 'has white space or a line break'],
   ['sk_secret value', 'contains a space, a control character or a non-ASCII character.'],
@@ -101,13 +101,6 @@ test.for([
   expect(error.code).toBe('invalid-options');
   expect(error.message).toContain(message);
   if (key) expect(inspect(error)).not.toContain(key.trim());
-});
-
-test('an API key needs at least eight characters', async () => {
-  await new SnippetClient({ apiKey: '12345678', renderBaseUrl }).close();
-  expect(rejection(() => new SnippetClient({ apiKey: '1234567', renderBaseUrl })).message).toContain(
-    'fewer than 8 characters',
-  );
 });
 
 test.for([0, -1, 1.5, Number.NaN])('a concurrency of %d is rejected', (concurrency) => {
@@ -133,7 +126,8 @@ test('a client without any base URL is rejected', () => {
 });
 
 test('a request to a variant without a base URL is rejected', async () => {
-  const client = new SnippetClient({ apiKey, renderBaseUrl });
+  // No key may be shorter.
+  const client = new SnippetClient({ apiKey: '12345678', renderBaseUrl });
   await expect(client.retrieve(1)).rejects.toMatchObject({
     code: 'invalid-options',
     message: 'retrieveBaseUrl is not set.',

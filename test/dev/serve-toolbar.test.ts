@@ -20,7 +20,6 @@ let name: string;
 let refreshed: () => Promise<void>;
 let warnings: string[];
 let editUrl: Settings['editUrl'];
-let settings: ToolbarServer['settings'];
 
 const fail = (reason: unknown) => {
   throw reason;
@@ -32,7 +31,6 @@ const done = () => vi.waitFor(() => expect(answers(events.done)).toHaveLength(1)
 
 beforeEach(async () => {
   [sent, warnings, channel, name, editUrl] = [[], [], new EventEmitter(), 'Price', undefined];
-  settings = () => ({ editUrl });
   refreshed = async () => {};
   const memory = new SnippetMemory(
     async () =>
@@ -48,7 +46,7 @@ beforeEach(async () => {
     }) as unknown as ToolbarServer['hot'],
     memory,
     pages,
-    settings: () => settings(),
+    settings: () => ({ editUrl }),
     refreshCollections: () => refreshed(),
     warn: (line) => void warnings.push(line),
   });
@@ -59,20 +57,6 @@ test('what fails in a refresh is answered with the reason', async () => {
   send(events.refresh, { page: '/', key });
   await done();
   expect(answers(events.done)[0]?.data).toMatchObject({ error: 'The collection is broken.' });
-});
-
-test.for([
-  [events.refresh, { page: '/', key: 42 }],
-  [events.refresh, { page: '/' }],
-  [events.refresh, null],
-  [events.refresh, { key }],
-  [events.refresh, { page: '/', key: ['42'] }],
-  [events.list, 'page'],
-  [events.list, undefined],
-] as const)('a message of another shape is ignored: %s %o', async ([event, data]) => {
-  send(event, data);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(sent).toEqual([]);
 });
 
 describe('if editUrl', () => {
@@ -113,20 +97,6 @@ describe('if editUrl', () => {
       expect(warnings).toEqual([]);
     },
   );
-});
-
-test.for<[what: string, reason: unknown]>([
-  ['an error', new Error('The options are not known yet.')],
-  ['nothing', undefined],
-])('a message whose handler throws %s is a warning, and the next one is answered', async ([, reason]) => {
-  const read = settings;
-  settings = () => fail(reason);
-  send(events.list, { page: '/' });
-  await vi.waitFor(() => expect(warnings).toHaveLength(1));
-  expect(warnings[0]).toMatch(/could not be answered/);
-  settings = read;
-  send(events.list, { page: '/' });
-  await vi.waitFor(() => expect(answers(events.snippets)).toHaveLength(1));
 });
 
 test('the API key is in no message, even if the name of a snippet contains it', async () => {

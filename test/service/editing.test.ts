@@ -122,14 +122,6 @@ describe('publishing', () => {
       expect(published).toBe(1);
     },
   );
-  test('says when the site shows it, and on which pages', async () => {
-    const { id } = add('one');
-    latest = { state: 'done', how: 'build', startedAt: 1_000, finishedAt: 3_500, output: '' };
-    const notice = await open(`/publication?id=${id}`);
-    expect(notice).toContain('<strong>2.5 s</strong> after the click');
-    expect(notice).toContain('2 pages, 1 entry of collections');
-    expect(notice).toContain('href="http://localhost:1/pricing/"');
-  });
   test('says that no page embeds the snippet', async () => {
     places = { pages: [], entries: [] };
     latest = { state: 'done', how: 'build', startedAt: 1_000, finishedAt: 3_500, output: '' };
@@ -205,13 +197,6 @@ test('a version is shown in full', async () => {
   expect(page).toContain(`&lt;p&gt;${'long '.repeat(400)}end&lt;/p&gt;`);
   expect(page).toContain('Roll back to 1');
   expect(page).toContain('srcdoc="&lt;style&gt;b { color: red }&lt;/style&gt;&lt;p&gt;long');
-});
-
-test('a preview has the styles of the site', async () => {
-  const { path } = add('<b>one</b>');
-  expect(await open(path)).toContain(
-    'srcdoc="&lt;style&gt;b { color: red }&lt;/style&gt;&lt;b&gt;one&lt;/b&gt;"',
-  );
 });
 
 describe('revoking a key', () => {

@@ -91,15 +91,6 @@ test.for([
   },
 );
 
-test('everything in a run shows the last good content once a snippet was not fetched in time', async () => {
-  const { fetcher } = await openRun(await hangingService(), { 1: 'one' });
-  fetcher.prefetch(createRequest(1));
-  const [first] = (await fetcher.fetch(usesOf(1))).values();
-  expect(first).toMatchObject({ html: 'one', error: { code: 'timeout' } });
-  // Not cut off again, so it was not asked for again.
-  expect(await fetcher.get(usesOf(1)[0] as SnippetUse)).toMatchObject({ html: 'one' });
-});
-
 test('after the time for all snippets, one without cached content has failed, and its last good content is not that of another', async () => {
   const { fetcher } = await openRun(await hangingService(), { 1: 'one' });
   const uses = usesOf(1, 2).map((use) => ({ ...use, placesWithoutChildren: use.places }));
