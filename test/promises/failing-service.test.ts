@@ -153,32 +153,6 @@ test('a service that limits the rate with Retry-After loses no snippet, however 
   expect(milliseconds).toBeLessThan(11 * 60_000);
 });
 
-test.for([1, 2, 20])(
-  'with %i requests at once, none is made while the service asks to wait, not even to find out whether it responds',
-  async (concurrency) => {
-    for (let seed = 1; seed <= 2; seed += 1) {
-      const pauses: { from: number; until: number }[] = [];
-      const tooSoon: number[] = [];
-      await simulate({
-        ids: chooseIds(200, 0, 1).ids,
-        endpoints: 'both-on-one-origin',
-        latency: 200,
-        options: { concurrency },
-        seed,
-        behaviour: ({ variant, at, random }) => {
-          if (pauses.some(({ from, until }) => from < at && at < until)) tooSoon.push(at);
-          if (variant === 'render' && at > 2_000) return 'network';
-          if (random() > 0.1) return 'good';
-          pauses.push({ from: at + 200, until: at + 5_200 });
-          return { status: 429, retryAfter: '5' };
-        },
-      });
-      expect(pauses).not.toEqual([]);
-      expect(tooSoon).toEqual([]);
-    }
-  },
-);
-
 /** A client on a virtual clock, which is answered by a function. */
 function clientOf(answer: () => Answer, options: Partial<ServiceOptions> = {}) {
   const clock = virtualClock();
@@ -265,14 +239,16 @@ test('each snippet is fetched or reported for any answers, and no request is mad
         answers: fc.array(fc.option(failures, { freq: 3 }), { minLength: 3, maxLength: 30 }),
         status: fc.constantFrom(503, 429),
         concurrency: fc.constantFrom(1, 3, 20),
+        endpoints: fc.constantFrom('render' as const, 'both-on-one-origin' as const),
       }),
-      async ({ answers, status, concurrency }) => {
+      async ({ answers, status, concurrency, endpoints }) => {
         const tooSoon: string[] = [];
         const holds: { since: number; until: number }[] = [];
         const left = [...answers];
         let latency = 0;
         const { fetched, failed } = await simulate({
           ids: thirty,
+          endpoints,
           options: { concurrency },
           latency: () => latency,
           behaviour({ at }) {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { leftOpen } from '../../src/html/left-open.ts';
 import { cli } from '../support/cli.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { createFolder } from '../support/folder.ts';
+import { startTestService } from '../support/service.ts';
 
 describe('an element that a content leaves open is found:', () => {
   test.for([
@@ -59,46 +59,34 @@ describe('an element that a content leaves open is found:', () => {
   });
 });
 
-describe('a content that leaves an element open is a warning', () => {
-  let service: TestService;
-  let site: Site;
-  beforeAll(async () => {
-    service = await startTestService({ 1: '<textarea>open', 2: 'two', 3: '<xmp>open' });
-    site = await createSite({
-      'src/pages/index.html':
-        '<p><snippet-embed id="1"></snippet-embed></p><p><snippet-embed id="2"></snippet-embed></p>',
-      'src/pages/about.html': '<p><snippet-embed id="1"></snippet-embed></p>',
-      // As text, it has no tags.
-      'src/pages/title.html':
-        '<title><snippet-embed id="3"></snippet-embed></title><p><snippet-embed as="text" id="3"></snippet-embed></p>',
-    });
+test('a content that leaves an element open is a warning, in a refresh only for snippets that it writes', async () => {
+  const service = await startTestService({ 1: '<textarea>open', 2: 'two', 3: '<xmp>open' });
+  onTestFinished(service.close);
+  const embed = (id: number, as = 'html') => `<snippet-embed id="${id}" as="${as}"></snippet-embed>`;
+  const folder = await createFolder({
+    'public/index.html': `<p>${embed(1)}</p><p>${embed(2)}</p>`,
+    'public/about.html': `<p>${embed(1)}</p>`,
+    // As text, it has no tags.
+    'public/text.html': `<p>${embed(3, 'text')}</p>`,
   });
-  afterAll(async () => {
-    await site.remove();
-    await service.close();
-  });
+  onTestFinished(folder.remove);
+  const run = (...argv: string[]) => cli(folder.directory, argv, service.environment);
+  const inlined = await run('inline', 'public');
+  expect(inlined.exitCode).toBe(0);
+  expect(inlined.output).toContain(
+    'Snippet 1 leaves <textarea> open, which swallows the rest of the page. It is on about.html, index.html.',
+  );
+  expect(inlined.output).not.toContain('xmp');
+  expect(await folder.read('public/about.html')).toBe('<p><textarea>open</p>');
+  expect(await folder.read('public/text.html')).toBe('<p>open</p>');
 
-  test('of a build, with the snippet and its pages, if it is shown as HTML', async () => {
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode).toBe(0);
-    expect(output).toContain(
-      'Snippet 1 leaves <textarea> open, which swallows the rest of the page. It is on about/index.html, index.html.',
-    );
-    expect(output).not.toContain('xmp');
-    expect(await site.read('index.html')).toContain('<p><textarea>open</p>');
-    expect(await site.read('title/index.html')).toContain('<title>open</title><p>open</p>');
-  });
-
-  test('of a refresh, only for snippets that it writes', async () => {
-    const refresh = () => cli(site.directory, ['refresh'], service.environment);
-    service.put(2, '<iframe>');
-    const first = await refresh();
-    expect(first.exitCode).toBe(0);
-    expect(first.output).toContain(
-      'Snippet 2 leaves <iframe> open, which swallows the rest of the page. It is on index.html.',
-    );
-    expect(first.output).not.toContain('Snippet 1');
-    service.put(2, 'two');
-    expect((await refresh()).output).toBe('index.html is up to date\n');
-  });
+  service.put(2, '<iframe>');
+  const first = await run('refresh');
+  expect(first.exitCode).toBe(0);
+  expect(first.output).toContain(
+    'Snippet 2 leaves <iframe> open, which swallows the rest of the page. It is on index.html.',
+  );
+  expect(first.output).not.toContain('Snippet 1');
+  service.put(2, 'two');
+  expect((await run('refresh')).output).toBe('index.html is up to date\n');
 });

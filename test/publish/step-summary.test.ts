@@ -1,12 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Parser } from 'htmlparser2';
 import markdownIt from 'markdown-it';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { appendStepSummary, describeCheck } from '../../src/cli/step-summary.ts';
 import { toRequest } from '../../src/client/snippet-request.ts';
 import { testContext } from '../support/cli.ts';
+import { createFolder } from '../support/folder.ts';
 
 const changedOn = (...pages: string[]) => ({
   request: toRequest(42, '{"plan":"<b>pro</b> | x"}'),
@@ -73,24 +72,16 @@ test('a summary stays below the size that GitHub takes, and says how much it lea
   expect(summary).toContain('<br>and 81 more |');
 });
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'snippets-summary-'));
-});
-afterEach(async () => {
-  await rm(folder, { recursive: true });
-});
+test('a summary is added to what the step has written before; one that cannot be written fails nothing', async () => {
+  const { directory, read, remove } = await createFolder({});
+  onTestFinished(remove);
+  const file = join(directory, 'summary.md');
+  const { context } = testContext(directory, { GITHUB_STEP_SUMMARY: file });
+  await appendStepSummary(context, 'no record');
+  await appendStepSummary(context, 'no record');
+  expect((await read('summary.md')).match(/no usable record/g)).toHaveLength(2);
 
-test('a summary is added to what the step has written before', async () => {
-  const file = join(folder, 'summary.md');
-  const { context } = testContext(folder, { GITHUB_STEP_SUMMARY: file });
-  await appendStepSummary(context, 'no record');
-  await appendStepSummary(context, 'no record');
-  expect((await readFile(file, 'utf8')).match(/no usable record/g)).toHaveLength(2);
-});
-
-test('a summary that cannot be written is said, and fails nothing', async () => {
-  const { context, output } = testContext(folder, { GITHUB_STEP_SUMMARY: folder });
-  await appendStepSummary(context, 'no record');
-  expect(output()).toBe('The step summary could not be written: EISDIR\n');
+  const broken = testContext(directory, { GITHUB_STEP_SUMMARY: directory });
+  await appendStepSummary(broken.context, 'no record');
+  expect(broken.output()).toBe('The step summary could not be written: EISDIR\n');
 });
