@@ -13,7 +13,10 @@ export default async function createAuthority(): Promise<(() => Promise<void>) |
   if (process.env['TEST_AUTHORITY'] !== undefined) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'snippets-authority-'));
   const certificate = await createCertificate();
-  await writeFile(join(folder, 'authority.pem'), certificate.authority);
+  // What the machine trusts besides, to reach a package registry, stays trusted.
+  const { NODE_EXTRA_CA_CERTS: others } = process.env;
+  const trusted = others === undefined ? '' : readFileSync(others, 'utf8');
+  await writeFile(join(folder, 'authority.pem'), `${certificate.authority}\n${trusted}`);
   await writeFile(join(folder, 'certificate.json'), JSON.stringify(certificate));
   process.env['TEST_AUTHORITY'] = folder;
   process.env['NODE_EXTRA_CA_CERTS'] = join(folder, 'authority.pem');
