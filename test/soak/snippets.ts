@@ -1,46 +1,19 @@
 import type { SnippetErrorCode } from '../../src/client/index.ts';
 
 /** What becomes of a snippet however often it is asked for; `good` ones fail by chance alone. */
-export type Kind =
-  | 'good'
-  | 'dead'
-  | 'missing'
-  | 'forbidden'
-  | 'cut'
-  | 'malformed'
-  | 'reset'
-  | 'silent'
-  | 'huge';
+export type Kind = 'good' | 'dead' | 'missing';
 
-// How any attempt may fail: its connection ends, or the service is out of order just then.
-const byChance: readonly SnippetErrorCode[] = ['network', 'timeout', 'server-error'];
-
-/**
- * What the retry policy promises for each kind: content if there is no code, else one of the codes. A snippet that is
- * asked for again and again fails with the code of its last attempt.
- */
+/** What the retry policy promises for each kind: content if there is no code, else one of the codes. */
 export const promised: Readonly<Record<Kind, readonly SnippetErrorCode[]>> = {
   good: [],
-  dead: byChance,
+  // Its last attempt may end with its connection.
+  dead: ['server-error', 'network', 'timeout'],
   missing: ['not-found'],
-  forbidden: ['forbidden'],
-  cut: byChance,
-  malformed: ['bad-answer', ...byChance],
-  reset: byChance,
-  silent: byChance,
-  huge: ['too-large'],
 };
 
-const kinds = Object.keys(promised) as Kind[];
-const idsOfAKind = 10_000;
-
-/** @param number from 1 to 9,999. */
-export function idOf(kind: Kind, number: number): number {
-  return kinds.indexOf(kind) * idsOfAKind + number;
-}
-
+/** Of twenty snippets, one is dead and one is missing. */
 export function kindOf(id: number): Kind {
-  return kinds[Math.floor(id / idsOfAKind)] ?? 'missing';
+  return id % 20 === 1 ? 'dead' : id % 20 === 2 ? 'missing' : 'good';
 }
 
 /** The same for each id: a few bytes for most, 100 kB for some. */
