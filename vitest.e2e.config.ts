@@ -7,6 +7,12 @@ const setup = [
   'test/support/browser.ts',
 ];
 
+// They measure memory or time, and what is beside them counts.
+const alone = [
+  'test/e2e/{dead-service,failing-ids,large-files}.test.ts',
+  'test/e2e/promises/memory-of-answers.test.ts',
+];
+
 /** The tests that build or serve sites, with an older version of Astro. */
 const olderAstro = (version: number): TestProjectConfiguration => ({
   extends: true,
@@ -22,8 +28,8 @@ const olderAstro = (version: number): TestProjectConfiguration => ({
       'test/publish/refresh.test.ts',
       'test/e2e/templates.test.ts',
     ],
-    // Astro 7 alone has experimental.incrementalBuild; package.test.ts packs a package of its own.
-    exclude: ['test/build/incremental.test.ts', 'test/e2e/build/package.test.ts'],
+    // Astro 7 alone has experimental.incrementalBuild.
+    exclude: ['test/build/incremental.test.ts'],
   },
 });
 
@@ -33,8 +39,7 @@ export default defineConfig({
   test: {
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Some tests measure memory, and what is beside them counts.
-    maxWorkers: 1,
+    maxWorkers: 2,
     projects: [
       {
         extends: true,
@@ -42,12 +47,19 @@ export default defineConfig({
           name: 'e2e',
           globalSetup: setup,
           include: ['test/e2e/**/*.test.ts'],
-          exclude: ['test/e2e/{installs,astro-versions}/**'],
+          exclude: ['test/e2e/astro-versions/**', ...alone],
         },
       },
+      // After the others, one file at a time.
       {
         extends: true,
-        test: { name: 'installs', globalSetup: setup, include: ['test/e2e/installs/*.test.ts'] },
+        test: {
+          name: 'alone',
+          globalSetup: setup,
+          include: alone,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
       olderAstro(5),
       olderAstro(6),
