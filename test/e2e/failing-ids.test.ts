@@ -15,11 +15,9 @@ const count = 1_000;
 
 let server: TlsServer;
 let fails: (id: number) => boolean = () => false;
-let asked = 0;
 
 beforeAll(async () => {
   server = await httpServer((request, response) => {
-    asked += 1;
     const id = Number(/\/snippets\/(\d+)/.exec(request.url)?.[1]);
     const failing = fails(id);
     setTimeout(() => {
@@ -31,9 +29,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Fetches as a build does, and prints the figures. */
-async function run(what: string, ids: readonly number[], variants: readonly string[]) {
-  asked = 0;
+/** Fetches as a build does. */
+async function run(ids: readonly number[], variants: readonly string[]) {
   const urls = {
     ...(variants.includes('render') ? { renderBaseUrl: `${server.origin}/b` } : {}),
     ...(variants.includes('retrieve') ? { retrieveBaseUrl: `${server.origin}/a` } : {}),
@@ -52,19 +49,16 @@ async function run(what: string, ids: readonly number[], variants: readonly stri
   });
   const seconds = (performance.now() - start) / 1000;
   await service.close();
-  process.stderr.write(
-    `${what}: ${fetched.size} arrived, ${failed.length} failed, ${seconds.toFixed(1)} s, ${asked} requests\n`,
-  );
   return { fetched, failed: failed.map(({ request }) => request.id), seconds };
 }
 
 describe.for([[['render']], [['render', 'retrieve']]] as const)('with the base URLs of %j', ([variants]) => {
-  test.for([0.1, 0.2, 0.4, 0.6])(
+  test.for([0.1, 0.6])(
     'of 1,000 snippets exactly those fail that are dead for good, a share of %d',
     async (share) => {
       const { ids, chosen } = chooseIds(count, share, 7);
       fails = (id) => chosen.has(id);
-      const { failed, seconds } = await run(`${share * 100} % of the ids dead`, ids, variants);
+      const { failed, seconds } = await run(ids, variants);
       expect(failed.sort((a, b) => a - b)).toEqual([...chosen].sort((a, b) => a - b));
       expect(seconds).toBeLessThan(60);
     },
@@ -76,7 +70,7 @@ describe.for([[['render']], [['render', 'retrieve']]] as const)('with the base U
       const random = randomNumbers(3);
       fails = () => random() < share;
       const { ids } = chooseIds(count, 0, 7);
-      const { fetched, seconds } = await run(`${share * 100} % of the attempts fail`, ids, variants);
+      const { fetched, seconds } = await run(ids, variants);
       expect(fetched.size).toBe(count);
       expect(seconds).toBeLessThan(60);
     },

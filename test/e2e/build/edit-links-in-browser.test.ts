@@ -99,7 +99,6 @@ afterEach(async () => {
   expect(requests).toEqual([]);
 });
 
-const patience = { timeout: 60_000, interval: 200 };
 const outlines = () => page.locator('.outline').count();
 const linkTo = (id: number) => page.getByRole('link', { name: `Edit snippet ${id}`, exact: true });
 const openPanel = () => page.getByRole('button', { name: 'Snippets (8)', exact: true }).click();
@@ -158,11 +157,6 @@ test('the panel names each snippet with its places, and outlines are drawn aroun
   expect(words?.x).toBeGreaterThan(paragraph?.x ?? Infinity);
   expect(words?.width).toBeLessThan((paragraph?.width ?? 0) / 2);
   expect(await outlineOf(2)).toEqual(await boxOf('#block > section'));
-  // They follow what they are around.
-  await page.evaluate('scrollTo(0, 30)');
-  await expect.poll(() => boxOf('.outline'), patience).toEqual(await boxOf('#block > section'));
-  await page.setViewportSize({ width: 360, height: 700 });
-  await expect.poll(() => boxOf('.outline'), patience).toEqual(await boxOf('#block > section'));
   await linkTo(7).focus();
   expect(await outlines()).toBe(0);
 });
@@ -211,38 +205,23 @@ test('a page without a head element has the links, and its last element stays th
   expect(await page.evaluate('document.body.lastElementChild.textContent')).toBe('last');
 });
 
-test('after a navigation by script, the links are those of the new page, and what only looks like them leads to no code', async () => {
+test('after a navigation by script, the links are those of the new page', async () => {
   await openPanel();
-  const navigate = (place: string, data: string) =>
+  const navigate = (data: string) =>
     page.evaluate(`{
-      ${place}.textContent = '${data}';
+      document.querySelector('script#snippet-edit-links').textContent = '${data}';
       document.dispatchEvent(new Event('astro:page-load'));
     }`);
-  const script = `document.querySelector('script#snippet-edit-links')`;
-  const panel = page.getByRole('complementary');
-  await navigate(script, '[]');
-  expect(await panel.count()).toBe(0);
-  await navigate(script, '[{ "id": 2, "url": "/edit/2.html", "unmarked": [] }]');
-  const button = page.getByRole('button', { name: 'Snippets (1)', exact: true });
-  await button.click();
-  await linkTo(2).focus();
-  expect(await outlines()).toBe(1);
-  // An element that is no script, before it.
-  await navigate(
-    `document.head.insertAdjacentElement('beforebegin', Object.assign(document.createElement('div'), { id: 'snippet-edit-links' }))`,
-    '[{ "id": 1, "url": "/elsewhere", "unmarked": [] }]',
-  );
-  await button.click();
+  await navigate('[]');
+  expect(await page.getByRole('complementary').count()).toBe(0);
+  await navigate('[{ "id": 2, "url": "/edit/2.html", "unmarked": [] }]');
+  await page.getByRole('button', { name: 'Snippets (1)', exact: true }).click();
   expect(await linkTo(2).count()).toBe(1);
-  await navigate(script, '[{ "id": 2, "url": "javascript:alert(1)", "unmarked": [] }]');
-  expect(await panel.count()).toBe(0);
 });
 
 test.for([1200, 360])('axe finds nothing with the panel open, at a width of %i', async (width) => {
   await page.setViewportSize({ width, height: 700 });
   await openPanel();
   expect(await violationsOf(page)).toBe('');
-  const shots = process.env['SCREENSHOTS'];
-  if (shots !== undefined) await page.screenshot({ path: join(shots, `edit-links-${width}.png`) });
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
 });

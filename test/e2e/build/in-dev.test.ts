@@ -21,10 +21,6 @@ export const prerender = false;
 ---
 <html><body>
 ${body}</body></html>`;
-  const island = (name: string) => `---
-import Late from '../${name}.astro';
----
-<html><body><Late server:defer><i slot="fallback">soon</i></Late></body></html>`;
   let site: Site;
   let dev: SiteServer;
   let browser: Browser;
@@ -33,13 +29,11 @@ import Late from '../${name}.astro';
     site = await createSite({
       'astro.config.mjs': configWith('', {
         imports: `
-          import mdx from '@astrojs/mdx';
           import node from '@astrojs/node';
           import react from '@astrojs/react';`,
         settings: `base: '/docs', adapter: node({ mode: 'standalone' }),`,
-        integrations: 'react(), mdx(), ',
+        integrations: 'react(), ',
       }),
-      ...mdxFeed,
       'src/Only.jsx': `export default function Only() {\n  return <p>\n    ${embed}\n  </p>;\n}`,
       'src/pages/only.astro': `---
 import Only from '../Only.jsx';
@@ -47,15 +41,12 @@ import Only from '../Only.jsx';
 <html><body><Only client:only="react" /></body></html>`,
       'src/Hand.astro': `<p>by\n  hand ${embed}</p>`,
       'src/Late.astro': `<p>${embed}</p>`,
-      'src/LateComponent.astro': `---\n${component}\n---\n<p><Snippet id={1} /></p>`,
-      'src/pages/island.astro': island('Late'),
-      'src/pages/island-component.astro': island('LateComponent'),
+      'src/pages/island.astro': `---
+import Late from '../Late.astro';
+---
+<html><body><Late server:defer><i slot="fallback">soon</i></Late></body></html>`,
       'src/pages/live.astro': onDemand(`import Hand from '../Hand.astro';`, `<Hand />${embed}`),
       'src/pages/component.astro': onDemand(component, '<Snippet id={1} />'),
-      'src/pages/live.xml.js': `
-import { feed } from '../feed.js';
-export const prerender = false;
-export const GET = () => feed();`,
       'src/pages/post.md': '# Post\n\nSee <Snippet id={42} /> here.\n',
       'src/Still.astro': `<p>${embed}</p>`,
       'src/pages/still.astro': `---
@@ -82,7 +73,6 @@ import Still from '../Still.astro';
       'src/pages/live.astro:6',
       'src/Hand.astro:2',
     ],
-    ['of a feed of the Container API on demand', 'live.xml', '/docs/live.xml', 'is rendered on demand'],
     ['of <Snippet> in Markdown', 'post', 'written in src/pages/post.md:3. [unrendered-component]'],
     // It gets as far as asking for the key, which is not set.
     [
@@ -115,12 +105,6 @@ import Still from '../Still.astro';
       'island',
       'The server island Late is rendered on demand',
       'src/Late.astro:1',
-    ],
-    [
-      'of <Snippet> in a server island, with a hint',
-      'island-component',
-      'which is rendered on demand',
-      'SnippetClient',
     ],
   ])('%s, in the overlay', async ([, path, ...said]) => {
     const page = await browser.newPage();

@@ -1,4 +1,3 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startBrowser } from '../../support/browser.ts';
@@ -10,7 +9,6 @@ let service: TestService;
 let site: Site;
 let dev: SiteServer;
 let browser: Browser;
-let gate: Gate;
 
 const pageOf = (embeds: string) => `<html><head><title>page</title></head><body>${embeds}</body></html>`;
 const embed = (id: number, children = '') =>
@@ -35,65 +33,20 @@ beforeAll(async () => {
       `<p id="data"></p><script is:inline>fetch('/data.json').then((answer) => answer.json()).then(({ html }) => { data.innerHTML = html; })</script>`,
     ),
   });
-  gate = await openGate(new URL(service.renderBaseUrl).port);
-  const through = (url: string) => Object.assign(new URL(url), { port: gate.port }).href;
-  dev = await startServer(site, 'dev', {
-    ...service.environment,
-    SNIPPETS_RENDER_BASE_URL: through(service.renderBaseUrl),
-    SNIPPETS_RETRIEVE_BASE_URL: through(service.retrieveBaseUrl),
-  });
+  dev = await startServer(site, 'dev', service.environment);
   browser = await startBrowser();
 });
 afterAll(async () => {
   await browser.close();
   await dev.stop();
   await site.remove();
-  gate.server.close();
   await service.close();
 });
 
 afterEach(async () => {
-  gate.isShut = false;
   service.clearFaults();
   for (const context of browser.contexts()) await context.close();
 });
-
-interface Gate {
-  port: string;
-  server: Server;
-  /** Whether connections are closed at once, as those of a service that is down. */
-  isShut: boolean;
-}
-
-/** Between the dev server and the service, which can be cut off and be back on the same port. */
-async function openGate(port: string): Promise<Gate> {
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    if (gate.isShut) return near.destroy();
-    const far = connect(Number(port), 'localhost');
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    }
-    return near
-      .pipe(far)
-      .pipe(near)
-      .on('close', () => far.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
-  let shut = false;
-  return {
-    port: String((server.address() as AddressInfo).port),
-    server,
-    get isShut() {
-      return shut;
-    },
-    set isShut(value) {
-      shut = value;
-      if (value) for (const socket of sockets) socket.destroy();
-    },
-  };
-}
 
 /** A page that counts how often it is loaded. */
 async function open(path: string): Promise<{ page: Page; loads(): number }> {
@@ -132,7 +85,7 @@ test('a page reloads when a snippet changes in what it has fetched by a script',
 test('while the service is down, no open page reloads; all of them recover by themselves, and each failure is logged once', async () => {
   const healthy = await open('/healthy');
   expect(await healthy.page.locator('#s1').textContent()).toBe('one');
-  gate.isShut = true;
+  Object.assign(service.faults, { failing: 1, failingStatus: 503 });
   const failing = await open('/failing');
   const children = await open('/children');
   expect(await failing.page.locator('vite-error-overlay').count()).toBe(1);
@@ -153,7 +106,7 @@ test('while the service is down, no open page reloads; all of them recover by th
   );
   expect(dev.output()).not.toMatch(/build again/i);
 
-  gate.isShut = false;
+  service.clearFaults();
   await failing.page.locator('#s2', { hasText: 'two' }).waitFor({ timeout: 60_000 });
   await children.page.locator('#s3', { hasText: 'three' }).waitFor({ timeout: 60_000 });
   expect(pages.map(({ loads }) => loads())).toEqual([1, 3, 3]);

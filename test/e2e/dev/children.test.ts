@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { SnippetError } from '../../../src/client/snippet-error.ts';
-import { createRequest } from '../../../src/client/snippet-request.ts';
-import { lookOf } from '../../../src/dev/look.ts';
 import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { configWith, createSite, type Site } from '../../support/site.ts';
@@ -84,18 +81,4 @@ import { Snippet } from 'astro-snippets/components';
     await running?.stop();
     await other.remove();
   }
-});
-
-test('a page reloads for a snippet that is missing or back, but not if it shows the same children as before', () => {
-  const shown = { request: createRequest(9), asHtml: true, surroundings: new Set<string>() };
-  const missing = { ...shown, error: new SnippetError('not-found', 'gone', { snippetId: 9 }) };
-  const down = { ...shown, error: new SnippetError('network', 'down', { snippetId: 9 }) };
-  const there = { ...shown, html: 'nine', text: 'nine' };
-  const optional = { hasChildren: true, isOptional: true };
-  const required = { hasChildren: true, isOptional: false };
-  expect(lookOf(missing, optional)).toBe(lookOf(down, optional));
-  expect(lookOf(missing, optional)).not.toBe(lookOf(there, optional));
-  expect(lookOf(missing, required)).not.toBe(lookOf(down, required));
-  expect(lookOf(missing, { hasChildren: false, isOptional: true })).toBe('children');
-  expect(lookOf(down, { hasChildren: false, isOptional: true })).not.toBe('children');
 });

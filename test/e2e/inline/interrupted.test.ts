@@ -36,8 +36,8 @@ async function inlinedFolder(): Promise<Folder> {
   return folder;
 }
 
-async function kill(folder: Folder, after: number, ...flags: string[]) {
-  const { process: child, ended } = startCommand(folder.directory, ['inline', 'public', ...flags], {
+async function kill(folder: Folder, after: number) {
+  const { process: child, ended } = startCommand(folder.directory, ['inline', 'public'], {
     ...service().environment,
     KILLED_AFTER: `${after}`,
     NODE_OPTIONS: `--import ${new URL(`file://${join(folder.directory, 'killer.mjs')}`)}`,
@@ -46,8 +46,8 @@ async function kill(folder: Folder, after: number, ...flags: string[]) {
   expect(child.exitCode).not.toBe(0);
 }
 
-async function expectInlined(folder: Folder, content: string, ...flags: string[]) {
-  await runs(folder, ['inline', 'public', ...flags]);
+async function expectInlined(folder: Folder, content: string) {
+  await runs(folder, ['inline', 'public']);
   for (const name of names) {
     expect(await folder.read(`public/${name}`)).toBe(pageOf(name, content));
     expect(await unzipped(folder, `public/${name}.gz`)).toBe(pageOf(name, content));
@@ -72,15 +72,6 @@ test.for([0, 1, 2, 3, 4, 5])(
       service().put(1, published);
       if (published === '<u>newer</u>') await kill(folder, 3);
       await expectInlined(folder, published);
-    }
-    service().put(1, '<b>one</b><script>go()</script>');
-    for (const [scripts, content] of [
-      ['strip', '<b>one</b>'],
-      ['allow', '<b>one</b><script>go()</script>'],
-    ] as const) {
-      const folder = await inlinedFolder();
-      await kill(folder, after, '--scripts', 'strip');
-      await expectInlined(folder, content, '--scripts', scripts);
     }
   },
 );

@@ -7,7 +7,7 @@ import { packPackage, startRegistry } from '../../support/registry.ts';
 import { startTestService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
-test('npx astro add astro-snippets installs the package and adds it to the config, and the site builds', async () => {
+test('npx astro add astro-snippets installs the published files alone and adds the package to the config, and the site builds', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'snippets-packed-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const registry = await startRegistry(await packPackage(folder));
@@ -41,8 +41,21 @@ export default defineConfig({ site: 'https://example.com' });
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../../package.json'), 'utf8'));
   const manifest = JSON.parse(await readFile(join(site.directory, 'package.json'), 'utf8'));
   expect(manifest.dependencies).toEqual({ 'astro-snippets': `^${version}` });
+  const packed = await site.list('node_modules/astro-snippets');
+  expect(packed).toEqual(
+    expect.arrayContaining([
+      'dist/index.js',
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+      'llms.txt',
+      'docs/README.md',
+    ]),
+  );
+  const published =
+    /^(dist\/.+\.(js|d\.ts|astro|eta|css)|[A-Z]+(\.md)?|docs\/[\w-]+\.md|llms\.txt|docs\/performance\/[a-z-]+\.svg|package\.json)$/;
+  expect(packed.filter((name) => !published.test(name))).toEqual([]);
   // npm installs no Astro of its own beside the site's.
-  expect(await site.list('node_modules/astro-snippets')).toContain('dist/index.js');
   expect(await site.list('node_modules/astro')).toEqual([]);
   const config = await readFile(join(site.directory, 'astro.config.mjs'), 'utf8');
   expect(config).toMatch(/^import \w+ from 'astro-snippets';$/m);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type RunningCommand, startCommand } from '../../support/command.ts';
 import { copyOfEverything, type Everything } from '../../support/everything.ts';
-import { astroCommand } from '../../support/installation.ts';
 
 // A process of its own, with a real clock and Astro's own builds. The loop itself is tested in test/publish.
 
@@ -26,19 +25,6 @@ function start(...arguments_: string[]): RunningCommand {
 }
 
 const poll = { timeout: 120_000, interval: 200 };
-
-test('a watch refreshes a site every second, builds it where that is not enough, and deploys it', async () => {
-  const watching = start('--build', `node ${astroCommand} build`);
-  await expect.poll(watching.output, poll).toContain('Checking every 1 s.');
-  site.service.put(2, 'about them');
-  await expect.poll(deployed, poll).toBe('x');
-  expect(await site.read('about.html')).toContain('about them');
-  // A collection shows this one.
-  site.service.put(7, 'another imprint');
-  await expect.poll(deployed, poll).toBe('xx');
-  expect(watching.output()).toContain('Building the site.');
-  expect(await site.read('legal.html')).toContain('another imprint');
-});
 
 test('what was written before a watch was killed is deployed when it is started again', async () => {
   const watching = start('--after', 'echo begun; sleep 3');
