@@ -10,42 +10,58 @@ export interface RunningCommand {
   stdout(): string;
   /** What of it went to standard error. */
   stderr(): string;
-  ended: Promise<{ exitCode: number | null; output: string }>;
+  ended: Promise<{ exitCode: number | null; signal: NodeJS.Signals | null; output: string }>;
 }
 
 /**
- * Runs `astro-snippets` in a folder, as a user would: in a process of its own, with only this environment.
+ * Runs a program of Node in a folder, in a process of its own.
  *
  * @param options.isGroup whether it has a group of processes of its own, as a terminal gives to each command.
  */
-export function startCommand(
+export function startProgram(
+  file: string,
   folder: string,
   arguments_: readonly string[],
-  environment: Record<string, string>,
+  env: NodeJS.ProcessEnv,
   { isGroup = false } = {},
 ): RunningCommand {
-  const child = spawn(process.execPath, [snippetsCommand, ...arguments_], {
+  const child = spawn(process.execPath, [file, ...arguments_], {
     cwd: folder,
-    env: { ...cleanEnvironment(), ...environment },
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: isGroup,
   });
-  let output = '';
-  const texts = { stdout: '', stderr: '' };
+  const texts = { output: '', stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
-      output += text;
+      texts.output += text;
       texts[name] += text;
     });
   }
-  const ended = new Promise<{ exitCode: number | null; output: string }>((resolve) => {
-    child.once('close', (exitCode) => resolve({ exitCode, output }));
+  const ended: RunningCommand['ended'] = new Promise((resolve) => {
+    child.once('close', (exitCode, signal) => resolve({ exitCode, signal, output: texts.output }));
   });
   return {
     process: child,
-    output: () => output,
+    output: () => texts.output,
     stdout: () => texts.stdout,
     stderr: () => texts.stderr,
     ended,
   };
+}
+
+/** Runs `astro-snippets` in a folder, as a user would, with only this environment. */
+export function startCommand(
+  folder: string,
+  arguments_: readonly string[],
+  environment: Record<string, string>,
+  options?: { isGroup?: boolean },
+): RunningCommand {
+  return startProgram(
+    snippetsCommand,
+    folder,
+    arguments_,
+    { ...cleanEnvironment(), ...environment },
+    options,
+  );
 }

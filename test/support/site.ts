@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { type RunningCommand, startProgram } from './command.ts';
 import { cleanEnvironment } from './environment.ts';
 import { createFolder } from './folder.ts';
 import { runInHost } from './hosted-builds.ts';
@@ -26,7 +26,7 @@ export interface Site {
   /** Runs `astro sync` in the same way. */
   sync(environment?: Record<string, string>): Promise<BuildResult>;
   /** Starts `astro` with any command in a process of its own, as a user would, and returns the running process. */
-  start(arguments_: string[], environment?: Record<string, string>): RunningAstro;
+  start(arguments_: string[], environment?: Record<string, string>): RunningCommand;
   /** A file of the output, as text. */
   read(name: string): Promise<string>;
   /** All files of the output, or of another folder of the site, as text. */
@@ -34,12 +34,6 @@ export interface Site {
   /** The names of all files below a folder of the site, with forward slashes, sorted. */
   list(folder?: string): Promise<string[]>;
   remove(): Promise<void>;
-}
-
-export interface RunningAstro {
-  process: ReturnType<typeof spawn>;
-  output(): string;
-  ended: Promise<BuildResult & { signal: NodeJS.Signals | null }>;
 }
 
 /**
@@ -79,24 +73,8 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
     },
     sync: (environment) =>
       runInHost({ folder: directory, argv: ['sync'], environment: astroEnvironment(environment) }),
-    start(arguments_, environment = {}) {
-      let output = '';
-      const child = spawn(process.execPath, [astroCommand, ...arguments_], {
-        cwd: directory,
-        env: astroEnvironment(environment),
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding('utf8').on('data', (text: string) => {
-          output += text;
-        });
-      }
-      const ended = new Promise<BuildResult & { signal: NodeJS.Signals | null }>((resolve, reject) => {
-        child.once('error', reject);
-        child.once('close', (exitCode, signal) => resolve({ exitCode, signal, output }));
-      });
-      return { process: child, output: () => output, ended };
-    },
+    start: (arguments_, environment) =>
+      startProgram(astroCommand, directory, arguments_, astroEnvironment(environment)),
     read: (name) => folder.read(join('dist', name)),
     texts: (below = 'dist') => folder.files(below),
     list: (below = 'dist') => folder.list(below),
