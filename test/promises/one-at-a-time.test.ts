@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { systemClock } from '../../src/client/clock.ts';
 import { lockFile } from '../../src/record/manifest-file.ts';
 import { describeHolder, isHolder, type LockHolder, takeLock } from '../../src/record/output-lock.ts';
 import { cli, startCli } from '../support/cli.ts';
+import { createFolder } from '../support/folder.ts';
 import { holderElsewhere } from '../support/output-lock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type BuildResult, configWith, createSite, type Site, temporarySite } from '../support/site.ts';
@@ -180,6 +182,45 @@ describe('a refresh', () => {
       expect(text).toContain('<b>three</b>');
     }
     expect((await run('check')).exitCode).toBe(0);
+  });
+
+  test('leaves a page alone that is changed after it was compared, and says so', async () => {
+    const names = ['a.html', 'b.html', 'c.html'];
+    const page = '<p><snippet-embed id="1"></snippet-embed></p>';
+    const { directory, read, remove } = await createFolder(
+      Object.fromEntries(names.map((name) => [`dist/${name}`, page])),
+    );
+    onTestFinished(remove);
+    await cli(directory, ['inline', 'dist'], service.environment);
+    service.put(1, '<b>two</b>');
+    const before = service.requests().length;
+    let time = 0;
+    const now = () => {
+      if (refreshing.stderr().includes('0 of 3 pages written')) {
+        writeFileSync(join(directory, 'dist/b.html'), 'changed by hand');
+      }
+      // Progress is said every 10 seconds.
+      if (service.requests().length > before) time += 10_000;
+      return time;
+    };
+    const clock = { ...systemClock, now };
+    const refreshing = startCli(directory, ['refresh'], service.environment, { clock });
+    expect(await refreshing.ended).toMatchObject({
+      exitCode: 3,
+      stdout: `a.html is up to date
+c.html is up to date
+b.html was changed while it was refreshed
+The other pages are written. Build the site to update the rest.
+`,
+    });
+    for (const name of names) {
+      expect(await read(`dist/${name}`)).toBe(name === 'b.html' ? 'changed by hand' : '<p><b>two</b></p>');
+    }
+    // The record tells that page from the others.
+    const again = await cli(directory, ['refresh'], service.environment);
+    expect(again.stdout).toBe(
+      'b.html was changed after the build\nNothing was written. Build the site, or update the other pages with --skip-modified.\n',
+    );
   });
 });
 

@@ -1,0 +1,21 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { cli } from '../../support/cli.ts';
+import { createFolder } from '../../support/folder.ts';
+import { startTestService } from '../../support/service.ts';
+
+test('a refresh whose new pages take more memory than it keeps writes all of them', async () => {
+  const service = await startTestService({ 1: 'the heffalump' });
+  onTestFinished(service.close);
+  const { directory, read, write, remove } = await createFolder({});
+  onTestFinished(remove);
+  const names = ['a.html', 'b.html', 'c.html'];
+  const space = ' '.repeat(33 * 2 ** 20);
+  for (const name of names) {
+    await write({ [`dist/${name}`]: `<p><snippet-embed id="1"></snippet-embed></p>${space}` });
+  }
+  expect(await cli(directory, ['inline', 'dist'], service.environment)).toMatchObject({ exitCode: 0 });
+  service.put(1, 'the woozle');
+  expect(await cli(directory, ['refresh'], service.environment)).toMatchObject({ exitCode: 0 });
+  for (const name of names) expect((await read(`dist/${name}`)).trimEnd()).toBe('<p>the woozle</p>');
+  expect((await cli(directory, ['check'], service.environment)).exitCode).toBe(0);
+});
