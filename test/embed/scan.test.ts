@@ -279,6 +279,12 @@ describe('in a file that is no page, an embed is found in', () => {
   test.for([
     ['escaped HTML in XML', 'xml', `<a>&lt;p&gt;${escaped}&lt;/p&gt;</a>`, ['html in xml-text']],
     [
+      'HTML in XML, escaped by numbers',
+      'xml',
+      '<a>&#60;p&#62;&#x3c;snippet-embed id="1"&#x3E;&#60;/snippet-embed&#62;</a>',
+      ['html in xml-text'],
+    ],
+    [
       'escaped text in escaped HTML in XML',
       'xml',
       `<a>${escaped.replaceAll('&', '&amp;')}</a>`,

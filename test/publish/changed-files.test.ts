@@ -3,7 +3,8 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { cli } from '../support/cli.ts';
+import { runWithLists } from '../../src/cli/changed-files.ts';
+import { cli, testContext } from '../support/cli.ts';
 import { steppedClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
 import { createFolder } from '../support/folder.ts';
@@ -128,4 +129,12 @@ describe('the command of watch --exec is told', () => {
     await watch(0, '--build', `node -e "fs.copyFileSync('built.json', '${site.record}')"`);
     expect(told()).toEqual([unknown]);
   });
+});
+
+test('a file whose name has a line break is in no list', async () => {
+  const { context } = testContext(site.directory);
+  expect(await runWithLists(context, tell(), [{ file: 'two\nlines.html', url: '/two%0Alines.html' }])).toBe(
+    0,
+  );
+  expect(told()).toEqual([unknown]);
 });
