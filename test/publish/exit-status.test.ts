@@ -162,15 +162,6 @@ describe('astro-snippets check --exec', () => {
     expect(await ran()).toBe('');
   });
 
-  test('runs the command when something has changed, and says what before', async () => {
-    site.service.put(2, 'about them');
-    expect(await check(`echo from the command && ${exec}`)).toMatchObject({
-      exitCode: 0,
-      output: expect.stringMatching(/^Snippet 2 has changed\n {4}about\.html\nfrom the command *\r?\n$/),
-    });
-    expect(await ran()).toBe('x');
-  });
-
   test('runs the command where there is no usable record, and warns if there is none afterwards', async () => {
     await writeFile(site.record, '{}');
     const { exitCode, output } = await check(exec);

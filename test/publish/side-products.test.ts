@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { cp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
@@ -98,19 +98,6 @@ Nothing was written. Build the site, or refresh with a command that renews what 
       'sw.js contains the revision of about.html, which changes\nNothing would be written.',
     );
     expect(await output()).toEqual(before);
-  });
-
-  test('is not asked for when a file with the digest of another page would stay as it is', async () => {
-    await writeFile(fileOf('dist/sw.js'), '');
-    const digest = createHash('sha256')
-      .update(await site.read('index.html'))
-      .digest('base64');
-    await writeFile(fileOf('dist/integrity.json'), JSON.stringify({ index: `sha256-${digest}` }));
-    expect(await refresh()).toMatchObject({ exitCode: 0 });
-    site.service.put(1, 'the woozle');
-    const { exitCode, output: said } = await refresh();
-    expect(said).toContain('integrity.json contains the revision of index.html, which changes\n');
-    expect(exitCode).toBe(3);
   });
 
   test('runs its command once after pages were written, and never without or in a dry run', async () => {

@@ -156,27 +156,6 @@ describe('a watch', () => {
     expect(await deployed()).toBe('aaax');
     expect(await site.run('check')).toMatchObject({ exitCode: 0 });
   });
-
-  // Windows has no `exec`, and no SIGTERM.
-  test.skipIf(process.platform === 'win32')(
-    'deploys what was written before it was ended, when it is started again',
-    async () => {
-      const slow = `exec node -e "fs.writeFileSync('begun', ''); setTimeout(() => {}, 60_000)"`;
-      const watching = await start(['--exec', deploy, '--after', slow]);
-      site.service.put(2, 'about them');
-      (await clock.waiting()).end();
-      await expect.poll(() => existsSync(fileOf('begun')), { timeout: 60_000 }).toBe(true);
-      watching.kill('SIGTERM');
-      expect((await watching.ended).exitCode).toBe(143);
-      expect([await site.read('about.html'), await deployed()]).toEqual([
-        expect.stringContaining('them'),
-        '',
-      ]);
-      await start(['--exec', deploy, '--after', 'exit 0']);
-      await check();
-      expect(await deployed()).toBe('x');
-    },
-  );
 });
 
 test('a watch waits while the command of a check --exec runs, and does not run its own when it has succeeded', async () => {
