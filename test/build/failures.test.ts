@@ -136,15 +136,6 @@ describe('with many snippets', () => {
     );
     expect(await site.read('pricing/index.html')).toContain('<p>Price ask us</p>');
   });
-
-  test('5xx: without children the build fails', async () => {
-    Object.assign(service.faults, { failing: 1, only: [1, 2] });
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode).toBe(1);
-    expect(output).toContain('1 snippet could not be fetched.');
-    expect(output).toContain('Snippet 1: 503 Service Unavailable [server-error]');
-    await expectPages(site, ['plain/index.html']);
-  });
 });
 
 // Remark, which older versions of Astro use for Markdown, writes every end tag that is missing.

@@ -37,13 +37,13 @@ async function refresh(): Promise<void> {
 test('staleIfError shows what the last refresh has written when the service is down, with a warning for each snippet', async () => {
   service.put(1, 'newer');
   await refresh();
-  Object.assign(service.faults, { failing: 1, failingStatus: 503 });
+  Object.assign(service.faults, outage);
   const output = await build(week);
   expect(output).toMatch(
-    /Snippet 1 could not be .*503.* Its last good content, fetched [\d.]+ seconds? ago, is shown instead on index\.html\. \[server-error\]/,
+    /Snippet 1 could not be .* Its last good content, fetched [\d.]+ seconds? ago, is shown instead on index\.html\. \[rate-limited\]/,
   );
   expect(output).toMatch(
-    /Snippet 2 could not be .*503.* is shown instead on about\/index\.html\. \[server-error\]/,
+    /Snippet 2 could not be .* is shown instead on about\/index\.html\. \[rate-limited\]/,
   );
   expect(await site.read('index.html')).toContain('<p>newer</p>');
 });

@@ -46,10 +46,3 @@ test('a failed prefetch of a snippet that is no longer embedded is ignored, and 
   expect(await build()).not.toMatch(/warn|404/i);
   expect(await site.read('about/index.html')).toContain('three');
 });
-
-test('an API key that prefetching found invalid fails the build with one report', async () => {
-  const wrong = { ...service.environment, SNIPPETS_API_KEY: 'sk_unknown_000000' };
-  const { exitCode, output } = await site.build(wrong);
-  expect(exitCode).toBe(1);
-  expect(output.match(/401 Unauthorized/g)).toHaveLength(1);
-});

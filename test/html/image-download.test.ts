@@ -6,7 +6,7 @@ import { systemClock } from '../../src/client/clock.ts';
 import { protectKey } from '../../src/client/known-keys.ts';
 import { SiteImages } from '../../src/images/site-images.ts';
 import { type ImageHost, images, startImageHost } from '../support/images.ts';
-import { certificate, httpServer, makeCertificate, rawServer } from '../support/tls-server.ts';
+import { certificate, makeCertificate, rawServer } from '../support/tls-server.ts';
 
 let host: ImageHost;
 let folder: string;
@@ -136,29 +136,6 @@ test.for([
 test('a host whose certificate does not verify is not used', async () => {
   const { flaw } = (await find(open({ ca: (await makeCertificate()).ca }), '/a.png')) as { flaw: string };
   expect(flaw).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
-});
-
-test('images that are being downloaded, and those that wait, end when the run does', async () => {
-  let asked = 0;
-  const silent = await httpServer(() => {
-    asked += 1;
-  });
-  try {
-    const site = open({ hosts: [`localhost:${silent.port}`] });
-    const found = Array.from({ length: 300 }, (_, number) =>
-      site.find(new URL(`/${number}.png`, silent.origin)).then(
-        () => 'found',
-        ({ code }) => code,
-      ),
-    );
-    await vi.waitFor(() => expect(asked).toBe(8), 60_000);
-    await site.close();
-    expect(new Set(await Promise.all(found))).toEqual(new Set(['closed']));
-    expect(asked).toBe(8);
-    await vi.waitFor(() => expect(silent.openConnections()).toBe(0), 60_000);
-  } finally {
-    await silent.close();
-  }
 });
 
 test('only listed hosts are asked, by https, and never with the API key', async () => {
