@@ -4,33 +4,15 @@ import {
   type AttemptState,
   chooseRoute,
   type EndpointView,
-  failureShare,
   isBeyondChance,
   nextStep,
   probeDelay,
-  retryDelay,
   streakLimit,
 } from '../../src/client/retry-policy.ts';
 
 function view(more: Partial<EndpointView> = {}): EndpointView {
   return { status: 'open', hasAnswered: true, failures: 0, counted: 0, failureShare: 0.01, ...more };
 }
-
-test.for([
-  // failures so far, random number, cap, milliseconds
-  [1, 0, 8_000, 0],
-  [1, 0.5, 8_000, 250],
-  [1, 1, 8_000, 500],
-  [3, 1, 8_000, 2_000],
-  [4, 1, 2_000, 2_000],
-  [5, 1, 8_000, 8_000],
-  [60, 0.25, 8_000, 2_000],
-] as const)(
-  'the wait after %i failures with a random number of %f and a cap of %i ms is %i ms',
-  ([failures, random, cap, milliseconds]) => {
-    expect(retryDelay(failures, random, { ...defaultLimits, cap })).toBe(milliseconds);
-  },
-);
 
 test.for([
   // probes so far, random number, milliseconds
@@ -59,53 +41,15 @@ test.for([
   },
 );
 
-test.for([
-  // the share that fails by chance; the attempts after which a snippet is given up
-  [0.001, 5],
-  [0.05, 5],
-  [0.3, 12],
-  [0.5, 20],
-] as const)('with %f of all attempts failing, a snippet is given up after %i', ([share, attempts]) => {
-  const given = (counted: number) =>
-    isBeyondChance([view({ counted, failureShare: share })], counted, defaultLimits);
-  expect(given(attempts - 1)).toBe(false);
-  expect(given(attempts)).toBe(true);
-});
-
-test('while nothing has arrived, a snippet is given up after five attempts', () => {
-  const dead = view({ hasAnswered: false, counted: 3, failureShare: undefined });
-  expect(isBeyondChance([dead, { ...dead, counted: 1 }], 4, defaultLimits)).toBe(false);
-  expect(isBeyondChance([dead, { ...dead, counted: 2 }], 5, defaultLimits)).toBe(true);
-});
-
 test('a variant from which nothing has arrived says nothing about a snippet that another one may have', () => {
   const dead = view({ hasAnswered: false, counted: 20, failureShare: undefined });
   expect(isBeyondChance([view({ counted: 2 }), dead], 22, defaultLimits)).toBe(false);
   expect(isBeyondChance([view({ counted: 4 }), dead], 24, defaultLimits)).toBe(true);
 });
 
-test('the share of failures of a few attempts is closer to one half than what was seen', () => {
-  expect(failureShare(0, 0)).toBe(0.5);
-  expect(failureShare(1, 0)).toBeCloseTo(1 / 3);
-  expect(failureShare(500, 500)).toBe(0.5);
-});
-
-test.for<[string, EndpointView[], boolean, 'ask' | 'wait' | 'refuse', number]>([
-  ['both are open', [view(), view()], false, 'ask', 0],
-  ['B has failed once', [view({ failures: 1 }), view()], false, 'ask', 0],
-  ['B has failed twice', [view({ failures: 2 }), view()], false, 'ask', 1],
-  ['the run has left B', [view(), view()], true, 'ask', 1],
-  ['B is held', [view({ status: 'held' }), view()], false, 'wait', 0],
-  ['B is down', [view({ status: 'down' }), view()], false, 'ask', 1],
-  ['B is given up', [view({ status: 'given-up' }), view()], false, 'ask', 1],
-  ['B has failed twice and A is down', [view({ failures: 2 }), view({ status: 'down' })], false, 'ask', 0],
-  ['both are down', [view({ status: 'down' }), view({ status: 'down' })], false, 'wait', 0],
-  ['one is down, one given up', [view({ status: 'given-up' }), view({ status: 'down' })], false, 'wait', 0],
-  ['both are given up', [view({ status: 'given-up' }), view({ status: 'given-up' })], false, 'refuse', 0],
-  ['the only one has failed twice', [view({ failures: 2 })], false, 'ask', 0],
-  ['the only one is down', [view({ status: 'down' })], false, 'wait', 0],
-])('where an attempt goes if %s', ([, views, leavesFirst, kind, index]) => {
-  expect(chooseRoute(views, leavesFirst, defaultLimits)).toEqual({ kind, index });
+test('a variant that is down is not waited for while the other one may be asked', () => {
+  const views = [view({ failures: 2 }), view({ status: 'down' })];
+  expect(chooseRoute(views, false, defaultLimits)).toEqual({ kind: 'ask', index: 0 });
 });
 
 function stateOf(more: Partial<AttemptState>): AttemptState {
@@ -158,6 +102,12 @@ test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>,
     'it looks like more than chance, but the service is down',
     'again',
     { views: [view({ failures: 5, counted: 5, status: 'down' })], attempts: 5 },
+    { kind: 'retry', milliseconds: 2_000 },
+  ],
+  [
+    'it looks like more than chance, but nothing has ever arrived',
+    'again',
+    { views: [view({ failures: 5, counted: 5, status: 'down', hasAnswered: false })], attempts: 5 },
     { kind: 'retry', milliseconds: 2_000 },
   ],
   [
