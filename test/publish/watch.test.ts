@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type RunningCli, startCli } from '../support/cli.ts';
+import { cli, type RunningCli, startCli } from '../support/cli.ts';
 import { type SteppedClock, steppedClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/everything.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
@@ -243,11 +243,19 @@ process.exitCode = status;`,
     ]);
   });
 
-  test('says that a command has not built the site, and deploys nothing', async () => {
+  test('says that a command has not built the site, also where an old record is left, and deploys nothing', async () => {
     const watching = await startThere('exit 0');
+    const said = 'The command of --build left no new record of a build at';
+    expect(lines(watching, said)).toBe(1);
     // That there is still no record is nothing else to build.
     await check();
-    expect(lines(watching, 'The command of --build left no new record of a build at')).toBe(1);
+    expect(lines(watching, said)).toBe(1);
+    await folder.write({ 'dist/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
+    await cli(folder.directory, ['inline', 'dist'], site.service.environment);
+    await folder.write({ 'dist/index.html': 'minified' });
+    site.service.put(1, 'the woozle');
+    await check();
+    expect(lines(watching, said)).toBe(2);
     expect(await deployedThere()).toBe('');
   });
 
