@@ -1,27 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextPace } from '../../src/client/pace.ts';
 import { chooseIds, simulate } from './simulation.ts';
-
-test.for([
-  // requests at once so far, outcome, the most, requests at once from then on
-  [20, 'answered', 100, 21],
-  [99, 'answered', 100, 100],
-  [100, 'answered', 100, 100],
-  [100, 'failed', 100, 50],
-  [55, 'failed', 100, 27],
-  [30, 'failed', 100, 20],
-  [20, 'failed', 100, 20],
-  [3, 'answered', 3, 3],
-  [3, 'failed', 3, 3],
-  [100, 'answered', 20, 20],
-  [100, 'failed', 20, 20],
-  [20, 'answered', Number.POSITIVE_INFINITY, 21],
-] as const)(
-  '%i requests at once become, after one that is %s and with a limit of %s, %i',
-  ([pace, outcome, most, next]) => {
-    expect(nextPace(pace, outcome, most)).toBe(next);
-  },
-);
 
 describe('a client', () => {
   const { ids } = chooseIds(1_000, 0, 1);
