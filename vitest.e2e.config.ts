@@ -8,10 +8,7 @@ const setup = [
 ];
 
 // They measure memory or time, and what is beside them counts.
-const alone = [
-  'test/e2e/{dead-service,failing-ids,large-files}.test.ts',
-  'test/e2e/promises/memory-of-answers.test.ts',
-];
+const alone = ['test/e2e/{failing-ids,large-files}.test.ts', 'test/e2e/promises/memory-of-answers.test.ts'];
 
 /** The tests that build or serve sites, with an older version of Astro. */
 const olderAstro = (version: number): TestProjectConfiguration => ({
