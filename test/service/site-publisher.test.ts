@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -6,21 +6,6 @@ import type { WatchListener } from '../../playground/run-astro.ts';
 import { createSitePublisher, type SitePublisher } from '../../playground/site-publisher.ts';
 import { stylesOf } from '../../playground/site-record.ts';
 import type { WatchOutput } from '../../src/cli/cli-output.ts';
-
-const index = { file: 'index.html', url: '/' };
-const blog = { file: 'blog/index.html', url: '/blog/' };
-const list = JSON.stringify({
-  builtAt: '2026-01-01T00:00:00.000Z',
-  snippets: [
-    { id: 42, pages: [index, blog], collections: [] },
-    {
-      id: 42,
-      params: '{"plan":"pro"}',
-      pages: [index],
-      collections: [{ collection: 'offers', entry: 'spring' }],
-    },
-  ],
-});
 
 let folder: string;
 let publisher: SitePublisher;
@@ -30,7 +15,6 @@ let listener: WatchListener;
 
 const emit = (event: object) => listener.onEvent({ at: new Date().toISOString(), ...event } as WatchOutput);
 const wait = (upToDate: boolean) => emit({ event: 'waiting', upToDate, milliseconds: 60_000 });
-const trouble = { event: 'trouble', error: { message: '402 Payment Required', hint: 'Renew it.' } };
 
 /** A turn, in which these events follow each other. */
 function turn(upToDate: boolean, ...events: object[]): void {
@@ -42,20 +26,18 @@ function turn(upToDate: boolean, ...events: object[]): void {
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1) });
   folder = await mkdtemp(join(tmpdir(), 'publisher-'));
-  await mkdir(join(folder, 'site'));
-  await writeFile(join(folder, 'site/index.html'), '<link rel="stylesheet" href="/a.css">');
   asked = [];
   publisher = createSitePublisher({
     siteUrl: 'http://localhost:1',
     environment: () => ({}),
-    served: join(folder, 'site'),
+    served: folder,
     commands: {
       watch(_folders, _environment, on) {
         asked.push('start');
         listener = on;
         return { check: async () => void asked.push('check'), stop: async () => void asked.push('stop') };
       },
-      list: async () => list,
+      list: async () => '{"builtAt":"2026-01-01T00:00:00.000Z","snippets":[]}',
     },
   });
 });
@@ -75,20 +57,6 @@ async function build(): Promise<void> {
   expect(await publisher.settled()).toMatchObject({ state: 'done', how: 'build' });
 }
 
-test('the first publish starts the watch, which builds the site, and the next ones call it', async () => {
-  await build();
-  expect(asked).toEqual(['start']);
-  publisher.publish();
-  expect(publisher.latest()).toMatchObject({ state: 'running', buildMilliseconds: 2_000 });
-  const startedAt = Date.now();
-  vi.advanceTimersByTime(600);
-  turn(true);
-  expect(await publisher.settled()).toMatchObject({
-    ...{ state: 'done', how: 'refresh', startedAt, finishedAt: startedAt + 600 },
-  });
-  expect(asked).toEqual(['start', 'check']);
-});
-
 test('what is published while a check is under way is on the site after the next one', async () => {
   await build();
   emit({ event: 'checking' });
@@ -98,25 +66,6 @@ test('what is published while a check is under way is on the site after the next
   expect(publisher.latest()?.state).toBe('running');
   turn(true);
   expect((await publisher.settled())?.state).toBe('done');
-});
-
-test('what was published during an outage is on the site after it, without another click', async () => {
-  await build();
-  publisher.publish();
-  listener.onOutput('A signed call has arrived\n');
-  turn(false, trouble);
-  const failed = await publisher.settled();
-  expect(failed).toMatchObject({ state: 'failed', retryAt: Date.now() + 60_000 });
-  expect(failed?.output).toBe('A signed call has arrived\n402 Payment Required\nRenew it.');
-  vi.advanceTimersByTime(60_000);
-  emit({ event: 'checking' });
-  expect(publisher.latest()).toMatchObject({ state: 'running', failure: failed?.output });
-  // The watch says it once.
-  wait(false);
-  expect((await publisher.settled())?.output).toBe('402 Payment Required\nRenew it.');
-  turn(true, { event: 'recovered' });
-  expect((await publisher.settled())?.state).toBe('done');
-  expect(asked).toEqual(['start', 'check']);
 });
 
 test('another publish after a build that failed does not wait until the watch builds again', async () => {
@@ -147,29 +96,6 @@ test('a watch that ends by itself is said, and started again by the next publish
   });
   publisher.publish();
   expect(asked).toEqual(['start', 'check', 'start']);
-});
-
-test('checks that nobody has asked for change nothing of what is said about the last publish', async () => {
-  await build();
-  const done = { ...publisher.latest() };
-  turn(false, trouble);
-  expect(publisher.latest()).toEqual(done);
-});
-
-test('where a snippet is shown is each page and entry once, and unknown before a build', async () => {
-  expect(publisher.shown(42)).toBeUndefined();
-  await build();
-  expect(publisher.shown(42)).toEqual({
-    pages: ['blog/index.html', 'index.html'],
-    entries: ['offers/spring'],
-  });
-  expect(publisher.shown(7)).toEqual({ pages: [], entries: [] });
-});
-
-test('a preview gets the style sheets of the home page', async () => {
-  expect(publisher.previewHead()).toBe('');
-  await build();
-  expect(publisher.previewHead()).toBe('<link rel="stylesheet" href="http://localhost:1/a.css">');
 });
 
 test('the styles of a page are its linked and inline style sheets and nothing else of it', () => {

@@ -12,17 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('a database keeps its data when it is opened again', () => {
-  const file = join(folder, 'kept.sqlite');
-  const first = new Store(file);
-  const { id } = first.organizations.create('Kept');
-  first.close();
-  const second = new Store(file);
-  expect(second.organizations.get(id)).toEqual({ id, name: 'Kept', subscription: 'active' });
-  expect(second.setAside).toBeUndefined();
-  second.close();
-});
-
 describe('a database of another version', () => {
   /** Says it of a database that a service has just made, and starts the service again. */
   async function startAfterChange(name: string, change: string) {
