@@ -1,104 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { EditLinks, editUrls } from '../../src/build/edit-links/edit-links.ts';
+import { editUrls } from '../../src/build/edit-links/edit-links.ts';
 import { scriptSource } from '../../src/build/edit-links/page-script.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { inline } from '../../src/embed/inline.ts';
 import { parseOptions } from '../../src/settings/options.ts';
-import { readEmbeds } from '../../src/snippets/file-embeds.ts';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { configWithPolicy, headersFile, staticHeaders } from '../support/policy.ts';
 import { configWith, temporarySite } from '../support/site.ts';
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
-const escaped = (id: number) => embed(id).replaceAll('<', '&lt;');
-
-/** What edit links make of a page, with `…` in the place of the script; `undefined` if they add nothing. */
-function linked(page: string): { page: string; data: unknown } | undefined {
-  const bytes = Buffer.from(page);
-  const { embeds } = readEmbeds({ name: 'index.html', bytes, kind: 'html' }, new Map());
-  const urls = new Map(embeds.map(({ request: { id } }) => [id, `https://edit.example/${id}`]));
-  const added = new EditLinks(urls).add(bytes, embeds);
-  if (added === undefined) return undefined;
-  const marks = (isMarked: true | undefined) => Buffer.from(isMarked ? '[marked]' : '[plain]');
-  const { file } = inline(bytes, added.embeds, ({ form }) => marks(form.isMarked), [added.script]);
-  const [, data = ''] = /id="snippet-edit-links">(.*?)<\/script>/.exec(file.toString()) ?? [];
-  // It could end the script.
-  expect(data).not.toContain('<');
-  return {
-    page: file
-      .toString()
-      .replace(/<script type="application\/json" id[\s\S]*?<\/script><script[\s\S]*?<\/script>/, '…'),
-    data: JSON.parse(data),
-  };
-}
-
-const snippet = (id: number, ...unmarked: string[]) => ({ id, url: `https://edit.example/${id}`, unmarked });
-
-describe('the script for edit links is', () => {
-  test.for([
-    ['at the end of the head', '<head></head><body>*</body>', '<head>…</head><body>*</body>'],
-    ['before a body without a head', '<html><body>*</body></html>', '<html>…<body>*</body></html>'],
-    [
-      'before a body whose head has no end tag',
-      '<head><title>t</title><body>*',
-      '<head><title>t</title>…<body>*',
-    ],
-    ['at the end of a page that has only a doctype', '<!doctype html><p>a *', '<!doctype html><p>a *…'],
-    [
-      'not at a tag in a comment, a script, a title or an attribute',
-      '<head><!--</head>--><script>"</head>"</script><title></head></title><meta content="</head>"></head><body>*',
-      '<head><!--</head>--><script>"</head>"</script><title></head></title><meta content="</head>">…</head><body>*',
-    ],
-  ] as const)('%s', ([_where, page, expected]) => {
-    expect(linked(page.replace('*', embed(1)))?.page).toBe(expected.replace('*', '[marked]'));
-  });
-
-  test.for([
-    ['part of a page', `<p>a ${embed(1)}</p>`],
-    [
-      'a frameset',
-      `<!doctype html><html><head><title>${embed(1)}</title></head><frameset></frameset></html>`,
-    ],
-  ] as const)('not in %s', ([_what, page]) => {
-    expect(linked(page)).toBeUndefined();
-  });
-});
-
-describe('with edit links, places are marked where a browser reads a comment:', () => {
-  test.for([
-    ['an element', `<p>a ${embed(1)}</p>`],
-    ['a paragraph of Markdown', `<p>${embed(1)}</p>`],
-    ['a table', `<table>${embed(1)}</table>`],
-    ['a select', `<select><option>${embed(1)}</option></select>`],
-    ['SVG', `<svg><g>${embed(1)}</g></svg>`],
-    ['text of an element', `<h1>${escaped(1)}</h1>`],
-    ['an element with as="text"', '<p>a <snippet-embed id="1" as="text"></snippet-embed></p>'],
-  ] as const)('%s', ([_where, html]) => {
-    const result = linked(`<body>${html}</body>`);
-    expect(result?.page).toContain('[marked]');
-    expect(result?.data).toEqual([snippet(1)]);
-  });
-
-  test.for([
-    ['<title>', `<title>${embed(1)}</title>`],
-    ['<title>', `<title>${escaped(1)}</title>`],
-    ['<textarea>', `<textarea>${embed(1)}</textarea>`],
-    ['alt of <img>', `<img alt='${embed(1)}'>`],
-    ['srcdoc of <iframe>', `<iframe srcdoc='${embed(1)}'></iframe>`],
-    ['content of <meta name="ü">', `<meta name="ü" content='${embed(1)}'>`],
-    ['<script>', `<script type="application/ld+json">{"a":"${embed(1).replaceAll('"', '\\"')}"}</script>`],
-  ] as const)('not in %s, which is named: %s', ([place, html]) => {
-    const result = linked(`<body>${html}</body>`);
-    expect(result?.page).toContain('[plain]');
-    expect(result?.data).toEqual([snippet(1, place)]);
-  });
-
-  test('each snippet of a page is named once, with its places that are not marked', () => {
-    const page = `<head><title>${embed(2)}</title></head><body>${embed(1)}<img alt='${embed(2)}'><img alt='${embed(2)}'>${embed(2)}</body>`;
-    expect(linked(page)?.data).toEqual([snippet(2, '<title>', 'alt of <img>'), snippet(1)]);
-  });
-});
 
 describe('editUrl', () => {
   const uses = [{ request: createRequest(42) }];
@@ -132,11 +42,56 @@ import { Snippet } from 'astro-snippets/components';
       'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
       'src/pages/feed.xml.ts': `export const GET = () => new Response('<?xml version="1.0"?><feed><entry>&lt;snippet-embed id="2">&lt;/snippet-embed></entry></feed>');`,
       'src/pages/markdown.md': `Before\n\n${embed(2)}\n\nAfter ${embed(1)}`,
+      'public/places.html': `<head><!--</head>--><script>"</head>"</script><title>${embed(1)}</head></title>
+<meta name="ü" content='${embed(1)}'></head><body><p>${embed(1)}</p><table>${embed(1)}</table>
+<select><option>${embed(1)}</option></select><svg><g>${embed(1)}</g></svg><h1>${embed(1).replaceAll('<', '&lt;')}</h1>
+<p>a <snippet-embed id="1" as="text"></snippet-embed></p><textarea>${embed(1)}</textarea><img alt='${embed(1)}'><img alt='${embed(1)}'>
+<iframe srcdoc='${embed(1)}'></iframe><script type="application/json">["<snippet-embed id='1' />"]</script></body>`,
+      'public/headless.html': `<html lang="en"><body>${embed(1)}</body></html>`,
+      'public/open.html': `<head><title>t</title><body>${embed(1)}`,
+      'public/frames.html': `<!doctype html><html><head><title>${embed(1)}</title></head><frameset></frameset></html>`,
+      'public/part.html': `<p>a ${embed(1)}</p>`,
     },
   );
 
+  /** A page with its script as `…`, and what that script reads. */
+  async function linked(name: string): Promise<{ page: string; data: unknown }> {
+    const page = await site.read(name);
+    const [script = '', data = ''] =
+      /<script type="application\/json" id="snippet-edit-links">(.*?)<\/script><script[\s\S]*?<\/script>/.exec(
+        page,
+      ) ?? [];
+    // It could end the script.
+    expect(data).not.toContain('<');
+    return { page: page.replace(script, '…'), data: JSON.parse(data) };
+  }
+
+  test('has places marked where a browser reads a comment, and the others named, each once', async () => {
+    const { page, data } = await linked('places.html');
+    expect(page.match(/<!--snippet 1-->one<!--\/snippet 1-->/g)).toHaveLength(6);
+    expect(page.match(/<!--snippet 1-->/g)).toHaveLength(6);
+    const unmarked = [
+      '<title>',
+      'content of <meta name="ü">',
+      '<textarea>',
+      'alt of <img>',
+      'srcdoc of <iframe>',
+      '<script>',
+    ];
+    expect(data).toEqual([{ id: 1, url: 'https://edit.example/1', unmarked }]);
+  });
+
+  test('has its script at the end of the head, before the body, or at the end of a page without both', async () => {
+    expect((await linked('places.html')).page).toContain(`<meta name="ü" content='one'>…</head><body>`);
+    expect((await linked('headless.html')).page).toContain('<html lang="en">…<body>');
+    expect((await linked('open.html')).page).toContain('<title>t</title>…<body>');
+    expect((await linked('markdown/index.html')).page).toMatch(/After .*<\/p>\s*…\s*$/);
+    for (const name of ['frames.html', 'part.html'])
+      expect(await site.read(name)).not.toMatch(/<script|<!--snippet/);
+  });
+
   test('has marks around snippets on its pages', async () => {
-    expect(output).toContain('edit links on 2 pages');
+    expect(output).toContain('edit links on 5 pages');
     expect(output).toContain('Edit links are on (editLinks: true)');
     const page = await site.read('index.html');
     for (const marked of [
@@ -183,7 +138,8 @@ import { Snippet } from 'astro-snippets/components';
     await site.write({ 'astro.config.mjs': config('editLinks: false') });
     expect((await site.build(service.environment)).output).not.toContain('ditLinks');
     const without = await site.texts();
-    for (const name of ['plain/index.html', 'feed.xml']) expect(without[name]).toBe(refreshed[name]);
+    for (const name of ['plain/index.html', 'feed.xml', 'frames.html', 'part.html'])
+      expect(without[name]).toBe(refreshed[name]);
     // Nothing but the script, its hash and the comments is different.
     const taken = page
       .replace(

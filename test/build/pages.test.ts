@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { byAstro } from '../support/installation.ts';
-import { configWith, temporarySite } from '../support/site.ts';
+import { configWith } from '../support/site.ts';
 
 // Remark, which older versions of Astro use for Markdown, escapes in another way.
 const remark = {
@@ -16,7 +16,7 @@ const markdown = byAstro({
 });
 const clean = '{"html":"about the snippet-embed element"}';
 
-const { service, site, output } = await builtSite(
+const { site, output } = await builtSite(
   {
     1: '<b>bold</b> & $& plain',
     2: '<section>block</section>',
@@ -140,17 +140,4 @@ plan pro for MDX
     expect(output).toContain('7 snippets in 36 embeds in 14 files');
     expect(output).not.toContain('[WARN]');
   });
-});
-
-test('snippets are inlined with build.format "file"', async () => {
-  const other = await temporarySite({
-    'astro.config.mjs': configWith('', { settings: `build: { format: 'file' },` }),
-    'src/pages/about.astro': '<p>A <snippet-embed id="1"></snippet-embed></p>',
-    'src/pages/404.astro': '<p>Lost <snippet-embed id="1"></snippet-embed></p>',
-  });
-  const { exitCode, output } = await other.build(service.environment);
-  expect(exitCode, output).toBe(0);
-  expect((await other.list()).filter((name) => name.endsWith('.html'))).toEqual(['404.html', 'about.html']);
-  expect(await other.read('about.html')).toBe('<!DOCTYPE html><p>A <b>bold</b> & $& plain</p>');
-  expect(await other.read('404.html')).toBe('<!DOCTYPE html><p>Lost <b>bold</b> & $& plain</p>');
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { byAstro } from '../support/installation.ts';
-import { configWith, temporarySite } from '../support/site.ts';
+import { configWith } from '../support/site.ts';
 
 const embed = (id: number, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
 
-const { service, site, output } = await builtSite(
+const { site, output } = await builtSite(
   {
     1: 'Ann',
     2: 'Ben',
@@ -110,16 +110,6 @@ test('what the warning says is true: the slug and the table of contents are with
   for (const heading of ['"">Ann', '"by-our-team">By Ann', '"raw">Written by Ann']) {
     expect(own).toContain(`<h2 id=${heading}</h2>`);
   }
-});
-
-test('no source is searched for a site whose headings hold no embed', async () => {
-  const other = await temporarySite({
-    'src/pages/index.astro': `<h1 id="a">Title</h1><h2>${embed(1)}</h2><p>${embed(1)}</p>`,
-    'src/posts/draft.md': `## ${embed(1)}\n`,
-  });
-  const built = await other.build(service.environment);
-  expect(built.exitCode, built.output).toBe(0);
-  expect(built.output).not.toContain('[WARN] [astro-snippets]');
 });
 
 test('a block in the middle of a paragraph is one warning for each snippet, with its page and line and what to do', () => {

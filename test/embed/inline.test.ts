@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Content, compose, inline } from '../../src/embed/inline.ts';
+import { type Content, inline } from '../../src/embed/inline.ts';
 import { scan } from '../../src/embed/scan.ts';
 import { runs } from '../support/property.ts';
 
@@ -21,23 +21,6 @@ function both(content: string): Content {
 }
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
-
-describe('a content is inlined byte for byte', () => {
-  test.for([
-    '',
-    "$& $1 $` $' $$",
-    '</script><!-- <title> "',
-    'a\0b',
-    'a\r\nb\rc\n',
-    'Zoë 💡 日本語 \u2028',
-    '<snippet-embed id="2"></snippet-embed>',
-    embed,
-    '&amp; &lt; &nbsp;',
-    '\ufeffwith a byte order mark',
-  ])('%j', (content) => {
-    expect(put(`<i>ü${embed}ö</i>`, content).toString()).toBe(`<i>ü${content}ö</i>`);
-  });
-});
 
 describe('a content is escaped where only text is possible', () => {
   test.for([
@@ -109,13 +92,6 @@ test('a paragraph with another embed in an attribute stays, whatever its own emb
   );
 });
 
-test('several embeds each get their own content', () => {
-  const html =
-    '<title><snippet-embed id=1 /></title><p><snippet-embed id=2 /></p><snippet-embed id=3>c</snippet-embed>';
-  const content = (id: string) => ({ 1: 'A&B', 2: '<hr>' })[id];
-  expect(put(html, content).toString()).toBe('<title>A&amp;B</title><hr>c');
-});
-
 test('bytes outside an embed stay, even if they are not UTF-8', () => {
   const bytes = Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x80]);
   const page = Buffer.concat([bytes, Buffer.from(embed), bytes]);
@@ -132,8 +108,13 @@ test('a page without an embed is unchanged', () => {
 
 test('any content is inlined unchanged into any text', () => {
   const around = fc.stringMatching(/^[^<&]*$/);
+  const special = [
+    ...["$& $1 $` $' $$", '</script><!-- <title> "', 'a\0b', 'a\r\nb\rc\n', 'Zoë 💡 日本語 \u2028', embed],
+    ...['&amp; &lt; &nbsp;', '\ufeffwith a byte order mark'],
+  ];
+  const content = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom(...special));
   fc.assert(
-    fc.property(fc.array(fc.tuple(around, fc.string({ unit: 'grapheme' }))), around, (pairs, end) => {
+    fc.property(fc.array(fc.tuple(around, content)), around, (pairs, end) => {
       const html = pairs
         .map(([before], index) => `${before}<snippet-embed id="${index}">x</snippet-embed>`)
         .join('');
@@ -146,7 +127,7 @@ test('any content is inlined unchanged into any text', () => {
   );
 });
 
-test('the byte range of an inlined content is recorded, so that another content can replace it', () => {
+test('the byte range of an inlined content is recorded', () => {
   const page = Buffer.from(`ü<p>${embed}</p><title>${embed}</title><i>${embed}</i>`);
   const first = inline(page, scan(page, 'html').embeds, () => both('a & b'));
   expect(first.file.toString()).toBe('ü<p>a & b</p><title>a &amp; b</title><i>a & b</i>');
@@ -155,23 +136,12 @@ test('the byte range of an inlined content is recorded, so that another content 
     'a &amp; b',
     'a & b',
   ]);
-  const again = inline(page, scan(page, 'html').embeds, () => both('<hr>')).file;
-  const spliced = [...first.placed]
-    .reverse()
-    .reduce(
-      (bytes, { start, end, embed: { form } }) =>
-        Buffer.concat([bytes.subarray(0, start), compose(both('<hr>'), form), bytes.subarray(end)]),
-      first.file,
-    );
-  expect(spliced).toEqual(again);
 });
 
 describe('content ends nothing that is around it', () => {
   const cdata = '<![CDATA[';
   test.for([
     ['xml', `<a>${cdata}]]${embed}>]]></a>`, '', `<a>${cdata}]]]]>${cdata}>]]></a>`],
-    ['xml', `<a>${cdata}]${embed}>]]></a>`, ']', `<a>${cdata}]]]]>${cdata}>]]></a>`],
-    ['xml', `<a>${cdata}]]${embed}]]></a>`, '>', `<a>${cdata}]]]]>${cdata}>]]></a>`],
     ['xml', `<a>${cdata}${embed}]]></a>`, 'a]]>b', `<a>${cdata}a]]]]>${cdata}>b]]></a>`],
     [
       'html',
@@ -180,7 +150,6 @@ describe('content ends nothing that is around it', () => {
       '<script type="application/json">["\\u003c/script \\u003c!-- \\u003cscript "]</script>',
     ],
     ['html', '<a title=&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt; b>', '', '<a title="" b>'],
-    ['html', `<a title='${embed}'>`, `it's`, "<a title='it&#39;s'>"],
     // Some readers of XML decode its five named references and no numeric ones.
     ['xml', `<a t="&lt;snippet-embed id='1'/>"/>`, `it's "b"`, '<a t="it&apos;s &quot;b&quot;"/>'],
   ] as const)('%s: %s with %j', ([kind, text, content, expected]) => {

@@ -84,7 +84,6 @@ test.for([
     'raw text elements',
     `<xmp>${embed}</xmp><iframe>${embed}</iframe><noembed>${embed}</noembed><noframes>${embed}</noframes>`,
   ],
-  ['escaped code', `<code>&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;</code>`],
   ['what only names the element', '<p class="snippet-embed">&lt;snippet-embedded&gt; snippet-embed</p>'],
   [
     'an element with a similar name',
@@ -202,50 +201,29 @@ test('scanning random HTML never fails, and the embeds found are in order and do
   );
 });
 
+// Other places are found, written and read in any combination by the property of layers.test.ts.
 describe('in a page, an embed is found in', () => {
   test.for([
-    ['escaped text', `<h1>${escaped}</h1>`, ['text in html-text']],
     [
       'text that was escaped twice',
       `<h1>${escaped.replaceAll('&', '&amp;')}</h1>`,
       ['text in html-text, html-text'],
-    ],
-    ['an escaped title', `<title>${escaped}</title>`, ['text in html-text']],
-    ['an attribute', `<a title="a ${escaped} b">x</a>`, ['text in html-attribute']],
-    ['an attribute, with its quotes alone escaped', `<a title='${embed}'>x</a>`, ['text in html-attribute']],
-    [
-      'an attribute without quotes',
-      '<a title=x&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt;>x</a>',
-      ['text in html-unquoted'],
     ],
     [
       'all of an attribute without quotes',
       '<a title=&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt;>x</a>',
       ['text in html-unquoted-whole'],
     ],
-    ['a data attribute', `<a data-x="${escaped}">x</a>`, ['text in html-attribute']],
-    [
-      'a data attribute that asks for HTML',
-      `<a data-x='<snippet-embed id="1" as="html" />'>x</a>`,
-      ['html in html-attribute'],
-    ],
     [
       'another attribute that asks for HTML',
       `<a title='<snippet-embed id="1" as="html" />'>x</a>`,
       ['text in html-attribute'],
-    ],
-    ['srcdoc', `<iframe srcdoc="<p>${escaped}</p>"></iframe>`, ['html in html-attribute']],
-    [
-      'the props of an island',
-      `<astro-island props='{"a":[0,"<snippet-embed id=1 />"]}'></astro-island>`,
-      ['text in html-attribute, json'],
     ],
     [
       'HTML in JSON in an attribute',
       `<a data-x='["<p>&amp;lt;snippet-embed id=1 />"]'></a>`,
       ['text in html-attribute, json, html-text'],
     ],
-    ['a URL', `<a href="/?a&amp;t=${encoded}&amp;b">x</a>`, ['text in html-attribute, url']],
     [
       'a URL in a URL',
       `<a href="/?t=${encodeURIComponent(encoded)}">x</a>`,
@@ -255,16 +233,6 @@ describe('in a page, an embed is found in', () => {
       'a query',
       `<a href="/?t=${encoded.replaceAll('%20', '+')}">x</a>`,
       ['text in html-attribute, url-query'],
-    ],
-    [
-      'JSON-LD',
-      `<script type="application/ld+json">{"a":${JSON.stringify(embed).replaceAll('<', '\\u003c')}}</script>`,
-      ['text in json-in-script'],
-    ],
-    [
-      'other data, which asks for HTML',
-      `<script type=application/json>["<snippet-embed id='1' as='html' />"]</script>`,
-      ['html in json-in-script'],
     ],
     ['upper case', '<SNIPPET-EMBED ID="1"></SNIPPET-EMBED>', ['html']],
   ] as const)('%s', ([, html, expected]) => {
@@ -277,7 +245,6 @@ describe('in a page, an embed is found in', () => {
 
 describe('in a file that is no page, an embed is found in', () => {
   test.for([
-    ['escaped HTML in XML', 'xml', `<a>&lt;p&gt;${escaped}&lt;/p&gt;</a>`, ['html in xml-text']],
     [
       'HTML in XML, escaped by numbers',
       'xml',
@@ -285,35 +252,17 @@ describe('in a file that is no page, an embed is found in', () => {
       ['html in xml-text'],
     ],
     [
-      'escaped text in escaped HTML in XML',
-      'xml',
-      `<a>${escaped.replaceAll('&', '&amp;')}</a>`,
-      ['text in xml-text, html-text'],
-    ],
-    ['a CDATA section', 'xml', `<a><![CDATA[<p>${embed}</p>]]></a>`, ['html in cdata']],
-    ['an XML title', 'xml', `<title>${escaped}</title>`, ['text in xml-text']],
-    [
       'an XML title with a prefix',
       'xml',
       `<media:title><![CDATA[${embed}]]></media:title>`,
       ['text in cdata'],
     ],
-    ['an XML attribute', 'xml', `<a b="${escaped}"/>`, ['text in xml-attribute']],
     [
       'a URL in XML',
       'xml',
       `<link>https://example.com/?t=${encoded}</link>`,
       ['text in xml-text, html-text, url'],
     ],
-    ['JSON', 'json', JSON.stringify({ a: embed }), ['html in json']],
-    ['JSON that asks for text', 'json', '{"a":"<snippet-embed id=1 as=text />"}', ['text in json']],
-    [
-      'HTML in JSON that asks for text',
-      'json',
-      '{"a":"<b><snippet-embed id=1 as=text />"}',
-      ['text in json, html-text'],
-    ],
-    ['JSON without a tag', 'json', '["\\u003csnippet-embed id=1 /\\u003e"]', ['html in json-in-script']],
     ['JSON lines', 'json', `{"a":1}\n{"a":${JSON.stringify(embed)}}\n`, ['html in json']],
     ['JSON in JSON', 'json', JSON.stringify([JSON.stringify([embed])]), ['html in json, json']],
     [
@@ -337,7 +286,6 @@ describe('examples stay', () => {
     ['code', 'html', `<code>${embed} ${escaped}</code>`],
     ['pre', 'html', `<pre title='${embed}'><b>${embed}</b></pre>`],
     ['kbd and samp', 'html', `<kbd>${embed}</kbd><samp>${embed}</samp>`],
-    ['a comment', 'html', `<!-- ${embed} -->`],
     ['what a copy button holds', 'html', `<button data-code='${embed}' data-clipboard-text='${embed}'>`],
     ['what is to be ignored', 'html', `<div DATA-snippets-ignore title='${embed}'><p>${embed}</p></div>`],
     ['what is to be ignored, without end tags', 'html', `<li data-snippets-ignore>${embed}<p>${escaped}`],
