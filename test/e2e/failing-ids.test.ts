@@ -77,8 +77,8 @@ describe.for([[['render']], [['render', 'retrieve']]] as const)('with the base U
   );
 });
 
-test('exactly the snippets fail that are dead for good, in a thousand simulated runs', async () => {
+test('exactly the snippets fail that are dead for good, in 150 simulated runs of up to 1,000 snippets', async () => {
   await fc.assert(fc.asyncProperty(failingServices({ ids: 1_000, latency: 500 }), losesNothing), {
-    numRuns: 1_000,
+    numRuns: 150,
   });
 }, 600_000);
