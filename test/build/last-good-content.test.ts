@@ -40,7 +40,7 @@ test('staleIfError shows what the last refresh has written when the service is d
   Object.assign(service.faults, outage);
   const output = await build(week);
   expect(output).toMatch(
-    /Snippet 1 could not be .* Its last good content, fetched [\d.]+ seconds? ago, is shown instead on index\.html\. \[rate-limited\]/,
+    /Snippet 1 could not be .* Its last good content, fetched [\d.]+ (milli)?seconds? ago, is shown instead on index\.html\. \[rate-limited\]/,
   );
   expect(output).toMatch(
     /Snippet 2 could not be .* is shown instead on about\/index\.html\. \[rate-limited\]/,

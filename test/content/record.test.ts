@@ -9,7 +9,7 @@ import { configWith } from '../support/site.ts';
 
 // One site, which becomes another one with each test.
 const { service, site } = await builtSite(
-  { 1: 'imprint', 2: '<b>terms</b>', 3: 'only here' },
+  { 1: 'imprint', 2: '<b>terms</b>' },
   { 'src/pages/index.astro': '<p>nothing</p>' },
 );
 beforeEach(() => {
@@ -130,25 +130,6 @@ test('a site that no longer shows snippets can be checked, without a key', async
   }
   await build({});
   expect((await cli(site.directory, ['check'])).exitCode).toBe(0);
-});
-
-test('a snippet that is in a feed and in JSON alone is checked', async () => {
-  await site.write({
-    'src/pages/feed.xml.ts': `
-      const embed = '<snippet-embed id="3"></snippet-embed>';
-      const escaped = embed.replaceAll('<', '&lt;').replaceAll('"', '&quot;');
-      export const GET = () => new Response(
-        \`<rss><item><title>\${escaped}</title><description><![CDATA[<p>\${embed}</p>]]></description></item></rss>\`);`,
-    'src/pages/data.json.ts': `
-      export const GET = () => Response.json({ html: '<i><snippet-embed id="3"></snippet-embed></i>' });`,
-  });
-  await build();
-  expect((await run('check')).exitCode).toBe(0);
-  service.put(3, '<b title="a">R&amp;D</b> ]]&gt; now');
-  expect(await run('check')).toMatchObject({
-    exitCode: 10,
-    output: 'Snippet 3 has changed\n    data.json\n    feed.xml\n',
-  });
 });
 
 test('a page that shows children has changed as soon as the service has the snippet', async () => {

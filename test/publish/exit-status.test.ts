@@ -96,12 +96,6 @@ describe('without a usable record', () => {
       expect(await readdir(folder.directory), command).toEqual([]);
     }
   });
-
-  test('doctor and get work, since they need none', async () => {
-    await rm(site.record);
-    expect((await run('doctor', '1')).exitCode).toBe(0);
-    expect((await run('get', '1')).exitCode).toBe(0);
-  });
 });
 
 describe('--output names', () => {
@@ -293,18 +287,6 @@ process.exitCode = ${status};`,
     const { exitCode, output } = await check(`"${process.execPath}" "${snippetsCommand}" ${quoted}`);
     expect(exitCode, output).toBe(0);
     expect(output).not.toContain('Waiting');
-    expect(await ran()).toBe('x');
-  });
-
-  test('with --json, prints the changes alone to standard output, and then runs the command', async () => {
-    site.service.put(2, 'about them');
-    const { stdout, stderr } = await check(`echo from the command && ${exec}`, '--json');
-    expect(stderr).toContain('from the command');
-    expect(JSON.parse(stdout)).toMatchObject({
-      exitStatus: 10,
-      changed: [{ id: 2, pages: [{ file: 'about.html' }], collections: [] }],
-      unfinished: [],
-    });
     expect(await ran()).toBe('x');
   });
 });

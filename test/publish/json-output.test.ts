@@ -279,10 +279,14 @@ describe('an error under --json', () => {
     expect(different.output.error.message).toContain('[forbidden]');
   });
 
-  test('without a record, check --exec prints it before the command runs', async () => {
+  test('without a record, check --exec prints it before the command runs, and what has changed otherwise', async () => {
+    service.put(1, 'second');
+    const check = () => command('check', '--json', '--exec', 'echo from the command');
+    const changed = await check();
+    expect(parsed('CheckOutput', changed.stdout)).toMatchObject({ exitStatus: 10, changed: [{ id: 1 }] });
+    expect(changed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('from the command') });
     await rm(record);
-    const exec = ['--exec', 'echo from the command'];
-    const { exitCode, stdout, stderr } = await command('check', '--json', ...exec);
+    const { exitCode, stdout, stderr } = await check();
     expect(exitCode).toBe(0);
     expect(parsed('ErrorOutput', stdout)).toMatchObject({
       exitStatus: 3,
@@ -292,12 +296,13 @@ describe('an error under --json', () => {
   });
 
   test.each([
-    [['check', '--json', '--unknown'], 'usage', 'unknown option'],
-    [['report', '--json', '--to', 'x.html'], 'usage', 'cannot be used with'],
-    [['doctor', '--json', 'x'], 'invalid-id', 'positive whole number'],
-  ])('of wrong usage, %j, exits with 2', async (arguments_, code, message) => {
+    [['check', '--json', '--unknown'], 2, 'usage', 'unknown option'],
+    [['report', '--json', '--to', 'x.html'], 2, 'usage', 'cannot be used with'],
+    [['doctor', '--json', 'x'], 2, 'invalid-id', 'positive whole number'],
+    [['watch', '--json', '--listen', '127.0.0.1:0'], 1, 'webhook-secret', 'is not set'],
+  ])('of %j exits with %i, and has the code %s', async (arguments_, status, code, message) => {
     const { output, exitCode } = await run('ErrorOutput', ...arguments_);
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(status);
     expect(output.error).toMatchObject({ code, message: expect.stringContaining(message) });
   });
 });

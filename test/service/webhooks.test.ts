@@ -168,17 +168,6 @@ describe('a webhook of the service', () => {
       await rm(folder, { recursive: true, force: true });
     }
   });
-
-  test('has a list of its last messages', async () => {
-    await switchOn();
-    answers.push(500, 500, 500, 500, 500);
-    await publish();
-    await service.webhooks.settled();
-    await publish(44);
-    await service.webhooks.settled();
-    const page = await open(path);
-    expect(page).toMatch(/snippet\.published[\s\S]*delivered[\s\S]*202[\s\S]*failed[\s\S]*500/);
-  });
 });
 
 describe('the page of the webhook', () => {
@@ -215,13 +204,5 @@ describe('the page of the webhook', () => {
       `value="${typed.replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')}"`,
     );
     expect(service.store.webhooks.endpoint(organization)).toBeUndefined();
-  });
-
-  test('is about its own organization alone', async () => {
-    await switchOn();
-    const other = service.store.organizations.list()[1]?.id ?? 0;
-    expect(service.store.webhooks.endpoint(other)).toBeUndefined();
-    await publish();
-    expect(service.store.webhooks.list(other, 10)).toEqual([]);
   });
 });

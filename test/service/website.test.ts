@@ -255,32 +255,6 @@ describe('what the website accepts is limited:', () => {
   };
   const form = { name: 'Fine', draft: '<b>fine</b>', sample: '{}' };
 
-  test('a body of unknown length is refused as soon as it is too long, and not read further', async () => {
-    const { hostname, port } = new URL(service.websiteUrl);
-    const headers = {
-      cookie,
-      origin: service.websiteUrl,
-      'content-type': 'application/x-www-form-urlencoded',
-    };
-    let sent = 0;
-    const status = await new Promise<number | undefined>((resolve, reject) => {
-      const sending = request({ hostname, port, method: 'POST', path: '/snippets', headers }, (answer) => {
-        resolve(answer.statusCode);
-        sending.destroy();
-      });
-      sending.once('error', reject);
-      // Without end, until the answer comes.
-      const write = () => {
-        if (sending.destroyed) return;
-        sent += 100_000;
-        sending.write('x'.repeat(100_000), () => setImmediate(write));
-      };
-      write();
-    });
-    expect(status).toBe(413);
-    expect(sent).toBeLessThan(60_000_000);
-  });
-
   test.for(['name', 'draft', 'sample'] as const)(
     'a %s that is too long is neither saved nor previewed',
     async (field) => {
@@ -304,17 +278,6 @@ describe('what the website accepts is limited:', () => {
       expect(await answer.text()).toMatch(/The name has more than [12]00 characters\./);
     }
     expect([service.store.snippets.list(mine), service.store.keys.list(mine)]).toEqual(before);
-  });
-
-  test('texts of the greatest length are saved, even if each character takes nine bytes in a form', async () => {
-    const { id } = service.store.snippets.create(mine, form);
-    const longest = {
-      name: 'n'.repeat(200),
-      draft: '€'.repeat(200_000),
-      sample: `{"a":"${'s'.repeat(7_992)}"}`,
-    };
-    expect((await send(`/snippets/${id}`, { ...longest, action: 'save' })).status).toBe(303);
-    expect(service.store.snippets.get(mine, id)).toMatchObject(longest);
   });
 });
 
@@ -421,17 +384,6 @@ test('a deleted snippet is in no list, and its id is not given to another one', 
   expect(service.store.snippets.create(mine, { name: 'next' }).id).not.toBe(id);
   expect(await read(`/snippets?deleted=${id}`)).toContain(`Snippet ${id} is deleted.`);
   expect((await fetch(service.websiteUrl + path, { headers: { cookie } })).status).toBe(404);
-});
-
-test('a version is shown in full', async () => {
-  const long = `<p>${'long '.repeat(400)}end</p>`;
-  const { path, form } = add(long);
-  await send(path, { ...form, draft: 'short', action: 'publish' });
-  expect(await read(path)).not.toContain(`${'long '.repeat(50)}`);
-  const page = await read(`${path}/versions/1`);
-  expect(page).toContain(`&lt;p&gt;${'long '.repeat(400)}end&lt;/p&gt;`);
-  expect(page).toContain('Roll back to 1');
-  expect(page).toContain('srcdoc="&lt;style&gt;b { color: red }&lt;/style&gt;&lt;p&gt;long');
 });
 
 test('revoking a key is asked about, with who uses it, and takes no answer to another question', async () => {
