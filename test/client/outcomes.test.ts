@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SnippetError } from '../../src/client/index.ts';
+import { failureOf } from '../support/failure.ts';
 import {
   answer,
   answerRequests,
@@ -231,15 +231,6 @@ test('a complete problem object is recognized with any media type', async () => 
 function disposable(options: Parameters<typeof client>[0] = {}) {
   const created = client(options);
   return Object.assign(created, { [Symbol.asyncDispose]: () => created.close() });
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<SnippetError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(SnippetError);
-  return error as SnippetError;
 }
 
 /** How often variants B and A were asked. */

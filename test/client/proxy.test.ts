@@ -3,8 +3,9 @@ import { defaultLimits } from '../../src/client/limits.ts';
 import { openConnections } from '../../src/client/transport.ts';
 import { downloadImage } from '../../src/images/download.ts';
 import { ImageError } from '../../src/images/image-error.ts';
+import { failureOf } from '../support/failure.ts';
 import { certificate, httpServer, tunnelProxy } from '../support/tls-server.ts';
-import { clientOf, failureOf, serve } from '../support/wire.ts';
+import { clientOf, serve } from '../support/wire.ts';
 
 const names = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
 

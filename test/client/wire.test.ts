@@ -5,8 +5,9 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import type { SnippetClientOptions } from '../../src/client/index.ts';
+import { failureOf } from '../support/failure.ts';
 import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
-import { apiKey, clientOf, closeAfterwards, failureOf, serve } from '../support/wire.ts';
+import { apiKey, clientOf, closeAfterwards, serve } from '../support/wire.ts';
 
 const content = JSON.stringify({ content: 'Grüße, <b>& more</b>' });
 const fine = (_: Http2ServerRequest, response: Http2ServerResponse) => {

@@ -17,7 +17,6 @@ const { key } = request;
 let sent: { to: 'all' | 'one'; event: string; data: unknown }[];
 let channel: EventEmitter;
 let name: string;
-let refreshed: () => Promise<void>;
 let warnings: string[];
 let editUrl: Settings['editUrl'];
 
@@ -31,7 +30,6 @@ const done = () => vi.waitFor(() => expect(answers(events.done)).toHaveLength(1)
 
 beforeEach(async () => {
   [sent, warnings, channel, name, editUrl] = [[], [], new EventEmitter(), 'Price', undefined];
-  refreshed = async () => {};
   const memory = new SnippetMemory(
     async () =>
       ({ content: 'text', html: 'text', text: 'text', name, warnings: [] }) as unknown as FetchedSnippet,
@@ -47,29 +45,20 @@ beforeEach(async () => {
     memory,
     pages,
     settings: () => ({ editUrl }),
-    refreshCollections: () => refreshed(),
+    refreshCollections: async () => {},
     warn: (line) => void warnings.push(line),
   });
-});
-
-test('what fails in a refresh is answered with the reason', async () => {
-  refreshed = () => Promise.reject(new Error('The collection is broken.'));
-  send(events.refresh, { page: '/', key });
-  await done();
-  expect(answers(events.done)[0]?.data).toMatchObject({ error: 'The collection is broken.' });
 });
 
 describe('if editUrl', () => {
   test.for<[what: string, editUrl: () => unknown, reason: string]>([
     ['throws', () => JSON.parse('{').url, 'failed for snippet 42: Expected property name'],
     ['throws no error', () => fail(null), 'failed for snippet 42: null'],
-    ['returns nothing', () => undefined, 'returned a value of type undefined for snippet 42'],
     [
       'returns a promise that rejects',
       async () => fail(null),
       'returned a value of type object for snippet 42',
     ],
-    ['returns a number', () => 42, 'returned a value of type number for snippet 42'],
     ['returns a BigInt', () => 42n, 'returned a value of type bigint for snippet 42'],
     ['returns no URL', () => 'https://', 'returned "https://" for snippet 42'],
   ])(

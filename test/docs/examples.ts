@@ -51,8 +51,10 @@ const rules: Record<string, Rule> = {
     const [, start = ''] = /^ExecStart=(.*)$/m.exec(code) ?? [];
     return [...lines, ...(await shellFlaws(start))];
   },
-  caddyfile: blocksOfLines(/^[\w.:-]+( [\w.:-]+)*$/),
-  nginx: blocksOfLines(/^\w+( \S+)+;$/),
+  caddyfile: (code) =>
+    /^\S+ \{\n(\t\w+( [\w.:-]+)*\n)+\}\n$/.test(code) ? [] : ['is not a block of directives'],
+  nginx: (code) =>
+    /^[^{}\n]+ \{\n( {2}\w+( \S+)+;\n)+\}\n$/.test(code) ? [] : ['is not a block of directives'],
   // Output, which is regenerated and compared.
   text: (_, { generated }) => (generated ? [] : ['output that is written by hand']),
 };
@@ -114,23 +116,6 @@ function embedFlaws(code: string): string[] {
     return thrown(() => parseRequest(id, params));
   });
   return tags.length === ends.length ? flaws : [...flaws, 'an embed is not closed'];
-}
-
-/** Braces that close, and lines that each are as a directive should be. */
-function blocksOfLines(directive: RegExp): Rule {
-  return (code) => {
-    let depth = 0;
-    const flaws: string[] = [];
-    for (const line of code
-      .trim()
-      .split('\n')
-      .map((text) => text.trim())) {
-      if (line.endsWith('{')) depth += 1;
-      else if (line === '}') depth -= 1;
-      else if (!directive.test(line)) flaws.push(line);
-    }
-    return depth === 0 ? flaws : [...flaws, 'a brace is not closed'];
-  };
 }
 
 /** What blocks take for granted: names that a reader knows from the text around them. */

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { errors } from '../../src/failures/errors.ts';
 import { charts, performancePage } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
-import { testProgram } from '../support/cli.ts';
 import { llmsText } from './llms.ts';
 import { outputs } from './outputs.ts';
 import { fillPage, generatedParts, pages, readPage } from './pages.ts';
@@ -39,16 +37,6 @@ test('every option has a description in its doc comment', () => {
   for (const { description } of options.flatMap((option) => [option, ...option.inner])) {
     expect(description).toMatch(/^\S.{10,}/);
   }
-});
-
-test('every option, error code and command has a section of its own', () => {
-  const headings = (page: string) => readPage(page).match(/^#+ .*$/gm);
-  const options = documentedOptions().map(({ name }) => `### \`${name}\``);
-  expect(headings('docs/options.md')).toEqual(expect.arrayContaining(options));
-  const codes = Object.keys(errors).map((code) => `### ${code}`);
-  expect(headings('docs/errors.md')).toEqual(expect.arrayContaining(codes));
-  const commands = testProgram().commands.map((command) => `## ${command.name()}`);
-  expect(headings('docs/command-line.md')).toEqual(expect.arrayContaining(commands));
 });
 
 test('the performance page and its charts are those of the last whole run (npm run docs updates them)', () => {

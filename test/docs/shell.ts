@@ -14,49 +14,27 @@ const npxPackages = new Set(['astro', 'astro-snippets', '@11ty/eleventy', 'vites
 /** Flags whose value is another command. */
 const commandFlags = ['--exec', '--build', '--after'];
 
+const operator = /[\n;&|(){}]/;
+const quoted = /'([^']*)'|"((?:\\.|[^"\\])*)"/g;
+
 /** The simple commands of a script, each as its words without quotes. */
 export function commandsOf(script: string): string[][] {
-  const commands: string[][] = [];
-  let words: string[] = [];
-  let word: string | undefined;
-  const endWord = () => {
-    if (word !== undefined) words.push(word);
-    word = undefined;
-  };
-  const endCommand = () => {
-    endWord();
-    if (words.length > 0) commands.push(words);
-    words = [];
-  };
   const text = script.replaceAll('\\\n', ' ');
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text.charAt(at);
-    if (character === "'" || character === '"') {
-      const end = closingQuote(text, at);
-      const quoted = text.slice(at + 1, end);
-      word = (word ?? '') + (character === '"' ? quoted.replace(/\\(["\\])/g, '$1') : quoted);
-      at = end;
-    } else if (character === '#' && word === undefined) {
-      const end = text.indexOf('\n', at);
-      at = (end === -1 ? text.length : end) - 1;
-    } else if (/[\n;&|(){}]/.test(character) && !text.slice(0, at + 1).endsWith('${')) {
-      if (character === '}' && word?.includes('${')) word += character;
-      else endCommand();
-    } else if (/\s/.test(character)) endWord();
-    else word = (word ?? '') + character;
+  const parts = text.matchAll(/(?<!\S)#.*|(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\{[^}]*\}|[^\s;&|(){}'"])+|\S|\n/g);
+  const commands: string[][] = [[]];
+  for (const [part] of parts) {
+    if (/^['"]$/.test(part)) throw new Error(`A quote is not closed: ${text.slice(0, 40)}`);
+    if (part.startsWith('#')) continue;
+    if (operator.test(part.charAt(0))) commands.push([]);
+    else {
+      const word = part.replace(
+        quoted,
+        (_, plain?: string, other = '') => plain ?? other.replace(/\\(["\\])/g, '$1'),
+      );
+      commands.at(-1)?.push(word);
+    }
   }
-  endCommand();
-  return commands;
-}
-
-/** Where a quoted part ends. In double quotes, a command may be quoted in turn. */
-function closingQuote(text: string, start: number): number {
-  const quote = text.charAt(start);
-  for (let at = start + 1; at < text.length; at += 1) {
-    if (text.charAt(at) === '\\' && quote === '"') at += 1;
-    else if (text.charAt(at) === quote) return at;
-  }
-  throw new Error(`A quote is not closed: ${text.slice(start, start + 40)}`);
+  return commands.filter((words) => words.length > 0);
 }
 
 /** What is wrong with the commands of a script that concern this package or npm. */

@@ -1,9 +1,10 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, test } from 'vitest';
+import { failureOf } from '../support/failure.ts';
 import { head, longAnswers } from '../support/long-answers.ts';
 import { httpServer, rawServer } from '../support/tls-server.ts';
-import { clientOf, failureOf, limitedClientOf, serve } from '../support/wire.ts';
+import { clientOf, limitedClientOf, serve } from '../support/wire.ts';
 
 /** Writes one piece every 20 ms, and after the last one that one again. */
 function trickle(socket: TLSSocket, pieces: readonly string[]): void {

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import tls from 'node:tls';
 import selfsigned from 'selfsigned';
 import { afterEach, expect, test, vi } from 'vitest';
+import { failureOf } from '../support/failure.ts';
 import {
   certificate,
   httpServer,
@@ -9,7 +10,7 @@ import {
   rawServer,
   type TestCertificate,
 } from '../support/tls-server.ts';
-import { clientOf, failureOf, serve } from '../support/wire.ts';
+import { clientOf, serve } from '../support/wire.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

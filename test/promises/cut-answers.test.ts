@@ -1,7 +1,8 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { failureOf } from '../support/failure.ts';
 import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
-import { clientOf, failureOf, limitedClientOf, serve } from '../support/wire.ts';
+import { clientOf, limitedClientOf, serve } from '../support/wire.ts';
 
 const content = `Grüße, <b>& more</b> 💡 ${'filler '.repeat(6)}`;
 // With white space at the end: the content is complete before the answer is.

@@ -1,10 +1,11 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { failureOf } from '../support/failure.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, type Site, temporarySite } from '../support/site.ts';
 import { httpServer, rawServer } from '../support/tls-server.ts';
-import { clientOf, failureOf, serve } from '../support/wire.ts';
+import { clientOf, serve } from '../support/wire.ts';
 
 let service: TestService;
 /** The key, and the other variables. */

@@ -4,9 +4,7 @@ import { defineNetwork, InterceptorSource } from 'msw/experimental';
 import { defaultNetworkOptions } from 'msw/node';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/index.ts';
-import type { Limits } from '../../src/client/limits.ts';
 import { instantClock } from './clock.ts';
-import { LimitedClient } from './limited-client.ts';
 
 /**
  * msw's `setupServer` does not see undici's own requests and lets them through to the real network. This network sees
@@ -31,11 +29,6 @@ export const retrieveBaseUrl = 'https://retrieve.test/content/v1';
 
 export function client(options: Partial<SnippetClientOptions> = {}): SnippetClient {
   return new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl, ...options }, instantClock());
-}
-
-/** The same, with limits that are not public. */
-export function limitedClient(limits: Partial<Limits>): LimitedClient {
-  return new LimitedClient({ apiKey, renderBaseUrl, retrieveBaseUrl, limits }, instantClock());
 }
 
 type Answer = () => Response | Promise<Response>;

@@ -1,8 +1,9 @@
-import { expect, onTestFinished } from 'vitest';
-import { SnippetClient, type SnippetClientOptions, SnippetError } from '../../src/client/index.ts';
+import { onTestFinished } from 'vitest';
+import { SnippetClient, type SnippetClientOptions } from '../../src/client/index.ts';
 import type { Limits } from '../../src/client/limits.ts';
+import { Service, type Snippet } from '../../src/client/service.ts';
+import { createRequest } from '../../src/client/snippet-request.ts';
 import { instantClock } from './clock.ts';
-import { LimitedClient } from './limited-client.ts';
 import { certificate } from './tls-server.ts';
 
 // For tests of the client against real servers: everything a test opens is closed when it ends, last first.
@@ -37,20 +38,11 @@ export function limitedClientOf(
   server: { origin: string },
   limits: Partial<Limits>,
   options: Partial<SnippetClientOptions> = {},
-): LimitedClient {
-  const client = new LimitedClient(
+): { get(id: number): Promise<Snippet> } {
+  const service = new Service(
     { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, ...options, limits },
     instantClock(),
   );
-  closeAfterwards(client);
-  return client;
-}
-
-export async function failureOf(promise: Promise<unknown>): Promise<SnippetError> {
-  const error = await promise.then(
-    (value) => value,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(SnippetError);
-  return error as SnippetError;
+  closeAfterwards(service);
+  return { get: (id) => service.get(createRequest(id)) };
 }

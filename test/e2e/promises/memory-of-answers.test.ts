@@ -11,12 +11,15 @@ test('memory grows by less than 50 MB, whatever the service sends', async () => 
   const servers: TlsServer[] = [];
   for (const [, , answer] of longAnswers) servers.push(await serve(rawServer(answer)));
   const fine = await serve(httpServer((_, response) => void response.end('{"content":""}')));
+  const source = (name: string) =>
+    JSON.stringify(join(import.meta.dirname, `../../../src/client/${name}.ts`));
   const folder = await createFolder({
-    'ask.mts': `import { LimitedClient } from ${JSON.stringify(join(import.meta.dirname, '../../support/limited-client.ts'))};
+    'ask.mts': `import { Service } from ${source('service')};
+     import { createRequest } from ${source('snippet-request')};
      const ask = async (origin: string) => {
        const options = { apiKey: ${JSON.stringify(apiKey)}, renderBaseUrl: origin, ca: ${JSON.stringify(certificate.ca)} };
-       const client = new LimitedClient({ ...options, limits: { attempts: 3, retryBase: 1, attemptTimeout: 60_000 } });
-       const code = await client.get(1).then(() => 'fine', (error) => error.code);
+       const client = new Service({ ...options, limits: { attempts: 3, retryBase: 1, attemptTimeout: 60_000 } });
+       const code = await client.get(createRequest(1)).then(() => 'fine', (error) => error.code);
        await client.close();
        return code;
      };
