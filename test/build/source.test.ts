@@ -19,7 +19,7 @@ describe('in the browser', async () => {
           import vue from '@astrojs/vue';`,
         integrations: `react({ include: '**/react/*' }), preact({ include: '**/preact/*' }), vue(), `,
       }),
-      'src/react/Only.jsx': `export default function Only() {\n  return <p>\n    ${embed}\n  </p>;\n}`,
+      'src/react/Only.jsx': `// A snippet-embed.\nexport default function Only() {\n  return <p>\n    ${embed}\n  </p>;\n}`,
       'src/react/Upper.jsx': `export default function Upper() {\n  return <p dangerouslySetInnerHTML={{ __html: '<SNIPPET-EMBED id="1"></SNIPPET-EMBED>' }} />;\n}`,
       'src/preact/Only.jsx': `export default function Only() {\n  return <p>${embed}</p>;\n}`,
       'src/Only.vue': `<script setup>\nconst id = 1;\n</script>\n<template><p><snippet-embed :id="id" /></p></template>`,
@@ -64,7 +64,7 @@ import Vue from '../Only.vue';
   });
 
   test.each([
-    ['a React island that is client:only', 'src/react/Only.jsx:3'],
+    ['a React island that is client:only', 'src/react/Only.jsx:4'],
     ['upper case', 'src/react/Upper.jsx:2'],
     ['a hydrated Preact island', 'src/preact/Only.jsx:2'],
     ['a Vue island', 'src/Only.vue:4'],
