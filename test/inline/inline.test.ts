@@ -30,20 +30,6 @@ test('pages, feeds and JSON of a folder are inlined, every other byte stays, and
   });
 });
 
-test('list, check, refresh and report find the record by themselves and work as for Astro', async () => {
-  const folder = await folderWith({ '_site/index.html': `<p>${embed(1)}</p>`, '_site/feed.txt': embed(2) });
-  await runs(folder, ['inline', '_site']);
-  expect(await runs(folder, ['list'])).toBe('Snippet 2\n    feed.txt\nSnippet 1\n    index.html\n');
-  expect(await runs(folder, ['check'])).toContain('Nothing has changed: 2 snippets match');
-  service().put(1, '<b>another</b>');
-  expect(await runs(folder, ['check'], 10)).toContain('Snippet 1 has changed\n    index.html');
-  await runs(folder, ['refresh']);
-  expect(await folder.read('_site/index.html')).toBe('<p><b>another</b></p>');
-  await runs(folder, ['check']);
-  await runs(folder, ['report']);
-  expect(await folder.read('snippets-report.html')).toContain('index.html');
-});
-
 test('a page that was compressed with its embeds gets a compressed file with its snippets', async () => {
   const page = `<p>${embed(1)}</p>`;
   const folder = await folderWith({ 'public/a.html': page, 'public/a.html.gz': gzipSync(page) });

@@ -145,12 +145,6 @@ describe('a file of an earlier run that is no longer in the record is a warning 
     expect(await inline(folder, '--exclude', 'b.html')).not.toContain('no longer in the record');
   });
 
-  test('one that a minifier has changed and that is excluded now, as changed', async () => {
-    const folder = await inlined();
-    await folder.write({ 'public/a.html': '<p><b>one</b></p>' });
-    expect(await inline(folder, '--exclude', 'a.html')).toContain(changed);
-  });
-
   test('but none that shows its embeds as examples now, was written again with embeds, or is gone', async () => {
     const examples = await inlined();
     await examples.write({ 'public/a.html': `<p>${embed(1)}</p>` });

@@ -66,12 +66,6 @@ describe('a timeout ends', () => {
     for (const socket of sockets) socket.destroy();
     silent.close();
   });
-
-  test('no connection that is refused, which fails at once', async () => {
-    const error = await failureOf(clientOf({ origin: 'https://127.0.0.1:9' }).get(42));
-    expect(error).toMatchObject({ code: 'network', attempts: 5 });
-    expect(error.message).toContain('ECONNREFUSED');
-  });
 });
 
 describe('an answer that is too long is not read to its end:', () => {

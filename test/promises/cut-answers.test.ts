@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { failureOf } from '../support/failure.ts';
 import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
-import { clientOf, limitedClientOf, serve } from '../support/wire.ts';
+import { limitedClientOf, serve } from '../support/wire.ts';
 
 const content = `Grüße, <b>& more</b> 💡 ${'filler '.repeat(6)}`;
 // With white space at the end: the content is complete before the answer is.
@@ -77,10 +77,5 @@ describe('an answer that is cut off at any byte is an error:', () => {
         expect(['network', 'bad-answer'], `${offset} bytes`).toContain(code);
       }),
     );
-  });
-
-  test('after five attempts', async () => {
-    const server = await serve(rawServer((socket) => socket.end(`${head}Content-Length: 400\r\n\r\n{"con`)));
-    expect(await failureOf(clientOf(server).get(1))).toMatchObject({ attempts: 5 });
   });
 });

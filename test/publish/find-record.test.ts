@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeManifest } from '../../src/record/manifest.ts';
 import { manifestOf } from '../../src/record/manifest-file.ts';
-import { isHolder, takeLock } from '../../src/record/output-lock.ts';
 import { cli } from '../support/cli.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
 import { holderElsewhere } from '../support/output-lock.ts';
@@ -146,13 +145,6 @@ describe('without a folder named dist', () => {
     const { exitCode, output } = await run('list');
     expect(exitCode).toBe(3);
     expect(output).toContain(`No build manifest found at ${recordOf('build')}.`);
-  });
-
-  test('the lock of a build that has ended is not taken for a record', async () => {
-    const lock = takeLock(lockOf('build'), 'build');
-    await build('site', 4);
-    expect(await listed()).toBe(4);
-    if (!isHolder(lock)) lock.release();
   });
 });
 

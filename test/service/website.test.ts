@@ -91,12 +91,6 @@ describe('the session of the website', () => {
     expect((await fetch(link, { redirect: 'manual' })).status).toBe(401);
     expect((await fetch(`${service.websiteUrl}/login/guessed`, { redirect: 'manual' })).status).toBe(401);
   });
-  test('ends after signing out', async () => {
-    const session = await signIn(mine);
-    expect((await open('/snippets', session)).status).toBe(200);
-    await send('/sign-out', {}, { cookie: session });
-    expect((await open('/snippets', session)).status).toBe(401);
-  });
 });
 
 describe('a request to the website', () => {
