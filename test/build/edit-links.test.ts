@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { editUrls } from '../../src/build/edit-links/edit-links.ts';
 import { scriptSource } from '../../src/build/edit-links/page-script.ts';
-import { createRequest } from '../../src/client/snippet-request.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
@@ -10,19 +8,10 @@ import { configWith, temporarySite } from '../support/site.ts';
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 
-describe('editUrl', () => {
-  const uses = [{ request: createRequest(42) }];
-  test('fails the build with its own message if it throws', () => {
-    const editUrl = () => {
-      throw new Error('no such id');
-    };
-    expect(() => editUrls(uses, editUrl)).toThrow('The function editUrl failed for snippet 42: no such id');
-  });
-  test('is required by editLinks', () => {
-    expect(() => parseOptions({ editLinks: true })).toThrow('editLinks needs editUrl');
-    expect(parseOptions({ editLinks: true, editUrl: (id: string) => `/${id}` }).editLinks).toBe(true);
-    expect(parseOptions({}).editLinks).toBe(false);
-  });
+test('editLinks needs editUrl', () => {
+  expect(() => parseOptions({ editLinks: true })).toThrow('editLinks needs editUrl');
+  expect(parseOptions({ editLinks: true, editUrl: (id: string) => `/${id}` }).editLinks).toBe(true);
+  expect(parseOptions({}).editLinks).toBe(false);
 });
 
 describe('a site with edit links', async () => {

@@ -1,11 +1,10 @@
-import type { Clock } from '../../src/client/clock.ts';
 import { defaultLimits } from '../../src/client/limits.ts';
 import { Service, type ServiceOptions } from '../../src/client/service.ts';
 import type { Variant } from '../../src/client/service-url.ts';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
-import { beginWait, type Wait } from '../support/clock.ts';
+import { virtualClock } from '../support/clock.ts';
 
 /** What the simulated service does with a request; a status, or no answer at all. */
 export type Behaviour = 'good' | 'network' | 'hang' | number;
@@ -64,7 +63,7 @@ export async function simulate({
   seed = 1,
 }: Simulation): Promise<SimulatedRun> {
   const random = randomNumbers(seed);
-  const clock = simulatedClock(randomNumbers(seed + 1));
+  const clock = virtualClock({ random: randomNumbers(seed + 1), quietFor: 0 });
   const requests = { render: 0, retrieve: 0 };
   let now = 0;
   let most = 0;
@@ -146,39 +145,6 @@ function answerWith(what: 'good' | number | { status: number; retryAfter: string
   }
   const { status, retryAfter } = typeof what === 'number' ? { status: what, retryAfter: undefined } : what;
   return { status, contentType: 'text/plain', retryAfter, body: '' };
-}
-
-/** A clock that advances to the end of the next wait as soon as no other work is left. */
-function simulatedClock(random: () => number): Clock & { advanced(): number } {
-  const start = Date.parse('2026-01-01T00:00:00Z');
-  let now = start;
-  const waiting = new Set<Wait>();
-  let isPumping = false;
-  const pump = () => {
-    isPumping = false;
-    if (waiting.size === 0) return;
-    let next = Number.POSITIVE_INFINITY;
-    for (const { at } of waiting) next = Math.min(next, at);
-    now = next;
-    for (const wait of [...waiting]) if (wait.at === next) wait.end();
-    schedule();
-  };
-  const schedule = () => {
-    if (isPumping) return;
-    isPumping = true;
-    // Two turns: what the last wait has set off may itself go on in the next turn, before the clock advances.
-    setImmediate(() => setImmediate(pump));
-  };
-  return {
-    now: () => now,
-    advanced: () => now - start,
-    random,
-    wait(milliseconds, signal) {
-      const ended = beginWait(waiting, now + Math.max(0, milliseconds), signal);
-      schedule();
-      return ended;
-    },
-  };
 }
 
 /** Ids from 1, of which a share is chosen at random. */

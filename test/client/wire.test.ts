@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import type { SnippetClientOptions } from '../../src/client/index.ts';
 import { failureOf } from '../support/failure.ts';
-import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
-import { apiKey, clientOf, closeAfterwards, serve } from '../support/wire.ts';
+import { httpServer, rawServer } from '../support/tls-server.ts';
+import { apiKey, clientOf, serve } from '../support/wire.ts';
 
 const content = JSON.stringify({ content: 'Grüße, <b>& more</b>' });
 const fine = (_: Http2ServerRequest, response: Http2ServerResponse) => {
@@ -58,31 +56,6 @@ describe('a request', () => {
     });
     await Promise.all([2, 3, 4, 5].map((id) => client.get(id)));
     expect([...versions]).toEqual([version]);
-  });
-
-  test('offers HTTP/2 before HTTP/1.1', async () => {
-    const offered: string[][] = [];
-    const server = createTlsServer({
-      key: certificate.key,
-      cert: certificate.cert,
-      ALPNCallback({ protocols }) {
-        offered.push(protocols);
-        return 'http/1.1';
-      },
-    });
-    server.on('secureConnection', (socket) => {
-      socket.on('error', () => {});
-      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    closeAfterwards({
-      async close() {
-        server.close();
-      },
-    });
-    await clientOf({ origin: `https://localhost:${(server.address() as AddressInfo).port}` }).get(1);
-    expect(offered).toEqual([['h2', 'http/1.1']]);
   });
 });
 

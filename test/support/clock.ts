@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../src/client/clock.ts';
 
 export interface TestClock extends Clock {
@@ -21,7 +22,7 @@ export function instantClock({ random = 0.5 } = {}): TestClock {
       waits.push(milliseconds);
       now += milliseconds;
       // A macrotask, so that a loop of waits cannot starve the rest of the test.
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
       signal?.throwIfAborted();
     },
   };
@@ -34,7 +35,7 @@ export interface Wait {
 }
 
 /** Adds a wait to those that a clock ends at their time. Like the clock, it ends early if its signal is aborted. */
-export function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | undefined): Promise<void> {
+function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const leave = () => {
@@ -57,42 +58,31 @@ export function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | 
   });
 }
 
-// In turns of the event loop: how long time stands still for an expected wait that does not begin. A pause of the whole
-// process is one turn, however long it is.
-const longestStandstill = 100;
-
 /**
- * A clock for many waits at once. When nothing has happened for a moment, the time advances to the end of the first wait.
+ * A clock for many waits at once. When nothing has happened for a moment, the time advances to the end of the next wait.
  *
- * @param sleepers how many waits are expected before the time advances. A response in flight is then received at the
- * time at which it was sent, however slow the machine is.
+ * @param quietFor that moment, in milliseconds. With 0, two turns of the event loop: for what waits for nothing else.
  */
 export function virtualClock({
   random = Math.random,
   quietFor = 2,
-  sleepers = () => 0,
-}: {
-  random?: () => number;
-  quietFor?: number;
-  sleepers?: () => number;
 } = {}): TestClock & { advanced(): number } {
   let now = start;
   const waits: number[] = [];
   const waiting = new Set<Wait>();
-  let pump: NodeJS.Timeout | undefined;
-  let idleTurns = 0;
-  const endFirst = () => {
-    pump = undefined;
-    if (waiting.size < sleepers() && idleTurns++ < longestStandstill) return schedule();
-    const first = [...waiting].sort((a, b) => a.at - b.at)[0];
-    if (first === undefined) return;
-    now = Math.max(now, first.at);
-    first.end();
-    schedule();
-  };
-  const schedule = () => {
-    clearTimeout(pump);
-    pump = waiting.size > 0 ? setTimeout(endFirst, quietFor) : undefined;
+  let last = 0;
+  const advance = async () => {
+    last += 1;
+    const mine = last;
+    if (quietFor > 0) await setTimeout(quietFor);
+    // What the last wait has set off may itself go on in the next turn.
+    else for (let turn = 0; turn < 2; turn += 1) await setImmediate();
+    if (mine !== last || waiting.size === 0) return;
+    let next = Number.POSITIVE_INFINITY;
+    for (const { at } of waiting) next = Math.min(next, at);
+    now = Math.max(now, next);
+    for (const wait of [...waiting]) if (wait.at === next) wait.end();
+    void advance();
   };
   return {
     waits,
@@ -101,9 +91,8 @@ export function virtualClock({
     advanced: () => now - start,
     wait(milliseconds, signal) {
       waits.push(milliseconds);
-      idleTurns = 0;
-      const ended = beginWait(waiting, now + milliseconds, signal);
-      schedule();
+      const ended = beginWait(waiting, now + Math.max(0, milliseconds), signal);
+      void advance();
       return ended;
     },
   };

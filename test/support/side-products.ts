@@ -31,7 +31,6 @@ export function writePrecache(folder) {
   });
   writeFileSync(join(folder, 'sw.js'), \`self.define(["./workbox-33d6cbb8"],function(e){e.precacheAndRoute([\${entries}],{})});\`);
 }
-export const precache = () => ({ name: 'precache', hooks: { 'astro:build:done'({ dir }) { writePrecache(fileURLToPath(dir)); } } });
 
 /** Copies the output as @astrojs/vercel does: in an integration that it adds behind all others. */
 export const copy = () => ({ name: 'copies', hooks: {

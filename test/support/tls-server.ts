@@ -7,7 +7,7 @@ import {
   type Settings,
 } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import selfsigned from 'selfsigned';
 import { serviceCertificate } from './authority.ts';
@@ -115,32 +115,21 @@ export interface TunnelProxy {
 /** A proxy that makes tunnels (CONNECT) to servers on this machine. */
 export async function tunnelProxy(): Promise<TunnelProxy> {
   const asked: string[] = [];
-  const sockets = new Set<Socket>();
   const proxy = createHttpServer().on('connect', (request, socket: Socket) => {
     asked.push(`${request.url} ${request.headers.authorization ?? 'no key'}`);
     const upstream = connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
       upstream.pipe(socket).pipe(upstream);
     });
-    sockets.add(socket).add(upstream);
+    socket.on('close', () => upstream.destroy());
     upstream.on('error', () => socket.destroy());
     socket.on('error', () => upstream.destroy());
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  return {
-    origin: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    asked,
-    async close() {
-      const closed = once(proxy, 'close');
-      proxy.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
+  const { port, close } = await listen(proxy);
+  return { origin: `http://127.0.0.1:${port}`, asked, close };
 }
 
-async function listen(server: ReturnType<typeof createServer>): Promise<TlsServer> {
+async function listen(server: Server): Promise<TlsServer> {
   const sockets = new Set<Socket>();
   let secured = 0;
   server.on('secureConnection', () => {
