@@ -224,13 +224,6 @@ The other pages are written. Build the site to update the rest.
   });
 });
 
-test('a site without embeds takes no lock', async () => {
-  const plain = await temporarySite({ 'src/pages/index.astro': '<p>plain</p>' });
-  expect((await plain.build()).exitCode).toBe(0);
-  // The folder of a lock stays.
-  expect(existsSync(join(plain.directory, records))).toBe(false);
-});
-
 test('releasing a lock that was taken over leaves the new one', async () => {
   const { file } = await lockFolder();
   const first = take(file, 'build');

@@ -55,44 +55,31 @@ Snippet 7 has changed
   test.for([1, 30])(
     'of %i snippets says within 5 s that a port refuses connections, and gives up within 20 s',
     async (count) => {
-      const embeds = Array.from(
-        { length: count },
-        (_, id) => `<snippet-embed id="${id + 10}"></snippet-embed>`,
-      );
+      const ids = Array.from({ length: count }, (_, index) => index + 10);
+      const embeds = ids.map((id) => `<snippet-embed id="${id}"></snippet-embed>`);
       const folder = await createFolder({ 'dist/index.html': `<div>${embeds.join('')}</div>` });
       onTestFinished(() => folder.remove());
-      for (let id = 10; id < 10 + count; id++) site.service.put(id, 'text');
-      await cli(folder.directory, ['inline', 'dist'], site.service.environment);
-      const clock = virtualClock({ quietFor: 20 });
+      for (const id of ids) site.service.put(id, 'text');
+      const { environment } = site.service;
+      await cli(folder.directory, ['inline', 'dist'], environment);
+      const virtual = virtualClock({ quietFor: 20 });
       let saidAfter = Number.POSITIVE_INFINITY;
-      const nobody = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
-      const look = () => {
-        if (checking?.stderr().includes('ECONNREFUSED')) saidAfter = Math.min(saidAfter, clock.advanced());
-      };
-      let checking: RunningCli | undefined;
-      checking = startCli(
-        folder.directory,
-        ['check'],
-        { ...site.service.environment, ...nobody },
-        {
-          clock: {
-            ...clock,
-            now() {
-              look();
-              return clock.now();
-            },
-            wait(milliseconds, signal) {
-              look();
-              return clock.wait(milliseconds, signal);
-            },
-          },
+      const clock = {
+        ...virtual,
+        now() {
+          if (checking?.stderr().includes('ECONNREFUSED'))
+            saidAfter = Math.min(saidAfter, virtual.advanced());
+          return virtual.now();
         },
-      );
+      };
+      const nobody = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
+      let checking: RunningCli | undefined;
+      checking = startCli(folder.directory, ['check'], { ...environment, ...nobody }, { clock });
       const { exitCode, output } = await checking.ended;
       expect(exitCode).toBe(1);
       expect(output).toContain('ECONNREFUSED');
-      expect(Math.min(saidAfter, clock.advanced())).toBeLessThan(5_000);
-      expect(clock.advanced()).toBeLessThan(20_000);
+      expect(Math.min(saidAfter, virtual.advanced())).toBeLessThan(5_000);
+      expect(virtual.advanced()).toBeLessThan(20_000);
       expect(output).toContain(`${count === 1 ? '1 snippet' : `${count} snippets`} could not be fetched.`);
       const said =
         'The service at https://127.0.0.1:9 cannot be reached: connect ECONNREFUSED 127.0.0.1:9. It is asked again until it responds.';

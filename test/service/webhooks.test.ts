@@ -75,14 +75,6 @@ async function switchOn(): Promise<string> {
 const deliveries = () => service.store.webhooks.list(organization, 10);
 
 describe('a webhook of the service', () => {
-  test('is off by default', async () => {
-    await publish();
-    await service.webhooks.settled();
-    expect([messages, deliveries()]).toEqual([[], []]);
-    expect(await open('/account')).toContain('Nothing is sent when a snippet is published.');
-    expect(await open(path)).toContain('This is an extension: the');
-  });
-
   test('tells of everything that changes what is served, signed as Standard Webhooks says', async () => {
     const secret = await switchOn();
     await publish();
@@ -136,7 +128,8 @@ describe('a webhook of the service', () => {
     expect(deliveries()).toMatchObject([{ state: 'failed', attempts: 5, answer }]);
   });
 
-  test('is not sent again after 410, or after it was switched off', async () => {
+  test('is not sent before it is switched on, again after 410, or after it was switched off', async () => {
+    await publish();
     await switchOn();
     answers.push(410);
     await publish();
