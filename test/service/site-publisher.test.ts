@@ -87,17 +87,6 @@ test('another publish after a build that failed does not wait until the watch bu
   expect((await publisher.settled())?.state).toBe('done');
 });
 
-test('a watch that ends by itself is said, and started again by the next publish', async () => {
-  await build();
-  publisher.publish();
-  listener.onEnd(1);
-  expect(await publisher.settled()).toMatchObject({
-    ...{ state: 'failed', retryAt: undefined, output: 'astro-snippets watch ended with status 1.' },
-  });
-  publisher.publish();
-  expect(asked).toEqual(['start', 'check', 'start']);
-});
-
 test('the styles of a page are its linked and inline style sheets and nothing else of it', () => {
   const page = `<head><link rel="icon" href="/i.png"><link rel="stylesheet" href="/_astro/a.css?x=1&amp;y=2">
     <script>document.write('<style>')</script><style>a > b { color: red }</style></head><p>text</p>`;
