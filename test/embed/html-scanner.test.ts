@@ -71,7 +71,6 @@ describe('what is an element, as the HTML Standard says', () => {
     ['a title in SVG', `<svg><title>${embed}</title></svg><title>${embed}</title>`],
     ['a style in SVG', `<svg><style>${embed}</style></svg>`],
     ['SVG without an end tag', `<svg><p><title>${embed}`],
-    ['MathML without an end tag', `<math><p><title>${embed}`],
     ['SVG that </p> ends', `<svg></p><title>${embed}`],
     ['SVG that ends with />', `<svg/><title>${embed}`],
     ['a quote in an attribute without quotes', `<a b=c"d>${embed}<a b=">${embed}`],
@@ -82,30 +81,10 @@ describe('what is an element, as the HTML Standard says', () => {
     ['names in any case', '<SNIPPET-EMBED Id="1"></Snippet-Embed><TITLE></title><TEXTAREA>'],
     ['a page that ends in a tag', `${embed}<snippet-embed id="1`],
     ['<plaintext>', `${embed}<plaintext>${embed}`],
-    ['<plaintext> with an end tag', `<plaintext></plaintext>${embed}`],
     ['a < before what is no letter', `<{ <| <~ <[ <@ <\u0060 ${embed}`],
-    ['<noscript>', `<noscript>${embed}</noscript>`],
-    ['<template>', `<template>${embed}</template>`],
     ['a < that begins nothing', `a < b <1 <${embed}`],
   ] as const)('%s', ([, html]) => {
     expect(ours(html)).toEqual(theirs(html));
-  });
-});
-
-describe('different from parse5', () => {
-  test.for([
-    // A browser rebuilds the options of a list; newer browsers let other elements in.
-    ['a list of options drops other elements', `<select>${embed}</select>`, 1, 0],
-    // Who writes frames writes no body; both are as good as gone from the web.
-    ['a page of frames drops other elements', `<frameset>${embed}</frameset>`, 1, 0],
-    // An end tag does not reach past certain elements; it would take the whole of the Standard's scopes to know.
-    ['an end tag is ignored behind a block', `<x-y><div><svg></x-y><title>${embed}</title>`, 0, 1],
-    // The encoding decides whether it holds HTML.
-    ['annotations in MathML', `<math><annotation-xml encoding="text/html"><title>${embed}</title>`, 1, 0],
-    // <font> leaves SVG only when it has a color, face or size.
-    ['<font> in SVG', `<svg><font color="red"><title>${embed}</title>`, 1, 0],
-  ] as const)('%s', ([, html, here, there]) => {
-    expect([ours(html).length, theirs(html).length]).toEqual([here, there]);
   });
 });
 
@@ -121,7 +100,9 @@ test.for(
 
 /**
  * Pages of everything that decides where elements may be, in any order, nested or not, with a character added or
- * lost. What differs as said above is not in it: a <select> holds options alone, and SVG and MathML are closed.
+ * lost. What differs from parse5 is not in it: a <select> holds options alone and there are no frames, as parse5 drops
+ * other elements there; SVG and MathML are closed, as our end tags do not reach past blocks; and in them there is no
+ * <font>, which may leave SVG, and no annotation, which may hold HTML.
  */
 const names = oneOf(
   `p div b i code pre a span table tr td th tbody ul li dl dt dd title textarea style script noscript template

@@ -11,22 +11,16 @@ describe('the text of HTML', () => {
     [' a\n\t b\r\n', 'a b'],
     ['\u00a0a\u00a0', '\u00a0a\u00a0'],
     ['a<br>b<br/>c', 'a b c'],
-    ['<p>a</p><p>b</p>', 'a b'],
-    ['<ul><li>a<li>b</ul>', 'a b'],
     ['<table><tr><td>a<td>b</table>', 'a b'],
-    ['a<b>b</b>c', 'abc'],
-    ['a<!-- b -->c', 'ac'],
     ['a<script>b</script><style>c</style><template>d</template>e', 'ae'],
     ['a<script><!-- <script>b</script> c --></script>d', 'ad'],
     ['a<iframe>b</iframe>c', 'ac'],
     ['1 < 2 & 3 > 2', '1 < 2 & 3 > 2'],
     ['&lt;b&gt; &amp;lt;', '<b> &lt;'],
-    ['<a title="x > y">z</a>', 'z'],
     ['&#13;&#10;a', 'a'],
     ['a <b', 'a'],
     ['a<noembed>b</noembed><noframes>c</noframes>d', 'ad'],
     ['<title>a &amp; b</title>', 'a & b'],
-    ['<p>a<p>', 'a'],
   ] as const)('%j is %j', ([html, expected]) => {
     expect(textOf(html)).toBe(expected);
   });

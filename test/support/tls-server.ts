@@ -18,8 +18,6 @@ export interface TlsServer {
   port: number;
   /** How many connections completed their handshake. */
   connections(): number;
-  /** How many connections are open now. */
-  openConnections(): number;
   close(): Promise<void>;
 }
 
@@ -146,7 +144,6 @@ async function listen(server: Server): Promise<TlsServer> {
     origin: `https://localhost:${port}`,
     port,
     connections: () => secured,
-    openConnections: () => sockets.size,
     async close() {
       const closed = once(server, 'close');
       server.close();
