@@ -1,10 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
 import { lockFile } from '../../src/record/manifest-file.ts';
-import { describeHolder, isHolder, type LockHolder, takeLock } from '../../src/record/output-lock.ts';
 import { cli, startCli } from '../support/cli.ts';
 import { createFolder } from '../support/folder.ts';
 import { holderElsewhere } from '../support/output-lock.ts';
@@ -74,25 +73,10 @@ async function expectNoLock() {
   expect((await site.list(records)).filter((name) => name.endsWith('.lock'))).toEqual([]);
 }
 
-/** A folder for locks of a test. */
-async function lockFolder() {
-  const folder = join(site.directory, 'locks');
-  await mkdir(folder, { recursive: true });
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return { folder, file: join(folder, 'manifest.lock') };
-}
-
-function take(file: string, work: LockHolder['work']) {
-  const taken = takeLock(file, work);
-  if (isHolder(taken)) throw new Error(`The lock is held by ${describeHolder(taken)}.`);
-  return taken;
-}
-
 /** Makes a lock look like that of a machine that has not been heard of for longer than a lock holds. */
 async function silence(file: string) {
   const silent = new Date(Date.now() - 31_000);
   await utimes(file, silent, silent);
-  return silent.getTime();
 }
 
 test('of two builds of one output folder, the second fails and names the first; one of another folder runs beside it', async () => {
@@ -222,31 +206,6 @@ The other pages are written. Build the site to update the rest.
       'b.html was changed after the build\nNothing was written. Build the site, or update the other pages with --skip-modified.\n',
     );
   });
-});
-
-test('releasing a lock that was taken over leaves the new one', async () => {
-  const { file } = await lockFolder();
-  const first = take(file, 'build');
-  const second = take(file, 'refresh');
-  first.release();
-  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ work: 'refresh' });
-  second.release();
-  await expect(readFile(file)).rejects.toThrow('ENOENT');
-});
-
-test('a lock that another machine has taken since is not kept alive', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const { file } = await lockFolder();
-  const own = take(file, 'build');
-  const silent = await silence(file);
-  vi.advanceTimersByTime(5_000);
-  expect((await stat(file)).mtimeMs).toBeGreaterThan(silent);
-  await writeFile(file, JSON.stringify(holderElsewhere()));
-  const later = await silence(file);
-  vi.advanceTimersByTime(5_000);
-  expect((await stat(file)).mtimeMs).toBe(later);
-  own.release();
 });
 
 test('a refresh does not wait for a machine that has not been heard of', async () => {

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,6 +22,12 @@ const running = { pid: process.ppid, started: startOf(process.ppid) };
 function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return undefined;
   return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/, '').trim().split(' ')[19];
+}
+
+function take(file: string, work: LockHolder['work']) {
+  const taken = takeLock(file, work);
+  if (isHolder(taken)) throw new Error('The lock was held.');
+  return taken;
 }
 
 test.for<[name: string, lock: Partial<LockHolder> | string, silence: number, isTaken: boolean]>([
@@ -58,8 +64,7 @@ test.for<[name: string, lock: Partial<LockHolder> | string, silence: number, isT
 const unmovable = join(folder, `${'x'.repeat(245)}.lock`);
 
 test('an abandoned lock that cannot be removed is an error, and is not tried again for ever', async () => {
-  const taken = takeLock(unmovable, 'build');
-  if (isHolder(taken)) throw new Error('The lock was held.');
+  take(unmovable, 'build');
   const holder = JSON.parse(readFileSync(unmovable, 'utf8'));
   writeFileSync(unmovable, JSON.stringify({ ...holder, started: 'before this process' }));
   // In a process of its own, since a synchronous loop cannot be stopped.
@@ -76,8 +81,7 @@ test('an abandoned lock that cannot be removed is an error, and is not tried aga
 
 test('releasing a lock that cannot be removed does not throw', () => {
   rmSync(unmovable, { force: true });
-  const taken = takeLock(unmovable, 'build');
-  if (isHolder(taken)) throw new Error('The lock was held.');
+  const taken = take(unmovable, 'build');
   taken.release();
   expect(existsSync(unmovable)).toBe(true);
 });
@@ -89,8 +93,7 @@ test.for([
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const file = join(folder, 'emptied/manifest.lock');
-  const taken = takeLock(file, work);
-  if (isHolder(taken)) throw new Error('The lock was held.');
+  const taken = take(file, work);
   const written = readFileSync(file, 'utf8');
   rmSync(join(folder, 'emptied'), { recursive: true });
   vi.advanceTimersByTime(5_000);
@@ -101,12 +104,27 @@ test.for([
   expect(existsSync(file)).toBe(false);
 });
 
-test('a lock whose file is gone is released without an error', () => {
-  mkdirSync(join(folder, 'cache'));
-  const file = join(folder, 'cache/manifest.lock');
-  const taken = takeLock(file, 'build');
-  if (isHolder(taken)) throw new Error('The lock was held.');
-  rmSync(join(folder, 'cache'), { recursive: true });
-  taken.release();
+test('releasing a lock that was taken over leaves the new one', () => {
+  const file = join(folder, 'released.lock');
+  const first = take(file, 'build');
+  const second = take(file, 'refresh');
+  first.release();
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ work: 'refresh' });
+  second.release();
   expect(existsSync(file)).toBe(false);
+});
+
+test('a lock is kept alive until another machine has taken it', () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const file = join(folder, 'silent.lock');
+  const own = take(file, 'build');
+  const silent = new Date(Date.now() - 31_000);
+  for (const isKeptAlive of [true, false]) {
+    utimesSync(file, silent, silent);
+    vi.advanceTimersByTime(5_000);
+    expect(statSync(file).mtimeMs > silent.getTime()).toBe(isKeptAlive);
+    writeFileSync(file, JSON.stringify({ ...another, host: 'build-2' }));
+  }
+  own.release();
 });
