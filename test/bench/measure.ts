@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { startProgram } from '../support/command.ts';
 import { cleanEnvironment } from '../support/environment.ts';
 
 /** The cost of one run of a command. */
@@ -24,22 +25,16 @@ export async function measure(
 ): Promise<Usage> {
   const usageFile = join(folder, 'usage.json');
   const start = performance.now();
-  const child = spawn(process.execPath, ['--import', recorder, script, ...arguments_], {
-    cwd: folder,
-    env: {
-      ...cleanEnvironment(),
-
-      ASTRO_TELEMETRY_DISABLED: '1',
-      NO_COLOR: '1',
-      CI: '1',
-      ...environment,
-      BENCH_USAGE: usageFile,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const { ended } = startProgram(script, folder, arguments_, {
+    ...cleanEnvironment(),
+    ASTRO_TELEMETRY_DISABLED: '1',
+    NO_COLOR: '1',
+    CI: '1',
+    ...environment,
+    NODE_OPTIONS: `--import ${pathToFileURL(recorder)}`,
+    BENCH_USAGE: usageFile,
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
-  const exitCode = await new Promise((resolve) => child.once('close', resolve));
+  const { exitCode, output } = await ended;
   const wall = (performance.now() - start) / 1000;
   if (exitCode !== 0) throw new Error(`${script} ${arguments_.join(' ')} ended with ${exitCode}:\n${output}`);
   const usage = JSON.parse(await readFile(usageFile, 'utf8'));

@@ -106,14 +106,6 @@ test.for(fromA)('variant B is absent and variant A answers with %s', async ([, g
   expect(count(requests.asked)).toEqual([1, asked]);
 });
 
-test('both variants share five attempts: two for B, three for A', async () => {
-  const { asked } = answer({ render: [problem(503)], retrieve: [problem(503)] });
-  await using service = disposable();
-  const error = await failureOf(service.get(42));
-  expect(error).toMatchObject({ code: 'server-error', status: 503, variant: 'retrieve', attempts: 5 });
-  expect(count(asked)).toEqual([2, 3]);
-});
-
 test('a variant without a fallback has all five attempts', async () => {
   const { asked } = answer({ render: [problem(500)], retrieve: [problem(500)] });
   await using onlyB = disposable({ retrieveBaseUrl: undefined });
@@ -121,20 +113,6 @@ test('a variant without a fallback has all five attempts', async () => {
   expect(await failureOf(onlyB.get(42))).toMatchObject({ variant: 'render', attempts: 5 });
   expect(await failureOf(onlyA.get(42))).toMatchObject({ variant: 'retrieve', attempts: 5 });
   expect(count(asked)).toEqual([5, 5]);
-});
-
-test('a 404 without a problem object is "no-route" if there is no fallback', async () => {
-  answer({ render: [text('', 404)] });
-  await using service = disposable({ retrieveBaseUrl: undefined });
-  expect(await failureOf(service.get(42))).toMatchObject({ code: 'no-route', status: 404, attempts: 1 });
-});
-
-test('a temporary failure is retried and counted', async () => {
-  const { asked } = answer({ render: [problem(503), content] });
-  await using service = disposable();
-  expect(await service.get(42)).toMatchObject({ content: 'rendered', variant: 'render' });
-  expect(asked).toHaveLength(2);
-  expect(service.counts).toEqual({ requests: 2, retries: 1, fallbacks: 0 });
 });
 
 test('after five fallbacks in a row the client stays with variant A, with one notice', async () => {

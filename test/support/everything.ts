@@ -8,7 +8,8 @@ import { expect, onTestFinished } from 'vitest';
 import { runFolder } from './authority.ts';
 import { type CliOptions, type CliResult, type RunningCli, startCli } from './cli.ts';
 import { imageHost } from './image-host.ts';
-import { astroVersion, byAstro } from './installation.ts';
+import { astroVersion } from './installation.ts';
+import { csp } from './policy.ts';
 import { startTestService, type TestService } from './service.ts';
 import { sideProductIntegrations } from './side-products.ts';
 import { createSite, type Site } from './site.ts';
@@ -55,7 +56,7 @@ export default defineConfig({
   base: '/docs',
   build: { format: 'preserve' },
   i18n: { locales: ['en', 'de'], defaultLocale: 'en' },
-  ${byAstro({ 5: 'experimental: { csp: true }', 6: 'security: { csp: true }', 7: 'security: { csp: true }' })},
+  ${csp},
   integrations: [mdx(), snippets({ ...options, ...JSON.parse(process.env.MORE_OPTIONS ?? '{}') }), compress(), copy()],
 });`,
   'side-products.mjs': sideProductIntegrations,

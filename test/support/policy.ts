@@ -3,7 +3,7 @@ import { byAstro } from './installation.ts';
 // Both are experiments in Astro 5.
 
 /** What turns Astro's Content Security Policy on, in its config. */
-const csp = byAstro({
+export const csp: string = byAstro({
   5: 'experimental: { csp: true }',
   6: 'security: { csp: true }',
   7: 'security: { csp: true }',

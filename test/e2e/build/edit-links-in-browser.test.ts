@@ -5,14 +5,9 @@ import { violationsOf } from '../../support/accessibility.ts';
 import { startBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
 import { type FolderServer, serveFolder } from '../../support/folder-server.ts';
-import { byAstro } from '../../support/installation.ts';
+import { csp } from '../../support/policy.ts';
 import { configWith, temporarySite } from '../../support/site.ts';
 
-const csp = byAstro({
-  5: 'experimental: { csp: true }',
-  6: 'security: { csp: true }',
-  7: 'security: { csp: true }',
-});
 const config = (options: string) => configWith(options, { settings: `${csp},` });
 
 // Selectors and places where another element, or text that is not there, would be seen.
