@@ -136,15 +136,6 @@ Nothing was written. Build the site, or refresh with a command that renews what 
     expect(await site.run('check')).toMatchObject(checked);
   });
 
-  test('remembers a failed command even if no file is known to need it', async () => {
-    await rm(fileOf('dist/sw.js'));
-    expect(await refresh('--after', 'exit 1')).toMatchObject({ exitCode: 1 });
-    expect(await refresh()).toMatchObject({ exitCode: 3 });
-    expect(await refresh('--after', count)).toMatchObject({ exitCode: 0 });
-    expect(await runs()).toBe(1);
-    expect(await site.run('check')).toMatchObject(checked);
-  });
-
   test('waits for the command of another refresh, and does not run its own at the same time', async () => {
     await site.write({
       'slow.mjs': `import { appendFileSync, existsSync } from 'node:fs';
