@@ -71,6 +71,7 @@ describe('what is an element, as the HTML Standard says', () => {
     ['a title in SVG', `<svg><title>${embed}</title></svg><title>${embed}</title>`],
     ['a style in SVG', `<svg><style>${embed}</style></svg>`],
     ['SVG without an end tag', `<svg><p><title>${embed}`],
+    ['MathML without an end tag', `<math><p><title>${embed}`],
     ['SVG that </p> ends', `<svg></p><title>${embed}`],
     ['SVG that ends with />', `<svg/><title>${embed}`],
     ['a quote in an attribute without quotes', `<a b=c"d>${embed}<a b=">${embed}`],
@@ -80,7 +81,7 @@ describe('what is an element, as the HTML Standard says', () => {
     ['a / after a value', '<snippet-embed id=1/>'],
     ['names in any case', '<SNIPPET-EMBED Id="1"></Snippet-Embed><TITLE></title><TEXTAREA>'],
     ['a page that ends in a tag', `${embed}<snippet-embed id="1`],
-    ['<plaintext>', `${embed}<plaintext>${embed}`],
+    ['<plaintext>', `${embed}<plaintext>${embed}</plaintext>${embed}`],
     ['a < before what is no letter', `<{ <| <~ <[ <@ <\u0060 ${embed}`],
     ['a < that begins nothing', `a < b <1 <${embed}`],
   ] as const)('%s', ([, html]) => {

@@ -316,6 +316,7 @@ describe('examples stay', () => {
     ['code ends', 'html', `<code>x</code>${embed}`],
     ['what is to be ignored ends', 'html', `<p data-snippets-ignore>x<p>${embed}`],
     ['an element around code ends', 'html', `<div><kbd>x</div>${embed}`],
+    ['a cell to be ignored ends', 'html', `<table><tr><td data-snippets-ignore>x<td>${embed}</table>`],
     ['a void element is to be ignored', 'html', `<br data-snippets-ignore>${embed}`],
     ['a fence ends', 'text', `\`\`\`\nx\n\`\`\`\n${embed}`],
     ['a single backtick stands in another paragraph', 'text', `a \` b\n\n${embed}\n\n a \` b`],
