@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import { Webhook } from 'standardwebhooks';
 import type { WatchOutput } from '../src/cli/cli-output.ts';
+import { signedHeaders } from './service/webhooks.ts';
 
 export const astro = join(
   dirname(createRequire(import.meta.url).resolve('astro/package.json')),
@@ -49,8 +49,8 @@ function flagsOf(folders: SiteFolders): string[] {
 }
 
 /**
- * Runs `astro-snippets watch` as a user would, in a process of its own, with the key in its environment. The site is built
- * at first, since its own sources may have changed.
+ * Runs `astro-snippets watch` as a user would, in its own process and with the key in its environment. It builds the site
+ * first, since the sources may have changed.
  */
 export function watchSite(
   folders: SiteFolders,
@@ -104,13 +104,7 @@ export function watchSite(
   return {
     async check() {
       const url = await started.promise;
-      const id = `msg_${randomBytes(12).toString('hex')}`;
-      const at = new Date();
-      const headers = {
-        'webhook-id': id,
-        'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
-        'webhook-signature': new Webhook(secret).sign(id, at, '{}'),
-      };
+      const headers = signedHeaders(secret, `msg_${randomBytes(12).toString('hex')}`, '{}');
       // If it does not arrive, the next check is a minute away.
       await fetch(url, { method: 'POST', body: '{}', headers }).catch(() => {});
     },

@@ -89,12 +89,15 @@ export function createSitePublisher({
       case 'trouble':
         reason = [event.error.message, event.error.hint].filter(Boolean).join('\n');
         return;
+      case 'recovered':
+        reason = '';
+        return;
       case 'building':
         buildingAt = at;
         if (latest !== undefined) latest.how = 'build';
         return;
       case 'built':
-        reason = `The build ${event.problem}.`;
+        reason = event.succeeded ? '' : `The build ${event.problem}.`;
         rebuildAt = event.succeeded ? undefined : at + (event.retryMilliseconds ?? 0);
         if (event.succeeded) buildMilliseconds = at - buildingAt;
         return;
@@ -120,12 +123,13 @@ export function createSitePublisher({
     });
   }
 
-  /** A new watch builds at once what another would only build later. */
+  /** A new watch builds at once what another would only build later. It starts when that one has ended. */
   function restart(): void {
-    const stopped = watch?.stop();
-    watch = undefined;
     rebuildAt = undefined;
-    void stopped?.then(start);
+    void watch?.stop().then(() => {
+      watch = undefined;
+      start();
+    });
   }
 
   return {

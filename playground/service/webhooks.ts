@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import pLimit from 'p-limit';
 import pRetry, { AbortError } from 'p-retry';
+import { Webhook } from 'standardwebhooks';
 import type { Store } from './store/index.ts';
 import type { Delivery, Endpoint, EventType } from './store/webhooks.ts';
 
@@ -96,6 +96,17 @@ export function createWebhookSender(
   };
 }
 
+/** What shows that a call comes from who knows the secret, and when. */
+export function signedHeaders(secret: string, id: string, body: string): Record<string, string> {
+  // Of the attempt, not of the event.
+  const at = new Date();
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
+    'webhook-signature': new Webhook(secret).sign(id, at, body),
+  };
+}
+
 /** Sends a message once. @returns the status of the answer. @throws why there is none. */
 async function post(
   { url, secret }: Endpoint,
@@ -103,10 +114,6 @@ async function post(
   signal: AbortSignal,
 ): Promise<number> {
   const body = JSON.stringify({ type, timestamp: at, data: { id: snippetId } });
-  // Of the attempt, and not of the event.
-  const timestamp = Math.floor(Date.now() / 1000);
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const signature = createHmac('sha256', key).update(`${messageId}.${timestamp}.${body}`).digest('base64');
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -114,9 +121,7 @@ async function post(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'snippet-delivery-service',
-        'webhook-id': messageId,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': `v1,${signature}`,
+        ...signedHeaders(secret, messageId, body),
       },
       body,
       signal,

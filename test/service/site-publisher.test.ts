@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WatchListener } from '../../playground/run-astro.ts';
 import { createSitePublisher, type SitePublisher } from '../../playground/site-publisher.ts';
@@ -9,7 +10,7 @@ import type { WatchOutput } from '../../src/cli/cli-output.ts';
 
 let folder: string;
 let publisher: SitePublisher;
-/** What was asked of the watch: `start`, `check` or `stop`. */
+/** What was asked of the watch: `start`, `check` or `stop`; and when it has `stopped`. */
 let asked: string[];
 let listener: WatchListener;
 
@@ -35,7 +36,12 @@ beforeEach(async () => {
       watch(_folders, _environment, on) {
         asked.push('start');
         listener = on;
-        return { check: async () => void asked.push('check'), stop: async () => void asked.push('stop') };
+        const stop = async () => {
+          asked.push('stop');
+          await nextTurn();
+          asked.push('stopped');
+        };
+        return { check: async () => void asked.push('check'), stop };
       },
       list: async () => '{"builtAt":"2026-01-01T00:00:00.000Z","snippets":[]}',
     },
@@ -82,9 +88,35 @@ test('another publish after a build that failed does not wait until the watch bu
     output: 'The build exited with status 1.',
   });
   publisher.publish();
-  await vi.waitFor(() => expect(asked).toEqual(['start', 'stop', 'start']));
+  await vi.waitFor(() => expect(asked).toEqual(['start', 'stop', 'stopped', 'start']));
   turn(true, { event: 'building' }, { event: 'built', succeeded: true });
   expect((await publisher.settled())?.state).toBe('done');
+});
+
+test('what held an update back is not said of the next one', async () => {
+  await build();
+  publisher.publish();
+  turn(false, { event: 'trouble', error: { message: 'The service answers 503.' } }, { event: 'recovered' });
+  expect((await publisher.settled())?.output).toBe('');
+  publisher.publish();
+  turn(false, { event: 'building' }, { event: 'built', succeeded: true });
+  expect((await publisher.settled())?.output).toBe('');
+});
+
+test('two publishes while a watch ends start one new watch, and after its end', async () => {
+  publisher.publish();
+  turn(
+    false,
+    { event: 'building' },
+    { event: 'built', succeeded: false, problem: 'exited with status 1', retryMilliseconds: 120_000 },
+  );
+  await publisher.settled();
+  publisher.publish();
+  publisher.publish();
+  await vi.waitFor(() => expect(asked).toContain('stopped'));
+  turn(true, { event: 'building' }, { event: 'built', succeeded: true });
+  await publisher.settled();
+  expect(asked.filter((what) => what !== 'check')).toEqual(['start', 'stop', 'stopped', 'start']);
 });
 
 test('the styles of a page are its linked and inline style sheets and nothing else of it', () => {
