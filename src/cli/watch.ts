@@ -192,7 +192,7 @@ interface WatchedSiteOptions {
   deploy(): Promise<number | undefined>;
   log(line: string): void;
   /** Called with what scripts may want to know. */
-  emit?(event: WatchNews): void;
+  emit(event: WatchNews): void;
 }
 
 /** An event as `--json` prints it. */
@@ -304,7 +304,7 @@ class WatchedSite {
   }
 
   #emit(event: WatchNews): void {
-    this.#options.emit?.(event);
+    this.#options.emit(event);
   }
 
   #logRecovery(): void {
@@ -353,7 +353,7 @@ async function poll(
   task: () => Promise<void>,
   clock: Clock,
   signal: AbortSignal,
-  onWait: (milliseconds: number) => void = () => {},
+  onWait: (milliseconds: number) => void,
 ): Promise<void> {
   while (!signal.aborted) {
     await task();

@@ -127,7 +127,7 @@ test('astro sync loads a collection whose snippets arrive after those of another
   });
   let asked = 0;
   const held = service.hold(() => asked++ > 0);
-  // In a process of its own, whose output is seen while it runs.
+  // In its own process, so that the output is seen while it runs.
   const { output, ended } = other.start(['sync'], service.environment);
   const loaded = /1 snippet in the collection (one|two)/g;
   await vi.waitFor(() => expect(output()).toMatch(loaded), { timeout: 60_000 });

@@ -40,7 +40,7 @@ describe('what a Content Security Policy blocks is a warning', () => {
   });
 });
 
-test('the policy that is sent with a page allows what is inlined there, and that of another page does not', () => {
+test("a page's policy allows what is inlined on it, and no other page's policy does", () => {
   const policy = "script-src 'self'";
   const headers = { about: new Headers({ 'content-security-policy': policy }), plain: new Headers() };
   const routes = new Map([

@@ -37,7 +37,7 @@ test('a page that was compressed with its embeds gets a compressed file with its
   expect(await unzipped(folder, 'public/a.html.gz')).toBe('<p><b>one</b></p>');
 });
 
-test('in a project with an Astro config, the record is where that of a build would be', async () => {
+test('in a project with an Astro config, the record is where a build would write it', async () => {
   const folder = await folderWith({ 'public/a.html': embed(1), 'astro.config.mjs': '' });
   await runs(folder, ['inline', 'public']);
   await folder.read('node_modules/.astro/astro-snippets/manifest.public.json');

@@ -166,7 +166,7 @@ describe('astro-snippets check --exec', () => {
   });
 
   test.skipIf(process.platform === 'win32')(
-    'passes on the exit status of the command: 128 + n after a signal, 127 where there is none; and does not show it',
+    'exits with the status of the command: 128 + n after a signal, 127 if the command is missing; and does not print it',
     async () => {
       site.service.put(1, 'the woozle');
       for (const [command, status] of [

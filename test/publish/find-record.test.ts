@@ -51,7 +51,7 @@ describe('an output that is named', () => {
     ['next', 'its own record', async () => {}, 2],
     [
       'served',
-      'that of the folder that it was moved from',
+      'the record of the folder it was moved from',
       () => rename(pathOf('next'), pathOf('served')),
       2,
     ],
@@ -67,7 +67,7 @@ describe('an output that is named', () => {
     ],
     [
       'current',
-      'that of the folder that it is a link to',
+      'the record of the folder it links to',
       async () => {
         await rename(pathOf('dist'), pathOf('moved'));
         await symlink(pathOf('next'), pathOf('current'), 'junction');

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startCommand } from '../support/command.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
 
-// What only a process of its own can show. Everything else about commands runs in the process of the tests.
+// What needs a real process. All other tests of commands run in the tests' process.
 
 let site: Everything;
 beforeEach(async () => {

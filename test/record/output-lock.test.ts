@@ -67,7 +67,7 @@ test('an abandoned lock that cannot be removed is an error, and is not tried aga
   take(unmovable, 'build');
   const holder = JSON.parse(readFileSync(unmovable, 'utf8'));
   writeFileSync(unmovable, JSON.stringify({ ...holder, started: 'before this process' }));
-  // In a process of its own, since a synchronous loop cannot be stopped.
+  // In its own process, since a synchronous loop cannot be stopped.
   const program = `
     import { takeLock } from ${JSON.stringify(import.meta.resolve('../../src/record/output-lock.ts'))};
     try { takeLock(${JSON.stringify(unmovable)}, 'refresh'); } catch (error) { console.log(error.message); }`;

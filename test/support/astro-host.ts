@@ -39,7 +39,7 @@ process.exit = ((status?: number) => {
   throw new Exit();
 }) as typeof process.exit;
 
-// What the stubbed exit has thrown in a callback, and what a process of its own would end with.
+// What the stubbed exit has thrown in a callback, and what would end a real process.
 const endLatest = (error: unknown) => {
   if (error instanceof Exit) return;
   const run = current();

@@ -14,9 +14,9 @@ export interface RunningCommand {
 }
 
 /**
- * Runs a program of Node in a folder, in a process of its own.
+ * Runs a Node program in a folder, in its own process.
  *
- * @param options.isGroup whether it has a group of processes of its own, as a terminal gives to each command.
+ * @param options.isGroup whether it gets its own process group, as each command in a terminal does.
  */
 export function startProgram(
   file: string,

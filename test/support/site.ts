@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
@@ -25,7 +25,7 @@ export interface Site {
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
   /** Runs `astro sync` in the same way. */
   sync(environment?: Record<string, string>): Promise<BuildResult>;
-  /** Starts `astro` with any command in a process of its own, as a user would, and returns the running process. */
+  /** Starts `astro` with any command in its own process, as a user would, and returns that process. */
   start(arguments_: string[], environment?: Record<string, string>): RunningCommand;
   /** A file of the output, as text. */
   read(name: string): Promise<string>;
@@ -51,8 +51,6 @@ export default defineConfig({ ${settings} integrations: [${integrations}snippets
 /** Creates an Astro site from files. Its config has `snippets()` alone unless the files contain another config. */
 export async function createSite(files: Record<string, string>): Promise<Site> {
   await mkdir(sitesFolder, { recursive: true });
-  // Vite looks for one in every folder above a site, which takes a tenth of a small build.
-  await writeFile(join(sitesFolder, '.postcssrc.json'), '{}');
   const folder = await createFolder({}, join(sitesFolder, 'site-'));
   const { directory, remove } = folder;
   const site: Site = {
@@ -67,8 +65,7 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
     async build(environment, ...flags) {
       const argv = ['build', ...flags];
       const result = await runInHost({ folder: directory, argv, environment: astroEnvironment(environment) });
-      // With another folder for its output, a build may run beside one that is writing to this.
-      if (result.exitCode === 0 && !flags.includes('--outDir')) await checkBundles(site);
+      if (result.exitCode === 0) await checkBundles(site, outputOf(flags));
       return result;
     },
     sync: (environment) =>
@@ -80,7 +77,9 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
     list: (below = 'dist') => folder.list(below),
     remove,
   };
-  await site.write({ 'astro.config.mjs': configWith(), ...files });
+  // Without one, Vite looks for it in every folder above, which takes a tenth of a small build.
+  const postcss = { '.postcssrc.json': '{}' };
+  await site.write({ ...postcss, 'astro.config.mjs': configWith(), ...files });
   return site;
 }
 
@@ -102,10 +101,16 @@ function withoutComponentsInTitles(source: string): string {
   );
 }
 
-async function checkBundles(site: Site): Promise<void> {
-  for (const name of await site.list()) {
+function outputOf(flags: readonly string[]): string {
+  const at = flags.indexOf('--outDir');
+  return (at === -1 ? undefined : flags[at + 1]) ?? 'dist';
+}
+
+/** A build beside this one may be writing to another folder of the site. */
+async function checkBundles(site: Site, folder: string): Promise<void> {
+  for (const name of await site.list(folder)) {
     if (!/\.(html|js|mjs|map)$/.test(name) || name.startsWith('server/')) continue;
-    const file = await site.read(name);
+    const file = await readFile(join(site.directory, folder, name), 'utf8');
     // Astro inlines small scripts into the page.
     const text = name.endsWith('.html') ? (file.match(/<script\b[\s\S]*?<\/script>/g) ?? []).join() : file;
     for (const word of ['astro-snippets', 'undici', 'SnippetError', 'ZodError', 'SNIPPETS_']) {

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Builds the site on a machine of its own. */
+/** Builds the site as another machine would. */
 async function machine(url: string) {
   const site = await temporarySite(files);
   const build = async () => {

@@ -94,7 +94,7 @@ function startShell(script: string, environment: Record<string, string> = {}, sh
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, which is what Ctrl-C in a terminal reaches.
+    // Its own process group: Ctrl-C in a terminal reaches the whole group.
     detached: true,
   });
   let output = '';

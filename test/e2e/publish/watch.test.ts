@@ -4,7 +4,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type RunningCommand, startCommand } from '../../support/command.ts';
 import { copyOfEverything, type Everything } from '../../support/everything.ts';
 
-// A process of its own, with a real clock and Astro's own builds. The loop itself is tested in test/publish.
+// A real process, a real clock and real builds. test/publish tests the loop itself.
 
 let site: Everything;
 beforeEach(async () => {
