@@ -14,12 +14,12 @@ export const alone: string[] = ['test/client/unsupported-node.test.ts', 'test/em
 export default defineConfig({
   test: {
     globalSetup: ['test/support/authority.ts', 'test/support/image-host.ts'],
-    // Building a site takes seconds, and two at a time is what a small machine bears. The limits are for what never ends:
-    // they must not fail on a machine that is busy with something else.
+    // For what never ends. They must not fail on a machine that is busy with something else.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     unstubEnvs: true,
-    maxWorkers: 2,
+    // A worker waits for its builds, its commands and its servers: two do not keep a machine with two cores busy.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

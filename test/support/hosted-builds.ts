@@ -23,7 +23,7 @@ interface Host {
   builds: number;
 }
 
-const mostBuilds = 40;
+const mostBuilds = 80;
 /** The one that is free, if there is one. A worker has one, and a test that builds twice at once waits for another. */
 let free: Host | undefined;
 

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { builtSite } from '../support/built-site.ts';
-import { contents, siteWithOtherTools } from '../support/other-tools.ts';
+import { builtSite } from '../../support/built-site.ts';
+import { contents, siteWithOtherTools } from '../../support/other-tools.ts';
 
 const { site } = await builtSite(contents, siteWithOtherTools);
 

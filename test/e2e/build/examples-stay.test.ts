@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { byAstro } from '../support/installation.ts';
-import { type BuildResult, createSite, type Site } from '../support/site.ts';
+import { byAstro } from '../../support/installation.ts';
+import { type BuildResult, createSite, type Site } from '../../support/site.ts';
 
 const embed = '<snippet-embed id="42"></snippet-embed>';
 

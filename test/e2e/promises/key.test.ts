@@ -1,0 +1,28 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { expectKeyNowhere } from '../../support/key-search.ts';
+import { startTestService } from '../../support/service.ts';
+import { temporarySite } from '../../support/site.ts';
+
+test('a verbose log does not have the API key if it is in a file', async () => {
+  const service = await startTestService({ 1: '<b>one</b>' });
+  onTestFinished(() => service.close());
+  const { SNIPPETS_API_KEY: key, ...withoutKey } = service.environment;
+  const site = await temporarySite({
+    'src/pages/index.astro': `---
+import { Snippet } from 'astro-snippets/components';
+---
+<p><Snippet id={1} /></p>`,
+    'the-key': `${key}\n`,
+  });
+  // What a process logs is decided when it starts. With `*`, Node's own log has 100 MB.
+  const NODE_DEBUG = 'child_process,fetch,http,http2,https,net,tls,undici';
+  const environment = { ...withoutKey, SNIPPETS_API_KEY_FILE: 'the-key', NODE_DEBUG, DEBUG: '*' };
+  const { exitCode, output } = await site.start(['build', '--verbose'], environment).ended;
+  expect(exitCode).toBe(0);
+  expect(await site.read('index.html')).toContain('<p><b>one</b></p>');
+  expect(output).toContain('using resolved env');
+  await rm(join(site.directory, 'the-key'));
+  await expectKeyNowhere(site, output, key);
+});

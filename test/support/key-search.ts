@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Site } from './site.ts';
+
+/** The key as it is, and in the encodings that it can have at any offset of a longer text. */
+function formsOf(key: string): string[] {
+  const inBase64 = ['', 'x', 'xx'].flatMap((before) => {
+    const encoded = Buffer.from(`${before}${key}`).toString('base64');
+    const whole = encoded.slice(before.length === 0 ? 0 : before.length + 1, -4);
+    return [whole, whole.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+  return [key, encodeURIComponent(key), Buffer.from(key).toString('hex'), ...inBase64];
+}
+
+/**
+ * Fails if the key is in what a build has printed or in a file of its site: its output, Astro's caches, its sources. Only
+ * `.env` may have it.
+ */
+export async function expectKeyNowhere(site: Site, output: string, key: string): Promise<void> {
+  const forms = formsOf(key);
+  for (const form of forms) expect(output).not.toContain(form);
+  for (const name of await site.list('.')) {
+    if (name === '.env') continue;
+    const file = await readFile(join(site.directory, name));
+    for (const form of forms) expect(file.includes(form), name).toBe(false);
+  }
+}
