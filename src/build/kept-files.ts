@@ -55,7 +55,6 @@ export function withKeptUses(uses: readonly SnippetUse[], kept: KeptFiles | unde
       use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(name);
     }
     for (const name of more.placesWithoutChildren) use.placesWithoutChildren.push(name);
-    for (const one of more.surroundings ?? []) use.surroundings = (use.surroundings ?? new Set()).add(one);
   }
   return [...all.values()];
 }

@@ -7,7 +7,6 @@ import type { FetchedSnippet, ShownAs } from '../snippets/fetch-snippets.ts';
 export interface RememberedSnippet {
   request: SnippetRequest;
   asHtml: boolean;
-  surroundings: NonNullable<ShownAs['surroundings']>;
   content?: string;
   /** The content as it is inlined: as HTML, and as text. */
   html?: string;
@@ -61,20 +60,18 @@ export class SnippetMemory {
     this.#events = events;
   }
 
-  async get({ request, asHtml, surroundings = new Set() }: ShownAs): Promise<RememberedSnippet> {
+  async get({ request, asHtml }: ShownAs): Promise<RememberedSnippet> {
     const { key } = request;
     const known = this.#snippets.get(key);
     if (known === undefined) {
-      const snippet = { request, asHtml, surroundings: new Set(surroundings) };
+      const snippet = { request, asHtml };
       this.#snippets.set(key, snippet);
       await this.update(key);
       return snippet;
     }
-    // Shown as text only until now, or in other surroundings, so these rules for HTML were not applied.
-    const needsRules =
-      (asHtml && !known.asHtml) || [...surroundings].some((one) => !known.surroundings.has(one));
+    // Shown as text only until now, so the rules for HTML were not applied.
+    const needsRules = asHtml && !known.asHtml;
     known.asHtml ||= asHtml;
-    for (const one of surroundings) known.surroundings.add(one);
     if (needsRules || (known.content === undefined && known.error === undefined)) await this.update(key);
     else if (Date.now() - (known.checkedAt ?? 0) > freshMilliseconds) this.update(key).catch(() => {});
     return known;

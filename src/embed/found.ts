@@ -11,20 +11,15 @@ export interface Form {
   layers: readonly Layer[];
   /** What precedes and follows the embed in a paragraph with nothing else in it; as Latin-1. */
   paragraph?: { before: string; after: string } | undefined;
-  /**
-   * The elements around HTML in which it means something else than elsewhere, outermost first, with a space between:
-   * `svg foreignobject`.
-   */
-  around?: string | undefined;
   /** Whether comments around the content say which snippet it is. */
   isMarked?: true | undefined;
 }
 
 /** Equal for equal forms. Built for every embed of a site, and most are plain. */
-export function formKey({ as, layers, around = '', paragraph, isMarked }: Form): string {
-  if (layers.length === 0 && around === '' && paragraph === undefined && !isMarked) return as;
+export function formKey({ as, layers, paragraph, isMarked }: Form): string {
+  if (layers.length === 0 && paragraph === undefined && !isMarked) return as;
   const written = paragraph === undefined ? '' : JSON.stringify([paragraph.before, paragraph.after]);
-  return `${as} ${layers.join()} ${around} ${written}${isMarked ? ' marked' : ''}`;
+  return `${as} ${layers.join()} ${written}${isMarked ? ' marked' : ''}`;
 }
 
 /** An embed that was found in a file. All places are byte offsets. */
@@ -99,8 +94,6 @@ export interface Place {
   inParagraph?: boolean;
   /** The value of the nearest `lang`. */
   lang?: string | undefined;
-  /** See {@link Form}. */
-  around?: string | undefined;
   /** Why no embed can work there. */
   refusal?: Refusal;
 }
@@ -144,8 +137,7 @@ export function add(
         // Copied, since a part of the page's text would keep all of it in memory.
         ...(as === 'text' && within !== '' && { text: textOf(Buffer.from(within, 'latin1').toString()) }),
       },
-      form:
-        place.around !== undefined && as === 'html' ? { as, layers, around: place.around } : { as, layers },
+      form: { as, layers },
       inIsland: place.inIsland ?? false,
       inHeading: place.inHeading ?? false,
       inParagraph: place.inParagraph ?? false,

@@ -82,8 +82,6 @@ interface Context {
   heading?: Tag;
   /** The surrounding link. */
   link?: Tag;
-  /** The surrounding elements in which HTML means something else; see `Form`. */
-  around?: string | undefined;
   /** The value of the nearest `lang`. */
   lang?: string | undefined;
   /** The element whose text is special: a script, a style, or the title of XML. */
@@ -96,28 +94,6 @@ const contextIn = new Map<string, Partial<Context>>([
   ['astro-island', { inIsland: true }],
   ...['astro-slot', 'astro-static-slot', 'template'].map((slot) => [slot, { inIsland: false }] as const),
 ]);
-
-// Elements that change how a browser reads the HTML in them; in the end, which scripts run.
-const changingHtml = new Set(
-  `svg math noscript select template table colgroup tbody thead tfoot tr foreignobject desc title mi mo mn ms mtext
-  annotation-xml`.split(/\s+/),
-);
-const inForeign = /\b(?:svg|math)\b/;
-const foreignOnly = /^(?:foreignobject|desc|title|m[inos]|mtext|annotation-xml)$/;
-const tableCells = new Set(['td', 'th', 'caption']);
-const mostAround = 8;
-
-/** The surroundings inside an element. */
-function aroundIn(name: string, outer: string | undefined): string | undefined {
-  if (outer !== undefined && tableCells.has(name))
-    return outer.replace(/ ?\btable\b(?!.*\btable\b).*$/, '') || undefined;
-  if (!changingHtml.has(name)) return outer;
-  if (outer === undefined) return foreignOnly.test(name) ? undefined : name;
-  if (foreignOnly.test(name) && !inForeign.test(outer)) return outer;
-  const names = outer.split(' ');
-  // More of the same change nothing. Elements that are nested without end must not take time without end.
-  return names.at(-1) === name || names.length >= mostAround ? outer : `${outer} ${name}`;
-}
 
 const isHeading = (name: string) => /^h[1-6]$/.test(name);
 
@@ -138,10 +114,10 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   let inParagraph = false;
 
   const close = (tag: Tag, children: Range, end: number, context: Context) => {
-    const { inIsland, heading, around, lang } = context;
+    const { inIsland, heading, lang } = context;
     embed = undefined;
     const inHeading = heading !== undefined && hasId(text, heading);
-    const where = { ...place, inIsland, inHeading, inParagraph, around, lang };
+    const where = { ...place, inIsland, inHeading, inParagraph, lang };
     const found = add(search, part, where, { tag, children, end });
     if (paragraph === undefined) return;
     paragraph = found && paragraph.holds === undefined ? { ...paragraph, holds: found } : undefined;
@@ -161,10 +137,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   };
 
   const open = (tag: Tag, outside: Context): Context | undefined => {
-    const around = aroundIn(tag.name, outside.around);
     const lang = langFrom(tag.start) < tag.end ? langIn(text, tag, outside.lang) : outside.lang;
-    const isSame = around === outside.around && lang === outside.lang;
-    const context = isSame ? outside : { ...outside, around, lang };
+    const context = lang === outside.lang ? outside : { ...outside, lang };
     if (tag.name === elementName) return openEmbed(tag, context);
     if (context.isExample) return context;
     if (tag.name === componentName && componentFrom(tag.start) === tag.start) {

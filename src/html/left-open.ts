@@ -1,5 +1,4 @@
 import { ancestorsOf, type Element, elementsOf, parse } from './parsed-html.ts';
-import { type Surroundings, tagsOf } from './surroundings.ts';
 
 // A browser does not show the contents of these as part of the page around them.
 const hides = new Set(
@@ -10,7 +9,6 @@ const hides = new Set(
 const constructs: Readonly<Record<string, string>> = {
   'eof-in-comment': 'a comment',
   'eof-in-tag': 'a tag, or a quote in it,',
-  'eof-before-tag-name': 'a tag',
   'eof-in-doctype': 'a doctype',
   'eof-in-cdata': 'a CDATA section',
 };
@@ -19,19 +17,10 @@ const constructs: Readonly<Record<string, string>> = {
  * Names what a piece of HTML leaves open that would swallow the rest of a page: a comment, a tag, a quote, or an element
  * such as `<textarea>` or `<template>`. Returns `undefined` if what follows is shown; an open `<p>` or `<b>` only
  * changes how it looks.
+ *
+ * @param before what precedes the HTML: one of `contexts`.
  */
-export function leftOpen(html: string, surroundings: Iterable<Surroundings> = []): string | undefined {
-  const usually = leftOpenIn(html, '');
-  if (usually !== undefined) return usually;
-  for (const around of surroundings) {
-    const open = leftOpenIn(html, tagsOf(around));
-    if (open !== undefined) return open;
-  }
-  return undefined;
-}
-
-/** @param before what precedes the HTML. A browser may read the HTML as something else after it. */
-function leftOpenIn(html: string, before: string): string | undefined {
+export function leftOpen(html: string, before = ''): string | undefined {
   const whole = before + html;
   // Stands for the rest of the page: after parsing, it is an element of its own or was swallowed.
   const parsed = parse(`${whole}<snippet-end></snippet-end>`);

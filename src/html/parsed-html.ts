@@ -3,6 +3,21 @@ import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 export type Element = DefaultTreeAdapterTypes.Element;
 export type Fragment = DefaultTreeAdapterTypes.DocumentFragment;
 
+/**
+ * Where HTML may be put, as the start tags before it. A browser reads the same HTML in different ways there: what is text
+ * in one is an element, and so a script, in another. Other places are like one of these. Usual HTML is first.
+ */
+export const contexts: readonly string[] = [
+  '',
+  '<noscript>',
+  '<svg>',
+  '<svg><foreignObject>',
+  '<math><mtext>',
+  '<select>',
+  '<table>',
+  '<template>',
+];
+
 /** Parses HTML as a browser with scripting does, with source locations. */
 export function parse(html: string, onError?: (code: string) => void): Fragment {
   return parseFragment(html, {

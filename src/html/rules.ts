@@ -7,7 +7,6 @@ import type { HtmlRules } from '../settings/options.ts';
 import type { FindImage, HtmlWithImages, ImageUse } from './images.ts';
 import type { InlineCode } from './inline-code.ts';
 import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
-import type { Surroundings } from './surroundings.ts';
 
 const mostTags = 100_000;
 
@@ -50,11 +49,7 @@ export interface Shown {
   request: SnippetRequest;
   /** Whether it is shown as HTML anywhere. */
   asHtml: boolean;
-  /** The surroundings in which it is, other than the usual. */
-  surroundings?: ReadonlySet<Surroundings> | undefined;
 }
-
-type Placed = Pick<Shown, 'request'> & { surroundings: ReadonlySet<Surroundings> };
 
 /** Prepares content to which no rules apply. */
 export function withoutRules(content: string): PreparedSnippet {
@@ -63,14 +58,14 @@ export function withoutRules(content: string): PreparedSnippet {
 
 /**
  * Prepares content to be inlined: sanitized and, for HTML, with the site's links and its own copies of images, without
- * scripts if the site does not want any, and checked. Images come before what reads the HTML as a browser does, since in
- * other surroundings a new attribute may mean something else.
+ * scripts if the site does not want any, and checked. Images come before what reads the HTML as a browser does, since
+ * inside other elements a new attribute may mean something else.
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function applyRules(
   { content }: Pick<Snippet, 'content'>,
-  { request, asHtml, surroundings = new Set() }: Shown,
+  { request, asHtml }: Shown,
   rules: AppliedRules,
 ): Promise<PreparedSnippet> {
   const sanitized = await sanitize(content, request, rules);
@@ -79,14 +74,13 @@ export async function applyRules(
   refuseTags(sanitized, request);
   const linked = await adaptLinks(sanitized, rules);
   const { html: shown, images, flaws } = await withImages(linked, rules);
-  const placed = { request, surroundings };
-  const checked = await check(shown, placed, rules);
+  const checked = await check(shown, request, rules);
   const warnings = [...flaws, ...checked.flaws].map((flaw) => `Snippet ${request.id} ${flaw}`);
   const { html, inlineCode, leavesOpen } = checked;
   const classes = rules.classes ? await findClasses(html) : undefined;
   const prepared = { html, text: textOf(sanitized), warnings, inlineCode, leavesOpen, classes };
   if (images.length === 0) return prepared;
-  const htmlElsewhere = shown === linked ? undefined : await handleScripts(linked, placed, rules);
+  const htmlElsewhere = shown === linked ? undefined : await handleScripts(linked, request, rules);
   return { ...prepared, images, htmlElsewhere };
 }
 
@@ -104,11 +98,11 @@ async function withImages(html: string, { findImage }: AppliedRules): Promise<Ht
 /** Applies the rules about what a browser makes of HTML. */
 async function check(
   shown: string,
-  placed: Placed,
+  request: SnippetRequest,
   rules: HtmlRules,
 ): Promise<Pick<PreparedSnippet, 'html' | 'inlineCode' | 'leavesOpen'> & { flaws: string[] }> {
-  const html = await handleScripts(shown, placed, rules);
-  const open = await findOpen(html, placed, rules);
+  const html = await handleScripts(shown, request, rules);
+  const open = await findOpen(html, request, rules);
   const inlineCode = await findCode(html, rules);
   const blocked = inlineCode && rules.policy !== 'none' && describeBlocked[rules.policy](inlineCode);
   const flaws = [open, blocked].flatMap((flaw) => flaw || []);
@@ -142,32 +136,34 @@ function refuseTags(html: string, request: SnippetRequest): void {
   if (tags > mostTags) throw refusal('too-many-tags', request, `has more than ${mostTags} tags.`);
 }
 
-async function handleScripts(
-  html: string,
-  { request, surroundings }: Placed,
-  { scripts }: HtmlRules,
-): Promise<string> {
+async function handleScripts(html: string, request: SnippetRequest, { scripts }: HtmlRules): Promise<string> {
   if (scripts === 'allow') return html;
   const { findScripts, stripScripts } = await import('./scripts.ts');
   if (scripts === 'strip') {
-    const stripped = stripScripts(html, [...surroundings]);
+    const stripped = stripScripts(html);
     if (stripped !== undefined) return stripped;
     throw refusal('script-refused', request, 'contains scripts that are nested too deep to be stripped.');
   }
-  const [script] = findScripts(html, surroundings);
+  const [script] = findScripts(html);
   if (script === undefined) return html;
   throw refusal('script-refused', request, `contains ${script.what}.`);
 }
 
 async function findOpen(
   html: string,
-  { request, surroundings }: Placed,
-  { strict }: HtmlRules,
+  request: SnippetRequest,
+  { scripts, strict }: HtmlRules,
 ): Promise<string | undefined> {
   // Loading and running a parser would take longer than anything else that is done with a content.
-  if (surroundings.size === 0 && hasOnlyOrdinaryTags(html)) return undefined;
+  if (hasOnlyOrdinaryTags(html)) return undefined;
   const { leftOpen } = await import('./left-open.ts');
-  const open = leftOpen(html, surroundings);
+  const { contexts } = await import('./parsed-html.ts');
+  // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
+  const places = scripts === 'allow' ? [''] : contexts;
+  const open = places.reduce<string | undefined>(
+    (found, before) => found ?? leftOpen(html, before),
+    undefined,
+  );
   if (open === undefined) return undefined;
   const flaw = `leaves ${open} open, which swallows the rest of the page.`;
   if (strict) throw refusal('left-open', request, flaw);

@@ -1,5 +1,4 @@
-import { type Element, elementsOf, parse } from './parsed-html.ts';
-import { type Surroundings, tagsOf } from './surroundings.ts';
+import { contexts, type Element, elementsOf, parse } from './parsed-html.ts';
 
 export interface FoundScript {
   /** A name for people, such as `the attribute onclick`. */
@@ -13,16 +12,14 @@ const javascriptUrl =
   /(^|;)[\0-\x20]*j[\t\n\r]*a[\t\n\r]*v[\t\n\r]*a[\t\n\r]*s[\t\n\r]*c[\t\n\r]*r[\t\n\r]*i[\t\n\r]*p[\t\n\r]*t[\t\n\r]*:/i;
 
 /**
- * Finds everything that would run as a script: elements, event handlers, `javascript:` URLs, and `srcdoc`, which is a
- * page of its own. Not a sanitizer: content of untrusted authors needs one.
- *
- * @param surroundings where else than in usual surroundings the HTML is shown.
+ * Finds everything that would run as a script, wherever the HTML is shown: elements, event handlers, `javascript:` URLs,
+ * and `srcdoc`, which is a page of its own. Not a sanitizer: content of untrusted authors needs one.
  */
-export function findScripts(html: string, surroundings: Iterable<Surroundings> = []): FoundScript[] {
-  return ['', ...surroundings].flatMap((around) => findScriptsIn(html, tagsOf(around)));
+export function findScripts(html: string): FoundScript[] {
+  const found = contexts.flatMap((before) => findScriptsIn(html, before));
+  return [...new Map(found.map((one) => [`${one.start} ${one.end}`, one])).values()];
 }
 
-/** @param before what precedes the HTML. A browser may read the HTML as something else after it. */
 function findScriptsIn(html: string, before: string): FoundScript[] {
   const parsed = parse(before + html);
   return [...elementsOf(parsed, { templates: true })]
@@ -38,11 +35,11 @@ const mostPasses = 20;
  * Removes everything that {@link findScripts} finds. Every other byte stays. Returns `undefined` if removing scripts goes on
  * and on to join others.
  */
-export function stripScripts(html: string, surroundings: readonly Surroundings[] = []): string | undefined {
+export function stripScripts(html: string): string | undefined {
   let stripped = html;
   // Repeated, because removing something may join what was around it to a script.
   for (let pass = 0; pass < mostPasses; pass += 1) {
-    const found = findScripts(stripped, surroundings);
+    const found = findScripts(stripped);
     if (found.length === 0) return stripped;
     stripped = cut(stripped, found);
   }

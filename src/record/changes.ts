@@ -61,10 +61,6 @@ export async function findChanges(
 export function usesOf(manifest: Manifest): SnippetUse[] {
   const kinds = manifest.kinds.filter(({ form }) => form.as === 'html');
   const asHtml = new Set([...kinds, ...manifest.collections].map(({ snippet }) => snippet));
-  const around = new Map<number, Set<string>>();
-  for (const { form, snippet } of manifest.kinds) {
-    if (form.around !== undefined) around.set(snippet, (around.get(snippet) ?? new Set()).add(form.around));
-  }
   const shown = shownOn(manifest);
   const hasChildren = manifest.kinds.some(({ children }) => children !== undefined);
   const required = hasChildren ? shownOn(manifest, ({ children }) => children === undefined) : shown;
@@ -72,14 +68,12 @@ export function usesOf(manifest: Manifest): SnippetUse[] {
     const places = namesOf(shown[index] ?? nowhere);
     const requiring = new Set(namesOf(required[index] ?? nowhere));
     const optionalPlaces = new Set(places.filter((place) => !requiring.has(place)));
-    const surroundings = around.get(index) ?? new Set();
     return {
       request,
       places,
       placesWithoutChildren: places,
       ...(optionalPlaces.size > 0 && { optionalPlaces }),
       asHtml: asHtml.has(index),
-      surroundings,
     };
   });
 }

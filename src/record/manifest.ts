@@ -33,8 +33,6 @@ const formSchema: z.ZodType<Form> = z.object({
   as: z.enum(['html', 'text']),
   layers: z.array(z.enum(layerNames)),
   paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
-  /** What a refresh needs to apply the same rules. */
-  around: z.string().optional(),
   isMarked: z.literal(true).optional(),
 });
 
@@ -61,11 +59,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** Whether it is the form of most places. */
 function isPlainForm(form: unknown): boolean {
   if (!isRecord(form) || (form['as'] !== 'html' && form['as'] !== 'text')) return false;
-  const { layers, paragraph, around, isMarked } = form;
+  const { layers, paragraph, isMarked } = form;
   return (
-    Array.isArray(layers) &&
-    layers.length === 0 &&
-    [paragraph, around, isMarked].every((one) => one === undefined)
+    Array.isArray(layers) && layers.length === 0 && [paragraph, isMarked].every((one) => one === undefined)
   );
 }
 

@@ -39,7 +39,7 @@ export interface FetchedSnippet extends SourcedSnippet, PreparedSnippet {}
 export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
 
 /** What decides which rules apply to a snippet. */
-export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml' | 'surroundings'>;
+export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml'>;
 
 export interface FetcherOptions extends SourceOptions {
   /** Whether an answer is used for the whole run. A dev server asks again instead. */
@@ -77,7 +77,7 @@ export class SnippetFetcher {
   #showsChildren = false;
   readonly #images: Promise<SiteImages> | undefined;
   /** By the answer, and by what decides which rules apply. */
-  readonly #prepared = new WeakMap<SourcedSnippet, Map<string, Promise<PreparedSnippet>>>();
+  readonly #prepared = new WeakMap<SourcedSnippet, Map<boolean, Promise<PreparedSnippet>>>();
   /** How much of the time limit {@link prepare} has taken, in milliseconds. */
   #spent = 0;
 
@@ -206,22 +206,20 @@ export class SnippetFetcher {
   #applyRules(snippet: SourcedSnippet, shown: ShownAs): Promise<PreparedSnippet> {
     // Elsewhere, nothing is prepared twice.
     if (!this.#settings.html.classes) return this.#applyRulesNow(snippet.content, shown);
-    const { asHtml, surroundings = [] } = shown;
-    const kind = [asHtml, ...[...surroundings].sort()].join();
-    const known = this.#prepared.get(snippet) ?? new Map<string, Promise<PreparedSnippet>>();
+    const known = this.#prepared.get(snippet) ?? new Map<boolean, Promise<PreparedSnippet>>();
     this.#prepared.set(snippet, known);
-    const prepared = known.get(kind) ?? this.#applyRulesNow(snippet.content, shown);
-    known.set(kind, prepared);
+    const prepared = known.get(shown.asHtml) ?? this.#applyRulesNow(snippet.content, shown);
+    known.set(shown.asHtml, prepared);
     return prepared;
   }
 
   async #applyRulesNow(
     content: string,
-    { request, asHtml, surroundings }: ShownAs,
+    { request, asHtml }: ShownAs,
     { mayDownload = true } = {},
   ): Promise<PreparedSnippet> {
     const findImage = (await this.#images)?.finderFor(request, content, { mayDownload });
-    return applyRules({ content }, { request, asHtml, surroundings }, { ...this.#settings.html, findImage });
+    return applyRules({ content }, { request, asHtml }, { ...this.#settings.html, findImage });
   }
 
   async #ask(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet> {

@@ -6,7 +6,6 @@ import { lineFinder } from '../embed/replace.ts';
 import { type FileKind, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
-import type { Surroundings } from '../html/surroundings.ts';
 import type { AddPageParams } from './page-params.ts';
 
 /** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
@@ -20,8 +19,6 @@ export interface SnippetUse {
   optionalPlaces?: Set<string>;
   /** Whether it is shown as HTML anywhere, and not only as text. */
   asHtml: boolean;
-  /** The surroundings in which it is shown as HTML, other than the usual. */
-  surroundings?: Set<Surroundings>;
 }
 
 /** By the keys of their requests. */
@@ -127,7 +124,6 @@ function addUse(uses: SnippetUses, request: SnippetRequest, embed: FoundEmbed, f
   if (!isOptional(embed)) use.optionalPlaces?.delete(file);
   else if (use.places.at(-1) !== file) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(file);
   use.asHtml ||= form.as === 'html';
-  if (form.around !== undefined) use.surroundings = (use.surroundings ?? new Set()).add(form.around);
   if (use.places.at(-1) !== file) use.places.push(file);
   if (children.start === children.end && use.placesWithoutChildren.at(-1) !== file) {
     use.placesWithoutChildren.push(file);
