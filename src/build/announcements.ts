@@ -51,10 +51,7 @@ export class Announcements {
   lost(site: ScannedSite, scannable: readonly ScannableFile[], base: string): LostSnippet[] {
     if (this.#pages.size === 0) return [];
     const embedsIn = new Map(site.files.map(({ source, embeds }) => [source.name, embeds]));
-    const keysIn = (name: string) => {
-      const embeds = embedsIn.get(name);
-      return embeds === undefined ? [] : site.store.read(embeds).map(writtenKey);
-    };
+    const keysIn = (name: string) => embedsIn.get(name)?.map(writtenKey) ?? [];
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
     let everywhere: Set<string> | undefined;

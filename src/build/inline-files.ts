@@ -52,7 +52,7 @@ export interface InlineOptions {
  * the hashes of inlined code to a page's policy if the site asks for it.
  */
 export async function inlineFiles(
-  { files, store }: Pick<ScannedSite, 'files' | 'store'>,
+  { files }: Pick<ScannedSite, 'files'>,
   options: InlineOptions,
 ): Promise<void> {
   const inPages = composer((key) => options.snippets.get(key));
@@ -61,9 +61,7 @@ export async function inlineFiles(
     const { source, bytes } = file;
     file.bytes = undefined;
     const bytesOf = source.kind === 'html' ? inPages : elsewhere;
-    const inlined = options.rewrite(source, bytes, (before) =>
-      inlineFile(before, { source, embeds: store.read(file.embeds) }, bytesOf, options),
-    );
+    const inlined = options.rewrite(source, bytes, (before) => inlineFile(before, file, bytesOf, options));
     options.onFile(source, inlined);
   });
 }

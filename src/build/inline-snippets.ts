@@ -138,10 +138,10 @@ async function openEditLinks(
 }
 
 /** Pages in which an embed is in a paragraph with something else. */
-function* pagesWithText({ files, store }: ScannedSite): Generator<PageWithEmbeds> {
+function* pagesWithText({ files }: ScannedSite): Generator<PageWithEmbeds> {
   for (const { source, embeds, isInText, bytes } of files) {
     if (!isInText || source.kind !== 'html') continue;
     const read = () => bytes ?? readFileSync(source.file);
-    yield { name: source.name, embeds: store.read(embeds), read };
+    yield { name: source.name, embeds, read };
   }
 }

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
+import type { Form } from '../embed/found.ts';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from '../read-file.ts';
 import { excluder } from '../snippets/excluder.ts';
-import type { SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
+import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
 import type { AddPageParams } from '../snippets/page-params.ts';
-import type { EmbedStore, StoredEmbeds } from './embed-store.ts';
 import { inTurns } from './in-turns.ts';
 
 /** A file of the built site. */
@@ -86,7 +86,7 @@ export function listSiteFiles(directory: string, exclude: readonly string[]): Si
 /** A file that contains embeds. */
 export interface EmbeddingFile {
   source: ScannableFile;
-  embeds: StoredEmbeds;
+  embeds: readonly FileEmbed[];
   /** Whether one of them is in a paragraph with something else. */
   isInText: boolean;
   /** The file's bytes if they are kept in memory; otherwise it is read again. */
@@ -96,8 +96,6 @@ export interface EmbeddingFile {
 export interface ScannedSite {
   /** Files with at least one embed, even if it is invalid. */
   files: EmbeddingFile[];
-  /** Their embeds. */
-  store: EmbedStore;
   /** How many there are. */
   embeds: number;
   /** The ids of snippets in headings of pages. */
@@ -131,12 +129,12 @@ export async function scanSite(
   { onPlainFile, onEmbeddingFile, onSnippet, paramsOf }: ScanOptions,
 ): Promise<ScannedSite> {
   const { readEmbeds } = await import('../snippets/file-embeds.ts');
-  const { EmbedStore } = await import('./embed-store.ts');
+  const { sharedForm } = await import('../embed/found.ts');
   const uses: SnippetUses = new Map();
   const found: EmbeddingFile[] = [];
   const invalid: InvalidEmbed[] = [];
   const warnings: string[] = [];
-  const store = new EmbedStore();
+  const forms = new Map<string, Form>();
   const idsInHeadings = new Set<number>();
   let embedCount = 0;
   let keptBytes = 0;
@@ -148,7 +146,9 @@ export async function scanSite(
     for (const warning of flaws.warnings) warnings.push(warning);
     if (embeds.length + flaws.invalid.length === 0) return onPlainFile(source, bytes);
     onEmbeddingFile?.(source, bytes);
-    for (const { request, inHeading } of embeds) {
+    for (const embed of embeds) {
+      const { request, inHeading } = embed;
+      embed.form = sharedForm(forms, embed.form);
       const use = uses.get(request.key);
       if (use?.places.length === 1) onSnippet(use);
       if (inHeading && source.kind === 'html') idsInHeadings.add(request.id);
@@ -157,11 +157,10 @@ export async function scanSite(
     keptBytes += bytes.length;
     const isInText = embeds.some(({ inParagraph, paragraph }) => inParagraph && paragraph === undefined);
     const kept = keptBytes > maxKeptBytes ? undefined : bytes;
-    found.push({ source, embeds: store.add(embeds), isInText, bytes: kept });
+    found.push({ source, embeds, isInText, bytes: kept });
   });
   return {
     files: found,
-    store,
     embeds: embedCount,
     idsInHeadings,
     uses: [...uses.values()],

@@ -131,9 +131,13 @@ function addUse(uses: SnippetUses, request: SnippetRequest, embed: FoundEmbed, f
   return use;
 }
 
+// Shared, as most embeds of a site have none.
+const noChildren: FileEmbed['children'] = { start: 0, end: 0, isBlockLevel: false };
+
 /** Without the attributes: they are in the request, and as parts of the page's text they would keep all of it in memory. */
 function kept(found: FoundEmbed, { request }: SnippetUse, written: string): FileEmbed {
-  const { start, end, children, form, inHeading, inParagraph, paragraph } = found;
+  const { start, end, form, inHeading, inParagraph, paragraph } = found;
+  const children = found.children.start === found.children.end ? noChildren : found.children;
   const embed: FileEmbed = { start, end, children, form, inHeading, inParagraph, request };
   if (paragraph !== undefined) embed.paragraph = paragraph;
   if (isOptional(found)) embed.isOptional = true;
