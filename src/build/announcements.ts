@@ -1,7 +1,7 @@
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { listen } from '../embed/announcement.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
-import { routeFiles } from '../html/route-files.ts';
+import { routeFiles } from '../settings/site-urls.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { ScannableFile, ScannedSite } from './scan-site.ts';
 

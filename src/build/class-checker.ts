@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeHTMLAttribute } from 'entities/decode';
-import { Parser } from 'htmlparser2';
+import { attributesOf, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
 import { classesOfStyles } from '../html/classes.ts';
+import { attributeValue } from '../html/edits.ts';
 import type { InlinedFile } from './inline-files.ts';
 import type { ScannableFile } from './scan-site.ts';
 
@@ -62,26 +62,19 @@ export class ClassChecker {
   /** The classes of each style sheet of a page; `undefined` if one of them is not part of the site. */
   #classesOn(html: string): ReadonlySet<string>[] | undefined {
     const sheets: (ReadonlySet<string> | undefined)[] = [];
-    let style: string | undefined;
-    const parser = new Parser(
-      {
-        onopentag: (name, { rel = '', href }) => {
-          if (name === 'style') style = '';
-          const isSheet = name === 'link' && rel.toLowerCase().split(/\s+/).includes('stylesheet');
-          if (isSheet && href !== undefined) sheets.push(this.#sheet(decodeHTMLAttribute(href)));
-        },
-        ontext: (text) => {
-          if (style !== undefined) style += text;
-        },
-        onclosetag: (name) => {
-          if (name !== 'style' || style === undefined) return;
-          sheets.push(classesOfStyles(style));
-          style = undefined;
-        },
+    walk(html, '', {
+      open: (tag) => {
+        if (tag.name !== 'link') return tag.name;
+        const values = attributesOf(html, tag).map((one) => [one.name, attributeValue(html, one)] as const);
+        const { rel = '', href } = Object.fromEntries(values.reverse());
+        const isSheet = rel.toLowerCase().split(/\s+/).includes('stylesheet');
+        if (isSheet && href !== undefined) sheets.push(this.#sheet(href));
+        return tag.name;
       },
-      { decodeEntities: false },
-    );
-    parser.end(html);
+      text({ start, end }, holder) {
+        if (holder === 'style') sheets.push(classesOfStyles(html.slice(start, end)));
+      },
+    });
     const known = sheets.filter((sheet) => sheet !== undefined);
     return known.length === sheets.length ? known : undefined;
   }

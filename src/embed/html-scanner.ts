@@ -278,7 +278,7 @@ export function tagAt(text: string, start: number): Tag | undefined {
 }
 
 /** The attributes of a tag. Of two with the same name, the first counts. */
-export function attributesOf(text: string, { start }: Tag): Attribute[] {
+export function attributesOf(text: string, { start }: Pick<Tag, 'start'>): Attribute[] {
   const attributes: Attribute[] = [];
   let nameEnd = start + 1;
   while (!endsName(text.charCodeAt(nameEnd))) nameEnd += 1;

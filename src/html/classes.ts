@@ -1,5 +1,5 @@
 import { attributesOf, walk } from '../embed/html-scanner.ts';
-import { attributeValue } from './attribute-values.ts';
+import { attributeValue } from './edits.ts';
 
 /** The names of classes in HTML, those in `<noscript>` and `<template>` too, each once, sorted. */
 export function classesIn(html: string): string[] {

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { escapeAttribute } from 'entities/escape';
-import { Parser } from 'htmlparser2';
 import type { RouteToHeaders } from '../astro-version.ts';
-import { decodeAttribute } from '../embed/found.ts';
-import type { InlineCode } from './inline-code.ts';
-import { routeFiles } from './route-files.ts';
+import { attributesOf, walk } from '../embed/html-scanner.ts';
+import { routeFiles } from '../settings/site-urls.ts';
+import { applyEdits, attributeValue, replaceValue } from './edits.ts';
+import type { InlineCode } from './scripts.ts';
 
 /** A script or a style as a policy names it: `'sha256-…'`. */
 export function hashSource(code: string): string {
@@ -83,6 +82,8 @@ function allowsAll(allowed: readonly string[]): boolean {
   return sources.includes("'unsafe-inline'") && !isDisabled;
 }
 
+const header = 'content-security-policy';
+
 /** A `<meta>` element that sets the policy of a page. */
 export interface PolicyElement {
   start: number;
@@ -96,43 +97,30 @@ export function findPolicies(page: Buffer): PolicyElement[] {
   const end = page.indexOf('</head');
   const html = page.toString('latin1', 0, end === -1 ? page.length : end);
   const found: PolicyElement[] = [];
-  const parser = new Parser(
-    {
-      onopentag(name, attributes) {
-        if (name !== 'meta' || attributes['http-equiv']?.toLowerCase() !== 'content-security-policy') return;
-        const { startIndex: start, endIndex } = parser;
-        found.push({ start, end: endIndex + 1, tag: html.slice(start, endIndex + 1) });
-      },
+  if (!/content-security-policy/i.test(html)) return found;
+  walk(html, null, {
+    open(tag, context) {
+      const { name, start, end } = tag;
+      const given =
+        name === 'meta' ? attributesOf(html, tag).find((one) => one.name === 'http-equiv') : undefined;
+      if (given !== undefined && attributeValue(html, given).toLowerCase() === header) {
+        found.push({ start, end, tag: html.slice(start, end) });
+      }
+      return context;
     },
-    { decodeEntities: false },
-  );
-  parser.end(html);
+  });
   return found;
 }
 
 /** Returns the same element with a policy that also allows these sources. */
 export function allowInTag(tag: string, sources: Sources): Buffer {
-  let attributes: Record<string, string> = {};
-  const parser = new Parser(
-    {
-      onopentag(_name, given) {
-        attributes = given;
-      },
-    },
-    { decodeEntities: false },
-  );
-  parser.end(tag);
-  const policy = decodeAttribute(attributes['content'] ?? '');
+  const html = Buffer.from(tag, 'latin1').toString();
+  const content = attributesOf(html, { start: 0 }).find(({ name }) => name === 'content');
+  const policy = content === undefined ? '' : attributeValue(html, content);
   const allowed = allowSources(policy, sources);
-  if (allowed === policy) return Buffer.from(tag, 'latin1');
-  const written = Object.entries(attributes).map(
-    ([name, value]) =>
-      `${decodeAttribute(name)}="${escapeAttribute(name === 'content' ? allowed : decodeAttribute(value))}"`,
-  );
-  return Buffer.from(`<meta ${written.join(' ')}>`);
+  if (content === undefined || allowed === policy) return Buffer.from(tag, 'latin1');
+  return Buffer.from(applyEdits(html, [replaceValue(content, allowed)]));
 }
-
-const header = 'content-security-policy';
 
 /**
  * The policies that are sent as headers, by the name of the page's file.

@@ -1,3 +1,7 @@
+import { decodeHTMLAttribute } from 'entities/decode';
+import { escapeAttribute } from 'entities/escape';
+import type { Attribute } from '../embed/html-scanner.ts';
+
 /** Text in place of a part of a text. */
 export interface Edit {
   start: number;
@@ -14,4 +18,16 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
     done = end;
   }
   return written + text.slice(done);
+}
+
+/** The value of an attribute, as a browser reads it. */
+export function attributeValue(html: string, { start, end }: Attribute): string {
+  return decodeHTMLAttribute(html.slice(start, end));
+}
+
+/** Gives an attribute another value. Its quotes stay. */
+export function replaceValue({ start, end, quote }: Attribute, value: string): Edit {
+  const escaped = escapeAttribute(value);
+  if (quote === "'") return { start, end, text: escaped.replaceAll("'", '&#39;') };
+  return { start, end, text: quote === '' ? `"${escaped}"` : escaped };
 }

@@ -1,7 +1,6 @@
 import { cleanText } from '../client/clean-text.ts';
 import { type Attribute, attributesOf, walk } from '../embed/html-scanner.ts';
-import { attributeValue, replaceValue } from './attribute-values.ts';
-import { applyEdits, type Edit } from './edits.ts';
+import { applyEdits, attributeValue, type Edit, replaceValue } from './edits.ts';
 import { candidatesIn, replaceCandidates } from './srcset.ts';
 
 /** An image that the site serves itself. */

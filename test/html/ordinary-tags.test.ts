@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { leftOpen } from '../../src/html/left-open.ts';
-import { hasOnlyOrdinaryTags } from '../../src/html/ordinary-tags.ts';
 import { contexts } from '../../src/html/parsed-html.ts';
+import { hasOnlyOrdinaryTags } from '../../src/html/rules.ts';
 import { oneOf, runs } from '../support/property.ts';
 
 const ordinaryNames = oneOf(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allowInTag, allowSources, findPolicies } from '../../src/html/content-security-policy.ts';
-import { findInlineCode } from '../../src/html/inline-code.ts';
+import { findInlineCode } from '../../src/html/scripts.ts';
 import { cli } from '../support/cli.ts';
 import { byAstro } from '../support/installation.ts';
 import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../support/policy.ts';
@@ -83,7 +83,7 @@ test('the policy of a page is found in its head, and the other attributes of its
   expect(policy && page.subarray(policy.start, policy.end).toString()).toMatch(/^<META .*">$/);
   const tag = allowInTag(policy?.tag ?? '', { scripts: ["'sha256-S'"], styles: [] }).toString();
   expect(tag).toBe(
-    `<meta data-x="ü &quot;q&quot;" http-equiv="Content-Security-Policy" content="script-src 'self' 'sha256-S'">`,
+    `<META data-x='ü "q"' http-equiv="Content-Security-Policy" content="script-src 'self' 'sha256-S'">`,
   );
 });
 

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { Parser } from 'htmlparser2';
 import markdownIt from 'markdown-it';
 import { expect, onTestFinished, test } from 'vitest';
 import { appendStepSummary, describeCheck } from '../../src/cli/step-summary.ts';
 import { toRequest } from '../../src/client/snippet-request.ts';
+import { textOf } from '../../src/embed/text.ts';
+import { elementsOf, parse } from '../../src/html/parsed-html.ts';
 import { testContext } from '../support/cli.ts';
 import { createFolder } from '../support/folder.ts';
 
@@ -17,14 +18,9 @@ const changedOn = (...pages: string[]) => ({
 
 /** What a reader sees of a summary, with the names of its elements. */
 function rendered(markdown: string): { elements: string[]; text: string } {
-  const elements = new Set<string>();
-  let text = '';
-  const parser = new Parser({
-    onopentag: (name) => void elements.add(name),
-    ontext: (more) => (text += more),
-  });
-  parser.end(markdownIt({ html: true, linkify: true }).render(markdown));
-  return { elements: [...elements], text };
+  const html = markdownIt({ html: true, linkify: true }).render(markdown);
+  const elements = [...elementsOf(parse(html))].map(({ tagName }) => tagName);
+  return { elements: [...new Set(elements)], text: textOf(html) };
 }
 
 test('a summary names what has changed, where it is shown, and what is unfinished', () => {
@@ -35,8 +31,8 @@ test('a summary names what has changed, where it is shown, and what is unfinishe
   });
   const { elements, text } = rendered(summary);
   expect(elements).toEqual(['h3', 'table', 'thead', 'tr', 'th', 'tbody', 'td', 'br']);
-  expect(text).toContain('Snippet 42 {"plan":"<b>pro</b> | x"}\nhas changed\nindex.htmlpricing/index.html');
-  expect(text).toContain('a.html\nwas not written to all its copies');
+  expect(text).toContain('Snippet 42 {"plan":"<b>pro</b> | x"} has changed index.html pricing/index.html');
+  expect(text).toContain('a.html was not written to all its copies');
 });
 
 test('a summary says that nothing has changed, or that there is no record', () => {
@@ -60,7 +56,7 @@ test.each([
     describeCheck({ compared: 1, changed: [changedOn(name)], unfinished: [] }),
   );
   expect(elements).toEqual(['h3', 'table', 'thead', 'tr', 'th', 'tbody', 'td', 'br']);
-  expect(text).toContain(`has changed\n${name}legal (collection)`);
+  expect(text).toContain(`has changed ${name} legal (collection)`);
 });
 
 test('a summary stays below the size that GitHub takes, and says how much it leaves out', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { routeFiles } from '../../src/html/route-files.ts';
+import { routeFiles } from '../../src/settings/site-urls.ts';
 
 test.for([
   ['/', ['index.html']],
