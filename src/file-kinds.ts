@@ -13,7 +13,7 @@ const kinds: Readonly<Record<Kind, readonly string[]>> = {
   // What servers may send in the place of the file beside it.
   compressed: ['.br', '.gz', '.zst'],
   binary:
-    `.avif .bmp .eot .gif .heic .ico .jpeg .jpg .jxl .mov .mp3 .mp4 .ogg .otf .pdf .png .tar .tif .tiff .ttf .wasm
+    `.avif .bmp .eot .gif .heic .ico .jpeg .jpg .jxl .mov .mp3 .mp4 .ogg .otf .pack .pdf .png .tar .tif .tiff .ttf .wasm
     .wav .webm .webp .woff .woff2 .zip`.split(/\s+/),
 };
 const kindOf = new Map(

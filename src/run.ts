@@ -6,7 +6,7 @@ import { hasPolicy } from './astro-version.ts';
 import type { Announcements } from './build/announcements.ts';
 import type { SiteBuild } from './build/build-site.ts';
 import type { FinishedSite } from './build/check-late-files.ts';
-import type { CollectedEntry } from './build/record-files.ts';
+import type { CollectedEntry } from './build/recorder.ts';
 import type { SnippetRequest } from './client/snippet-request.ts';
 import type { FetchHook } from './loader/fetch-hook.ts';
 import type { Manifest, RecordedEnvironment } from './record/manifest.ts';
@@ -282,12 +282,14 @@ export class Run {
   /** Last of all, since a build that fails has no record. */
   async #writeRecord(directory: string, { at, hashes, record }: FinishedSite): Promise<void> {
     if (record === undefined) return;
-    const { findCopies } = await import('./record/side-products/site-folders.ts');
+    const { findCopies } = await import('./build/side-products/site-folders.ts');
     const { outputFrom, writeManifest } = await import('./record/manifest.ts');
+    const { removeOtherPacks } = await import('./record/pack.ts');
     const root = fileURLToPath(this.config.root);
     const copies = findCopies(root, directory, { names: hashes.keys(), since: at });
     const recorded = copies.map((copy) => outputFrom(this.manifest, copy));
     await writeManifest(this.manifest, recorded.length === 0 ? record : { ...record, copies: recorded });
+    removeOtherPacks(this.manifest, record);
   }
 
   /**

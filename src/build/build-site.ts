@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { RouteToHeaders } from '../astro-version.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
 import { imageFiles, type Manifest, type RecordedEnvironment } from '../record/manifest.ts';
+import { PackWriter } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
@@ -15,9 +16,8 @@ import { ClassChecker } from './class-checker.ts';
 import { plainSite } from './first-look.ts';
 import { inlineSnippets } from './inline-snippets.ts';
 import { overwrite } from './overwrite.ts';
-import { type CollectedEntry, FileRecorder } from './record-files.ts';
+import { type CollectedEntry, FileRecorder, siteManifest } from './recorder.ts';
 import { listSiteFiles, type SiteFile } from './scan-site.ts';
-import { siteManifest } from './site-manifest.ts';
 import { OutputVerifier, refuseKey } from './verify-output.ts';
 
 export interface SiteBuild {
@@ -58,6 +58,18 @@ export interface SiteBuild {
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
+  const pack = new PackWriter(build.manifest);
+  try {
+    const finished = await inlineSite(build, pack);
+    if (finished.record === undefined) pack.discard();
+    return finished;
+  } catch (error) {
+    pack.discard();
+    throw error;
+  }
+}
+
+async function inlineSite(build: SiteBuild, pack: PackWriter): Promise<FinishedSite> {
   const { directory, settings, fetcher, collected, announcements, urls } = build;
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const unfinished = new Set<SiteFile>(scannable);
@@ -73,6 +85,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     recorder = await inlineSnippets(scannable, {
       ...build,
       verifier,
+      pack,
       styled: build.classes && new ClassChecker(directory, urls.base, build.classes),
       headers:
         settings.html.policy === 'hash' || settings.editLinks
@@ -87,9 +100,8 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       },
       onEmbeds: lock,
       rewrite(file, kept, change) {
-        const changed = overwrite(file, kept, change);
+        overwrite(file, kept, change);
         unfinished.delete(file);
-        return changed;
       },
     });
   } catch (error) {
@@ -109,14 +121,15 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       return plainSite();
     }
     await lock();
-    recorder = new FileRecorder([], new Map(), collected);
+    recorder = new FileRecorder({ collected, pack, containsKey: verifier.containsKey });
   }
+  const shown = recorder.finish();
   if (settings.images !== undefined) {
-    const shown = recorder.record.snippets.map(({ content }) => content);
+    const contents = shown.snippets.map(({ content }) => content);
     const folder = join(directory, settings.images.assets.folder);
-    await writeImages([folder], imageFiles(shown), (name) => fetcher.readImage(name));
+    await writeImages([folder], imageFiles(contents), (name) => fetcher.readImage(name));
   }
   // With a record, a check could say that nothing has changed.
-  const record = fetcher.showsChildren ? undefined : siteManifest(build, recorder);
+  const record = fetcher.showsChildren ? undefined : siteManifest(build, shown);
   return { at: Date.now(), hashes: recorder.hashes, quoted: recorder.quoted, record };
 }

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import { userError } from '../failures/user-error.ts';
 import type { Manifest } from '../record/manifest.ts';
-import { suffixOf } from '../record/side-products/encodings.ts';
-import { readPageCopy } from '../record/side-products/page-copies.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isWrittenSince } from '../written-since.ts';
 import { listSiteFiles, readEmbedding, type SiteFile } from './scan-site.ts';
+import { suffixOf } from './side-products/encodings.ts';
+import { readPageCopy } from './side-products/page-copies.ts';
 import { OutputVerifier } from './verify-output.ts';
 
 /** What a build has left, to tell what was written later. */

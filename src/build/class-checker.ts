@@ -4,7 +4,7 @@ import { attributesOf, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
 import { classesOfStyles } from '../html/classes.ts';
 import { attributeValue } from '../html/edits.ts';
-import type { InlinedFile } from './inline-files.ts';
+import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { ScannableFile } from './scan-site.ts';
 
 const namesShown = 10;
@@ -30,11 +30,11 @@ export class ClassChecker {
 
   add(
     { name: page, kind }: ScannableFile,
-    { file, placed }: InlinedFile,
+    { file, embeds }: { file: Buffer; embeds: readonly FileEmbed[] },
     classesOf: (key: string) => readonly string[] | undefined,
   ): void {
     if (kind !== 'html') return;
-    const shown = placed.map(({ embed }) => embed).filter(({ form }) => form.as === 'html');
+    const shown = embeds.filter(({ form }) => form.as === 'html');
     if (!shown.some(({ request }) => (classesOf(request.key)?.length ?? 0) > 0)) return;
     const known = this.#classesOn(file.toString());
     if (known === undefined) return;

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { userError } from '../failures/user-error.ts';
-import { hashOf, type Manifest, type RenewingPage } from '../record/manifest.ts';
-import { compress, decompress, type Suffix, suffixOf } from '../record/side-products/encodings.ts';
+import { hashOf, type Manifest } from '../record/manifest.ts';
+import { statesOf } from './refresh.ts';
 import type { SiteFile } from './scan-site.ts';
+import { compress, decompress, type Suffix, suffixOf } from './side-products/encodings.ts';
 
 interface CompressedFile extends SiteFile {
   suffix: Suffix;
 }
 
-// How much longer than a page is now it may have been after the last run.
+// How much longer than a page is now it may have been before.
 const slack = 4 * 1024 * 1024;
 
 /**
@@ -18,7 +19,7 @@ const slack = 4 * 1024 * 1024;
 export class CompressedCopies {
   readonly #byPage: ReadonlyMap<string, CompressedFile[]>;
   /** What the files of each page may hold. */
-  readonly #known: ReadonlyMap<string, Omit<RenewingPage, 'page'>>;
+  readonly #known: ReadonlyMap<string, ReadonlySet<string>>;
   readonly #outdated: { copy: CompressedFile; page: SiteFile; held: Buffer }[] = [];
   readonly #others: string[] = [];
 
@@ -28,33 +29,30 @@ export class CompressedCopies {
       return suffix === undefined ? [] : [{ file, name, suffix }];
     });
     this.#byPage = Map.groupBy(files, ({ name, suffix }) => name.slice(0, -suffix.length));
-    const known = new Map(before?.files.map(({ name, hash }) => [name, { hashes: [hash], maxLength: 0 }]));
-    for (const { page, hashes, maxLength } of before?.renewing ?? []) {
-      known.set(page, { hashes: [...hashes, ...(known.get(page)?.hashes ?? [])], maxLength });
-    }
-    this.#known = known;
+    this.#known = new Map(before?.files.map((file) => [file.name, statesOf(file)]));
   }
 
-  /** Looks at the compressed files of a page that is going to be `after`. */
-  check(page: SiteFile, after: Buffer, before: Buffer): void {
-    const { hashes = [], maxLength = 0 } = this.#known.get(page.name) ?? {};
+  /** Looks at the compressed files of a page that was generated, is `before`, and is going to be `after`. */
+  check(
+    page: SiteFile,
+    { generated, before, after }: Record<'generated' | 'before' | 'after', Buffer>,
+  ): void {
+    const known = this.#known.get(page.name);
     for (const copy of this.#byPage.get(page.name) ?? []) {
-      const longest = Math.max(after.length, before.length, maxLength) + slack;
+      const longest = Math.max(after.length, before.length) + slack;
       const held = decompress(readFileSync(copy.file), copy.suffix, longest);
       if (held?.equals(after)) continue;
-      const isCopy = held !== undefined && (held.equals(before) || hashes.includes(hashOf(held)));
+      const isCopy =
+        held !== undefined && (held.equals(before) || held.equals(generated) || known?.has(hashOf(held)));
       if (isCopy) this.#outdated.push({ copy, page, held });
       else this.#others.push(copy.name);
     }
   }
 
-  /** The pages whose files are out of date, and what these hold: a run that is killed may leave them like that. */
-  get renewing(): RenewingPage[] {
-    return this.#outdated.map(({ page: { name }, held }) => ({
-      page: name,
-      hashes: [hashOf(held)],
-      maxLength: held.length,
-    }));
+  /** The hashes of what files that are out of date hold, by the names of their pages. */
+  get held(): Map<string, string[]> {
+    const byPage = Map.groupBy(this.#outdated, ({ page }) => page.name);
+    return new Map([...byPage].map(([name, files]) => [name, files.map(({ held }) => hashOf(held))]));
   }
 
   /**

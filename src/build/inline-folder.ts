@@ -6,17 +6,16 @@ import { userError } from '../failures/user-error.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
 import {
   hashOf,
+  hashOfFile,
   type Manifest,
+  type ManifestFile,
   type RecordedEnvironment,
-  type RenewingPage,
   readManifest,
   removeManifest,
   writeManifest,
 } from '../record/manifest.ts';
 import { contains, lockFile } from '../record/manifest-file.ts';
-import { dropUnusedKinds } from '../record/places.ts';
-import { recover, temporaryFiles } from '../record/refresh.ts';
-import { shownPath } from '../record/side-products/site-folders.ts';
+import { flawOf, Pack, PackWriter, removeOtherPacks } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import { fetcherAfter } from './build-fetcher.ts';
@@ -25,11 +24,11 @@ import type { BuildLogger } from './build-logger.ts';
 import { CompressedCopies } from './compressed-copies.ts';
 import { ForgottenFiles } from './forgotten-files.ts';
 import { inlineSnippets } from './inline-snippets.ts';
-import { findKeptFiles, type KeptFiles } from './kept-files.ts';
 import { readUnchanged } from './read-unchanged.ts';
-import { FileRecorder } from './record-files.ts';
-import { listSiteFiles, type SiteFile, type SiteFiles } from './scan-site.ts';
-import { siteManifest } from './site-manifest.ts';
+import { FileRecorder, siteManifest } from './recorder.ts';
+import { statesOf, temporaryFiles } from './refresh.ts';
+import { listSiteFiles, type ScannableFile, type SiteFile, type SiteFiles } from './scan-site.ts';
+import { shownPath } from './side-products/site-folders.ts';
 import { isStaged, StagedFiles } from './staged-files.ts';
 import { OutputVerifier, refuseKeyUnwritten } from './verify-output.ts';
 
@@ -85,14 +84,18 @@ async function inlineLocked({
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(folders, given.exclude);
-  const kept = before && findKeptFiles(before, scannable.filter(isPublished));
+  const pack = openPack(folders, before, logger);
+  const kept = pack === undefined ? [] : findKept(before, scannable.filter(isPublished));
+  const keptFiles = new Map(kept.map((file) => [file.name, file]));
   const forgotten = new ForgottenFiles(before, isPublished);
   // Without a record, files of an earlier run would never be updated again.
-  const settings: Settings = kept?.files.size ? { ...given, missingKey: 'error' } : given;
+  const settings: Settings = kept.length > 0 ? { ...given, missingKey: 'error' } : given;
   const verifier = new OutputVerifier(settings.apiKey);
   const staged = new StagedFiles();
+  const newPack = new PackWriter(manifest);
   const copies = new CompressedCopies(compressed, before);
-  const hashes = new Map(kept?.record.files.map(({ name, hash }) => [name, hash]));
+  // Of the files as they are, with their embeds or as an earlier run left them.
+  const hashes = new Map(kept.map(({ name, hash }) => [name, hash]));
   const written = new Set<string>();
   const write = (file: SiteFile, bytes: Buffer) => {
     written.add(file.name);
@@ -100,49 +103,61 @@ async function inlineLocked({
   };
   const fetcher = fetcherAfter(before, settings, logger);
   try {
-    const shown = await inlineSnippets(
-      scannable.filter(({ name }) => !kept?.files.has(name)),
-      {
-        settings,
-        fetcher,
-        verifier,
-        logger,
-        urls,
-        headers: settings.html.policy === 'hash' ? new HeaderPolicies(new Map(), '') : undefined,
-        collected: [],
-        kept,
-        onPlainFile: (file) => forgotten.addChanged(file),
-        onEmbeds({ files }) {
-          // The folder is not what the record says, even if this run fails.
-          if (files.some(({ source }) => isPublished(source))) setAside(manifest);
+    const recorder =
+      (await inlineSnippets(
+        scannable.map((file): ScannableFile => {
+          const recorded = keptFiles.get(file.name);
+          if (pack === undefined || recorded === undefined) return file;
+          return { file: file.file, name: file.name, kind: file.kind, generated: () => pack.read(recorded) };
+        }),
+        {
+          settings,
+          fetcher,
+          verifier,
+          logger,
+          urls,
+          headers: settings.html.policy === 'hash' ? new HeaderPolicies(new Map(), '') : undefined,
+          collected: [],
+          pack: newPack,
+          onPlainFile: (file) => forgotten.addChanged(file),
+          onEmbeds({ files }) {
+            // The folder is not what the record says, even if this run fails.
+            if (files.some(({ source }) => source.generated === undefined && isPublished(source))) {
+              setAside(manifest);
+            }
+          },
+          onEmbeddingFile({ name, generated }, bytes) {
+            if (generated === undefined) hashes.set(name, hashOf(bytes));
+          },
+          rewrite(file, _inMemory, change) {
+            const before = readUnchanged(file, hashes.get(file.name));
+            const generated = file.generated?.() ?? before;
+            const after = change(generated);
+            if (!isPublished(file) || !after.equals(before)) write(file, after);
+            copies.check(file, { generated, before, after });
+          },
         },
-        onEmbeddingFile: ({ name }, bytes) => void hashes.set(name, hashOf(bytes)),
-        onSame: (file, bytes) => copies.check(file, bytes, bytes),
-        rewrite(file, _inMemory, change) {
-          const before = readUnchanged(file, hashes.get(file.name));
-          const changed = change(before);
-          write(file, changed.file);
-          copies.check(file, changed.file, before);
-          return changed;
-        },
-      },
-    );
+      )) ?? new FileRecorder({ collected: [], pack: newPack, containsKey: verifier.containsKey });
     await verifier.read(others);
     for (const file of others) forgotten.addExcluded(file);
     refuseKeyUnwritten(verifier);
     await copies.renew((page) => staged.read(targetOf(page)), write);
-    const recorder = shown ?? new FileRecorder([], new Map(), []);
     const record = siteManifest(
       { manifest, directory: to, outDir: to, before, settings, environment },
-      recorder,
+      recorder.finish(),
     );
+    pack?.close();
     // With a record, a check could say that nothing has changed.
-    const published = fetcher.showsChildren ? undefined : withEarlier(record, before, kept);
-    await publish(folders, { staged, written, renewing: copies.renewing, record: published });
+    const published = fetcher.showsChildren
+      ? undefined
+      : // What the command of `refresh --after` was to renew is still out of date.
+        { ...record, pending: before?.pending };
+    await publish(folders, { staged, written, states: statesBefore(kept, copies), record: published });
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close().catch(() => {});
     staged.discard();
+    newPack.discard();
     throw error;
   }
   await fetcher.close();
@@ -154,9 +169,8 @@ interface Publication {
   staged: StagedFiles;
   /** The names of files that are not copied. */
   written: ReadonlySet<string>;
-  /** The pages whose compressed files are written. */
-  renewing: readonly RenewingPage[];
-  /** Files that are written have their state before and after it. */
+  /** The hashes of what files and their compressed files may hold until they are written, by the files' names. */
+  states: ReadonlyMap<string, readonly string[]>;
   record: Manifest | undefined;
 }
 
@@ -166,11 +180,10 @@ interface Publication {
  */
 async function publish(
   { from, to, manifest }: SiteFolders,
-  { staged, written, renewing, record }: Publication,
+  { staged, written, states, record }: Publication,
 ): Promise<void> {
-  const announced = record && announce(record, renewing);
-  if (announced === undefined) await removeManifest(asideOf(manifest));
-  else await writeManifest(asideOf(manifest), announced);
+  if (record === undefined) await removeManifest(asideOf(manifest));
+  else await writeManifest(asideOf(manifest), announced(record, states));
   await removeManifest(manifest);
   await staged.commit();
   if (from !== to) {
@@ -186,44 +199,57 @@ async function publish(
       },
     });
   }
-  if (record === undefined || announced === undefined) return;
-  if (announced.renewing !== undefined || announced.files.some(({ next }) => next !== undefined)) {
-    await writeManifest(asideOf(manifest), await settled(manifest, record));
-  }
+  if (record === undefined) return;
+  await writeManifest(asideOf(manifest), record);
   await rename(asideOf(manifest), manifest);
+  removeOtherPacks(manifest, record);
 }
 
-/** The record with what the compressed files of pages may hold until they are written. */
-function announce(record: Manifest, renewing: readonly RenewingPage[]): Manifest {
-  if (renewing.length === 0) return record;
-  const all = new Map(record.renewing?.map((one) => [one.page, one]));
-  for (const { page, hashes, maxLength } of renewing) {
-    const known = all.get(page);
-    all.set(page, {
-      page,
-      hashes: [...new Set([...(known?.hashes ?? []), ...hashes])],
-      maxLength: Math.max(known?.maxLength ?? 0, maxLength),
-    });
-  }
-  return { ...record, renewing: [...all.values()] };
-}
-
-/** The record of files that are all written. What earlier runs have left unfinished may be, too. */
-async function settled(manifest: string, record: Manifest): Promise<Manifest> {
-  const files = record.files.map(({ next, ...file }) => ({ ...file, ...next }));
-  return recover(manifest, { ...record, ...dropUnusedKinds(record.kinds, files) });
-}
-
-/** What the last record has besides pages, or of pages that are kept. */
-function withEarlier(record: Manifest, before: Manifest | undefined, kept: KeptFiles | undefined): Manifest {
-  const renewing = before?.renewing?.filter(({ page }) => kept?.files.has(page));
-  return {
-    ...record,
-    renewing: renewing?.length ? renewing : undefined,
-    // What the command of `refresh --after` was to renew is still out of date.
-    pending: before?.pending,
-    files: record.files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+function announced(record: Manifest, states: Publication['states']): Manifest {
+  const announce = (file: ManifestFile): ManifestFile => {
+    const [hash, ...others] = states.get(file.name) ?? [];
+    return hash === undefined ? file : { ...file, hash, next: [...others, file.hash] };
   };
+  return { ...record, files: record.files.map(announce) };
+}
+
+/** What files that an earlier run has inlined, and compressed files, may hold until they are written. */
+function statesBefore(kept: readonly ManifestFile[], copies: CompressedCopies): Map<string, string[]> {
+  const states = new Map(kept.map((file) => [file.name, [...statesOf(file)]]));
+  for (const [name, hashes] of copies.held) {
+    states.set(name, [...new Set([...(states.get(name) ?? []), ...hashes])]);
+  }
+  return states;
+}
+
+/** The pages of the last run as they were generated; `undefined` if they are not there. */
+function openPack(
+  { cwd, manifest }: Pick<FolderInlining, 'cwd' | 'manifest'>,
+  before: Manifest | undefined,
+  logger: BuildLogger,
+): Pack | undefined {
+  if (before?.pack === undefined) return undefined;
+  const flaw = flawOf(manifest, before.pack);
+  if (flaw === undefined) return Pack.open(manifest, before);
+  logger.warn(
+    `The files of the last run as they were generated ${flaw}. They stay as they are, and are not in the new record at ${shownPath(cwd, manifest)}, unless they are written again.`,
+  );
+  return undefined;
+}
+
+/** The files that are as the last run left them, such as those of a generator that did not write them again. */
+function findKept(before: Manifest | undefined, files: readonly ScannableFile[]): ManifestFile[] {
+  const known = new Map(before?.files.map((file) => [file.name, file]));
+  return files.flatMap(({ file, name }) => {
+    const recorded = known.get(name);
+    if (recorded === undefined) return [];
+    const { next, older: _, ...more } = recorded;
+    const hash = hashOfFile(file);
+    // A run that was killed has written it, or has not.
+    return hash === recorded.hash || next?.includes(hash)
+      ? [{ ...more, hash, next: [...statesOf(recorded)] }]
+      : [];
+  });
 }
 
 /**
@@ -246,7 +272,7 @@ async function lastRecord(
     return undefined;
   }
   for (const left of temporaryFiles(file, found)) await rm(left, { force: true });
-  return recover(file, found);
+  return found;
 }
 
 /** Where the record of the last run is, if there is one. */
@@ -321,8 +347,8 @@ function nameIn(folder: string, path: string): string {
   return relative(folder, path).split(sep).join('/');
 }
 
-function describeKept(kept: KeptFiles | undefined, written: ReadonlySet<string>): string[] {
-  const names = [...(kept?.files.keys() ?? [])];
+function describeKept(kept: readonly ManifestFile[], written: ReadonlySet<string>): string[] {
+  const names = kept.map(({ name }) => name);
   const renewed = names.filter((name) => written.has(name));
   const same = names.length - renewed.length;
   const lines = renewed.map((name) => `${name} is up to date`);

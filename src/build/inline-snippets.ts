@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import type { HeaderPolicies } from '../html/content-security-policy.ts';
+import type { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
@@ -13,13 +14,23 @@ import type { SourceFolders } from '../source/source-files.ts';
 import type { BuildLogger } from './build-logger.ts';
 import type { ClassChecker } from './class-checker.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
-import { inlineFiles, type RewriteFile } from './inline-files.ts';
-import { type KeptFiles, keepFiles, withKeptUses } from './kept-files.ts';
-import { type CollectedEntry, FileRecorder } from './record-files.ts';
+import { inTurns } from './in-turns.ts';
+import { pageInliner } from './inline-page.ts';
+import { type CollectedEntry, FileRecorder, recordedRules } from './recorder.ts';
 import { type ScannableFile, type ScannedSite, scanSite } from './scan-site.ts';
-import { recordedRules } from './site-manifest.ts';
 import { describeBuild, progressLogger } from './summary.ts';
 import type { OutputVerifier } from './verify-output.ts';
+
+/**
+ * Reads a file, and writes what `change` makes of it, or notes what has to be written.
+ *
+ * @param kept the bytes of the file if they are in memory; otherwise they are read.
+ */
+export type RewriteFile = (
+  file: ScannableFile,
+  kept: Buffer | undefined,
+  change: (generated: Buffer) => Buffer,
+) => void;
 
 /** What differs between a build of Astro and a folder that another generator has written. */
 export interface Inlining {
@@ -36,14 +47,12 @@ export interface Inlining {
   headers: HeaderPolicies | undefined;
   /** The entries of collections that show snippets. */
   collected: readonly CollectedEntry[];
-  /** Files that an earlier run has inlined. */
-  kept?: KeptFiles | undefined;
+  /** Keeps the pages as they were generated. */
+  pack: PackWriter;
   /** Called with each file that contains no embed. */
   onPlainFile?(file: ScannableFile): void;
   /** Called with each file that contains an embed, as it is before anything is fetched. */
   onEmbeddingFile?(file: ScannableFile, bytes: Buffer): void;
-  /** Called with each file of an earlier run that stays as it is, and its bytes. */
-  onSame?(file: ScannableFile, bytes: Buffer): void;
   /** Finds snippets that were rendered but are not in the output. */
   findLost?(site: ScannedSite): readonly InvalidEmbed[];
   /** Called before anything is fetched or written. @throws if another process writes to the output. */
@@ -62,8 +71,7 @@ export async function inlineSnippets(
   files: readonly ScannableFile[],
   inlining: Inlining,
 ): Promise<FileRecorder | undefined> {
-  const { settings, fetcher, verifier, urls, sources, styled, headers, collected, kept, logger, rewrite } =
-    inlining;
+  const { settings, fetcher, verifier, urls, sources, styled, headers, collected, pack, logger } = inlining;
   const start = performance.now();
   const site = await scanSite(files, {
     onPlainFile(file, bytes) {
@@ -79,7 +87,7 @@ export async function inlineSnippets(
   });
   for (const warning of site.warnings) logger.warn(warning);
   const lost = inlining.findLost?.(site) ?? [];
-  const uses = withKeptUses(site.uses, kept);
+  const { uses } = site;
   if (site.files.length + lost.length + uses.length === 0) return undefined;
   await inlining.onEmbeds(site);
   const editLinks = await openEditLinks(settings, site);
@@ -93,24 +101,33 @@ export async function inlineSnippets(
   const snippets = await fetcher.fetch(uses, { invalid: [...faulty, ...lost], onSettled, onMissing });
   const htmlOf = (key: string) => snippets.get(key)?.html;
   for (const warning of blockWarnings(pagesWithText(site), htmlOf)) logger.warn(warning);
-  const recorder = new FileRecorder(uses, snippets, collected, missing);
-  await inlineFiles(site, {
+  const recorder = new FileRecorder({
+    uses,
+    snippets,
+    missing,
+    collected,
+    pack,
+    editUrls: editLinks?.urls,
+    containsKey: verifier.containsKey,
+  });
+  const inlinePage = pageInliner({
     snippets,
     rules: recordedRules(settings),
-    headers,
     editLinks,
-    rewrite,
-    onFile(file, inlined) {
-      verifier.check(file, inlined.file);
-      recorder.add(file.name, inlined);
-      styled?.add(file, inlined, (key) => snippets.get(key)?.classes);
-    },
+    allow: headers && ((page, needed) => headers.allow(page, needed)),
+  });
+  await inTurns(site.files, (found) => {
+    const { source, embeds, bytes } = found;
+    found.bytes = undefined;
+    inlining.rewrite(source, bytes, (generated) => {
+      const { file } = inlinePage(source, generated, embeds);
+      verifier.check(source, file);
+      recorder.add(source.name, { generated, file, embeds });
+      styled?.add(source, { file, embeds }, (key) => snippets.get(key)?.classes);
+      return file;
+    });
   });
   for (const warning of styled?.warnings ?? []) logger.warn(warning);
-  if (kept !== undefined) {
-    const onSame = (file: ScannableFile, bytes: Buffer) => inlining.onSame?.(file, bytes);
-    keepFiles(kept, { uses, snippets, settings, recorder, verifier, rewrite, onSame });
-  }
   if (site.files.length > 0) {
     const counts = {
       ...fetcher.counts,
@@ -141,7 +158,7 @@ async function openEditLinks(
 function* pagesWithText({ files }: ScannedSite): Generator<PageWithEmbeds> {
   for (const { source, embeds, isInText, bytes } of files) {
     if (!isInText || source.kind !== 'html') continue;
-    const read = () => bytes ?? readFileSync(source.file);
+    const read = () => bytes ?? source.generated?.() ?? readFileSync(source.file);
     yield { name: source.name, embeds, read };
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
 import { writeError } from '../failures/write-error.ts';
 import { readBytes } from '../read-file.ts';
-import type { RewriteFile } from './inline-files.ts';
+import type { RewriteFile } from './inline-snippets.ts';
 
 /**
  * Writes a file in place. It is not read before the build ends, and writing a temporary file and renaming it takes
@@ -13,13 +13,12 @@ export const overwrite: RewriteFile = ({ file, name }, kept, change) => {
     const before = kept ?? readBytes(descriptor, fstatSync(descriptor).size);
     const changed = change(before);
     try {
-      write(descriptor, changed.file, before.length);
+      write(descriptor, changed, before.length);
     } catch (error) {
       // Part of the new page and part of the old one.
       rmSync(file, { force: true });
       throw writeError(name, error, 'It was removed.');
     }
-    return changed;
   } finally {
     closeSync(descriptor);
   }

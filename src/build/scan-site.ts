@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
-import type { Form } from '../embed/found.ts';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
@@ -22,6 +21,8 @@ export interface SiteFile {
 /** A file that may contain embeds. */
 export interface ScannableFile extends SiteFile {
   readonly kind: FileKind;
+  /** Reads the file as it was generated, if an earlier run has inlined it. */
+  readonly generated?: () => Buffer;
 }
 
 export interface SiteFiles {
@@ -129,29 +130,29 @@ export async function scanSite(
   { onPlainFile, onEmbeddingFile, onSnippet, paramsOf }: ScanOptions,
 ): Promise<ScannedSite> {
   const { readEmbeds } = await import('../snippets/file-embeds.ts');
-  const { sharedForm } = await import('../embed/found.ts');
   const uses: SnippetUses = new Map();
   const found: EmbeddingFile[] = [];
   const invalid: InvalidEmbed[] = [];
   const warnings: string[] = [];
-  const forms = new Map<string, Form>();
   const idsInHeadings = new Set<number>();
   let embedCount = 0;
   let keptBytes = 0;
   await inTurns(files, (source) => {
-    const bytes = readEmbedding(source);
+    const { name, kind, generated } = source;
+    const bytes = generated?.() ?? readEmbedding(source);
     if (bytes === undefined) return onPlainFile(source, undefined);
-    const { embeds, ...flaws } = readEmbeds({ ...source, bytes, addParams: paramsOf?.(source) }, uses);
+    const { embeds, ...flaws } = readEmbeds({ name, kind, bytes, addParams: paramsOf?.(source) }, uses);
     for (const embed of flaws.invalid) invalid.push(embed);
     for (const warning of flaws.warnings) warnings.push(warning);
     if (embeds.length + flaws.invalid.length === 0) return onPlainFile(source, bytes);
     onEmbeddingFile?.(source, bytes);
-    for (const embed of embeds) {
-      const { request, inHeading } = embed;
-      embed.form = sharedForm(forms, embed.form);
+    for (const { request, inHeading } of embeds) {
       const use = uses.get(request.key);
       if (use?.places.length === 1) onSnippet(use);
-      if (inHeading && source.kind === 'html') idsInHeadings.add(request.id);
+      // What is shown already does not become children.
+      if (generated !== undefined && use?.placesWithoutChildren.at(-1) !== name)
+        use?.placesWithoutChildren.push(name);
+      if (inHeading && kind === 'html') idsInHeadings.add(request.id);
     }
     embedCount += embeds.length;
     keptBytes += bytes.length;

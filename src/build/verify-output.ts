@@ -7,18 +7,18 @@ import type { SiteFile } from './scan-site.ts';
 
 /** Checks the text files of the output, as they are going to be published, for the API key. */
 export class OutputVerifier {
-  readonly #containsKey: (bytes: Buffer) => boolean;
+  readonly containsKey: (text: Buffer | string) => boolean;
   /** Files that contain the API key. */
   readonly withKey: SiteFile[] = [];
 
   constructor(apiKey: string | undefined) {
-    this.#containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
+    this.containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
   }
 
   /** @param bytes `undefined` for a file that is too large to be in memory. */
   check(file: SiteFile, bytes: Buffer | undefined): void {
     const isFound =
-      bytes === undefined ? searchFile(file.file, overlaps.key, this.#containsKey) : this.#containsKey(bytes);
+      bytes === undefined ? searchFile(file.file, overlaps.key, this.containsKey) : this.containsKey(bytes);
     if (isFound) this.withKey.push(file);
   }
 

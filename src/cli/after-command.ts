@@ -1,6 +1,6 @@
-import type { PageToBuild } from '../record/refresh.ts';
-import { type DerivedFile, searchIndexCommand, whyStale } from '../record/side-products/derived-files.ts';
-import { shownName } from '../record/side-products/site-folders.ts';
+import { lacksCopies, type PageToBuild } from '../build/refresh.ts';
+import { type DerivedFile, searchIndexCommand, whyStale } from '../build/side-products/derived-files.ts';
+import { shownName } from '../build/side-products/site-folders.ts';
 import type { Project } from './project.ts';
 
 /** Files that keep a refresh without a command from writing, and why. */
@@ -28,9 +28,9 @@ export function afterOption(stale: readonly DerivedFile[]): string {
 }
 
 /** What an earlier refresh has left undone: it was interrupted, or its command has failed. */
-export function unfinishedOf({
-  manifest: { pending, renewing = [] },
-}: Pick<Project, 'manifest'>): PageToBuild[] {
-  const pages = renewing.map(({ page }) => ({ name: page, reason: 'was not written to all its copies' }));
+export function unfinishedOf({ manifest: { pending, files } }: Pick<Project, 'manifest'>): PageToBuild[] {
+  const pages = files
+    .filter(lacksCopies)
+    .map(({ name }) => ({ name, reason: 'was not written to all its copies' }));
   return pending ? [...pages, commandPending] : pages;
 }

@@ -1,6 +1,6 @@
+import { lacksCopies, type PageToBuild } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
 import { namesOf } from '../record/manifest.ts';
-import type { PageToBuild } from '../record/refresh.ts';
 import { unfinishedOf } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import type { CheckOutput } from './cli-output.ts';
@@ -117,8 +117,8 @@ function outdatedFiles({ manifest, changed }: OpenedChanges): ChangedFiles {
   const isKnown =
     manifest.pending === undefined && changed.every(({ collections }) => collections.length === 0);
   if (!isKnown) return undefined;
-  const renewing = manifest.renewing?.map(({ page }) => page) ?? [];
-  const names = new Set([...changed.flatMap(({ pages }) => pages), ...renewing]);
+  const unfinished = manifest.files.filter(lacksCopies).map(({ name }) => name);
+  const names = new Set([...changed.flatMap(({ pages }) => pages), ...unfinished]);
   return [...names].map((name) => shownFile(manifest, name));
 }
 

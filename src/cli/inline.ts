@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
+import { shownPath } from '../build/side-products/site-folders.ts';
 import { userError } from '../failures/user-error.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
-import { shownPath } from '../record/side-products/site-folders.ts';
 import { readOptions } from '../settings/config-file.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';

@@ -1,6 +1,8 @@
 import { existsSync, type Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { recover, temporaryFiles } from '../build/refresh.ts';
+import { shownPath } from '../build/side-products/site-folders.ts';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
@@ -20,8 +22,6 @@ import {
   requestsOf,
 } from '../record/manifest.ts';
 import { contains, listManifests, lockFile, manifestOf } from '../record/manifest-file.ts';
-import { recover, temporaryFiles } from '../record/refresh.ts';
-import { shownPath } from '../record/side-products/site-folders.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { answerFolderIn, imageFolderIn, resolveSettings, type Settings } from '../settings/settings.ts';
@@ -211,8 +211,8 @@ interface ChangesOptions {
 export interface OpenedChanges extends Project, Changes {
   /** The bytes of an image that was downloaded, by its name. */
   readImage(name: string): Promise<Uint8Array | undefined>;
-  /** Whether a file contains the API key. */
-  containsKey(bytes: Buffer): boolean;
+  /** Whether a text contains the API key. */
+  containsKey(text: Buffer | string): boolean;
 }
 
 /**

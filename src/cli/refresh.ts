@@ -1,19 +1,13 @@
 import { readFile, rm } from 'node:fs/promises';
+import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
+import type { DerivedFile } from '../build/side-products/derived-files.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
 import type { Progress } from '../progress.ts';
 import type { ContentDiff } from '../record/content-diff.ts';
-import { type Manifest, readManifest, writeManifest } from '../record/manifest.ts';
+import { type Manifest, type ManifestFile, readManifest, writeManifest } from '../record/manifest.ts';
 import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitUntilFree } from '../record/output-lock.ts';
-import {
-  type ComparedPage,
-  type PageToBuild,
-  planRefresh,
-  type RefreshPlan,
-  writeRefresh,
-} from '../record/refresh.ts';
-import type { DerivedFile } from '../record/side-products/derived-files.ts';
 import { commandPending, linesOf } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import { waiting, whileLocked } from './command-lock.ts';
@@ -157,50 +151,68 @@ function isSame(before: Buffer | undefined, now: Buffer | undefined): boolean {
 }
 
 async function writeChanges(
-  { cwd, terminal }: CliContext,
+  context: CliContext,
   changes: OpenedChanges,
   { skipModified = false, after, beforeWrite, progress }: UpdateOptions,
 ): Promise<SiteUpdate & { runsCommand: boolean }> {
-  const { file, manifest, temporary, snippets, warnings, readImage } = changes;
+  const { file, manifest, temporary, snippets, warnings, readImage, containsKey } = changes;
   for (const left of temporary) await rm(left, { force: true });
+  const plan = await planChanges(context, changes, progress);
+  try {
+    const { pages, toBuild, stale } = plan;
+    const published = changes.hashes.join();
+    const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
+    if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
+      const isUnfinished = manifest.pending !== undefined;
+      return { written: [], toBuild: refused, stale, published, isUnfinished, runsCommand: false };
+    }
+    const runsCommand = pages.length > 0 || manifest.pending !== undefined;
+    if (runsCommand) {
+      const renewed = stale.filter(({ folder }) => folder.copy === undefined);
+      const names = new Set([...pages.map(({ page }) => page.name), ...renewed.map(({ name }) => name)]);
+      await beforeWrite?.([...names].map((name) => shownFile(manifest, name)));
+    }
+    let leftAlone: PageToBuild[] = [];
+    if (pages.length > 0) {
+      for (const warning of warnings) context.terminal.printError(warning);
+      leftAlone = await writeRefresh(file, manifest, snippets, {
+        ...plan,
+        hasCommand: after !== undefined,
+        readImage,
+        containsKey,
+        progress,
+      });
+    }
+    const skipped = new Set(leftAlone.map(({ name }) => name));
+    const renewed = pages.filter(({ page }) => !skipped.has(page.name));
+    return {
+      written: renewed.map(({ page }) => page.name),
+      files: writtenFiles(changes, renewed),
+      toBuild: [...toBuild, ...leftAlone],
+      stale,
+      published,
+      isUnfinished: false,
+      runsCommand,
+    };
+  } finally {
+    plan.close();
+  }
+}
+
+/** @throws AstroError if a page would contain the API key, as a build does. */
+async function planChanges(
+  { cwd }: CliContext,
+  { file, manifest, snippets, containsKey }: OpenedChanges,
+  progress: Progress | undefined,
+): Promise<RefreshPlan> {
   const withKey: string[] = [];
-  const onPage = (page: ComparedPage) => void withKey.push(...namesWithKey(changes, page));
-  const plan = await planRefresh(file, manifest, snippets, { cwd, progress, onPage });
-  refuseKey(withKey);
-  const { pages, toBuild, stale } = plan;
-  const published = changes.hashes.join();
-  const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
-  if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
-    const isUnfinished = manifest.pending !== undefined;
-    return { written: [], toBuild: refused, stale, published, isUnfinished, runsCommand: false };
-  }
-  const runsCommand = pages.length > 0 || manifest.pending !== undefined;
-  if (runsCommand) {
-    const renewed = stale.filter(({ folder }) => folder.copy === undefined);
-    const names = new Set([...pages.map(({ page }) => page.name), ...renewed.map(({ name }) => name)]);
-    await beforeWrite?.([...names].map((name) => shownFile(manifest, name)));
-  }
-  let leftAlone: PageToBuild[] = [];
-  if (pages.length > 0) {
-    for (const warning of warnings) terminal.printError(warning);
-    leftAlone = await writeRefresh(file, manifest, snippets, {
-      ...plan,
-      hasCommand: after !== undefined,
-      readImage,
-      progress,
-    });
-  }
-  const skipped = new Set(leftAlone.map(({ name }) => name));
-  const renewed = pages.filter(({ page }) => !skipped.has(page.name));
-  return {
-    written: renewed.map(({ page }) => page.name),
-    files: writtenFiles(manifest, renewed),
-    toBuild: [...toBuild, ...leftAlone],
-    stale,
-    published,
-    isUnfinished: false,
-    runsCommand,
+  const onPage = ({ name }: ManifestFile, after: Buffer) => {
+    if (containsKey(after)) withKey.push(name);
   };
+  const plan = await planRefresh(file, manifest, snippets, { cwd, progress, onPage });
+  if (withKey.length === 0) return plan;
+  plan.close();
+  throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
 }
 
 /** What is, or would be, out of date without a command that renews it. */
@@ -215,32 +227,17 @@ async function previewRefresh(
   progress: Progress,
 ): Promise<RefreshResult> {
   const changes = await openChanges(context, project, { progress, writes: true });
-  const { file, manifest, snippets } = changes;
-  const { collectDiffs } = await import('../record/content-diff.ts');
-  const diffs = collectDiffs(manifest);
-  const withKey: string[] = [];
-  const onPage = (page: ComparedPage) => {
-    withKey.push(...namesWithKey(changes, page));
-    diffs.add(page);
-  };
-  const plan = await planRefresh(file, manifest, snippets, { cwd: context.cwd, progress, onPage });
-  refuseKey(withKey);
+  const { manifest } = changes;
+  const { contentDiffs } = await import('../record/content-diff.ts');
+  const plan = await planChanges(context, changes, progress);
+  plan.close();
+  const pages = plan.pages.map(({ page }) => page);
   const refusals = after === undefined ? refusalsOf(plan, manifest) : [];
   return {
-    written: plan.pages.map(({ page }) => page.name),
-    files: writtenFiles(manifest, plan.pages),
-    diffs: diffs.list(),
+    written: pages.map(({ name }) => name),
+    files: writtenFiles(changes, plan.pages),
+    diffs: contentDiffs(manifest, pages, changes),
     toBuild: [...plan.toBuild, ...refusals],
     stale: plan.stale,
   };
-}
-
-function namesWithKey({ containsKey }: OpenedChanges, { page, after }: ComparedPage): string[] {
-  return containsKey(after) ? [page.name] : [];
-}
-
-/** @throws AstroError if a page would contain the API key, as a build does. */
-function refuseKey(names: readonly string[]): void {
-  if (names.length === 0) return;
-  throw userError('published-key', `The API key would be in ${listPlaces(names)}. Nothing was written.`);
 }

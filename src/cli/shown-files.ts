@@ -1,8 +1,7 @@
-import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { RefreshedPage } from '../build/refresh.ts';
 import { fileKind } from '../file-kinds.ts';
-import type { ChangedSnippet } from '../record/changes.ts';
-import { type Manifest, type ManifestContent, placesIn, requestsOf, type Shown } from '../record/manifest.ts';
-import type { RefreshedPage } from '../record/refresh.ts';
+import type { ChangedSnippet, Changes } from '../record/changes.ts';
+import { hashShown, type Manifest, type ManifestContent, type Shown } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
 import type { CheckOutput, ListOutput, RefreshOutput } from './cli-output.ts';
 
@@ -43,24 +42,17 @@ export function changedSnippet(
   return { id, params, missing: isMissing ? true : undefined, newHash, ...shownPlaces(manifest, places) };
 }
 
-/** What changes in files, in each of them every snippet once for each way it changes. */
-export function writtenFiles(manifest: Manifest, pages: readonly RefreshedPage[]): WrittenFile[] {
-  const requests = requestsOf(manifest);
-  return pages.map((page) => writtenFile(manifest, requests, page));
-}
-
-function writtenFile(
-  manifest: Manifest,
-  requests: readonly SnippetRequest[],
-  { page, next }: RefreshedPage,
-): WrittenFile {
-  const snippets = new Map<string, WrittenFile['snippets'][number]>();
-  for (const [index, { snippet, content: oldHash }] of placesIn(manifest, page).entries()) {
-    const newHash = next.places[index]?.content;
-    const request = requests[snippet];
-    if (request === undefined || oldHash === newHash) continue;
-    const { id, params } = request;
-    snippets.set(`${oldHash} ${newHash} ${request.key}`, { id, params, oldHash, newHash });
-  }
-  return { ...shownFile(manifest, page.name), snippets: [...snippets.values()] };
+/** What changes in files, in each of them every snippet once. */
+export function writtenFiles(
+  { manifest, hashes }: Pick<Changes, 'hashes'> & { manifest: Manifest },
+  pages: readonly RefreshedPage[],
+): WrittenFile[] {
+  return pages.map(({ page, changed }) => ({
+    ...shownFile(manifest, page.name),
+    snippets: changed.flatMap((index) => {
+      const { id, params } = manifest.snippets[index] ?? {};
+      const oldHash = hashShown(manifest, page, index);
+      return id === undefined ? [] : [{ id, params, oldHash, newHash: hashes[index] }];
+    }),
+  }));
 }

@@ -1,10 +1,10 @@
 import { appendFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { PageToBuild } from '../build/refresh.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
 import type { ChangedSnippet } from '../record/changes.ts';
 import { namesOf } from '../record/manifest.ts';
-import type { PageToBuild } from '../record/refresh.ts';
 import type { CliContext } from './context.ts';
 import { nameOf } from './output.ts';
 

@@ -22,14 +22,6 @@ export function formKey({ as, layers, paragraph, isMarked }: Form): string {
   return `${as} ${layers.join()} ${written}${isMarked ? ' marked' : ''}`;
 }
 
-/** Most embeds of a site are written in a few ways. One form for all that are alike is kept, and what is made of it. */
-export function sharedForm(known: Map<string, Form>, form: Form): Form {
-  const key = formKey(form);
-  const shared = known.get(key);
-  if (shared === undefined) known.set(key, form);
-  return shared ?? form;
-}
-
 /** An embed that was found in a file. All places are byte offsets. */
 export interface FoundEmbed extends Range {
   /** The attributes, decoded but not validated. */

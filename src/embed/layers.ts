@@ -166,8 +166,6 @@ const layers = {
   },
 } satisfies Record<string, Codec>;
 
-export const layerNames = Object.keys(layers) as [Layer, ...Layer[]];
-
 function percentEncode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -44,7 +44,7 @@ export async function findChanges(
   const fetched = await fetcher.fetch(uses, { signal, onSettled });
   const snippets = uses.map(({ request }) => fetched.get(request.key));
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
-  const outdated = shownOn(manifest, ({ snippet, content }) => content !== hashes[snippet]);
+  const outdated = shownOn(manifest, hashes);
   const changed = uses.flatMap(({ request }, index) => {
     const { pages = [], collections = [] } = outdated[index] ?? {};
     const isMissing = snippets[index] === undefined;
@@ -59,21 +59,20 @@ export async function findChanges(
  * unless that does not exist.
  */
 export function usesOf(manifest: Manifest): SnippetUse[] {
-  const kinds = manifest.kinds.filter(({ form }) => form.as === 'html');
-  const asHtml = new Set([...kinds, ...manifest.collections].map(({ snippet }) => snippet));
   const shown = shownOn(manifest);
-  const hasChildren = manifest.kinds.some(({ children }) => children !== undefined);
-  const required = hasChildren ? shownOn(manifest, ({ children }) => children === undefined) : shown;
+  const optional = new Map<number, Set<string>>();
+  for (const { name, optional: indexes = [] } of manifest.files) {
+    for (const index of indexes) optional.set(index, (optional.get(index) ?? new Set()).add(name));
+  }
   return requestsOf(manifest).map((request, index) => {
     const places = namesOf(shown[index] ?? nowhere);
-    const requiring = new Set(namesOf(required[index] ?? nowhere));
-    const optionalPlaces = new Set(places.filter((place) => !requiring.has(place)));
+    const optionalPlaces = optional.get(index);
     return {
       request,
       places,
       placesWithoutChildren: places,
-      ...(optionalPlaces.size > 0 && { optionalPlaces }),
-      asHtml: asHtml.has(index),
+      ...(optionalPlaces !== undefined && { optionalPlaces }),
+      asHtml: !manifest.snippets[index]?.asText,
     };
   });
 }

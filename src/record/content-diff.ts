@@ -1,9 +1,8 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type Manifest, placesIn, requestsOf } from './manifest.ts';
-import type { Place } from './places.ts';
-import type { ComparedPage } from './refresh.ts';
+import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
+import { type Manifest, type ManifestFile, outdatedFinder, requestsOf } from './manifest.ts';
 
 // In lines that are removed or added. The time for a comparison grows with its square, and beyond this it helps no reader.
 const maxEdits = 1_000;
@@ -13,50 +12,45 @@ export interface ContentDiff {
   request: SnippetRequest;
   pages: string[];
   /**
-   * A unified diff of the service's own text as the pages show it, and as they would, or, if they have too little in common, its header with a line that says so. Not safe for a
-   * terminal yet.
+   * A unified diff of what the service sent for these pages and what it sends now, or, if they have too little in common,
+   * its header with a line that says so. Not safe for a terminal yet.
    */
   patch: string;
 }
 
-export interface ContentDiffs {
-  /** Compares a page of a refresh. */
-  add(page: ComparedPage): void;
-  /** One for each snippet and each way it changes. */
-  list(): ContentDiff[];
-}
-
-/** Collects the changes of a refresh, page by page. */
-export function collectDiffs(manifest: Manifest): ContentDiffs {
+/**
+ * Compares the contents of snippets that change on these pages: one diff for each.
+ *
+ * @param snippets what the service sends now, in the order of the record.
+ */
+export function contentDiffs(
+  manifest: Manifest,
+  pages: readonly ManifestFile[],
+  {
+    snippets,
+    hashes,
+  }: { snippets: readonly (FetchedSnippet | undefined)[]; hashes: readonly (string | undefined)[] },
+): ContentDiff[] {
+  const pagesOf = new Map<number, string[]>();
+  const outdatedIn = outdatedFinder(manifest, hashes);
+  for (const page of pages) {
+    for (const index of outdatedIn(page)) {
+      const names = pagesOf.get(index);
+      if (names === undefined) pagesOf.set(index, [page.name]);
+      else names.push(page.name);
+    }
+  }
   const requests = requestsOf(manifest);
-  const diffs = new Map<string, ContentDiff>();
-  return {
-    add({ page, before, after, next }) {
-      for (const [index, place] of placesIn(manifest, page).entries()) {
-        const placeAfter = next.places[index];
-        const request = requests[place.snippet];
-        if (placeAfter === undefined || request === undefined || place.content === placeAfter.content)
-          continue;
-        const was = textAt(before, place);
-        const is = textAt(after, placeAfter);
-        const key = JSON.stringify([place.snippet, was, is]);
-        const diff = diffs.get(key) ?? {
-          request,
-          pages: [],
-          patch: patchOf(was, is),
-        };
-        if (diff.pages.at(-1) !== page.name) diff.pages.push(page.name);
-        diffs.set(key, diff);
-      }
-    },
-    list: () => [...diffs.values()],
-  };
-}
-
-/** Without marks, which are not the service's. */
-function textAt(page: Buffer, { start, end, form }: Place): string {
-  const text = page.toString('utf8', start, end);
-  return form.isMarked ? text.replace(/<!--\/?snippet \d+-->/g, '') : text;
+  const inOrder = [...pagesOf].sort(([one], [other]) => one - other);
+  return inOrder.flatMap(([index, names]) => {
+    const request = requests[index];
+    const before = manifest.snippets[index]?.content?.text ?? '';
+    const now = snippets[index]?.content ?? '';
+    // What a page shows that the last refresh left out is not recorded.
+    return request === undefined || before === now
+      ? []
+      : [{ request, pages: names, patch: patchOf(before, now) }];
+  });
 }
 
 function patchOf(before: string, after: string): string {

@@ -3,22 +3,11 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import type { Form } from '../embed/found.ts';
-import { layerNames } from '../embed/layers.ts';
 import type { ImageUse } from '../html/images.ts';
 import { piecesOf } from '../read-file.ts';
 import { type CollectionEntry, entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { writeAtomically } from '../write-atomically.ts';
-import {
-  arePackedPlaces,
-  isIndex,
-  type Kind,
-  kindsOf,
-  type PackedPlaces,
-  type Place,
-  unpackPlaces,
-} from './places.ts';
 
 const index = z.int().min(0);
 
@@ -29,93 +18,71 @@ const environmentSchema = z.object({
   directory: z.union([z.string(), z.literal(false)]).optional(),
 });
 
-const formSchema: z.ZodType<Form> = z.object({
-  as: z.enum(['html', 'text']),
-  layers: z.array(z.enum(layerNames)),
-  paragraph: z.object({ before: z.string(), after: z.string() }).optional(),
-  isMarked: z.literal(true).optional(),
-});
-
-// Files, places and their kinds are checked without zod, which takes several times as long for so many.
-const kindsSchema = z.custom<Kind[]>((value) => {
-  if (!Array.isArray(value)) return false;
-  const isForm = (form: unknown) => isPlainForm(form) || formSchema.safeParse(form).success;
-  const isOptionalText = (text: unknown) => text === undefined || typeof text === 'string';
-  return value.every(
-    (kind) =>
-      isRecord(kind) &&
-      isIndex(kind['snippet']) &&
-      isIndex(kind['length']) &&
-      isOptionalText(kind['content']) &&
-      isOptionalText(kind['children']) &&
-      isForm(kind['form']),
-  );
-});
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-/** Whether it is the form of most places. */
-function isPlainForm(form: unknown): boolean {
-  if (!isRecord(form) || (form['as'] !== 'html' && form['as'] !== 'text')) return false;
-  const { layers, paragraph, isMarked } = form;
-  return (
-    Array.isArray(layers) && layers.length === 0 && [paragraph, isMarked].every((one) => one === undefined)
-  );
-}
-
-const placesSchema = z.custom<PackedPlaces>(Array.isArray);
-
-const policiesSchema = z.array(z.object({ start: index, end: index, tag: z.string() }));
-
-/** A file as it is, or as a refresh or `inline` makes it. */
-export interface FileState {
-  /** The hash of the whole file. */
-  hash: string;
-  /** See {@link placesIn}. */
-  places: PackedPlaces;
-  /** The elements that set the page's policy, each as it was before hashes were added; as Latin-1. */
-  policies?: z.infer<typeof policiesSchema> | undefined;
-}
-
-/** The same with its places unpacked. */
-export type UnpackedState = Omit<FileState, 'places'> & { places: Place[] };
-
 /** A file of the output that shows snippets: a page, a feed, JSON or other text. */
-export interface ManifestFile extends FileState {
+export interface ManifestFile {
   /** Its path in the output folder, with slashes. */
   name: string;
-  /** What a refresh or `inline` that is in progress, or was killed, makes of it. The file is in either state. */
-  next?: FileState | undefined;
+  /** The hash of the whole file. */
+  hash: string;
+  /** The snippets of its embeds, in the order of the file, by their indexes in the manifest. */
+  shows: readonly number[];
+  /** Where the pack has the file as it was generated: its first byte there, and how many there are. */
+  at: number;
+  length: number;
+  /** The snippets whose embeds in this file are all optional. */
+  optional?: readonly number[] | undefined;
+  /** The hashes of contents that it shows, where these are not those of the snippets; `null` for children. */
+  older?: Readonly<Record<string, string | null>> | undefined;
+  /**
+   * The hashes of what a refresh or `inline` that is in progress, or was killed, makes of it and of its copies; the last
+   * one shows what the snippets say. The file, and each copy, is in one of these states or the recorded one.
+   */
+  next?: readonly string[] | undefined;
 }
 
 const moreSchema = z.object({
-  policies: policiesSchema.optional(),
-  next: z.object({ hash: z.string(), places: placesSchema, policies: policiesSchema.optional() }).optional(),
+  optional: z.array(index).readonly().optional(),
+  older: z.record(z.string(), z.string().nullable()).optional(),
+  next: z.array(z.string()).readonly().optional(),
 });
 
 // An array, since the names of its fields would be a fifth of the manifest.
-type WrittenFile = [name: string, hash: string, places: PackedPlaces, more?: z.infer<typeof moreSchema>];
+type WrittenFile = [
+  name: string,
+  hash: string,
+  shows: readonly number[],
+  at: number,
+  length: number,
+  more?: z.infer<typeof moreSchema>,
+];
 
+// Files are checked without zod, which takes several times as long for so many.
 const filesSchema = z
   .custom<WrittenFile[]>((value) => Array.isArray(value) && value.every(isWrittenFile))
   .transform((files) =>
-    files.map(([name, hash, places, more]): ManifestFile => ({ name, hash, places, ...more })),
+    files.map(
+      ([name, hash, shows, at, length, more]): ManifestFile => ({ name, hash, shows, at, length, ...more }),
+    ),
   );
 
 function isWrittenFile(file: unknown): file is WrittenFile {
   if (!Array.isArray(file)) return false;
-  const [name, hash, places, more] = file;
-  if (typeof name !== 'string' || typeof hash !== 'string' || !Array.isArray(places)) return false;
+  const [name, hash, shows, at, length, more] = file;
+  if (typeof name !== 'string' || typeof hash !== 'string') return false;
+  if (!Array.isArray(shows) || !shows.every(isIndex) || !isIndex(at) || !isIndex(length)) return false;
   return more === undefined || moreSchema.safeParse(more).success;
 }
 
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
 /** A file as the schema reads it. */
-function writtenFile({ name, hash, places, policies, next }: ManifestFile): WrittenFile {
-  return policies === undefined && next === undefined
-    ? [name, hash, places]
-    : [name, hash, places, { policies, next }];
+function writtenFile({ name, hash, shows, at, length, optional, older, next }: ManifestFile): WrittenFile {
+  const isPlain = optional === undefined && older === undefined && next === undefined;
+  return isPlain
+    ? [name, hash, shows, at, length]
+    : [name, hash, shows, at, length, { optional, older, next }];
 }
 
 const imageSchema: z.ZodType<ImageUse> = z.object({
@@ -129,6 +96,8 @@ const imageSchema: z.ZodType<ImageUse> = z.object({
 const contentSchema = z.object({
   /** The hash of what the service sent. */
   hash: z.string(),
+  /** What it sent, to compare it with what it sends later; absent if that has the API key in it. */
+  text: z.string().optional(),
   variant: z.enum(['render', 'retrieve']),
   /** When the service sent it, in milliseconds since the epoch. */
   fetchedAt: z.number(),
@@ -146,15 +115,15 @@ const contentSchema = z.object({
 
 const requestSchema = z.object({ id: z.int(), params: z.string().optional() });
 
-const renewingSchema = z.object({
-  page: z.string(),
-  /** The hashes of what these files may hold besides the page as it is. */
-  hashes: z.array(z.string()),
-  /** The size of the largest of these. */
-  maxLength: z.int().min(0),
+const version = 10;
+const packSchema = z.object({
+  id: z.string(),
+  /** In bytes. */
+  length: index,
+  /** The version of this package that has read these pages. Another one may find other embeds in them. */
+  version: z.string(),
 });
 
-const version = 9;
 const versionSchema = z.object({ version: z.int() });
 
 const manifestSchema = z.object({
@@ -208,12 +177,18 @@ const manifestSchema = z.object({
   }),
   /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
   classes: z.array(z.string()).optional(),
+  /** Where each snippet is edited, by its id, if pages have edit links. */
+  editUrls: z.record(z.string(), z.string()).optional(),
+  /** The file beside this one that has the pages as they were generated; absent if no file shows a snippet. */
+  pack: packSchema.optional(),
   /** What the site shows; without content where the snippet could not be fetched. */
   snippets: z.array(
     requestSchema.extend({
       content: contentSchema.optional(),
       /** Whether the snippet does not exist, so that its embeds, which are optional, show their children. */
       missing: z.literal(true).optional(),
+      /** Whether all of its embeds show its text, to which no rules for HTML apply. */
+      asText: z.literal(true).optional(),
     }),
   ),
   /** What it showed before the last build or refresh. */
@@ -223,33 +198,29 @@ const manifestSchema = z.object({
       snippets: z.array(requestSchema.extend({ hash: z.string().optional() })),
     })
     .optional(),
-  /** What the places in files have in common; see {@link placesIn}. */
-  kinds: kindsSchema,
   files: filesSchema,
   /** The entries of collections that show snippets, each with the hash of the content that it shows. */
   collections: z.array(
     z.object({ collection: z.string(), entry: z.string(), snippet: index, content: z.string() }),
   ),
-  /** Pages whose copies and compressed files a refresh or `inline` that is in progress, or was killed, writes. */
-  renewing: z.array(renewingSchema).optional(),
   /** Whether the command of `refresh --after` has yet to succeed: from before pages are written until it has. */
   pending: z.literal(true).optional(),
 });
 
-const schema = manifestSchema.refine(({ snippets, kinds, files, collections }) => {
-  const isSnippet = ({ snippet }: { snippet: number }) => snippet < snippets.length;
-  const isFile = ({ places, next }: ManifestFile) =>
-    arePackedPlaces(places, kinds.length) &&
-    (next === undefined || arePackedPlaces(next.places, kinds.length));
-  return kinds.every(isSnippet) && collections.every(isSnippet) && files.every(isFile);
+const schema = manifestSchema.refine(({ snippets, files, collections }) => {
+  const isSnippet = (snippet: number) => snippet < snippets.length;
+  return (
+    files.every(({ shows }) => shows.every(isSnippet)) &&
+    collections.every(({ snippet }) => isSnippet(snippet))
+  );
 });
 
-/** The record of the last build: which snippets are in which files and collections, and at which bytes. */
+/** The record of the last build: which snippets are in which files and collections. */
 export type Manifest = z.infer<typeof manifestSchema>;
 export type RecordedEnvironment = z.infer<typeof environmentSchema>;
+export type RecordedPack = z.infer<typeof packSchema>;
 type RecordedRequest = z.infer<typeof requestSchema>;
 export type ManifestContent = z.infer<typeof contentSchema>;
-export type RenewingPage = z.infer<typeof renewingSchema>;
 
 // 128 bits tell contents and files apart. The other 128 would be a sixth of the manifest.
 const hashLength = 22;
@@ -265,27 +236,25 @@ export function hashOfFile(file: string): string {
   return pieces.digest('base64url').slice(0, hashLength);
 }
 
-/** The places of a file, with their bytes. */
-export function placesIn({ kinds }: Pick<Manifest, 'kinds'>, { places }: FileState): Place[] {
-  return unpackPlaces(kinds, places);
-}
-
-/** The kind of each place of a file, which is enough unless its bytes are needed. */
-export function kindsIn({ kinds }: Pick<Manifest, 'kinds'>, { places }: FileState): Kind[] {
-  return kindsOf(kinds, places);
-}
-
 /** The requests of the recorded snippets, in their order. */
 export function requestsOf({ snippets }: { snippets: readonly RecordedRequest[] }): SnippetRequest[] {
   return snippets.map(({ id, params }) => toRequest(id, params));
 }
 
-/** What is recorded of a content. */
-export function contentRecord(snippet: FetchedSnippet): ManifestContent {
+/**
+ * What is recorded of a content.
+ *
+ * @param containsKey tells contents that are not kept, as no file but `.env` may have the API key.
+ */
+export function contentRecord(
+  snippet: FetchedSnippet,
+  containsKey: (text: string) => boolean,
+): ManifestContent {
   const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images, classes } = snippet;
   const bytes = Buffer.byteLength(content);
   return {
     hash: hashOf(content),
+    text: containsKey(content) ? undefined : content,
     variant,
     fetchedAt,
     bytes,
@@ -327,26 +296,51 @@ export interface Shown {
 /** Where a snippet is shown that the site does not show. */
 export const nowhere: Readonly<Shown> = { pages: [], collections: [] };
 
+/** The hash of the content of a snippet that a file shows; `undefined` where it shows children. */
+export function hashShown(
+  { snippets }: Pick<Manifest, 'snippets'>,
+  { older = {} }: ManifestFile,
+  snippet: number,
+): string | undefined {
+  const hash = snippet in older ? older[snippet] : snippets[snippet]?.content?.hash;
+  return hash ?? undefined;
+}
+
+/**
+ * Finds the snippets of which a file shows another content than it would now.
+ *
+ * @param now the hashes of the contents, in the order of the snippets; `undefined` where children are shown.
+ * @returns a function that returns their indexes, each once.
+ */
+export function outdatedFinder(
+  manifest: Pick<Manifest, 'snippets'>,
+  now: readonly (string | undefined)[],
+): (file: ManifestFile) => number[] {
+  const isChanged = manifest.snippets.map(({ content }, index) => content?.hash !== now[index]);
+  return (file) => {
+    if (file.older === undefined && !file.shows.some((index) => isChanged[index])) return [];
+    return [...new Set(file.shows)].filter((index) => hashShown(manifest, file, index) !== now[index]);
+  };
+}
+
 /**
  * Where each snippet is shown, in the order of the snippets.
  *
- * @param matches leaves out places that it returns `false` for.
+ * @param now leaves out places that show these contents; see {@link outdatedFinder}.
  */
-export function shownOn(
-  manifest: Manifest,
-  matches: (place: Pick<Kind, 'snippet' | 'content' | 'children'>) => boolean = () => true,
-): Shown[] {
+export function shownOn(manifest: Manifest, now?: readonly (string | undefined)[]): Shown[] {
   const shown = manifest.snippets.map((): Shown => ({ pages: [], collections: [] }));
-  const matching = manifest.kinds.map((kind) => (matches(kind) ? shown[kind.snippet]?.pages : undefined));
-  for (const { name, places } of manifest.files) {
-    for (let at = 0; at < places.length; at += 2) {
-      const pages = matching[places[at] ?? -1];
+  const snippetsOf = now === undefined ? ({ shows }: ManifestFile) => shows : outdatedFinder(manifest, now);
+  for (const file of manifest.files) {
+    for (const index of snippetsOf(file)) {
+      const pages = shown[index]?.pages;
       // A file may show a snippet twice.
-      if (pages !== undefined && pages.at(-1) !== name) pages.push(name);
+      if (pages !== undefined && pages.at(-1) !== file.name) pages.push(file.name);
     }
   }
-  for (const { collection, entry, ...place } of manifest.collections) {
-    if (matches(place)) shown[place.snippet]?.collections.push({ collection, entry });
+  for (const { collection, entry, snippet, content } of manifest.collections) {
+    if (now === undefined || content !== now[snippet])
+      shown[snippet]?.collections.push({ collection, entry });
   }
   return shown;
 }

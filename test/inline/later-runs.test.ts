@@ -84,7 +84,7 @@ test('a run that failed has not forgotten the files of the one before', async ()
   await runs(folder, ['check'], 3);
   await folder.write({ 'public/b.html': embed(2) });
   await inline(folder);
-  expect(await runs(folder, ['list'])).toBe('Snippet 2\n    b.html\nSnippet 1\n    a.html\n');
+  expect(await runs(folder, ['list'])).toBe('Snippet 1\n    a.html\nSnippet 2\n    b.html\n');
 });
 
 test('a compressed file beside a page of an earlier run that holds something else is an error', async () => {

@@ -241,5 +241,5 @@ test('with a cache folder inside the output, which Astro empties, a refresh wait
   expect(await nested.read('client/index.html')).toContain('<b>two</b>');
   expect(await nested.build(service.environment)).toMatchObject({ exitCode: 0 });
   const cached = await nested.list('dist/.cache/astro-snippets');
-  expect(cached.filter((name) => /lock|manifest/.test(name))).toEqual(['manifest.json']);
+  expect(cached.filter((name) => /lock|manifest\.json/.test(name))).toEqual(['manifest.json']);
 });

@@ -28,7 +28,6 @@ async function build(output: string, id: number) {
     settings: { concurrency: 20 },
     rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
     snippets: [{ id }],
-    kinds: [],
     files: [],
     collections: [],
   });

@@ -127,7 +127,7 @@ describe('refresh --json', () => {
     const { output } = await run('RefreshOutput', 'refresh', '--json', '--dry-run');
     expect(output).toMatchObject({ dryRun: true, written: [home, pricing] });
     expect(output.diffs).toEqual([
-      { id: 1, pages: [home, pricing], patch: expect.stringContaining('-<p>first</p>\n+<p>second</p>\n') },
+      { id: 1, pages: [home, pricing], patch: expect.stringContaining('-first\n+second\n') },
     ]);
     expect(await folder.read('dist/index.html')).toContain('first');
   });

@@ -274,26 +274,22 @@ describe('astro-snippets refresh', () => {
     },
   );
 
-  test('--dry-run shows each form of a change once, without control characters, and writes nothing', async () => {
+  test('--dry-run shows each change once, without control characters, and writes nothing', async () => {
     site.service.put(1, 'the <b>woozle</b>\n\u001b[31m<i>\u202egnp</i>');
     site.service.put(3, 'c & d');
     const before = await output();
     const { exitCode, output: said } = await site.run('refresh', '--dry-run');
     expect(exitCode).toBe(0);
-    expect(said).toContain(`Snippet 1, on 1 page
+    expect(said).toContain(`Snippet 1, on 3 pages
     --- on the site
     +++ published
     @@ -1,1 +1,2 @@
-    -<p>the heffalump</p>
-    +<p>the <b>woozle</b>
-    +<i>gnp</i></p>
+    -the heffalump
+    +the <b>woozle</b>
+    +<i>gnp</i>
 `);
-    for (const line of ['c &amp; d', 'c & d']) {
-      expect(
-        said.split('\n').filter((one) => one === `    +${line}`),
-        line,
-      ).toHaveLength(1);
-    }
+    // With and without params.
+    expect(said.split('\n').filter((line) => line === '    +c & d')).toHaveLength(2);
     expect(said).toContain('\nindex.html would be written\n');
     expect(await output()).toEqual(before);
   });

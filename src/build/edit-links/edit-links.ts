@@ -39,13 +39,14 @@ function isWebUrl({ protocol }: URL): boolean {
 
 /** Adds to pages what leads from the snippets that they show to where each is edited. */
 export class EditLinks {
-  readonly #urls: ReadonlyMap<number, string>;
+  /** By the ids of snippets. */
+  readonly urls: ReadonlyMap<number, string>;
   readonly #marked = new Map<Form, Form>();
   /** The number of pages so far. */
   pages = 0;
 
   constructor(urls: ReadonlyMap<number, string>) {
-    this.#urls = urls;
+    this.urls = urls;
   }
 
   /**
@@ -61,7 +62,7 @@ export class EditLinks {
     const linked = new Map<number, LinkedSnippet>();
     for (const embed of embeds) {
       const { id } = embed.request;
-      const snippet = linked.get(id) ?? { id, url: this.#urls.get(id) ?? '', unmarked: [] };
+      const snippet = linked.get(id) ?? { id, url: this.urls.get(id) ?? '', unmarked: [] };
       linked.set(id, snippet);
       const place = unmarked.get(embed);
       if (place !== undefined && !snippet.unmarked.includes(place)) snippet.unmarked.push(place);

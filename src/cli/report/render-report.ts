@@ -6,7 +6,7 @@ import { cleanText } from '../../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../client/format.ts';
 import { type SnippetRequest, toRequest } from '../../client/snippet-request.ts';
 import { fileKind } from '../../file-kinds.ts';
-import { kindsIn, type Manifest, nowhere, requestsOf, type Shown, shownOn } from '../../record/manifest.ts';
+import { type Manifest, nowhere, requestsOf, type Shown, shownOn } from '../../record/manifest.ts';
 import { entryName } from '../../snippets/collection-entry.ts';
 import type { ReportOutput } from '../cli-output.ts';
 import { shownFile } from '../shown-files.ts';
@@ -85,7 +85,7 @@ export function totalsOf(
   return {
     snippets: manifest.snippets.length,
     pages: manifest.files.length,
-    embeds: manifest.files.reduce((sum, file) => sum + kindsIn(manifest, file).length, 0),
+    embeds: manifest.files.reduce((sum, { shows }) => sum + shows.length, 0),
     bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
     slowestMilliseconds: contents.reduce((most, { milliseconds }) => Math.max(most, milliseconds), 0),
     changed: rows.filter(isNews).length,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, posix, relative, resolve, sep } from 'node:path';
+import type { Manifest } from '../../record/manifest.ts';
 import { isWrittenSince } from '../../written-since.ts';
-import type { Manifest } from '../manifest.ts';
 
 /** A folder with the built site: the output, or a copy that an adapter made of it. */
 export interface SiteFolder {

@@ -1,0 +1,91 @@
+import { formKey } from '../embed/found.ts';
+import type { Range } from '../embed/html-scanner.ts';
+import { type Content, compose, inline } from '../embed/inline.ts';
+import {
+  allowInTag,
+  findPolicies,
+  type SourceRules,
+  type Sources,
+  sourcesOf,
+} from '../html/content-security-policy.ts';
+import { contentIn } from '../html/rules.ts';
+import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
+import type { FileEmbed } from '../snippets/file-embeds.ts';
+import type { EditLinks } from './edit-links/edit-links.ts';
+import type { ScannableFile } from './scan-site.ts';
+
+/** What is inlined in the pages of a site. */
+export interface InlineOptions {
+  snippets: FetchedSnippets;
+  rules: SourceRules;
+  /** What adds edit links to pages, if the site has them. */
+  editLinks: EditLinks | undefined;
+  /** Called with what a page has to allow, if policies are to allow what is inlined. */
+  allow?: ((page: string, sources: Sources) => void) | undefined;
+}
+
+export interface InlinedPage {
+  file: Buffer;
+  /** Whether the page sets a policy itself, which allows what is inlined. */
+  hasPolicy: boolean;
+}
+
+/** Makes a page with snippets from one that was generated. */
+export type InlinePage = (
+  page: Pick<ScannableFile, 'name' | 'kind'>,
+  generated: Buffer,
+  embeds: readonly FileEmbed[],
+) => InlinedPage;
+
+/**
+ * The one way to make a page, for builds, refreshes and folders: replaces each embed with its content, or with its
+ * children where its snippet has none. Adds the hashes of inlined code to the page's policy if the site asks for it, and
+ * edit links.
+ */
+export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions): InlinePage {
+  const inPages = composer((key) => snippets.get(key));
+  const elsewhere = composer((key) => contentIn(false, snippets.get(key)));
+  return ({ name, kind }, generated, found) => {
+    const isPage = kind === 'html';
+    const bytesOf = isPage ? inPages : elsewhere;
+    const { embeds, script } = (isPage ? editLinks?.add(generated, found) : undefined) ?? { embeds: found };
+    const others = script === undefined ? [] : [script];
+    if (allow === undefined || !isPage) {
+      return { file: inline(generated, embeds, bytesOf, others).file, hasPolicy: false };
+    }
+    const shown = embeds.flatMap(({ form, request }) =>
+      form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
+    );
+    const sources = sourcesOf(shown, rules);
+    allow(name, sources);
+    const policies = findPolicies(generated)
+      .filter(({ start }) => !embeds.some((embed) => contains(embed, start)))
+      .map(({ start, end, tag }) => ({ start, end, bytes: allowInTag(tag, sources) }));
+    const pieces = [...policies, ...others].sort((a, b) => a.start - b.start);
+    return { file: inline(generated, embeds, bytesOf, pieces).file, hasPolicy: policies.length > 0 };
+  };
+}
+
+// Contents are in memory anyway. This is how much more they may take.
+const maxComposedBytes = 16 * 1024 * 1024;
+
+/** Returns a function that composes the content of an embed, and remembers it for the next that is written alike. */
+function composer(contentOf: (key: string) => Content | undefined): (embed: FileEmbed) => Buffer | undefined {
+  const composed = new Map<string, Buffer>();
+  let composedBytes = 0;
+  return ({ request, form }) => {
+    const key = `${formKey(form)} ${request.key}`;
+    const known = composed.get(key);
+    if (known !== undefined) return known;
+    const content = contentOf(request.key);
+    if (content === undefined) return undefined;
+    const bytes = compose(content, form, request.id);
+    composedBytes += bytes.length;
+    if (composedBytes <= maxComposedBytes) composed.set(key, bytes);
+    return bytes;
+  };
+}
+
+function contains({ start, end }: Range, offset: number): boolean {
+  return start <= offset && offset < end;
+}

@@ -1,0 +1,203 @@
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
+import {
+  asBefore,
+  contentRecord,
+  hashOf,
+  type Manifest,
+  type ManifestFile,
+  outputFrom,
+  type RecordedEnvironment,
+} from '../record/manifest.ts';
+import type { PackWriter } from '../record/pack.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { CollectionEntry } from '../snippets/collection-entry.ts';
+import type { FetchedSnippet, FetchedSnippets } from '../snippets/fetch-snippets.ts';
+import { type FileEmbed, readEmbeds, type SnippetUse, type SnippetUses } from '../snippets/file-embeds.ts';
+import { scriptSource } from './edit-links/page-script.ts';
+
+/** An entry of a collection, and the snippet that it shows. */
+export interface CollectedEntry extends CollectionEntry {
+  request: SnippetRequest;
+  snippet: FetchedSnippet;
+}
+
+export interface Recorded {
+  /** What files show. */
+  uses?: readonly SnippetUse[];
+  snippets?: FetchedSnippets;
+  /** The keys of optional snippets that do not exist. */
+  missing?: ReadonlySet<string>;
+  collected: readonly CollectedEntry[];
+  /** Keeps the pages as they were generated. */
+  pack: PackWriter;
+  /** Where each snippet is edited, by its id, if pages have edit links. */
+  editUrls?: ReadonlyMap<number, string> | undefined;
+  /** Tells texts with the API key. */
+  containsKey: (text: string) => boolean;
+}
+
+/** Collects what a site shows, file by file, for the manifest. */
+export class FileRecorder {
+  readonly #snippets: Manifest['snippets'] = [];
+  readonly #indexes = new Map<string, number>();
+  readonly #collections: Manifest['collections'];
+  readonly #files: ManifestFile[] = [];
+  readonly #pack: PackWriter;
+  readonly #editUrls: Manifest['editUrls'];
+  /** The keys of embeds inside contents. They are not replaced, and stay in the output. */
+  readonly quoted: ReadonlySet<string>;
+
+  constructor({
+    uses = [],
+    snippets = new Map(),
+    missing = new Set(),
+    collected,
+    pack,
+    editUrls,
+    containsKey,
+  }: Recorded) {
+    this.#pack = pack;
+    this.#editUrls = editUrls && Object.fromEntries(editUrls);
+    this.quoted = quotedEmbeds(snippets);
+    for (const { request, asHtml } of uses) {
+      const snippet = snippets.get(request.key);
+      this.#addSnippet(request, {
+        content: snippet && contentRecord(snippet, containsKey),
+        ...(missing.has(request.key) && { missing: true }),
+        ...(!asHtml && { asText: true }),
+      });
+    }
+    this.#collections = collected.map(({ collection, entry, request, snippet }) => {
+      const content = contentRecord(snippet, containsKey);
+      return { collection, entry, snippet: this.#addSnippet(request, { content }), content: content.hash };
+    });
+  }
+
+  /** @param page a page as it was generated, and as it is now or is going to be. */
+  add(
+    name: string,
+    { generated, file, embeds }: { generated: Buffer; file: Buffer; embeds: readonly FileEmbed[] },
+  ): void {
+    const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
+    const required = new Set(shows.filter((_, index) => !embeds[index]?.isOptional));
+    const recorded: ManifestFile = { name, hash: hashOf(file), shows, ...this.#pack.add(generated) };
+    const optional = required.size === shows.length ? [] : shows.filter((index) => !required.has(index));
+    if (optional.length > 0) recorded.optional = [...new Set(optional)];
+    this.#files.push(recorded);
+  }
+
+  /** The index of a snippet, which is added if it is new. */
+  #addSnippet(
+    { id, params, key }: SnippetRequest,
+    shown: Omit<Manifest['snippets'][number], 'id' | 'params'>,
+  ): number {
+    const known = this.#indexes.get(key);
+    if (known !== undefined) {
+      // An entry of a collection is HTML.
+      if (!shown.asText) delete this.#snippets[known]?.asText;
+      return known;
+    }
+    const index = this.#snippets.push({ id, params, ...shown }) - 1;
+    this.#indexes.set(key, index);
+    return index;
+  }
+
+  /** The hash of each file that was inlined, by its name. */
+  get hashes(): ReadonlyMap<string, string> {
+    return new Map(this.#files.map(({ name, hash }) => [name, hash]));
+  }
+
+  /** Called once, when all files are added. */
+  finish(): ShownSite {
+    return {
+      snippets: this.#snippets,
+      files: this.#files,
+      collections: this.#collections,
+      editUrls: this.#editUrls,
+      pack: this.#pack.finish(),
+    };
+  }
+}
+
+/** What a manifest says of what a site shows. */
+export type ShownSite = Pick<Manifest, 'snippets' | 'files' | 'collections' | 'editUrls' | 'pack'>;
+
+function quotedEmbeds(snippets: FetchedSnippets): Set<string> {
+  const quoted: SnippetUses = new Map();
+  for (const { html } of snippets.values()) {
+    const bytes = Buffer.from(html);
+    if (mayHoldEmbeds(bytes, 'html')) readEmbeds({ name: '', bytes, kind: 'html' }, quoted);
+  }
+  return new Set(quoted.keys());
+}
+
+export interface RecordedSite {
+  /** The file of the manifest. */
+  manifest: string;
+  /** The output folder. */
+  directory: string;
+  /** The folder that a build empties: the same, or one that contains it. */
+  outDir: string;
+  /** The manifest of the last build. */
+  before: Manifest | undefined;
+  /** How Astro writes the URLs of the site; `undefined` where another generator has written the files. */
+  urls?: Manifest['urls'];
+  /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
+  classes?: readonly string[] | undefined;
+  settings: Settings;
+  environment: RecordedEnvironment;
+}
+
+/** The manifest of a site whose snippets are inlined. */
+export function siteManifest(
+  { manifest, directory, outDir, before, urls, classes, settings, environment }: RecordedSite,
+  shown: ShownSite,
+): Manifest {
+  const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout } = settings;
+  const output = outputFrom(manifest, directory);
+  const emptied = outputFrom(manifest, outDir);
+  return {
+    builtAt: new Date().toISOString(),
+    output,
+    outDir: emptied === output ? undefined : emptied,
+    urls: urls && recordedUrls(urls),
+    settings: {
+      renderBaseUrl,
+      retrieveBaseUrl,
+      urlOptions: urlOptions.length === 0 ? undefined : [...urlOptions],
+      environment,
+      ca,
+      concurrency,
+      timeout: `${timeout}ms`,
+    },
+    rules: recordedRules(settings),
+    classes: classes && [...classes],
+    before: before && asBefore(before),
+    ...shown,
+  };
+}
+
+/** The rules for HTML as a manifest has them. */
+export function recordedRules({
+  html,
+  images,
+  editLinks,
+}: Pick<Settings, 'html' | 'images' | 'editLinks'>): Manifest['rules'] {
+  const { sanitize, scripts, strict, policy, links } = html;
+  return {
+    sanitizes: sanitize !== undefined,
+    scripts,
+    strict,
+    policy,
+    // Absent rather than `undefined`, as in a manifest that was read.
+    ...(links && { links }),
+    ...(editLinks && { editLinks: scriptSource() }),
+    ...(images && { images: { hosts: [...images.hosts], assets: images.assets } }),
+  };
+}
+
+/** Without what decides only how files are named, which is known from their names. */
+function recordedUrls({ site, base, trailingSlash }: NonNullable<Manifest['urls']>): Manifest['urls'] {
+  return { site, base, trailingSlash };
+}

@@ -1,0 +1,383 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { count } from '../client/format.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { FileKind } from '../embed/scan.ts';
+import { listNames } from '../failures/report.ts';
+import { fileKind } from '../file-kinds.ts';
+import type { Progress } from '../progress.ts';
+import {
+  asBefore,
+  contentRecord,
+  hashOf,
+  hashShown,
+  imageFiles,
+  type Manifest,
+  type ManifestFile,
+  outdatedFinder,
+  outputOf,
+  requestsOf,
+  sourceNames,
+  writeManifest,
+} from '../record/manifest.ts';
+import { Pack } from '../record/pack.ts';
+import { listTemporaryImages, writeImages } from '../record/write-images.ts';
+import { entryName } from '../snippets/collection-entry.ts';
+import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
+import { type FileEmbed, readEmbeds } from '../snippets/file-embeds.ts';
+import { temporaryFile, writeAtomically } from '../write-atomically.ts';
+import { EditLinks } from './edit-links/edit-links.ts';
+import { type InlinedPage, pageInliner } from './inline-page.ts';
+import { type DerivedFile, findDerivedFiles } from './side-products/derived-files.ts';
+import {
+  listPageCopies,
+  notACopy,
+  type PageCopy,
+  pageCopyOf,
+  readPageCopy,
+} from './side-products/page-copies.ts';
+import { siteFolders } from './side-products/site-folders.ts';
+
+/** A page that a refresh writes. Without its bytes: those of all pages may not fit into memory. */
+export interface RefreshedPage {
+  page: ManifestFile;
+  /** The hash of what is going to be written. */
+  hash: string;
+  /** The snippets of which it shows another content then, by their indexes in the manifest. */
+  changed: readonly number[];
+  /** Files that hold the page, too, and are written with it. */
+  copies: PageCopy[];
+  /** Makes what is going to be written. */
+  made(): Buffer;
+}
+
+/** A page, or an entry of a collection, that shows a changed snippet and that only a build can update. */
+export interface PageToBuild {
+  name: string;
+  /** The end of a sentence that begins with the name. */
+  reason: string;
+}
+
+export interface RefreshPlan {
+  pages: RefreshedPage[];
+  toBuild: PageToBuild[];
+  /** Files that were made from these pages, and that only the command that made them can renew. */
+  stale: DerivedFile[];
+  /** Closes the pages as they were generated. */
+  close(): void;
+}
+
+/**
+ * After a refresh that was killed, or during one, finds out whether each page is in the state before or after it. Each
+ * page is complete in either state. Changes nothing.
+ */
+export async function recover(file: string, manifest: Manifest): Promise<Manifest> {
+  if (manifest.files.every(({ next }) => next === undefined)) return manifest;
+  const output = outputOf(file, manifest);
+  const folders = siteFolders(file, manifest);
+  const files = await Promise.all(
+    manifest.files.map(async (page): Promise<ManifestFile> => {
+      const { next, older: _, ...current } = page;
+      const last = next?.at(-1);
+      if (next === undefined || last === undefined) return page;
+      const bytes = await readFile(join(output, page.name)).catch(() => undefined);
+      if (bytes === undefined || hashOf(bytes) !== last) return page;
+      const isWhole = listPageCopies(folders, page.name).every((copy) =>
+        readPageCopy(copy, bytes.length)?.equals(bytes),
+      );
+      const states = [...new Set([page.hash, ...next])];
+      return isWhole ? { ...current, hash: last } : { ...current, hash: last, next: states };
+    }),
+  );
+  return { ...manifest, files };
+}
+
+/** Whether a refresh that was killed has written a page, and not all of its copies. See {@link recover}. */
+export function lacksCopies({ hash, next }: ManifestFile): boolean {
+  return next?.at(-1) === hash;
+}
+
+/** The files that a refresh writes first: for what it has announced, and images. A killed one may have left them. */
+export function temporaryFiles(file: string, manifest: Manifest): string[] {
+  const output = outputOf(file, manifest);
+  const folders = siteFolders(file, manifest);
+  const announced = manifest.files.filter(({ next }) => next !== undefined);
+  const pages = announced.flatMap(({ name }) => [
+    join(output, name),
+    ...listPageCopies(folders, name).map((copy) => copy.file),
+  ]);
+  const assets = manifest.rules.images?.assets.folder;
+  const images =
+    assets === undefined ? [] : listTemporaryImages(folders.map(({ directory }) => join(directory, assets)));
+  return [...pages.map(temporaryFile), ...images];
+}
+
+export interface PlanOptions {
+  /** Where people are: names of files begin there. By default, in the folder of the record. */
+  cwd?: string | undefined;
+  progress?: Progress | undefined;
+  /** Called with each page that a refresh is going to write, as it is going to be. */
+  onPage?(page: ManifestFile, after: Buffer): void;
+  /** How many bytes of new pages are kept until they are written. Others are made again then. */
+  maxKeptBytes?: number;
+}
+
+// Making a page again takes as long as reading it; keeping all pages of a large site takes too much memory.
+const keptBytesDefault = 64 * 1024 * 1024;
+
+// How much longer than it is now, or is going to be, a page may have been when a copy was made of it.
+const slack = 4 * 1024 * 1024;
+
+/**
+ * Computes what a build would make of each page whose snippets have changed. Writes nothing.
+ *
+ * @param snippets those of the manifest, in its order; `undefined` for an optional one that does not exist.
+ * @throws AstroError if pages have to be made, and are not there as they were generated.
+ */
+export async function planRefresh(
+  file: string,
+  manifest: Manifest,
+  snippets: readonly (FetchedSnippet | undefined)[],
+  { cwd, progress = () => {}, onPage, maxKeptBytes = keptBytesDefault }: PlanOptions = {},
+): Promise<RefreshPlan> {
+  const output = outputOf(file, manifest);
+  const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
+  const outdatedIn = outdatedFinder(manifest, hashes);
+  const plan: RefreshPlan = { pages: [], toBuild: [], stale: [], close: () => {} };
+  const reasonForAll = manifest.rules.sanitizes
+    ? 'shows content that only a build sanitizes'
+    : reasonForStyles(manifest, snippets);
+  const folders = siteFolders(file, manifest, cwd);
+  const outdated = manifest.files.flatMap((page) => {
+    const changed = outdatedIn(page);
+    return changed.length === 0 && page.next === undefined ? [] : [{ page, changed }];
+  });
+  let make: PageMaker | undefined;
+  let keptBytes = 0;
+  for (const [index, { page, changed }] of outdated.entries()) {
+    progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
+    const before = await readFile(join(output, page.name)).catch(() => undefined);
+    const isKnown = before !== undefined && statesOf(page).has(hashOf(before));
+    const reason = isKnown ? reasonForAll : 'was changed after the build';
+    if (before === undefined || reason !== undefined) {
+      plan.toBuild.push({ name: page.name, reason: reason ?? '' });
+      continue;
+    }
+    make ??= openPages(file, manifest, snippets, plan);
+    const { file: after, hasPolicy, embeds } = make(page);
+    if (!hasPolicy && needsOtherSources(embeds, changed, manifest, snippets)) {
+      plan.toBuild.push({ name: page.name, reason: 'has its policy in headers, which only a build writes' });
+      continue;
+    }
+    const copies = listPageCopies(folders, page.name);
+    const others = otherCopies(copies, page, Math.max(before.length, after.length) + slack);
+    if (others.length > 0) {
+      plan.toBuild.push(...others);
+      continue;
+    }
+    onPage?.(page, after);
+    keptBytes += after.length;
+    const kept = keptBytes > maxKeptBytes ? undefined : after;
+    const again = make;
+    plan.pages.push({ page, hash: hashOf(after), changed, copies, made: () => kept ?? again(page).file });
+  }
+  for (const entry of manifest.collections.filter(({ snippet, content }) => content !== hashes[snippet])) {
+    const reason = 'shows a changed snippet, and which pages use this entry is not known';
+    plan.toBuild.push({ name: entryName(entry), reason });
+  }
+  plan.stale = findDerivedFiles(
+    folders,
+    plan.pages.flatMap(({ page, hash }) =>
+      page.hash === hash ? [] : [{ name: page.name, before: () => readIfThere(join(output, page.name)) }],
+    ),
+  );
+  return plan;
+}
+
+/** The hashes of what a page and its copies may be. */
+export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
+  return new Set([hash, ...next]);
+}
+
+type PageMaker = (page: ManifestFile) => InlinedPage & { embeds: readonly FileEmbed[] };
+
+/** Opens the pages as they were generated, to inline snippets in them as a build does. */
+function openPages(
+  file: string,
+  manifest: Manifest,
+  snippets: readonly (FetchedSnippet | undefined)[],
+  plan: RefreshPlan,
+): PageMaker {
+  const pack = Pack.open(file, manifest);
+  plan.close = () => pack.close();
+  const { rules, editUrls } = manifest;
+  const requests = requestsOf(manifest);
+  const contents = requests.flatMap(({ key }, index) => {
+    const snippet = snippets[index];
+    return snippet === undefined ? [] : [[key, snippet] as const];
+  });
+  const inlinePage = pageInliner({
+    snippets: new Map(contents),
+    rules,
+    editLinks:
+      editUrls && new EditLinks(new Map(Object.entries(editUrls).map(([id, url]) => [Number(id), url]))),
+    // What is sent with a page, only a build writes.
+    allow: rules.policy === 'hash' || rules.editLinks !== undefined ? () => {} : undefined,
+  });
+  return (page) => {
+    const generated = pack.read(page);
+    const kind = fileKind(page.name) as FileKind;
+    // As they were asked for: the option `params` is a function, which only a build has.
+    const recorded = page.shows.values();
+    const addParams = (written: SnippetRequest) => requests[recorded.next().value ?? -1] ?? written;
+    const { embeds } = readEmbeds({ name: page.name, bytes: generated, kind, addParams }, new Map());
+    return { ...inlinePage({ name: page.name, kind }, generated, embeds), embeds };
+  };
+}
+
+/**
+ * Why only a build can update any page: the name of a style sheet, which is in every page, changes with the classes that
+ * it is made for.
+ */
+function reasonForStyles(
+  manifest: Manifest,
+  snippets: readonly (FetchedSnippet | undefined)[],
+): string | undefined {
+  if (manifest.classes === undefined) return undefined;
+  const made = new Set(manifest.classes);
+  const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
+  const now = new Set(snippets.flatMap((snippet) => snippet?.classes ?? []));
+  const changed = [
+    ...[...now].filter((name) => !before.has(name) || !made.has(name)),
+    ...[...before].filter((name) => !now.has(name)),
+  ];
+  if (changed.length === 0) return undefined;
+  return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, namesShown)})`;
+}
+
+const namesShown = 5;
+
+/** Copies of a page that hold something else: a refresh cannot tell what they are. */
+function otherCopies(copies: readonly PageCopy[], page: ManifestFile, maxLength: number): PageToBuild[] {
+  const known = statesOf(page);
+  return copies.flatMap((copy) => {
+    const held = readPageCopy(copy, maxLength);
+    const isCopy = held !== undefined && known.has(hashOf(held));
+    return isCopy ? [] : [{ name: copy.name, reason: notACopy(copy, page.name) }];
+  });
+}
+
+/** Whether a policy in the headers of a page has to allow something else than it did. */
+function needsOtherSources(
+  embeds: readonly FileEmbed[],
+  changed: readonly number[],
+  manifest: Manifest,
+  snippets: readonly (FetchedSnippet | undefined)[],
+): boolean {
+  if (manifest.rules.policy !== 'hash') return false;
+  const asHtml = new Set(embeds.flatMap(({ form, request }) => (form.as === 'html' ? request.key : [])));
+  const requests = requestsOf(manifest);
+  return changed.some((index) => {
+    const now = sourceNames(snippets[index]?.inlineCode) ?? [];
+    const recorded = manifest.snippets[index]?.content?.sources ?? [];
+    return asHtml.has(requests[index]?.key ?? '') && String(now) !== String(recorded);
+  });
+}
+
+export interface WriteOptions {
+  /** Whether a command is going to renew what was made from the pages: until it has succeeded, the manifest says so. */
+  hasCommand?: boolean;
+  /** Returns the bytes of an image that was downloaded, by its name. */
+  readImage?(name: string): Promise<Uint8Array | undefined>;
+  /** Tells texts with the API key. */
+  containsKey(text: string): boolean;
+  progress?: Progress | undefined;
+}
+
+/**
+ * Writes the pages of a plan, and their copies. Each is replaced as a whole, and the manifest announces what is going to
+ * be written, so that the process can be killed at any moment. The images that they show are written before them.
+ *
+ * @returns pages that are no longer those the plan was made for. They are left alone.
+ */
+export async function writeRefresh(
+  file: string,
+  manifest: Manifest,
+  snippets: readonly (FetchedSnippet | undefined)[],
+  {
+    pages: planned,
+    hasCommand = false,
+    readImage = async () => undefined,
+    containsKey,
+    progress = () => {},
+  }: RefreshPlan & WriteOptions,
+): Promise<PageToBuild[]> {
+  const output = outputOf(file, manifest);
+  const written = new Set(planned.flatMap(({ changed }) => changed));
+  // First, since a page must not show what is not there. An image that no page shows does no harm.
+  const assets = manifest.rules.images?.assets.folder;
+  if (assets !== undefined) {
+    const folders = siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
+    const shown = planned.flatMap(({ page }) => page.shows.map((index) => snippets[index]));
+    await writeImages(folders, imageFiles(new Set(shown)), readImage);
+  }
+  const record: Manifest = {
+    ...manifest,
+    pending: hasCommand || undefined,
+    refreshedAt: new Date().toISOString(),
+    snippets: manifest.snippets.map((recorded, index) => {
+      const { content, missing: _, ...more } = recorded;
+      const snippet = snippets[index];
+      if (snippet === undefined) return written.has(index) ? { ...more, missing: true } : recorded;
+      const now = contentRecord(snippet, containsKey);
+      // Content that is written nowhere is not what the site shows.
+      return now.hash === content?.hash || written.has(index) ? { ...more, content: now } : recorded;
+    }),
+    before: asBefore(manifest),
+  };
+  const outdatedIn = outdatedFinder(
+    manifest,
+    record.snippets.map(({ content }) => content?.hash),
+  );
+  const left = manifest.files.map((page): ManifestFile => {
+    // The contents that it shows as it is, where they are not those of the new record.
+    const older = outdatedIn(page).map((index) => [index, hashShown(manifest, page, index) ?? null]);
+    return { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) };
+  });
+  const hashes = new Map(planned.map(({ page, hash }) => [page.name, hash]));
+  const announce = (page: ManifestFile): ManifestFile => {
+    const hash = hashes.get(page.name);
+    return hash === undefined ? page : { ...page, next: [...(page.next ?? []), hash] };
+  };
+  await writeManifest(file, { ...record, files: left.map(announce) });
+  const leftAlone: PageToBuild[] = [];
+  for (const [index, one] of planned.entries()) {
+    progress(() => `${index} of ${count(planned.length, 'page')} written`);
+    const { page, copies } = one;
+    const target = join(output, page.name);
+    const now = await readFile(target).catch(() => undefined);
+    if (now === undefined || !statesOf(page).has(hashOf(now))) {
+      leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
+      hashes.delete(page.name);
+      continue;
+    }
+    const made = one.made();
+    await writeAtomically(target, made, temporaryFile(target));
+    await Promise.all(
+      copies.map(async (copy) =>
+        writeAtomically(copy.file, await pageCopyOf(made, copy), temporaryFile(copy.file)),
+      ),
+    );
+  }
+  const settle = (page: ManifestFile): ManifestFile => {
+    const hash = hashes.get(page.name);
+    return hash === undefined ? page : { ...page, hash, older: undefined, next: undefined };
+  };
+  await writeManifest(file, { ...record, files: left.map(settle) });
+  return leftAlone;
+}
+
+function readIfThere(file: string): Buffer | undefined {
+  return existsSync(file) ? readFileSync(file) : undefined;
+}

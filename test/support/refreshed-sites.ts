@@ -1,0 +1,245 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { openBuildFetcher } from '../../src/build/build-fetcher.ts';
+import { buildSite } from '../../src/build/build-site.ts';
+import { writeManifest } from '../../src/record/manifest.ts';
+import { manifestFile } from '../../src/record/manifest-file.ts';
+import { removeOtherPacks } from '../../src/record/pack.ts';
+import { parseOptions } from '../../src/settings/options.ts';
+import { resolveSettings } from '../../src/settings/settings.ts';
+import { cli } from './cli.ts';
+import { createFolder, type Folder } from './folder.ts';
+import { imageHost } from './image-host.ts';
+import type { TestService } from './service.ts';
+
+// A refresh of a site has to leave the same bytes as a build with the new contents: tried with pages, embeds, options and
+// contents that are drawn. The pages are written as Astro generates them, and inlined by what runs after that.
+
+const ids = [1, 2, 3] as const;
+
+const attributes = fc.record(
+  {
+    params: fc.constantFrom('{"plan":"pro"}', '{"n":1,"list":["ü",null]}', '{}'),
+    as: fc.constantFrom('html', 'text'),
+    optional: fc.constantFrom('', 'false'),
+  },
+  { requiredKeys: [] },
+);
+
+const embed = fc
+  .tuple(fc.constantFrom(...ids), attributes, fc.constantFrom('', 'children', '<p>chil&amp;dren</p>'))
+  .map(([id, more, children]) => {
+    const written = Object.entries(more).map(([name, value]) => ` ${name}='${value}'`);
+    return `<snippet-embed id="${id}"${written.join('')}>${children}</snippet-embed>`;
+  });
+
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+/** The places of a page, each with an embed. */
+const place = fc
+  .tuple(
+    embed,
+    fc.constantFrom(
+      (one: string) => `<p>${one}</p>`,
+      (one: string) => `<p>text ${one} text</p>`,
+      (one: string) => `<div>${one}${one}</div>`,
+      (one: string) => `<img alt="${escaped(one)}" src="/a.png">`,
+      (one: string) => `<h1>${escaped(one)}</h1>`,
+      (one: string) => `<div data-post='${JSON.stringify({ one }).replaceAll("'", '&#39;')}'></div>`,
+      (one: string) => `<a href="https://share.test/?text=${encodeURIComponent(one)}">share</a>`,
+      (one: string) => `<svg><title>${escaped(one)}</title></svg>`,
+      (one: string) => `<script type="application/ld+json">${JSON.stringify({ name: one })}</script>`,
+      (one: string) => `<section lang="de">${one}</section>`,
+      (one: string) => `<!-- ${one} --><code>${escaped(one)}</code>`,
+      (one: string) => `<table><tr><td>${one}</td></tr></table>`,
+    ),
+  )
+  .map(([one, write]) => write(one));
+
+const policies = [
+  '',
+  `<meta http-equiv="content-security-policy" content="script-src 'self'; style-src 'self'">`,
+  `<meta http-equiv="Content-Security-Policy" content="default-src 'self'"/>`,
+];
+
+const page = fc
+  .tuple(fc.array(place, { maxLength: 4 }), fc.constantFrom(...policies), fc.option(embed), fc.boolean())
+  .map(([places, policy, title, isPart]) => {
+    const body = places.join('\n');
+    const head = `<meta charset="utf-8"><title>${escaped(title ?? 'home')}</title>${policy}`;
+    return isPart ? body : `<!doctype html><html lang="en"><head>${head}</head><body>${body}</body></html>`;
+  });
+
+/** Files of the output: pages, and others with an embed. */
+const files = fc.record({
+  'index.html': page,
+  'a/index.html': page,
+  'über uns.html': page,
+  'feed.xml': embed.map(
+    (one) =>
+      `<?xml version="1.0"?><rss version="2.0"><channel><item><title>${escaped(one)}</title><description><![CDATA[${one}]]></description></item></channel></rss>`,
+  ),
+  'data.json': embed.map((one) => JSON.stringify({ one, nested: JSON.stringify({ one }) })),
+  'llms.txt': embed.map((one) => `# Title\n\n${one}\n`),
+});
+
+const content = fc.oneof(
+  fc.constantFrom(
+    '',
+    'plain',
+    '<b>one</b> &amp; two',
+    '<p>a block</p><p>and another</p>',
+    `Tom "O'Neil" $& $1 ]]> </script> <!-- 🎉 \u2028 %41`,
+    '<script>document.title = 1</script>',
+    '<script>document.title = 2</script><style>p { color: red }</style>',
+    '<a href="/prices#now">prices</a>',
+    '{{ plan }} ü',
+    '<svg><path d="M0 0"/></svg>',
+  ),
+  fc.constantFrom('hero.png', 'late.jpg').map((name) => `<img alt="" src="https://${imageHost()}/${name}">`),
+);
+const contents = fc.tuple(...ids.map(() => fc.option(content, { freq: 50 })));
+
+const options = fc.record(
+  {
+    csp: fc.constantFrom('hash', 'warn'),
+    scripts: fc.constantFrom('allow', 'strip'),
+    links: fc.constant('base'),
+    editLinks: fc.constant(true),
+    images: fc.boolean(),
+    params: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
+const drawnSite = fc.record({ files, options, before: contents, after: contents });
+type DrawnSite = typeof drawnSite extends fc.Arbitrary<infer Drawn> ? Drawn : never;
+
+const urls = {
+  site: 'https://site.test',
+  base: '/docs',
+  trailingSlash: 'ignore',
+  format: 'directory',
+} as const;
+
+/** Publishes what a site is to show. What is not there, nobody has published. */
+function publish(service: TestService, drawn: DrawnSite['before']): void {
+  for (const [index, id] of ids.entries()) {
+    const text = drawn[index];
+    if (text === null || text === undefined) service.unpublish(id);
+    else service.put(id, text);
+  }
+}
+
+/** Builds a site from its generated files. */
+async function build(
+  folder: Folder,
+  { files, options }: DrawnSite,
+  environment: TestService['environment'],
+): Promise<void> {
+  await folder.write(Object.fromEntries(Object.entries(files).map(([name, text]) => [`dist/${name}`, text])));
+  const { images, params, ...plain } = options;
+  const settings = resolveSettings(
+    parseOptions({
+      ...plain,
+      ...(plain.editLinks && { editUrl: (id: string) => `https://service.test/${id}` }),
+      ...(images && { images: { hosts: [imageHost()] } }),
+      ...(params && {
+        params: ({ page, lang }: { page: string; lang?: string }) => ({ page, plan: lang ?? 'none' }),
+      }),
+    }),
+    environment,
+    {
+      cacheDirectory: join(folder.directory, 'node_modules/.astro'),
+      hasPolicy: true,
+      urls,
+      assets: { folder: '_astro', prefix: '/docs' },
+    },
+  );
+  const directory = join(folder.directory, 'dist');
+  const manifest = manifestFile({
+    root: folder.directory,
+    cacheDir: join(folder.directory, 'node_modules/.astro'),
+    outDir: directory,
+  });
+  const logger = { info() {}, warn() {} };
+  const opened = await openBuildFetcher(settings, manifest, logger);
+  try {
+    const { record } = await buildSite({
+      ...opened,
+      directory,
+      outDir: directory,
+      sources: { root: folder.directory, srcDir: join(folder.directory, 'src'), outDir: directory },
+      manifest,
+      hadManifest: false,
+      collected: [],
+      classes: undefined,
+      routeToHeaders: new Map(),
+      urls,
+      settings,
+      environment: { mode: 'production' },
+      announcements: undefined,
+      async onEmbeds() {},
+      logger,
+    });
+    if (record === undefined) return;
+    await writeManifest(manifest, record);
+    removeOtherPacks(manifest, record);
+  } finally {
+    await opened.fetcher.close();
+  }
+}
+
+/**
+ * Builds a site twice, with the old contents and with the new ones, refreshes the first one, and compares.
+ *
+ * @returns whether the refresh could do it. Otherwise it has changed nothing.
+ */
+async function expectRefreshLikeBuild(service: TestService, drawn: DrawnSite): Promise<boolean> {
+  const [refreshed, built] = await Promise.all([createFolder({}), createFolder({})]);
+  try {
+    publish(service, drawn.before);
+    const first = await build(refreshed, drawn, service.environment).then(
+      () => true,
+      () => false,
+    );
+    publish(service, drawn.after);
+    const second = await build(built, drawn, service.environment).then(
+      () => true,
+      () => false,
+    );
+    if (!first || !second) return false;
+    const old = await refreshed.files('dist');
+    const { exitCode, output } = await cli(refreshed.directory, ['refresh'], service.environment);
+    expect([0, 3], output).toContain(exitCode);
+    const now = await refreshed.files('dist');
+    if (exitCode === 3) expect(now).toEqual(old);
+    else expect(withoutImages(now)).toEqual(withoutImages(await built.files('dist')));
+    return exitCode === 0;
+  } finally {
+    await Promise.all([refreshed.remove(), built.remove()]);
+  }
+}
+
+/** What a refresh no longer shows stays in the folder of assets, where it does no harm. */
+function withoutImages<T>(all: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !name.includes('_astro/')));
+}
+
+/**
+ * Tries drawn sites. A failure prints the seed.
+ *
+ * @param count how many sites. Most of them have to be such that a refresh is enough.
+ */
+export async function tryRefreshes(service: TestService, count: number): Promise<void> {
+  let refreshed = 0;
+  await fc.assert(
+    fc.asyncProperty(drawnSite, async (drawn) => {
+      if (await expectRefreshLikeBuild(service, drawn)) refreshed += 1;
+    }),
+    { numRuns: count },
+  );
+  expect(refreshed).toBeGreaterThan(count / 3);
+}
