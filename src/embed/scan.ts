@@ -360,7 +360,8 @@ function scanString(search: Search, part: Part, place: Place): void {
     scanMarkup(search, part, { ...inHtml, lang: place.lang }, { isXml: true });
   else if (isJson(part.text)) scanJson(search, part, place);
   else {
-    const code = search.isPage ? [] : findCode(part.text);
+    // What XML contains, such as the description of a feed, is HTML.
+    const code = search.isPage || place.isHtml ? [] : findCode(part.text);
     const text = withoutCodeSpans(part.text, code);
     // Text with other tags than those of embeds is HTML. Otherwise it may be plain text.
     const isHtml = place.isHtml || holdsElement(text, (tag) => tag !== elementName);

@@ -103,19 +103,28 @@ describe('in HTML, backticks mean nothing:', () => {
     ['in a paragraph', `<p>Write \`${embed}\`.</p>`],
     ['in two elements', `<b>it\`s</b> ${embed} <i>it\`s</i>`],
     ['in two blocks around one', `it\`s <p>${embed}</p> it\`s`],
+    ['in a block without a blank line', `<div>\n\`\`\`html\n${embed}\n\`\`\`\n</div>`],
     ['in comments', `<!-- \` -->${embed}<!-- \` -->`],
     ['in scripts', `<script>\`</script>${embed}<script>\`</script>`],
     [
       'in elements that are no code for a browser',
       `<my-code>\`\`\`js\nx\n\`\`\`\n</my-code>\n<p>${embed}</p>\n<my-code>\`\`\`js\nx\n\`\`\`\n</my-code>`,
     ],
-    ['in an element that ends after a blank line', `<div>\n\n\`\`\`\na</div>\n<p>${embed}</p>`],
   ] as const)('%s', ([, html]) => {
     for (const [, kind, write] of files) {
       expect(scanned(write(html), kind)).toMatchObject({ ids: ['1'], faults: [], warnings: [] });
     }
   });
 });
+
+test.for([`Buy \`${embed}\` now`, `\`\`\`\n${embed}\n\`\`\``, `~~~\n${embed}`])(
+  'in a feed, whose contents are HTML, an embed is found: %s',
+  (html) => {
+    for (const [, kind, write] of files.filter(([, kind]) => kind === 'xml')) {
+      expect(scanned(write(html), kind)).toMatchObject({ ids: ['1'], faults: [], warnings: [] });
+    }
+  },
+);
 
 describe('in Markdown with HTML, an example stays', () => {
   test.for([
@@ -133,12 +142,14 @@ describe('in Markdown with HTML, an example stays', () => {
   });
 });
 
-describe('where text may be HTML or Markdown, an embed that stays is a warning:', () => {
+describe('where text may be none of Markdown, or its code may have ended, an embed that stays is a warning:', () => {
   test.for([
     ['between backticks', `<b>Write</b> \`${embed}\`.`],
     ['in a fence that never ends', `<b>x</b>\n\n\`\`\`\n${embed}`],
     ['in a fence that never ends, after one that does', `# A\n\n<b>x</b>\n\n~~~\n~~~\n\n\`\`\`\n${embed}`],
-    ['in a fence right after a tag', `<div>\n\`\`\`html\n${embed}\n\`\`\`\n</div>`],
+    ['in a fence that never ends, without HTML', `~~~\n${embed}`],
+    ['after an item with a fence that never ends', `- \`\`\`\n  a\n\n${embed}`],
+    ['after an element with a fence that never ends', `<div>\n\n\`\`\`\na</div>\n<p>${embed}</p>`],
   ] as const)('%s', ([, text]) => {
     const warning = { flaw: 'in-code', start: text.indexOf(embed) };
     expect(scanned(text, 'text')).toEqual({ embeds: [], ids: [], faults: [], warnings: [warning] });
@@ -155,8 +166,6 @@ describe('where text may be HTML or Markdown, an embed that stays is a warning:'
 describe('Markdown code ends where it ends for a Markdown processor:', () => {
   test.for([
     ['a fence that begins an item of a list', `- \`\`\`\n  a\n  \`\`\`\n\n${embed}`],
-    ['a fence that ends with its item', `- \`\`\`\n  a\n\n${embed}`],
-    ['a fence that ends with its quote', `> \`\`\`\n> a\n\n${embed}`],
     ['a backtick in each of two items', `- it\`s\n- ${embed}\n- it\`s`],
     ['a backtick in each of two rows', `| a |\n|---|\n| it\`s |\n| ${embed} |\n| it\`s |`],
     ['a backtick above a heading', `it\`s\n# ${embed}\nit\`s`],
