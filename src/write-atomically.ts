@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { writeError } from './failures/write-error.ts';
 
 const suffix = '.refresh.tmp';
@@ -57,7 +58,10 @@ export function temporaryFile(file: string): string {
   return file + suffix;
 }
 
-/** Whether it is the name of a {@link temporaryFile}. */
-export function isTemporary(name: string): boolean {
-  return name.endsWith(suffix);
+/** Files of these names in folders. */
+export function listTemporaryFiles(folders: readonly string[]): string[] {
+  return folders.filter(existsSync).flatMap((folder) => {
+    const names = readdirSync(folder).filter((name) => name.endsWith(suffix));
+    return names.map((name) => join(folder, name));
+  });
 }

@@ -22,11 +22,11 @@ import {
   writeManifest,
 } from '../record/manifest.ts';
 import { Pack } from '../record/pack.ts';
-import { listTemporaryImages, writeImages } from '../record/write-images.ts';
+import { writeImages } from '../record/write-images.ts';
 import { entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { type FileEmbed, readEmbeds } from '../snippets/file-embeds.ts';
-import { temporaryFile, writeAtomically } from '../write-atomically.ts';
+import { listTemporaryFiles, temporaryFile, writeAtomically } from '../write-atomically.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
 import { type InlinedPage, pageInliner } from './inline-page.ts';
 import { type DerivedFile, findDerivedFiles } from './side-products/derived-files.ts';
@@ -109,7 +109,7 @@ export function temporaryFiles(file: string, manifest: Manifest): string[] {
   ]);
   const assets = manifest.rules.images?.assets.folder;
   const images =
-    assets === undefined ? [] : listTemporaryImages(folders.map(({ directory }) => join(directory, assets)));
+    assets === undefined ? [] : listTemporaryFiles(folders.map(({ directory }) => join(directory, assets)));
   return [...pages.map(temporaryFile), ...images];
 }
 

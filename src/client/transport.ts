@@ -147,16 +147,24 @@ async function sendRequest(
       headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
     });
     const bytes = await response.body.bytes();
-    return { status: response.statusCode, header: (name) => single(response.headers[name]), bytes };
+    const header = (name: string) => single(response.headers[name]);
+    if (options.needsEnd === true && response.statusCode === 200 && !saysItsEnd(header)) {
+      throw new NoAnswer('network', `${options.server ?? 'the service'} did not say where its answer ends`);
+    }
+    return { status: response.statusCode, header, bytes };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (timeout.signal.aborted) {
       throw new NoAnswer('timeout', `no complete answer within ${Math.round(milliseconds) / 1000} s`);
     }
-    throw explain(error, options);
+    throw error instanceof NoAnswer ? error : explain(error, options);
   } finally {
     clearTimeout(timer);
   }
+}
+
+function saysItsEnd(header: RawAnswer['header']): boolean {
+  return header('content-length') !== undefined || /chunked$/i.test(header('transfer-encoding') ?? '');
 }
 
 function single(header: string | string[] | undefined): string | undefined {
@@ -241,17 +249,24 @@ export interface TransportOptions {
   limits: Limits;
   /** What is asked, for people. @default 'the service' */
   server?: string;
+  /**
+   * Whether an answer that ends with its connection is refused: nobody knows whether it is whole. It is asked for over
+   * HTTP/1.1, whose headers tell.
+   */
+  needsEnd?: boolean;
 }
 
 /** Shares nothing with the rest of the process. @throws NoAnswer if the proxy that is set cannot be used. */
 async function createDispatcher(
-  { ca, concurrency, limits }: TransportOptions,
+  { ca, concurrency, limits, needsEnd = false }: TransportOptions,
   sockets: Set<Socket>,
 ): Promise<Dispatcher> {
   const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = loadUndici();
   const idleTimeout = timerLength(limits.idleTimeout);
   const connectTimeout = timerLength(limits.connectTimeout);
+  const allowH2 = !needsEnd;
   const tls = {
+    allowH2,
     preferH2: true,
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
     rejectUnauthorized: true,
@@ -260,13 +275,13 @@ async function createDispatcher(
   const options: Agent.Options = {
     connections: Math.min(concurrency, firstPace),
     pipelining: 1,
-    allowH2: true,
+    allowH2,
     // More than are ever under way: one that has just ended must not make the next one open another connection.
     h2Options: { maxConcurrentStreams: 2 * concurrency },
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
-    connect: buildConnector({ timeout: connectTimeout, allowH2: true, ...tls }),
+    connect: buildConnector({ timeout: connectTimeout, ...tls }),
     // Here and not around the connector above, since a proxy's tunnels are made by one of undici's own.
     factory: (origin, { connect, ...others }: Pool.Options) =>
       new Pool(origin, { ...others, connect: remembering(connect as buildConnector.connector, sockets) }),

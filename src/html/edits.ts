@@ -31,3 +31,13 @@ export function replaceValue({ start, end, quote }: Attribute, value: string): E
   if (quote === "'") return { start, end, text: escaped.replaceAll("'", '&#39;') };
   return { start, end, text: quote === '' ? `"${escaped}"` : escaped };
 }
+
+// As browsers split it: a URL ends at white space or at the commas behind it; without these, descriptors follow up to a
+// comma that is not between parentheses.
+const candidate =
+  /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;
+
+/** Replaces the URLs of a `srcset`. Every other byte stays. */
+export function replaceCandidates(srcset: string, replacement: (url: string) => string): string {
+  return srcset.replace(candidate, (_, url: string, rest: string) => replacement(url) + rest);
+}

@@ -1,7 +1,6 @@
 import { type Attribute, attributesOf, walk } from '../embed/html-scanner.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
-import { applyEdits, attributeValue, type Edit, replaceValue } from './edits.ts';
-import { replaceCandidates } from './srcset.ts';
+import { applyEdits, attributeValue, type Edit, replaceCandidates, replaceValue } from './edits.ts';
 
 /** What a site does to the links of a snippet. */
 export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;

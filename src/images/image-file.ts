@@ -1,118 +1,57 @@
 import { hash } from 'node:crypto';
 import { imageSize } from 'image-size';
+import type { FoundImage } from '../html/images.ts';
 import type { Assets } from '../settings/settings.ts';
-import { ImageError } from './image-error.ts';
-import {
-  type IsWhole,
-  isWholeAvif,
-  isWholeGif,
-  isWholeJpeg,
-  isWholePng,
-  isWholeWebp,
-} from './whole-image.ts';
 
-/** What is known of an image by its bytes. */
-export interface ImageFacts {
-  /** The end of its name, without a dot. */
-  extension: string;
-  /** As a browser shows it, in pixels. */
-  width: number;
-  height: number;
-}
-
-interface Format {
-  /** What its bytes have at these offsets, as Latin-1. */
-  magic: Readonly<Record<number, string>>;
-  /** The first is the one that it is served with. */
-  types: readonly [string, ...string[]];
-  isWhole: IsWhole;
-}
-
-/** The formats that are served, by the ends of names. Nothing else reaches the library that measures images. */
-const formats: Readonly<Record<string, Format>> = {
-  png: { magic: { 0: '\x89PNG\r\n\x1a\n' }, types: ['image/png'], isWhole: isWholePng },
-  jpg: { magic: { 0: '\xff\xd8\xff' }, types: ['image/jpeg', 'image/jpg'], isWhole: isWholeJpeg },
-  gif: { magic: { 0: 'GIF8' }, types: ['image/gif'], isWhole: isWholeGif },
-  webp: { magic: { 0: 'RIFF', 8: 'WEBPVP8' }, types: ['image/webp'], isWhole: isWholeWebp },
-  avif: { magic: { 4: 'ftypavif' }, types: ['image/avif'], isWhole: isWholeAvif },
+/** What is served, by the ends of names. The library that measures images has had endless loops: it gets nothing else. */
+const formats: Readonly<Record<string, { start: RegExp; type: string }>> = {
+  png: { start: /^\x89PNG\r\n/, type: 'image/png' },
+  jpg: { start: /^\xff\xd8\xff/, type: 'image/jpeg' },
+  gif: { start: /^GIF8/, type: 'image/gif' },
+  webp: { start: /^RIFF.{4}WEBPVP8/s, type: 'image/webp' },
+  avif: { start: /^.{4}ftypavif/s, type: 'image/avif' },
 };
 
-/**
- * Finds out what an image is. Its bytes decide, and the type that was declared has to agree.
- *
- * @throws ImageError
- */
-export function examineImage(bytes: Uint8Array, contentType: string): ImageFacts {
-  const declared = (contentType.split(';')[0] ?? '').trim().toLowerCase();
-  // Opened by itself, an SVG is a page that may run scripts, and it would be one of the site's own.
-  if (declared === 'image/svg+xml') throw new ImageError('it is an SVG, which may contain scripts');
-  const [extension, format] = formatOf(bytes) ?? [];
-  if (extension === undefined || format === undefined) {
-    throw new ImageError('it is not a PNG, JPEG, GIF, WebP or AVIF image');
-  }
-  if (!format.types.includes(declared)) {
-    const type = declared === '' ? 'no type' : `the type ${declared}`;
-    throw new ImageError(`it was sent with ${type} but is a ${extension.toUpperCase()} image`);
-  }
-  return { extension, ...sizeOf(bytes) };
-}
-
-/** @throws ImageError if an image was cut off, as by a connection that was closed without a word about its length. */
-export function refuseCut(bytes: Uint8Array): void {
-  const [, format] = formatOf(bytes) ?? [];
-  const { buffer, byteOffset, byteLength } = bytes;
-  if (format?.isWhole(Buffer.from(buffer, byteOffset, byteLength)) === false) {
-    throw new ImageError('it was cut off', true);
-  }
-}
-
-function formatOf(bytes: Uint8Array): [string, Format] | undefined {
-  const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
-  return Object.entries(formats).find(([, { magic }]) => hasMagic(start, magic));
-}
-
-function hasMagic(start: string, magic: Format['magic']): boolean {
-  return Object.entries(magic).every(([offset, text]) => start.startsWith(text, Number(offset)));
-}
+const extensionOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 
 /** The type of an image, by its name. */
 export function imageType(name: string): string | undefined {
-  return formats[name.slice(name.lastIndexOf('.') + 1)]?.types[0];
-}
-
-function sizeOf(bytes: Uint8Array): Pick<ImageFacts, 'width' | 'height'> {
-  let size: { width: number; height: number; orientation?: number };
-  try {
-    size = imageSize(bytes);
-  } catch {
-    throw new ImageError('its size could not be read');
-  }
-  const { width, height, orientation = 1 } = size;
-  if (!isLength(width) || !isLength(height)) throw new ImageError('its size could not be read');
-  // Browsers turn a photograph as its camera says.
-  return orientation >= 5 ? { width: height, height: width } : { width, height };
-}
-
-function isLength(value: number): boolean {
-  return Number.isSafeInteger(value) && value > 0;
-}
-
-const longestStem = 40;
-
-/** A name that changes with the bytes, after the last part of a URL. Safe in every file system and URL. */
-export function imageName({ pathname }: URL, bytes: Uint8Array, extension: string): string {
-  const last = (pathname.split('/').at(-1) ?? '').replace(/\.\w+$/, '');
-  const stem = last
-    .toLowerCase()
-    .replace(/%[0-9a-f]{2}|[^a-z0-9]+/g, '-')
-    .slice(0, longestStem)
-    .replace(/^-+|-+$/g, '');
-  return `${stem || 'image'}.${hash('sha256', bytes, 'hex').slice(0, 20)}.${extension}`;
+  return formats[extensionOf(name)]?.type;
 }
 
 /** The URL of an image in the folder of assets, by its name. */
 export function imageHref({ folder, prefix }: Assets, file: string): string {
-  const extension = file.slice(file.lastIndexOf('.') + 1);
-  const start = typeof prefix === 'string' ? prefix : (prefix[extension] ?? prefix['fallback'] ?? '');
+  const start = typeof prefix === 'string' ? prefix : (prefix[extensionOf(file)] ?? prefix['fallback'] ?? '');
   return `${start.replace(/\/$/, '')}/${folder}/${file}`;
+}
+
+/** Finds out what an image is, or why it is none. Its bytes decide, and the type that was declared has to agree. */
+export function examineImage(url: URL, bytes: Uint8Array, contentType: string, assets: Assets): FoundImage {
+  const declared = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+  // Opened by itself, an SVG is a page that may run scripts, and it would be one of the site's own.
+  if (declared === 'image/svg+xml') return { flaw: 'it is an SVG, which may contain scripts' };
+  const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
+  const [extension, format] = Object.entries(formats).find(([, one]) => one.start.test(start)) ?? [];
+  if (!extension || !format) return { flaw: 'it is not a PNG, JPEG, GIF, WebP or AVIF image' };
+  if (declared.replace('/jpg', '/jpeg') !== format.type) {
+    const type = declared === '' ? 'no type' : `the type ${declared}`;
+    return { flaw: `it was sent with ${type} but is a ${extension.toUpperCase()} image` };
+  }
+  try {
+    const { width, height, orientation = 1 } = imageSize(bytes);
+    // Browsers turn a photograph as its camera says.
+    const size = orientation < 5 ? { width, height } : { width: height, height: width };
+    const file = nameOf(url, bytes, extension);
+    if (width > 0 && height > 0) return { copy: { file, ...size, href: imageHref(assets, file) } };
+  } catch {
+    // As if it had none.
+  }
+  return { flaw: 'its size could not be read' };
+}
+
+/** A name that changes with the bytes, after the last part of a URL. Safe in every file system and URL. */
+function nameOf({ pathname }: URL, bytes: Uint8Array, extension: string): string {
+  const last = (pathname.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase();
+  const stem = last.replace(/%[0-9a-f]{2}|[^a-z0-9]+/g, '-').slice(0, 40);
+  return `${stem.replace(/^-+|-+$/g, '') || 'image'}.${hash('sha256', bytes).slice(0, 20)}.${extension}`;
 }

@@ -1,257 +1,156 @@
 import { hash } from 'node:crypto';
 import pLimit from 'p-limit';
+import { createStorage, type Storage } from 'unstorage';
+import fsLite from 'unstorage/drivers/fs-lite';
 import { cleanText } from '../client/clean-text.ts';
+import { systemClock } from '../client/clock.ts';
 import { containsKnownKey } from '../client/known-keys.ts';
 import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type Connections, openConnections } from '../client/transport.ts';
-import type { FindImage, ImageUse, LocalImage } from '../html/images.ts';
-import { isYounger } from '../settings/duration.ts';
-import type { Assets, Settings } from '../settings/settings.ts';
-import { type DownloadedImage, downloadImage, type UnchangedImage } from './download.ts';
-import { type CachedImage, ImageCache, type ImageEntry } from './image-cache.ts';
-import { ImageError } from './image-error.ts';
-import { examineImage, imageHref, imageName } from './image-file.ts';
+import { type Connections, NoAnswer, openConnections } from '../client/transport.ts';
+import type { FoundImage, LocalImage } from '../html/images.ts';
+import type { ImageSettings, Settings } from '../settings/settings.ts';
+import { examineImage, imageType } from './image-file.ts';
 
-type Found = LocalImage | { flaw: string };
+/** What is known of the images of a built site, by their URLs. */
+export type RecordedImages = Map<string, FoundImage>;
 
-interface UsableImage extends CachedImage {
-  /** Whether the cache has it. */
-  isKept: boolean;
-  /** Why it may be out of date. */
-  stale?: string;
-}
+type KeptImage = { copy: LocalImage; etag?: string | undefined };
 
-/** The images of a site that was built. */
-export interface RecordedImages {
-  /** Those of a content that it shows; `undefined` if it shows another content of the snippet. */
-  of(request: SnippetRequest, content: string): readonly ImageUse[] | undefined;
-  /** An image that it serves, by its URL. */
-  byUrl(url: string): ImageUse | undefined;
-}
+/** If its host is in trouble, trying again may help. */
+type Answer = FoundImage & { isTrouble?: boolean };
 
-export interface SiteImagesOptions {
-  /** What it serves is not downloaded again, and what it shows stays as it is. */
+export interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offline' | 'imageFolder'> {
+  /** These stay as they are. */
   recorded?: RecordedImages | undefined;
   /** After how many milliseconds an image that failed is tried again. @default not in this run */
   retryAfter?: number | undefined;
 }
 
-const MiB = 1024 * 1024;
-/** The largest image accepted, in bytes. */
-const imageBytes = 10 * MiB;
-const downloadsAtOnce = 8;
+const largestImage = 10 * 1024 * 1024;
 const longestUrl = 8_000;
-// A host that is down would keep a build waiting for each of its images.
-const failuresInARow = 5;
+const downloadsAtOnce = 8;
+const attempts = 3;
+const attemptTimeout = 15_000;
+const retryBase = 250;
 
-/**
- * The images of a run: each is downloaded once, from a host that the site names. Its bytes stay in the cache; without a
- * cache, in memory.
- */
+/** The images of a run, from hosts that the site names. Each is asked for once. Without a cache, they stay in memory. */
 export class SiteImages {
-  readonly #settings: Pick<Settings, 'ca' | 'offline' | 'staleIfError'>;
-  readonly #assets: Assets;
-  readonly #hosts: ReadonlySet<string>;
-  readonly #cache: ImageCache | undefined;
   readonly #options: SiteImagesOptions;
+  readonly #cache: Storage;
+  readonly #connections: Connections;
   readonly #queue = pLimit(downloadsAtOnce);
-  readonly #found = new Map<string, { at: number; image: Promise<Found> }>();
-  // What the cache does not have, by the names of files.
-  readonly #unkept = new Map<string, Uint8Array>();
+  readonly #found = new Map<string, { image: Promise<FoundImage>; until: number }>();
   readonly #ended = new AbortController();
-  // How often hosts failed in a row, and when they last did.
-  readonly #failures = new Map<string, { count: number; at: number }>();
-  #connections: Connections | undefined;
 
-  /** @param folder of the cache, if there is one. */
-  constructor(
-    settings: Pick<Settings, 'ca' | 'offline' | 'staleIfError'>,
-    { hosts, assets, folder }: { hosts: readonly string[]; assets: Assets; folder: string | undefined },
-    options: SiteImagesOptions = {},
-  ) {
-    this.#settings = settings;
-    this.#assets = assets;
-    this.#hosts = new Set(hosts);
-    this.#cache = folder === undefined ? undefined : new ImageCache(folder);
+  constructor(options: SiteImagesOptions) {
+    const { ca, imageFolder: base } = options;
     this.#options = options;
-  }
-
-  /** How the images of a content are found. */
-  finderFor(request: SnippetRequest, content: string, { mayDownload = true } = {}): FindImage {
-    const recorded = this.#options.recorded?.of(request, content);
-    if (recorded === undefined) return (url) => this.find(url, { mayDownload });
-    const uses = new Map(recorded.map((use) => [use.url, use]));
-    return async ({ href }) => {
-      const use = uses.get(href);
-      return use && (this.#copyOf(use) ?? { flaw: 'it could not be downloaded before' });
-    };
-  }
-
-  #copyOf({ file, width, height }: ImageUse): LocalImage | undefined {
-    if (file === undefined || width === undefined || height === undefined) return undefined;
-    return { file, width, height, href: imageHref(this.#assets, file) };
+    this.#cache = createStorage(base === undefined ? {} : { driver: fsLite({ base }) });
+    const limits = { ...defaultLimits, bodyBytes: largestImage };
+    const how = { concurrency: downloadsAtOnce, limits, server: 'its host', needsEnd: true };
+    this.#connections = openConnections({ ca, ...how });
   }
 
   /**
    * Finds the copy of an image, and downloads it if necessary. `undefined` if its host is not one of the site's.
    *
-   * @param options.mayDownload whether there is time for a download. If not, it is what this run has found, or what the
-   * cache has.
+   * @param options.mayDownload whether there is time for it. If not, it is what this run has found, or the cache has.
    * @throws SnippetError `closed`, if it had to be downloaded after {@link close}.
    */
-  async find(url: URL, { mayDownload = true } = {}): Promise<Found | undefined> {
-    if (!this.#hosts.has(url.host)) return undefined;
-    const flaw = flawOf(url);
-    if (flaw !== undefined) return { flaw };
+  async find(url: URL, { mayDownload = true } = {}): Promise<FoundImage | undefined> {
+    const { hosts, recorded, retryAfter = Number.POSITIVE_INFINITY } = this.#options;
+    if (!hosts.includes(url.host)) return undefined;
+    const known = refusalOf(url) ?? recorded?.get(url.href);
+    if (known !== undefined) return known;
     const asked = this.#found.get(url.href);
     // The first one that is known: a download that is under way comes too late.
-    if (!mayDownload)
-      return Promise.race([...(asked === undefined ? [] : [asked.image]), this.#findCached(url)]);
-    if (asked !== undefined) {
-      const image = await asked.image;
-      if (!('flaw' in image) || this.#isRecent(asked.at)) return image;
-      if (this.#found.get(url.href) !== asked) return this.find(url);
-    }
-    const image = this.#find(url);
-    this.#found.set(url.href, { at: Date.now(), image });
+    if (!mayDownload) return Promise.race([...(asked ? [asked.image] : []), this.#find(url, false)]);
+    if (asked !== undefined && Date.now() < asked.until) return asked.image;
+    const found = { image: this.#queue(() => this.#find(url, true)), until: Number.POSITIVE_INFINITY };
+    this.#found.set(url.href, found);
+    const image = await found.image;
+    if (image.copy === undefined) found.until = Date.now() + retryAfter;
     return image;
   }
 
-  async #findCached(url: URL): Promise<Found> {
-    const cached = await this.#cache?.read(url.href);
-    if (cached !== undefined && isFresh(cached.entry)) return this.#use({ ...cached, isKept: true });
-    const flaw = 'there was no time left to download it (`timeout`)';
-    const last = this.#lastGood(cached, flaw);
-    return last === undefined ? { flaw } : this.#use(last);
-  }
-
-  /** A cached image that may be out of date, if it is still young enough to be used. */
-  #lastGood(cached: CachedImage | undefined, stale: string): UsableImage | undefined {
-    const { staleIfError } = this.#settings;
-    const mayBeUsed =
-      cached !== undefined && staleIfError > 0 && isYounger(cached.entry, staleIfError, Date.now());
-    return mayBeUsed ? { ...cached, isKept: true, stale } : undefined;
-  }
-
-  /** The bytes of an image that was found in this run, or is in the cache, by its name. */
+  /** The bytes of an image that was found in this run, or is in the cache, by its name, which may be any text. */
   async read(file: string): Promise<Uint8Array | undefined> {
-    return this.#unkept.get(file) ?? this.#cache?.readFile(file);
+    const [, start] = /^[a-z0-9-]+\.([0-9a-f]{20})\.[a-z]+$/.exec(file) ?? [];
+    if (start === undefined) return undefined;
+    const bytes: unknown = await this.#cache.getItemRaw(file);
+    // One that was cut off or changed counts as absent.
+    return bytes instanceof Uint8Array && hash('sha256', bytes).startsWith(start) ? bytes : undefined;
   }
 
   /** Ends what is under way or waiting, and closes connections. What was found can still be read. */
   async close(): Promise<void> {
     this.#ended.abort(new SnippetError('closed', 'The images of this run were closed.'));
-    await this.#connections?.close();
+    await this.#connections.close();
   }
 
-  /** Whether it is too early to try again. */
-  #isRecent(at: number): boolean {
-    const { retryAfter = Number.POSITIVE_INFINITY } = this.#options;
-    return Date.now() - at < retryAfter;
+  async #find(url: URL, mayDownload: boolean): Promise<FoundImage> {
+    const { copy, flaw } = await this.#ask(url, await this.#readKept(url), mayDownload);
+    return { copy, flaw: flaw && cleanText(flaw) };
   }
 
-  async #find(url: URL): Promise<Found> {
-    const use = this.#options.recorded?.byUrl(url.href);
-    const copy = use && this.#copyOf(use);
-    if (copy !== undefined) return copy;
-    try {
-      return this.#use(await this.#queue(() => this.#get(url)));
-    } catch (error) {
-      if (!(error instanceof ImageError)) throw error;
-      return { flaw: cleanText(error.message) };
+  async #readKept(url: URL): Promise<KeptImage | undefined> {
+    const { file = '', etag } = (await this.#cache.getItem<Record<string, string>>(keyOf(url))) ?? {};
+    const bytes = await this.read(file);
+    const copy = bytes && examineImage(url, bytes, imageType(file) ?? '', this.#options.assets).copy;
+    return copy && { copy, etag };
+  }
+
+  /** In up to three attempts, if its host has to be asked. */
+  async #ask(url: URL, kept: KeptImage | undefined, mayDownload: boolean): Promise<Answer> {
+    if (this.#options.offline) return kept ?? { flaw: 'it is not in the cache, and `offline` is set' };
+    if (!mayDownload) return { copy: kept?.copy, flaw: 'there was no time left to download it (`timeout`)' };
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await this.#download(url, kept);
+      if (!answer.isTrouble || attempt === attempts) return { copy: kept?.copy, ...answer };
+      await systemClock.wait(systemClock.random() * retryBase * 2 ** attempt, this.#ended.signal);
     }
   }
 
-  #use({ entry: { file, width, height }, bytes, isKept, stale }: UsableImage): LocalImage {
-    if (!isKept) this.#unkept.set(file, bytes);
-    return { file, width, height, href: imageHref(this.#assets, file), stale };
-  }
-
-  async #get(url: URL): Promise<UsableImage> {
-    const { offline } = this.#settings;
-    const cached = await this.#cache?.read(url.href);
-    if (cached !== undefined && (offline || isFresh(cached.entry))) {
-      return { ...cached, isKept: true };
-    }
-    if (offline) throw new ImageError('it is not in the cache, and `offline` is set');
-    try {
-      return await this.#download(url, cached);
-    } catch (error) {
-      if (!(error instanceof ImageError) || !error.isTrouble) throw error;
-      const last = this.#lastGood(cached, cleanText(error.message));
-      if (last === undefined) throw error;
-      return last;
-    }
-  }
-
-  async #download(url: URL, cached: CachedImage | undefined): Promise<UsableImage> {
-    const { signal } = this.#ended;
-    signal.throwIfAborted();
-    const failures = this.#failures.get(url.host);
-    if (failures !== undefined && failures.count >= failuresInARow && this.#isRecent(failures.at)) {
-      throw new ImageError(`its host failed for ${failuresInARow} images in a row and was given up`, true);
-    }
-    this.#connections ??= openConnections({
-      ca: this.#settings.ca,
-      concurrency: downloadsAtOnce,
-      limits: { ...defaultLimits, bodyBytes: imageBytes },
-      server: 'its host',
+  /** Redirects are not followed, and no key is sent. */
+  async #download(url: URL, kept: KeptImage | undefined): Promise<Answer> {
+    this.#ended.signal.throwIfAborted();
+    // Not a list: hosts that choose a format would choose one that older browsers lack.
+    const headers = { accept: 'image/*', ...(kept?.etag && { 'if-none-match': kept.etag }) };
+    const request = { url: url.href, headers, milliseconds: attemptTimeout };
+    const answer = await this.#connections.get(request, this.#ended.signal).catch((error: unknown) => {
+      if (!(error instanceof NoAnswer)) throw error;
+      return { flaw: error.message, isTrouble: error.kind === 'network' || error.kind === 'timeout' };
     });
-    let downloaded: DownloadedImage | UnchangedImage;
-    try {
-      downloaded = await downloadImage(url, cached?.entry ?? {}, this.#connections, signal);
-    } catch (error) {
-      if (!(error instanceof ImageError)) throw error;
-      if (error.isTrouble) this.#countFailure(url);
-      else this.#failures.delete(url.host);
-      throw error;
+    if ('flaw' in answer) return answer;
+    const { status, header, bytes } = answer;
+    if (status === 304 && kept !== undefined) return kept;
+    if (status !== 200) {
+      const isRedirect = status >= 300 && status < 400;
+      const flaw = `its host answered with ${isRedirect ? `a redirect (${status}), which is not followed` : status}`;
+      const isTrouble = status >= 500 || status === 408 || status === 429;
+      return { flaw, isTrouble, copy: [404, 410].includes(status) ? undefined : kept?.copy };
     }
-    this.#failures.delete(url.host);
-    if (!('unchanged' in downloaded)) return this.#keep(url, downloaded);
-    if (cached === undefined) throw new ImageError('its host sent no image');
-    const entry = { ...cached.entry, ...times(downloaded.freshFor ?? 0) };
-    await this.#cache?.confirm(entry);
-    return { ...cached, entry, isKept: true };
-  }
-
-  #countFailure({ host }: URL): void {
-    const { count = 0 } = this.#failures.get(host) ?? {};
-    this.#failures.set(host, { count: count + 1, at: Date.now() });
-  }
-
-  async #keep(url: URL, downloaded: DownloadedImage): Promise<UsableImage> {
-    const { bytes, contentType, freshFor, etag, lastModified } = downloaded;
-    const { extension, ...size } = examineImage(bytes, contentType);
-    const entry: ImageEntry = {
-      url: url.href,
-      file: imageName(url, bytes, extension),
-      ...size,
-      sha256: hash('sha256', bytes),
-      etag,
-      lastModified,
-      ...times(freshFor ?? 0),
-    };
-    const isKept = freshFor !== undefined && (await this.#cache?.write({ entry, bytes })) === true;
-    return { entry, bytes, isKept };
+    const image = examineImage(url, bytes, header('content-type') ?? '', this.#options.assets);
+    if (image.copy === undefined) return image;
+    const { file } = image.copy;
+    try {
+      // Somebody may be reading one that is there.
+      if (!(await this.read(file))) await this.#cache.setItemRaw(file, bytes);
+      await this.#cache.setItem(keyOf(url), { file, etag: header('etag') });
+      return image;
+    } catch (error) {
+      return { flaw: `it could not be kept: ${(error as Error).message}` };
+    }
   }
 }
 
-function times(freshFor: number): Pick<ImageEntry, 'fetchedAt' | 'freshUntil'> {
-  const fetchedAt = Date.now();
-  return { fetchedAt, freshUntil: fetchedAt + freshFor };
-}
-
-function isFresh(entry: ImageEntry): boolean {
-  const freshFor = entry.freshUntil - entry.fetchedAt;
-  return freshFor > 0 && isYounger(entry, freshFor, Date.now());
-}
+const keyOf = ({ href }: URL) => `${hash('sha256', href)}.json`;
 
 /** Why a URL is not asked for. */
-function flawOf(url: URL): string | undefined {
-  if (url.protocol !== 'https:') return 'its URL does not begin with https:';
-  if (url.username !== '' || url.password !== '') return 'its URL contains a user name or a password';
-  if (url.href.length > longestUrl) return `its URL is longer than ${longestUrl} characters`;
-  return containsKnownKey(url.href) ? 'its URL contains the API key' : undefined;
+function refusalOf({ protocol, username, password, href }: URL): FoundImage | undefined {
+  if (protocol !== 'https:') return { flaw: 'its URL does not begin with https:' };
+  if (username !== '' || password !== '') return { flaw: 'its URL contains a user name or a password' };
+  if (href.length > longestUrl) return { flaw: `its URL is longer than ${longestUrl} characters` };
+  return containsKnownKey(href) ? { flaw: 'its URL contains the API key' } : undefined;
 }

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isTemporary, temporaryFile, writeAtomically } from '../write-atomically.ts';
+import { basename, dirname, join } from 'node:path';
+import { temporaryFile, writeAtomically } from '../write-atomically.ts';
 
 /**
  * Writes images into folders of assets, unless they are there: their names change with their bytes.
@@ -14,21 +14,13 @@ export async function writeImages(
   names: Iterable<string>,
   read: (name: string) => Promise<Uint8Array | undefined>,
 ): Promise<void> {
-  for (const name of names) {
-    const missing = folders.map((folder) => join(folder, name)).filter((file) => !existsSync(file));
-    if (missing.length === 0) continue;
-    const bytes = await read(name);
+  for (const file of [...names].flatMap((name) => folders.map((folder) => join(folder, name)))) {
+    if (existsSync(file)) continue;
+    const bytes = await read(basename(file));
     // It was in the cache a moment ago.
-    if (bytes === undefined) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
-    for (const folder of folders) await mkdir(folder, { recursive: true });
-    for (const file of missing) await writeAtomically(file, Buffer.from(bytes), temporaryFile(file));
+    if (bytes === undefined)
+      throw new Error(`The image ${basename(file)} is no longer in the cache. Try again.`);
+    await mkdir(dirname(file), { recursive: true });
+    await writeAtomically(file, Buffer.from(bytes), temporaryFile(file));
   }
-}
-
-/** What {@link writeImages} has left in these folders, if its process was killed. */
-export function listTemporaryImages(folders: readonly string[]): string[] {
-  return folders.flatMap((folder) => {
-    const names = existsSync(folder) ? readdirSync(folder) : [];
-    return names.filter(isTemporary).map((name) => join(folder, name));
-  });
 }

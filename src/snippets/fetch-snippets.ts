@@ -218,7 +218,8 @@ export class SnippetFetcher {
     { request, asHtml }: ShownAs,
     { mayDownload = true } = {},
   ): Promise<PreparedSnippet> {
-    const findImage = (await this.#images)?.finderFor(request, content, { mayDownload });
+    const images = await this.#images;
+    const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
     return applyRules({ content }, { request, asHtml }, { ...this.#settings.html, findImage });
   }
 
@@ -286,11 +287,8 @@ async function openImages(
   { remember, recordedImages }: FetcherOptions,
 ): Promise<SiteImages> {
   const { SiteImages } = await import('../images/site-images.ts');
-  return new SiteImages(
-    settings,
-    { ...images, folder: settings.imageFolder },
-    { recorded: recordedImages, retryAfter: remember ? undefined : imageRetry },
-  );
+  const retryAfter = remember ? undefined : imageRetry;
+  return new SiteImages({ ...settings, ...images, recorded: recordedImages, retryAfter });
 }
 
 export interface Results {

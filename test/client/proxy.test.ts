@@ -1,8 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { defaultLimits } from '../../src/client/limits.ts';
-import { openConnections } from '../../src/client/transport.ts';
-import { downloadImage } from '../../src/images/download.ts';
-import { ImageError } from '../../src/images/image-error.ts';
+import { systemClock } from '../../src/client/clock.ts';
+import { SiteImages } from '../../src/images/site-images.ts';
 import { failureOf } from '../support/failure.ts';
 import { certificate, httpServer, tunnelProxy } from '../support/tls-server.ts';
 import { clientOf, serve } from '../support/wire.ts';
@@ -97,10 +95,17 @@ test('a variable that is not used is not read', async () => {
 
 test('an image cannot be downloaded through a proxy that cannot be used, and it is not tried again', async () => {
   stubProxies({ HTTPS_PROXY: 'http://' });
-  const connections = openConnections({ ca: certificate.ca, concurrency: 1, limits: defaultLimits });
-  onTestFinished(() => connections.close());
-  const url = new URL('https://cdn.example/a.png');
-  const error = await downloadImage(url, {}, connections, new AbortController().signal).catch((one) => one);
-  expect(error).toBeInstanceOf(ImageError);
-  expect(error).toMatchObject({ isTrouble: false, message: expect.stringContaining('HTTPS_PROXY') });
+  const wait = vi.spyOn(systemClock, 'wait');
+  const site = new SiteImages({
+    ca: certificate.ca,
+    offline: false,
+    imageFolder: undefined,
+    hosts: ['cdn.example'],
+    assets: { folder: '_astro', prefix: '' },
+  });
+  onTestFinished(() => site.close());
+  expect(await site.find(new URL('https://cdn.example/a.png'))).toEqual({
+    flaw: expect.stringContaining('HTTPS_PROXY'),
+  });
+  expect(wait).not.toHaveBeenCalled();
 });

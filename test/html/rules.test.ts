@@ -10,7 +10,7 @@ const apply = (content: string, rules: Partial<AppliedRules>) =>
 
 test('pages show the copies of images, and other files the images of their hosts', async () => {
   const copy = { file: 'a.png', href: '/_astro/a.png', width: 2, height: 1 };
-  const findImage = async ({ pathname }: URL) => (pathname === '/a.png' ? copy : { flaw: 'it is gone' });
+  const findImage = async ({ pathname }: URL) => (pathname === '/a.png' ? { copy } : { flaw: 'it is gone' });
   const own = '<img src="https://cdn.test/a.png"><img src="https://cdn.test/b.png">';
   expect(await apply(own, { findImage })).toMatchObject({
     html: expect.stringMatching(/^<img .* src="\/_astro\/a\.png"><img src="https:\/\/cdn\.test\/b\.png">$/),

@@ -18,7 +18,7 @@ const nearTests: Record<string, string[]> = {
   ],
   'src/embed': ['test/embed/!(linear-time).test.ts', 'test/promises/inputs.test.ts'],
   'src/html': [
-    'test/html/!(image-download|whole-image).test.ts',
+    'test/html/!(image-download).test.ts',
     'test/promises/{content-security-policy,html-in-context,open-html,sanitizing}.test.ts',
   ],
 };
