@@ -58,10 +58,13 @@ export type EmbedFault = { start: number } & (
   | Refusal
 );
 
-/** Text that looks like an embed but is incomplete, or may be Markdown code. It may be an example or an excerpt. */
+/**
+ * Text that looks like an embed but is incomplete, or may be Markdown code: it may be an example or an excerpt. Or a file
+ * in which embeds may not work.
+ */
 export interface EmbedWarning {
   start: number;
-  flaw: 'unclosed' | 'nested' | 'invalid-id' | 'unrendered' | 'in-code';
+  flaw: 'unclosed' | 'nested' | 'invalid-id' | 'unrendered' | 'in-code' | 'in-xhtml' | 'utf-16';
 }
 
 /** All in the order of the file. */

@@ -1,5 +1,5 @@
 import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode';
-import type { Range } from './html-scanner.ts';
+import { type Range, walk } from './html-scanner.ts';
 
 /** An encoding of text inside other text, such as a JSON string or an attribute value. */
 export type Layer = keyof typeof layers;
@@ -113,6 +113,32 @@ export function escapeForScript(json: string): string {
 
 const newSection = ']]><![CDATA[';
 
+const asUnits = (text: string) =>
+  text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const asReferences = (text: string) =>
+  text.replace(/[\u0080-\u{10ffff}]/gu, (character) => `&#${character.codePointAt(0)};`);
+const asCssEscapes = (css: string) =>
+  css.replace(/[\u0080-\u{10ffff}]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `);
+
+/** HTML in ASCII. Scripts and styles know no references, and have escapes of their own. */
+function asciiHtml(html: string): string {
+  let written = '';
+  let read = 0;
+  walk(html, '', {
+    open: ({ name }) => name,
+    text({ start, end }, holder, kind) {
+      if (kind !== 'raw') return;
+      const code = html.slice(start, end);
+      written += asReferences(html.slice(read, start)) + (holder === 'style' ? asCssEscapes : asUnits)(code);
+      read = end;
+    },
+  });
+  return written + asReferences(html.slice(read));
+}
+
+/** Outside of all others, in a file that declares another encoding than UTF-8. Nothing is read through it. */
+const ascii = (encode: Codec['encode']): Codec => ({ escaped: /(?!)/g, decode: (found) => found, encode });
+
 const layers = {
   /** HTML that is shown as text: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
   'html-text': {
@@ -164,7 +190,18 @@ const layers = {
       found === '+' ? ' ' : String.fromCharCode(Number.parseInt(found.slice(1), 16)),
     encode: (text: string) => percentEncode(text).replaceAll('%20', '+'),
   },
+  'ascii-html': ascii(asciiHtml),
+  'ascii-json': ascii(asUnits),
+  'ascii-cdata': ascii((text) =>
+    text.replace(/[\u0080-\uffff]+/g, (characters) => `]]>${asReferences(characters)}<![CDATA[`),
+  ),
 } satisfies Record<string, Codec>;
+
+/** The layer that keeps what another encodes in ASCII. */
+export function asciiLayer(outermost: Layer | undefined): Layer {
+  if (outermost === 'cdata') return 'ascii-cdata';
+  return outermost?.startsWith('json') ? 'ascii-json' : 'ascii-html';
+}
 
 function percentEncode(text: string): string {
   return encodeURIComponent(text).replace(

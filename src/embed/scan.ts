@@ -28,7 +28,7 @@ import {
   tagAt,
   walk,
 } from './html-scanner.ts';
-import { enter, type Part } from './layers.ts';
+import { asciiLayer, enter, type Part } from './layers.ts';
 import { writtenComponent as component, embedName as name } from './may-hold-embeds.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
@@ -49,9 +49,38 @@ export function scan(file: Buffer, kind: FileKind): Scan {
   const search: Search = { file: text, isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
   const whole: Part = { text, layers: [], at: (offset) => offset };
   if (name.test(text) || (search.isPage && component.test(text))) scanners[kind](search, whole);
+  else if (isUtf16(text)) search.warnings.push({ flaw: 'utf-16', start: 0 });
+  readDeclarations(search);
   const { embeds, faults, warnings } = search;
   for (const found of [embeds, faults, warnings]) found.sort((a, b) => a.start - b.start);
   return { embeds, faults, warnings };
+}
+
+// A browser, too, looks no further for them.
+const declarationsEnd = 1024;
+const charset =
+  /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)|^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([\w-]+)/i;
+// With bytes that can be read at all, UTF-16 stands for UTF-8.
+const isUtf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
+
+/** A file may declare that it is XHTML, or that its encoding is not UTF-8. */
+function readDeclarations({ file, isPage, embeds, warnings }: Search): void {
+  if (embeds.length === 0) return;
+  const head = file.slice(0, declarationsEnd);
+  const isXhtml = isPage && /^(?:\xef\xbb\xbf)?\s*<\?xml\b|application\/xhtml\+xml/i.test(head);
+  const shown = embeds.find(({ form }) => form.as === 'html');
+  if (isXhtml && shown !== undefined) warnings.push({ flaw: 'in-xhtml', start: shown.start });
+  const [, inMeta, inXml] = charset.exec(head) ?? [];
+  const declared = inMeta ?? inXml;
+  if (declared === undefined || isUtf8.test(declared) || head.startsWith('\xef\xbb\xbf')) return;
+  for (const embed of embeds) {
+    const { layers } = embed.form;
+    embed.form = { ...embed.form, layers: [asciiLayer(layers[0]), ...layers] };
+  }
+}
+
+function isUtf16(text: string): boolean {
+  return /^(?:\xff\xfe|\xfe\xff)/.test(text) && name.test(text.replaceAll('\0', ''));
 }
 
 const scanners: Record<FileKind, (search: Search, whole: Part) => void> = {
@@ -107,7 +136,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   const langFrom = finder(text, langs);
   const hasName = ({ start, end }: Range) => nameFrom(start) < end;
   let embed: { tag: Tag; inside: Context } | undefined;
-  const headingLabels = isWholePage ? new HeadingLabels(search) : undefined;
+  const codeInHeadings = new Map<Tag, string>();
+  const labels: Label[] = [];
   // The open paragraph, as long as it contains nothing but one embed.
   let paragraph: { start: number; holds?: FoundEmbed } | undefined;
   // Whether a paragraph is open, whatever it contains.
@@ -203,11 +233,19 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
         if (embed !== undefined) return;
         if (paragraph !== undefined && !isBlank(text, range)) paragraph = undefined;
         if (context.isExample) {
-          if (context.heading !== undefined && hasName(range)) headingLabels?.addCode(context.heading, range);
+          const { heading } = context;
+          if (heading === undefined || !hasName(range)) return;
+          const code = text.slice(range.start, range.end);
+          codeInHeadings.set(heading, `${codeInHeadings.get(heading) ?? ''}${code}\n`);
           return;
         }
-        if (headingLabels === undefined || context.link === undefined) scanRange(range, context, kind);
-        else headingLabels.addLabel(context.link, () => scanRange(range, context, kind));
+        const { link } = context;
+        if (link === undefined) return scanRange(range, context, kind);
+        const { embeds, warnings } = search;
+        const counts = [embeds.length, warnings.length];
+        scanRange(range, context, kind);
+        const found = [...embeds.slice(counts[0]), ...warnings.slice(counts[1])];
+        labels.push(...found.map((one) => ({ link, found: one })));
       },
       comment() {
         if (embed === undefined) paragraph = undefined;
@@ -224,62 +262,35 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     },
     { isXml },
   );
-  headingLabels?.removeExamples();
+  if (isWholePage && codeInHeadings.size > 0) removeExamples(search, codeInHeadings, labels);
+}
+
+/** What was found in the text of a link. */
+interface Label {
+  link: Tag;
+  found: FoundEmbed | EmbedWarning;
 }
 
 /**
- * The texts of links to the headings of a page. In its headings, Astro turns code into plain text, so what is an example
- * in a heading has to be one in a table of contents.
+ * In the headings of a page, Astro turns code into plain text for links to them. So what is an example in a heading has
+ * to be one in a table of contents.
+ *
+ * @param codeIn the code in headings.
  */
-class HeadingLabels {
-  readonly #search: Search;
-  /** The code in headings, by their ids. */
-  readonly #code = new Map<string, string>();
-  /** What was found in the text of a link, by the id of the heading. */
-  readonly #found: { id: string; embeds: FoundEmbed[]; warnings: EmbedWarning[] }[] = [];
-
-  constructor(search: Search) {
-    this.#search = search;
-  }
-
-  addCode(heading: Tag, { start, end }: Range): void {
-    const { file } = this.#search;
-    const id = attributeOf(file, heading, 'id');
-    if (id === undefined) return;
-    const text = decodeAttribute(file.slice(start, end));
-    this.#code.set(id, `${this.#code.get(id) ?? ''}${text}\n`);
-  }
-
-  /** @param scanText finds what is in the text of the link. */
-  addLabel(link: Tag, scanText: () => void): void {
-    const { file, embeds, warnings } = this.#search;
-    const counts = { embeds: embeds.length, warnings: warnings.length };
-    scanText();
-    if (embeds.length + warnings.length === counts.embeds + counts.warnings) return;
-    const href = attributeOf(file, link, 'href');
-    if (!href?.startsWith('#')) return;
-    this.#found.push({
-      id: decodeFragment(href.slice(1)),
-      embeds: embeds.slice(counts.embeds),
-      warnings: warnings.slice(counts.warnings),
-    });
-  }
-
-  removeExamples(): void {
-    const { file } = this.#search;
-    const examples = new Set<FoundEmbed | EmbedWarning>();
-    for (const { id, embeds, warnings } of this.#found) {
-      const code = this.#code.get(id);
-      if (code === undefined) continue;
-      for (const warning of warnings) examples.add(warning);
-      for (const embed of embeds) {
-        if (code.includes(decodeAttribute(file.slice(embed.start, embed.end)))) examples.add(embed);
-      }
-    }
-    if (examples.size === 0) return;
-    this.#search.embeds = this.#search.embeds.filter((embed) => !examples.has(embed));
-    this.#search.warnings = this.#search.warnings.filter((warning) => !examples.has(warning));
-  }
+function removeExamples(search: Search, codeIn: ReadonlyMap<Tag, string>, labels: readonly Label[]): void {
+  const { file } = search;
+  const codeOf = new Map(
+    [...codeIn].map(([heading, code]) => [attributeOf(file, heading, 'id') ?? '', decodeAttribute(code)]),
+  );
+  const isExample = ({ link, found }: Label) => {
+    const href = attributeOf(file, link, 'href') ?? '';
+    const code = href.startsWith('#') ? codeOf.get(decodeFragment(href.slice(1))) : undefined;
+    if (code === undefined || 'flaw' in found) return code !== undefined;
+    return code.includes(decodeAttribute(file.slice(found.start, found.end)));
+  };
+  const examples = new Set(labels.filter(isExample).map(({ found }) => found));
+  search.embeds = search.embeds.filter((embed) => !examples.has(embed));
+  search.warnings = search.warnings.filter((warning) => !examples.has(warning));
 }
 
 function attributeOf(text: string, tag: Tag, name: string): string | undefined {

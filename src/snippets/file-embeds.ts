@@ -205,6 +205,9 @@ const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
   unrendered:
     'shows the text of a <Snippet> that was not rendered. Markdown renders no components: write <snippet-embed id="42"></snippet-embed> there, or rename the file to .mdx. Put an example between backticks.',
   'invalid-id': `text that looks like an embed has no valid id. ${left}`,
+  'in-xhtml':
+    'shows a snippet in XHTML. Browsers that read the page as XML show none of it if the HTML of the snippet is not well-formed. Serve the page as text/html, or use as="text".',
+  'utf-16': 'the file is UTF-16, in which embeds are not found, and stay. Write it as UTF-8.',
   'in-code':
     'an embed is in a fence or between backticks, in text that may be Markdown or HTML. It is left as it is. If it is an example, write it in <code>, or silence this with the option exclude. Otherwise, write the backticks before it as &#96;.',
 };

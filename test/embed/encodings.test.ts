@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { inline } from '../../src/embed/inline.ts';
+import { type FileKind, scan } from '../../src/embed/scan.ts';
+import { readEmbeds } from '../../src/snippets/file-embeds.ts';
+
+const embed = '<snippet-embed id="1"></snippet-embed>';
+const html = '<p title="é">ü 💡</p><style>b{content:"é"}</style><script>a="é💡"</script>';
+
+/** A file in which `@` is an embed, with content in its place. */
+function inlined(file: string, kind: FileKind): string {
+  const bytes = Buffer.from(file.replace('@', embed), 'latin1');
+  return inline(bytes, scan(bytes, kind).embeds, () => ({ html, text: 'ü 💡' })).file.toString('latin1');
+}
+
+describe('a file that declares another encoding than UTF-8 gets characters of ASCII alone', () => {
+  const asHtml =
+    '<p title="&#233;">&#252; &#128161;</p><style>b{content:"\\e9 "}</style><script>a="\\u00e9\\ud83d\\udca1"</script>';
+  test.for<[name: string, kind: FileKind, file: string, shown: string]>([
+    ['charset', 'html', '<meta charset=windows-1252>\xe9 @', asHtml],
+    ['http-equiv', 'html', '<META http-equiv=Content-Type content="text/html; charset=ISO-8859-1">@', asHtml],
+    ['text', 'html', '<meta charset="latin1"><title>@</title>', '&#252; &#128161;'],
+    ['an attribute', 'html', '<meta charset="latin1"><p title=\'@\'>', '&#252; &#128161;'],
+    [
+      'data',
+      'html',
+      `<meta charset="latin1"><script type="application/ld+json">["<snippet-embed id='1'/>"]</script>`,
+      '["\\u00fc \\ud83d\\udca1"]',
+    ],
+    [
+      'XML',
+      'xml',
+      '<?xml version="1.0" encoding="ISO-8859-1"?><title>&lt;snippet-embed id="1"/></title>',
+      '&#252; &#128161;',
+    ],
+    [
+      'CDATA',
+      'xml',
+      '<?xml version="1.0" encoding="ISO-8859-1"?><title><![CDATA[@]]></title>',
+      ']]>&#252;<![CDATA[ ]]>&#128161;<![CDATA[',
+    ],
+  ])('%s', ([, kind, file, shown]) => {
+    expect(inlined(file, kind)).toContain(shown);
+  });
+
+  test.for([
+    '',
+    '<meta charset="utf-8">',
+    '<meta charset="UTF8">',
+    '\xef\xbb\xbf<meta charset="latin1">',
+    '<?xml version="1.0"?>',
+  ])('but not with %j', (head) => {
+    expect(Buffer.from(inlined(`${head}<p>@</p>`, 'html'), 'latin1').toString()).toContain(html);
+  });
+});
+
+test.for([
+  ['UTF-16', Buffer.from(`\ufeff<p>${embed}</p>`, 'utf16le'), 'is UTF-16'],
+  ['XHTML', Buffer.from(`<?xml version="1.0"?>\n<html><p>${embed}</p>${embed}</html>`), 'in XHTML'],
+] as const)('an embed in %s is a warning', ([, bytes, what]) => {
+  const { warnings } = readEmbeds({ name: 'a.html', bytes, kind: 'html' }, new Map());
+  expect(warnings).toEqual([expect.stringContaining(what)]);
+  expect(warnings[0]).toMatch(/^a\.html:[12]: /);
+});
