@@ -286,9 +286,14 @@ export class Run {
     const { outputFrom, writeManifest } = await import('./record/manifest.ts');
     const { removeOtherPacks } = await import('./record/pack.ts');
     const root = fileURLToPath(this.config.root);
+    const { sealedFiles } = await import('./build/output-state.ts');
     const copies = findCopies(root, directory, { names: hashes.keys(), since: at });
     const recorded = copies.map((copy) => outputFrom(this.manifest, copy));
-    await writeManifest(this.manifest, recorded.length === 0 ? record : { ...record, copies: recorded });
+    await writeManifest(this.manifest, {
+      ...record,
+      files: await sealedFiles(directory, record.files, { at, before: this.#finished?.before }),
+      ...(recorded.length > 0 && { copies: recorded }),
+    });
     removeOtherPacks(this.manifest, record);
   }
 

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 
 // File systems keep times by a coarser clock than `Date.now()`.
 const clockGranularity = 50;
@@ -10,6 +10,11 @@ const clockGranularity = 50;
  */
 export function isWrittenSince(file: string, since: number): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
+  return found !== undefined && isSince(found, since);
+}
+
+/** The same for a file that was looked at. */
+export function isSince({ ctimeMs }: Stats, since: number): boolean {
   // Not the time of its content, which a copy takes over from the original.
-  return found !== undefined && found.ctimeMs >= since - clockGranularity;
+  return ctimeMs >= since - clockGranularity;
 }

@@ -131,5 +131,6 @@ async function inlineSite(build: SiteBuild, pack: PackWriter): Promise<FinishedS
   }
   // With a record, a check could say that nothing has changed.
   const record = fetcher.showsChildren ? undefined : siteManifest(build, shown);
-  return { at: Date.now(), hashes: recorder.hashes, quoted: recorder.quoted, record };
+  const { hashes, quoted } = recorder;
+  return { at: Date.now(), hashes, quoted, before: build.before, record };
 }

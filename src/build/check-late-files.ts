@@ -17,6 +17,8 @@ export interface FinishedSite {
   hashes: ReadonlyMap<string, string>;
   /** The keys of embeds inside contents, which stay in the output. */
   quoted: ReadonlySet<string>;
+  /** The manifest of the last build. */
+  before?: Manifest | undefined;
   /** The manifest to write, if the site needs one. */
   record?: Manifest | undefined;
 }

@@ -24,6 +24,7 @@ import type { BuildLogger } from './build-logger.ts';
 import { CompressedCopies } from './compressed-copies.ts';
 import { ForgottenFiles } from './forgotten-files.ts';
 import { inlineSnippets } from './inline-snippets.ts';
+import { sealedFiles } from './output-state.ts';
 import { readUnchanged } from './read-unchanged.ts';
 import { FileRecorder, siteManifest } from './recorder.ts';
 import { statesOf, temporaryFiles } from './refresh.ts';
@@ -152,7 +153,8 @@ async function inlineLocked({
       ? undefined
       : // What the command of `refresh --after` was to renew is still out of date.
         { ...record, pending: before?.pending };
-    await publish(folders, { staged, written, states: statesBefore(kept, copies), record: published });
+    const states = statesBefore(kept, copies);
+    await publish(folders, { staged, written, states, before, record: published });
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close().catch(() => {});
@@ -171,6 +173,8 @@ interface Publication {
   written: ReadonlySet<string>;
   /** The hashes of what files and their compressed files may hold until they are written, by the files' names. */
   states: ReadonlyMap<string, readonly string[]>;
+  /** The record of the last run. */
+  before: Manifest | undefined;
   record: Manifest | undefined;
 }
 
@@ -180,7 +184,7 @@ interface Publication {
  */
 async function publish(
   { from, to, manifest }: SiteFolders,
-  { staged, written, states, record }: Publication,
+  { staged, written, states, before, record }: Publication,
 ): Promise<void> {
   if (record === undefined) await removeManifest(asideOf(manifest));
   else await writeManifest(asideOf(manifest), announced(record, states));
@@ -200,7 +204,8 @@ async function publish(
     });
   }
   if (record === undefined) return;
-  await writeManifest(asideOf(manifest), record);
+  const files = await sealedFiles(to, record.files, { at: Date.now(), before });
+  await writeManifest(asideOf(manifest), { ...record, files });
   await rename(asideOf(manifest), manifest);
   removeOtherPacks(manifest, record);
 }

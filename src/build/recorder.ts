@@ -81,7 +81,14 @@ export class FileRecorder {
   ): void {
     const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
     const required = new Set(shows.filter((_, index) => !embeds[index]?.isOptional));
-    const recorded: ManifestFile = { name, hash: hashOf(file), shows, ...this.#pack.add(generated) };
+    const recorded: ManifestFile = {
+      name,
+      hash: hashOf(file),
+      shows,
+      ...this.#pack.add(generated),
+      size: 0,
+      time: 0,
+    };
     const optional = required.size === shows.length ? [] : shows.filter((index) => !required.has(index));
     if (optional.length > 0) recorded.optional = [...new Set(optional)];
     this.#files.push(recorded);

@@ -29,6 +29,7 @@ import { type FileEmbed, readEmbeds } from '../snippets/file-embeds.ts';
 import { listTemporaryFiles, temporaryFile, writeAtomically } from '../write-atomically.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
 import { type InlinedPage, pageInliner } from './inline-page.ts';
+import { lookAtOutput, writtenAgain } from './output-state.ts';
 import { type DerivedFile, findDerivedFiles } from './side-products/derived-files.ts';
 import {
   listPageCopies,
@@ -62,6 +63,8 @@ export interface PageToBuild {
 export interface RefreshPlan {
   pages: RefreshedPage[];
   toBuild: PageToBuild[];
+  /** Files that something else has changed since, and that this refresh does not write. */
+  changed: string[];
   /** Files that were made from these pages, and that only the command that made them can renew. */
   stale: DerivedFile[];
   /** Closes the pages as they were generated. */
@@ -87,7 +90,8 @@ export async function recover(file: string, manifest: Manifest): Promise<Manifes
         readPageCopy(copy, bytes.length)?.equals(bytes),
       );
       const states = [...new Set([page.hash, ...next])];
-      return isWhole ? { ...current, hash: last } : { ...current, hash: last, next: states };
+      const written = { ...current, hash: last, past: [page.hash, ...(page.past ?? [])] };
+      return isWhole ? written : { ...written, next: states };
     }),
   );
   return { ...manifest, files };
@@ -144,7 +148,7 @@ export async function planRefresh(
   const output = outputOf(file, manifest);
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
   const outdatedIn = outdatedFinder(manifest, hashes);
-  const plan: RefreshPlan = { pages: [], toBuild: [], stale: [], close: () => {} };
+  const plan: RefreshPlan = { pages: [], toBuild: [], changed: [], stale: [], close: () => {} };
   const reasonForAll = manifest.rules.sanitizes
     ? 'shows content that only a build sanitizes'
     : reasonForStyles(manifest, snippets);
@@ -182,6 +186,10 @@ export async function planRefresh(
     const again = make;
     plan.pages.push({ page, hash: hashOf(after), changed, copies, made: () => kept ?? again(page).file });
   }
+  const found = await lookAtOutput(file, manifest);
+  const planned = new Set([...plan.pages.map(({ page }) => page), ...plan.toBuild].map(({ name }) => name));
+  plan.toBuild.push(...found.toBuild.filter(({ name }) => !planned.has(name)));
+  plan.changed.push(...found.changed.filter((name) => !planned.has(name)));
   for (const entry of manifest.collections.filter(({ snippet, content }) => content !== hashes[snippet])) {
     const reason = 'shows a changed snippet, and which pages use this entry is not known';
     plan.toBuild.push({ name: entryName(entry), reason });
@@ -372,7 +380,7 @@ export async function writeRefresh(
   }
   const settle = (page: ManifestFile): ManifestFile => {
     const hash = hashes.get(page.name);
-    return hash === undefined ? page : { ...page, hash, older: undefined, next: undefined };
+    return hash === undefined ? page : writtenAgain(page, join(output, page.name), hash);
   };
   await writeManifest(file, { ...record, files: left.map(settle) });
   return leftAlone;

@@ -1,3 +1,4 @@
+import { describeChanged, lookAtOutput } from '../build/output-state.ts';
 import { lacksCopies, type PageToBuild } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
 import { namesOf } from '../record/manifest.ts';
@@ -100,8 +101,15 @@ async function showChanges(context: CliContext, project: ProjectOptions, json: b
       throw error;
     },
   );
-  const unfinished = unfinishedOf(found);
-  const exitStatus = found.changed.length + unfinished.length === 0 ? exitCodes.ok : exitCodes.changed;
+  const flaws = project.output === undefined ? undefined : await lookAtOutput(found.file, found.manifest);
+  if (flaws !== undefined && flaws.changed.length > 0) terminal.printError(describeChanged(flaws.changed));
+  const unfinished = [...unfinishedOf(found), ...(flaws?.toBuild ?? [])];
+  const exitStatus =
+    flaws !== undefined && flaws.toBuild.length > 0
+      ? exitCodes.needsBuild
+      : found.changed.length + unfinished.length === 0
+        ? exitCodes.ok
+        : exitCodes.changed;
   if (json) terminal.printJson(checkOutput(found, unfinished, exitStatus));
   else printChanges(terminal, found, unfinished);
   await appendStepSummary(context, {

@@ -1,4 +1,5 @@
 import { readFile, rm } from 'node:fs/promises';
+import { describeChanged } from '../build/output-state.ts';
 import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
 import type { DerivedFile } from '../build/side-products/derived-files.ts';
 import { listPlaces } from '../failures/report.ts';
@@ -160,6 +161,7 @@ async function writeChanges(
   const plan = await planChanges(context, changes, progress);
   try {
     const { pages, toBuild, stale } = plan;
+    warnOfChanged(context, plan);
     const published = changes.hashes.join();
     const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
     if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
@@ -199,6 +201,10 @@ async function writeChanges(
   }
 }
 
+function warnOfChanged({ terminal }: CliContext, { changed }: RefreshPlan): void {
+  if (changed.length > 0) terminal.printError(describeChanged(changed));
+}
+
 /** @throws AstroError if a page would contain the API key, as a build does. */
 async function planChanges(
   { cwd }: CliContext,
@@ -231,6 +237,7 @@ async function previewRefresh(
   const { contentDiffs } = await import('../record/content-diff.ts');
   const plan = await planChanges(context, changes, progress);
   plan.close();
+  warnOfChanged(context, plan);
   const pages = plan.pages.map(({ page }) => page);
   const refusals = after === undefined ? refusalsOf(plan, manifest) : [];
   return {

@@ -29,6 +29,9 @@ export interface ManifestFile {
   /** Where the pack has the file as it was generated: its first byte there, and how many there are. */
   at: number;
   length: number;
+  /** Its size and when it was written, in bytes and milliseconds since the epoch: where both stay, so does its hash. */
+  size: number;
+  time: number;
   /** The snippets whose embeds in this file are all optional. */
   optional?: readonly number[] | undefined;
   /** The hashes of contents that it shows, where these are not those of the snippets; `null` for children. */
@@ -38,12 +41,15 @@ export interface ManifestFile {
    * one shows what the snippets say. The file, and each copy, is in one of these states or the recorded one.
    */
   next?: readonly string[] | undefined;
+  /** The hashes of what it was before, latest first. */
+  past?: readonly string[] | undefined;
 }
 
 const moreSchema = z.object({
   optional: z.array(index).readonly().optional(),
   older: z.record(z.string(), z.string().nullable()).optional(),
   next: z.array(z.string()).readonly().optional(),
+  past: z.array(z.string()).readonly().optional(),
 });
 
 // An array, since the names of its fields would be a fifth of the manifest.
@@ -51,8 +57,7 @@ type WrittenFile = [
   name: string,
   hash: string,
   shows: readonly number[],
-  at: number,
-  length: number,
+  numbers: readonly [at: number, length: number, size: number, time: number],
   more?: z.infer<typeof moreSchema>,
 ];
 
@@ -60,17 +65,17 @@ type WrittenFile = [
 const filesSchema = z
   .custom<WrittenFile[]>((value) => Array.isArray(value) && value.every(isWrittenFile))
   .transform((files) =>
-    files.map(
-      ([name, hash, shows, at, length, more]): ManifestFile => ({ name, hash, shows, at, length, ...more }),
-    ),
+    files.map(([name, hash, shows, [at, length, size, time], more]): ManifestFile => {
+      return { name, hash, shows, at, length, size, time, ...more };
+    }),
   );
 
 function isWrittenFile(file: unknown): file is WrittenFile {
   if (!Array.isArray(file)) return false;
-  const [name, hash, shows, at, length, more] = file;
+  const [name, hash, shows, numbers, more] = file;
   if (typeof name !== 'string' || typeof hash !== 'string') return false;
-  if (!Array.isArray(shows) || !shows.every(isIndex) || !isIndex(at) || !isIndex(length)) return false;
-  return more === undefined || moreSchema.safeParse(more).success;
+  if (![shows, numbers].every((list) => Array.isArray(list) && list.every(isIndex))) return false;
+  return numbers.length === 4 && (more === undefined || moreSchema.safeParse(more).success);
 }
 
 function isIndex(value: unknown): value is number {
@@ -78,11 +83,10 @@ function isIndex(value: unknown): value is number {
 }
 
 /** A file as the schema reads it. */
-function writtenFile({ name, hash, shows, at, length, optional, older, next }: ManifestFile): WrittenFile {
-  const isPlain = optional === undefined && older === undefined && next === undefined;
-  return isPlain
-    ? [name, hash, shows, at, length]
-    : [name, hash, shows, at, length, { optional, older, next }];
+function writtenFile({ name, hash, shows, at, length, size, time, ...more }: ManifestFile): WrittenFile {
+  const written: WrittenFile = [name, hash, shows, [at, length, size, time]];
+  if (Object.values(more).some((value) => value !== undefined)) written.push(more);
+  return written;
 }
 
 const imageSchema: z.ZodType<ImageUse> = z.object({

@@ -66,6 +66,8 @@ Snippet 7 has changed
       let saidAfter = Number.POSITIVE_INFINITY;
       const clock = {
         ...virtual,
+        // Of the waits between attempts.
+        random: () => 0.5,
         now() {
           if (checking?.stderr().includes('ECONNREFUSED'))
             saidAfter = Math.min(saidAfter, virtual.advanced());

@@ -1,0 +1,135 @@
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
+import type { FileKind } from '../embed/scan.ts';
+import { textOf } from '../embed/text.ts';
+import { listNames } from '../failures/report.ts';
+import { fileKind } from '../file-kinds.ts';
+import { hashOf, type Manifest, type ManifestFile, outputOf } from '../record/manifest.ts';
+import { readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import { isSince } from '../written-since.ts';
+import { inTurns } from './in-turns.ts';
+
+// Whether the output is what the record says. It may have been deleted, rolled back, or built again without the
+// integration, and the record alone would still say that everything is up to date.
+
+/** How many earlier states of a file are recognized. */
+const pastStates = 3;
+
+/**
+ * The files of a new record as they are at the end of a build: later steps, such as a minifier, may have written them too,
+ * or removed them.
+ *
+ * @param at when snippets were inlined, in milliseconds since the epoch.
+ * @param before the record of the last build, whose states are earlier ones now.
+ */
+export async function sealedFiles(
+  directory: string,
+  files: readonly ManifestFile[],
+  { at, before }: { at: number; before: Manifest | undefined },
+): Promise<ManifestFile[]> {
+  const earlier = new Map(before?.files.map((file) => [file.name, file]));
+  const sealed: ManifestFile[] = [];
+  await inTurns(files, (file) => {
+    const path = join(directory, file.name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return;
+    const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
+    sealed.push({ ...file, ...stateOf(found), hash, past: pastOf(hash, earlier.get(file.name)) });
+  });
+  return sealed;
+}
+
+/** The record of a file that was written again. */
+export function writtenAgain(file: ManifestFile, path: string, hash: string): ManifestFile {
+  const { older: _, next: __, ...more } = file;
+  return { ...more, ...stateOf(statSync(path)), hash, past: pastOf(hash, file) };
+}
+
+function stateOf({ size, mtimeMs }: Stats): Pick<ManifestFile, 'size' | 'time'> {
+  return { size, time: Math.floor(mtimeMs) };
+}
+
+/** The earlier states of a file that has this one now. */
+function pastOf(hash: string, before: ManifestFile | undefined): ManifestFile['past'] {
+  if (before === undefined) return undefined;
+  const past = [before.hash, ...(before.past ?? [])].filter((one) => one !== hash);
+  return past.length === 0 ? undefined : past.slice(0, pastStates);
+}
+
+/** What is not as the record says, by the names of files. */
+export interface OutputFlaws {
+  /** Files that only a build can set right: the end of a sentence that begins with the name. */
+  toBuild: { name: string; reason: string }[];
+  /** Files that something else has written since, and that still show what the record says. */
+  changed: string[];
+}
+
+const namesShown = 10;
+
+/** A warning for people about files that a minifier, for instance, has changed. */
+export function describeChanged(names: readonly string[]): string {
+  return `Changed after the build, and still with the contents on record: ${listNames(names, namesShown)}. A refresh does not write to these.`;
+}
+
+/** Looks at the files of a record: at their sizes and times, and at the bytes of those where these differ. */
+export async function lookAtOutput(file: string, manifest: Manifest): Promise<OutputFlaws> {
+  const output = outputOf(file, manifest);
+  const flaws: OutputFlaws = { toBuild: [], changed: [] };
+  let quoted: ReadonlySet<string> | undefined;
+  await inTurns(manifest.files, (recorded) => {
+    const { name, size, time, hash, next = [], past = [] } = recorded;
+    const path = join(output, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    const refuse = (reason: string) => void flaws.toBuild.push({ name, reason });
+    if (found === undefined) return refuse('is missing');
+    const now = stateOf(found);
+    if (now.size === size && now.time === time) return;
+    const bytes = readFileSync(path);
+    const hashNow = hashOf(bytes);
+    if (hashNow === hash || next.includes(hashNow)) return;
+    if (past.includes(hashNow)) return refuse('is as it was before the last change on record');
+    quoted ??= quotedKeys(manifest);
+    if (holdsEmbed(bytes, name, quoted)) return refuse('has embeds: it was written without their snippets');
+    if (!showsContents(bytes, recorded, manifest)) {
+      return refuse('was changed after the build, and does not show what the record says');
+    }
+    flaws.changed.push(name);
+  });
+  return flaws;
+}
+
+/** Whether a file holds an embed, and not as part of a content. */
+function holdsEmbed(bytes: Buffer, name: string, quoted: ReadonlySet<string>): boolean {
+  const kind = fileKind(name) as FileKind;
+  if (!mayHoldEmbeds(bytes, kind)) return false;
+  const { embeds, invalid } = readEmbeds({ name, bytes, kind }, new Map());
+  return invalid.length > 0 || embeds.some(({ request }) => !quoted.has(request.key));
+}
+
+/** The keys of embeds in the contents of a record, which stay there. */
+function quotedKeys({ snippets }: Manifest): ReadonlySet<string> {
+  const quoted: SnippetUses = new Map();
+  for (const { content } of snippets) {
+    const bytes = Buffer.from(content?.text ?? '');
+    if (mayHoldEmbeds(bytes, 'html')) readEmbeds({ name: '', bytes, kind: 'html' }, quoted);
+  }
+  return new Set(quoted.keys());
+}
+
+/** Whether a file that something else has written shows the text of each content, apart from white space and markup. */
+function showsContents(bytes: Buffer, { shows, older = {} }: ManifestFile, { snippets }: Manifest): boolean {
+  const html = bytes.toString();
+  const [written, text] = [html, textOf(html)].map(withoutSpace);
+  return shows.every((index) => {
+    const content = snippets[index]?.content?.text;
+    // What it shows is not on record.
+    if (content === undefined || index in older) return true;
+    const shown = withoutSpace(textOf(content));
+    return text?.includes(shown) || written?.includes(shown);
+  });
+}
+
+function withoutSpace(text: string): string {
+  return text.replace(/\s+/g, '');
+}

@@ -1,0 +1,71 @@
+import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { copyOfEverything, type Everything } from '../support/everything.ts';
+
+// A record may say that everything is up to date while the output shows something else.
+
+/** What something else does to the output, and what a refresh says of it. */
+const untrue: [what: string, change: (site: Everything) => Promise<unknown>, says: string][] = [
+  ['a page that was deleted', (site) => rm(at(site, 'index.html')), 'index.html is missing'],
+  [
+    'a page that was rolled back',
+    async (site) => {
+      const before = await readFile(at(site, 'about.html'));
+      site.service.put(2, 'newer text about us');
+      expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
+      await writeFile(at(site, 'about.html'), before);
+    },
+    'about.html is as it was before the last change on record',
+  ],
+  [
+    'a page that was built without the integration',
+    (site) => writeFile(at(site, 'about.html'), '<p><snippet-embed id="2"></snippet-embed></p>'),
+    'about.html has embeds: it was written without their snippets',
+  ],
+  [
+    'a page that shows something else',
+    (site) => writeFile(at(site, 'about.html'), '<p>Gone.</p>'),
+    'about.html was changed after the build, and does not show what the record says',
+  ],
+];
+
+const at = (site: Everything, name: string) => join(site.directory, 'dist', name);
+
+describe('while no snippet has changed, a refresh and check --output exit with 3', () => {
+  test.for(untrue)('for %s', async ([, change, says]) => {
+    const site = await copyOfEverything();
+    await change(site);
+    for (const command of [['refresh'], ['refresh', '--dry-run'], ['check', '--output', 'dist']]) {
+      const { exitCode, stdout } = await site.run(...command);
+      expect(stdout, command.join(' ')).toContain(`${says}\n`);
+      expect(exitCode, command.join(' ')).toBe(3);
+    }
+    // It speaks of the record alone.
+    expect(await site.run('check')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+test('a page that a minifier has written later is a warning, until it has to be written', async () => {
+  const site = await copyOfEverything();
+  const page = (await readFile(at(site, 'about.html'), 'utf8'))
+    .replaceAll(/\s+/g, ' ')
+    .replace('<p>', '<p  >');
+  await writeFile(at(site, 'about.html'), page);
+  const { exitCode, stderr } = await site.run('refresh');
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain('Changed after the build, and still with the contents on record: about.html.');
+  site.service.put(2, 'newer text about us');
+  expect(await site.run('refresh')).toMatchObject({
+    exitCode: 3,
+    output: expect.stringContaining('about.html was changed after the build\n'),
+  });
+});
+
+test('files with other times and the same bytes are as the record says', async () => {
+  const site = await copyOfEverything();
+  for (const name of ['index.html', 'about.html']) await utimes(at(site, name), new Date(0), new Date(0));
+  const { exitCode, output } = await site.run('refresh');
+  expect(exitCode).toBe(0);
+  expect(output).toBe('Nothing has changed.\n');
+});
