@@ -1,6 +1,6 @@
 import { formKey } from '../embed/found.ts';
 import type { Range } from '../embed/html-scanner.ts';
-import { type Content, compose, inline } from '../embed/inline.ts';
+import { type Composed, type Content, compose, inline } from '../embed/inline.ts';
 import {
   allowInTag,
   findPolicies,
@@ -51,7 +51,7 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
     const { embeds, script } = (isPage ? editLinks?.add(generated, found) : undefined) ?? { embeds: found };
     const others = script === undefined ? [] : [script];
     if (allow === undefined || !isPage) {
-      return { file: inline(generated, embeds, bytesOf, others).file, hasPolicy: false };
+      return { file: inline(generated, embeds, bytesOf, others), hasPolicy: false };
     }
     const shown = embeds.flatMap(({ form, request }) =>
       form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
@@ -61,8 +61,8 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
     const policies = findPolicies(generated)
       .filter(({ start }) => !embeds.some((embed) => contains(embed, start)))
       .map(({ start, end, tag }) => ({ start, end, bytes: allowInTag(tag, sources) }));
-    const pieces = [...policies, ...others].sort((a, b) => a.start - b.start);
-    return { file: inline(generated, embeds, bytesOf, pieces).file, hasPolicy: policies.length > 0 };
+    const pieces = [...policies, ...others];
+    return { file: inline(generated, embeds, bytesOf, pieces), hasPolicy: policies.length > 0 };
   };
 }
 
@@ -70,8 +70,10 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
 const maxComposedBytes = 16 * 1024 * 1024;
 
 /** Returns a function that composes the content of an embed, and remembers it for the next that is written alike. */
-function composer(contentOf: (key: string) => Content | undefined): (embed: FileEmbed) => Buffer | undefined {
-  const composed = new Map<string, Buffer>();
+function composer(
+  contentOf: (key: string) => Content | undefined,
+): (embed: FileEmbed) => Composed | undefined {
+  const composed = new Map<string, Composed>();
   let composedBytes = 0;
   return ({ request, form }) => {
     const key = `${formKey(form)} ${request.key}`;
@@ -79,10 +81,10 @@ function composer(contentOf: (key: string) => Content | undefined): (embed: File
     if (known !== undefined) return known;
     const content = contentOf(request.key);
     if (content === undefined) return undefined;
-    const bytes = compose(content, form, request.id);
-    composedBytes += bytes.length;
-    if (composedBytes <= maxComposedBytes) composed.set(key, bytes);
-    return bytes;
+    const made = compose(content, form, request.id);
+    composedBytes += made.bytes.length;
+    if (composedBytes <= maxComposedBytes) composed.set(key, made);
+    return made;
   };
 }
 

@@ -220,7 +220,7 @@ async function viewOf(
     return error === undefined || contentOf(key) !== undefined ? [] : [{ ...use, error }];
   });
   const failure = viewFailure(failed, invalid);
-  const { file: body } = inline(response.body, failure === undefined ? embeds : [], ({ request, form }) => {
+  const body = inline(response.body, failure === undefined ? embeds : [], ({ request, form }) => {
     const content = contentOf(request.key);
     if (content === undefined) return undefined;
     const { html, htmlElsewhere, text } = content;

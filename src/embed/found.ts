@@ -4,22 +4,24 @@ import { attributesOf, isBlockLevel, type Range, type Tag } from './html-scanner
 import type { Layer, Part } from './layers.ts';
 import { textOf } from './text.ts';
 
-/** How content is written in one place of a file. Enough to put other content there later. */
+/** How content is written in one place of a file. */
 export interface Form {
   as: EmbedAs;
   /** The encodings around the content, outermost first. */
   layers: readonly Layer[];
-  /** What precedes and follows the embed in a paragraph with nothing else in it; as Latin-1. */
-  paragraph?: { before: string; after: string } | undefined;
   /** Whether comments around the content say which snippet it is. */
   isMarked?: true | undefined;
 }
 
-/** Equal for equal forms. Built for every embed of a site, and most are plain. */
-export function formKey({ as, layers, paragraph, isMarked }: Form): string {
-  if (layers.length === 0 && paragraph === undefined && !isMarked) return as;
-  const written = paragraph === undefined ? '' : JSON.stringify([paragraph.before, paragraph.after]);
-  return `${as} ${layers.join()} ${written}${isMarked ? ' marked' : ''}`;
+// Shared by most embeds of a site.
+const plain: Readonly<Record<EmbedAs, Form>> = {
+  html: { as: 'html', layers: [] },
+  text: { as: 'text', layers: [] },
+};
+
+/** Equal for equal forms. */
+export function formKey({ as, layers, isMarked }: Form): string {
+  return `${as} ${layers.join()}${isMarked ? ' marked' : ''}`;
 }
 
 /** An embed that was found in a file. All places are byte offsets. */
@@ -140,7 +142,7 @@ export function add(
         // Copied, since a part of the page's text would keep all of it in memory.
         ...(as === 'text' && within !== '' && { text: textOf(Buffer.from(within, 'latin1').toString()) }),
       },
-      form: { as, layers },
+      form: layers.length === 0 ? plain[as] : { as, layers },
       inIsland: place.inIsland ?? false,
       inHeading: place.inHeading ?? false,
       inParagraph: place.inParagraph ?? false,
@@ -159,14 +161,6 @@ export function report(search: Search, part: Part, offset: number, outer?: numbe
     search.warnings.push({ start, flaw: outer === undefined ? 'unclosed' : 'nested' });
   } else if (outer === undefined) search.faults.push({ start, flaw: 'unclosed' });
   else search.faults.push({ start, flaw: 'nested', outer: part.at(outer) });
-}
-
-/** Records the paragraph that contains only an embed. */
-export function surround({ file }: Search, part: Part, found: FoundEmbed, paragraph: Range): void {
-  found.paragraph = rangeOf(part, paragraph);
-  const before = file.slice(found.paragraph.start, found.start);
-  const after = file.slice(found.end, found.paragraph.end);
-  found.form = { ...found.form, paragraph: { before, after } };
 }
 
 // An element in a page is meant as one. Other files and escaped text may contain excerpts and examples.
@@ -195,6 +189,6 @@ export function decodeAttribute<T extends string | undefined>(bytes: T): T | str
   return decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString());
 }
 
-function rangeOf({ at }: Part, { start, end }: Range): Range {
+export function rangeOf({ at }: Part, { start, end }: Range): Range {
   return { start: at(start), end: at(end) };
 }

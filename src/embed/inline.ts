@@ -1,7 +1,6 @@
 import type { Form, FoundEmbed } from './found.ts';
 import { isBlockLevel, type Range } from './html-scanner.ts';
 import { encode } from './layers.ts';
-import { type Replacement, replace } from './replace.ts';
 
 /** A snippet's content, as HTML and as text. */
 export interface Content {
@@ -11,88 +10,80 @@ export interface Content {
   leavesOpen?: true | undefined;
 }
 
+/** Content as it is written in places of one form. */
+export interface Composed {
+  bytes: Buffer;
+  /** Whether no paragraph can contain it. */
+  isBlock: boolean;
+}
+
+/** Bytes that replace others. */
+export interface Replacement extends Range {
+  bytes: Buffer;
+}
+
 /** What inlining needs to know about an embed. */
-export interface PlacedEmbed extends Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'> {
-  /** Whether its children are shown where the snippet does not exist. */
-  isOptional?: boolean;
-}
-
-/** The bytes of the new file that replaced an embed. */
-export interface Placed<Embed> extends Range {
-  embed: Embed;
-  /** What an optional embed shows where the snippet does not exist. */
-  children?: Buffer;
-}
-
-export interface Inlined<Embed> {
-  file: Buffer;
-  /** In the order of the file. */
-  placed: Placed<Embed>[];
-  /** The places of the other replacements in the new file. */
-  otherPlaces: Range[];
-}
+export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'>;
 
 /**
- * Encodes content for its place, as HTML or as text. A paragraph that contains nothing else stays around it, unless the
- * content is a block.
+ * Encodes content for its place, as HTML or as text.
  *
  * @param id the snippet's, for a place that is marked.
  */
-export function compose(content: Content, { as, layers, paragraph, isMarked }: Form, id?: number): Buffer {
+export function compose(content: Content, { as, layers, isMarked }: Form, id?: number): Composed {
   const encoded = encode(content[as], layers);
   // A second mark that is swallowed would be part of a tag, or text.
   const marks = isMarked && id !== undefined && !(as === 'html' && content.leavesOpen);
-  const bytes = Buffer.from(marks ? `<!--snippet ${id}-->${encoded}<!--/snippet ${id}-->` : encoded);
-  if (paragraph === undefined || (as === 'html' && isBlockLevel(content.html))) return bytes;
-  return around(bytes, paragraph);
-}
-
-function around(bytes: Buffer, { before, after }: NonNullable<Form['paragraph']>): Buffer {
-  return Buffer.concat([Buffer.from(before, 'latin1'), bytes, Buffer.from(after, 'latin1')]);
+  const written = marks ? `<!--snippet ${id}-->${encoded}<!--/snippet ${id}-->` : encoded;
+  return { bytes: Buffer.from(written), isBlock: as === 'html' && isBlockLevel(content.html) };
 }
 
 /**
- * Replaces embeds with their contents. Every byte outside an embed, and outside a paragraph that contains nothing else,
- * stays as it was. An embed inside content is not replaced.
+ * Replaces embeds with their contents; a paragraph that contains nothing else goes if the content is a block. Every other
+ * byte stays as it was. An embed inside content is not replaced.
  *
  * @param embeds in the order of the file, as `scan` gives them.
- * @param contentOf returns the content for an embed, or the bytes that {@link compose} makes of it, or `undefined` to
- * show its children.
- * @param others further replacements outside the embeds, in the order of the file.
+ * @param contentOf returns the content for an embed, composed or not, or `undefined` to show its children.
+ * @param others further replacements outside the embeds.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,
   embeds: readonly Embed[],
-  contentOf: (embed: Embed) => Content | Buffer | undefined,
+  contentOf: (embed: Embed) => Content | Composed | undefined,
   others: readonly Replacement[] = [],
-): Inlined<Embed> {
-  const pieces: (Replacement & { embed?: Embed; children?: Buffer })[] = embeds.map((embed) => {
-    const { start, end } = embed.paragraph ?? embed;
+): Buffer {
+  const pieces = embeds.map((embed): Replacement => {
     const content = contentOf(embed) ?? childrenOf(file, embed);
-    const bytes = Buffer.isBuffer(content) ? content : compose(content, embed.form);
-    return embed.isOptional
-      ? { start, end, bytes, embed, children: childrenOf(file, embed) }
-      : { start, end, bytes, embed };
+    const { bytes, isBlock } = 'bytes' in content ? content : compose(content, embed.form);
+    const { start, end } = (isBlock && embed.paragraph) || embed;
+    return { start, end, bytes };
   });
-  if (others.length > 0) pieces.push(...others);
-  pieces.sort((a, b) => a.start - b.start);
-  const replaced = replace(file, pieces);
-  const inlined: Inlined<Embed> = { file: replaced.file, placed: [], otherPlaces: [] };
-  for (const [index, place] of replaced.places.entries()) {
-    const { embed, children } = pieces[index] ?? {};
-    if (embed === undefined) inlined.otherPlaces.push(place);
-    else inlined.placed.push(children === undefined ? { embed, ...place } : { embed, children, ...place });
-  }
-  return inlined;
+  pieces.push(...others);
+  return replace(
+    file,
+    pieces.sort((a, b) => a.start - b.start),
+  );
 }
 
 /** The children as they are; their text where text is shown. */
-function childrenOf(file: Buffer, { children, form }: PlacedEmbed): Buffer {
-  const { as, layers, paragraph } = form;
-  const bytes =
-    as === 'text'
-      ? Buffer.from(encode(children.text ?? '', layers))
-      : file.subarray(children.start, children.end);
-  if (paragraph === undefined || (as === 'html' && children.isBlockLevel)) return bytes;
-  return around(bytes, paragraph);
+function childrenOf(file: Buffer, { children, form: { as, layers } }: PlacedEmbed): Composed {
+  if (as === 'text') return { bytes: Buffer.from(encode(children.text ?? '', layers)), isBlock: false };
+  return { bytes: file.subarray(children.start, children.end), isBlock: children.isBlockLevel };
+}
+
+/** @param replacements in the order of the file, without overlap. */
+function replace(file: Buffer, replacements: readonly Replacement[]): Buffer {
+  let { length } = file;
+  for (const { start, end, bytes } of replacements) length += bytes.length - (end - start);
+  // Copied piece by piece: a view of each piece of a large site would take longer than copying its bytes.
+  const replaced = Buffer.allocUnsafe(length);
+  let read = 0;
+  let written = 0;
+  for (const { start, end, bytes } of replacements) {
+    written += file.copy(replaced, written, read, start);
+    written += bytes.copy(replaced, written);
+    read = end;
+  }
+  file.copy(replaced, written, read);
+  return replaced;
 }

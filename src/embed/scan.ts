@@ -12,10 +12,10 @@ import {
   inTextElement,
   type Place,
   type Refusal,
+  rangeOf,
   report,
   type Scan,
   type Search,
-  surround,
 } from './found.ts';
 import {
   type Attribute,
@@ -226,7 +226,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
         if (closed !== 'p') return;
         inParagraph = false;
         if (paragraph?.holds && !isImplied)
-          surround(search, part, paragraph.holds, { start: paragraph.start, end: at.end });
+          paragraph.holds.paragraph = rangeOf(part, { start: paragraph.start, end: at.end });
         paragraph = undefined;
       },
       text(range, context, kind) {

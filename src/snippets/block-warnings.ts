@@ -1,7 +1,6 @@
 import { count } from '../client/format.ts';
 import { isBlockLevel } from '../embed/html-scanner.ts';
-import { lineFinder } from '../embed/replace.ts';
-import type { FileEmbed } from './file-embeds.ts';
+import { type FileEmbed, lineFinder } from './file-embeds.ts';
 
 /** A page before its snippets are inlined. */
 export interface PageWithEmbeds {

@@ -2,7 +2,6 @@ import { count } from '../client/format.ts';
 import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import type { EmbedFault, EmbedWarning, FoundEmbed } from '../embed/found.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
-import { lineFinder } from '../embed/replace.ts';
 import { type FileKind, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
@@ -211,3 +210,24 @@ const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
   'in-code':
     'an embed is in a fence or between backticks, in text that may be Markdown or HTML. It is left as it is. If it is an example, write it in <code>, or silence this with the option exclude. Otherwise, write the backticks before it as &#96;.',
 };
+
+/** Returns a function that tells the line of a byte of a file, counted from 1. The file is read once, when first asked. */
+export function lineFinder(file: Buffer): (offset: number) => number {
+  let ends: number[] | undefined;
+  return (offset) => {
+    ends ??= lineEnds(file);
+    let low = 0;
+    for (let high = ends.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((ends[middle] ?? 0) < offset) low = middle + 1;
+      else high = middle;
+    }
+    return low + 1;
+  };
+}
+
+function lineEnds(file: Buffer): number[] {
+  const ends: number[] = [];
+  for (let at = file.indexOf('\n'); at !== -1; at = file.indexOf('\n', at + 1)) ends.push(at);
+  return ends;
+}

@@ -9,7 +9,7 @@ const html = '<p title="é">ü 💡</p><style>b{content:"é"}</style><script>a="
 /** A file in which `@` is an embed, with content in its place. */
 function inlined(file: string, kind: FileKind): string {
   const bytes = Buffer.from(file.replace('@', embed), 'latin1');
-  return inline(bytes, scan(bytes, kind).embeds, () => ({ html, text: 'ü 💡' })).file.toString('latin1');
+  return inline(bytes, scan(bytes, kind).embeds, () => ({ html, text: 'ü 💡' })).toString('latin1');
 }
 
 describe('a file that declares another encoding than UTF-8 gets characters of ASCII alone', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mayHoldEmbeds } from '../../src/embed/may-hold-embeds.ts';
-import { lineFinder } from '../../src/embed/replace.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
+import { lineFinder } from '../../src/snippets/file-embeds.ts';
 import { oneOf, runs } from '../support/property.ts';
 
 const found = (html: string) => scan(Buffer.from(html), 'html');

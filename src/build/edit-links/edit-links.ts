@@ -1,7 +1,6 @@
-import type { Form } from '../../embed/found.ts';
 import { attributesOf, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
+import type { Replacement } from '../../embed/inline.ts';
 import { escapeForScript } from '../../embed/layers.ts';
-import type { Replacement } from '../../embed/replace.ts';
 import { editUrlOf } from '../../settings/edit-url.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 import { pageScript } from './page-script.ts';
@@ -41,7 +40,6 @@ function isWebUrl({ protocol }: URL): boolean {
 export class EditLinks {
   /** By the ids of snippets. */
   readonly urls: ReadonlyMap<number, string>;
-  readonly #marked = new Map<Form, Form>();
   /** The number of pages so far. */
   pages = 0;
 
@@ -69,17 +67,10 @@ export class EditLinks {
     }
     return {
       embeds: embeds.map((embed) =>
-        unmarked.has(embed) ? embed : { ...embed, form: this.#markedForm(embed.form) },
+        unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, isMarked: true } },
       ),
       script: { start: scriptAt, end: scriptAt, bytes: elements([...linked.values()]) },
     };
-  }
-
-  /** One for all embeds that share a form, since what is composed is remembered by it. */
-  #markedForm(form: Form): Form {
-    const marked = this.#marked.get(form) ?? { ...form, isMarked: true };
-    this.#marked.set(form, marked);
-    return marked;
   }
 }
 
