@@ -21,7 +21,7 @@ import {
   readManifest,
   requestsOf,
 } from '../record/manifest.ts';
-import { contains, listManifests, lockFile, manifestOf } from '../record/manifest-file.ts';
+import { contains, listManifests, lockFile, manifestOf, manifestsIn } from '../record/manifest-file.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { answerFolderIn, imageFolderIn, resolveSettings, type Settings } from '../settings/settings.ts';
@@ -65,8 +65,9 @@ export async function openProject(
   const file = await manifestPath(context, options);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) {
-    const others = file === ownRecord(context, output) ? await describeRecords(context.cwd) : [];
-    throw userError('missing-manifest', ...describeFlaw(flaw, file, others));
+    const isOwn = file === ownRecord(context, output);
+    const others = isOwn ? listManifests(context.cwd) : manifestsIn(dirname(file));
+    throw userError('missing-manifest', ...describeFlaw(flaw, file, await describeRecords(context, others)));
   }
   if (output !== undefined) await requireFolder(context, output, 'The output folder');
   if (output !== undefined && writes) await refuseCopy(context, output, outputOf(file, found));
@@ -324,13 +325,13 @@ async function movedTo(outDir: string, records: readonly string[]): Promise<stri
   return moved;
 }
 
-/** The records of a project, for people: the folder of each, and its file. */
-async function describeRecords(root: string): Promise<string[]> {
-  const records = listManifests(root).map(async (record) => {
+/** Records, for people: the folder of each, and its file. */
+async function describeRecords({ cwd }: CliFolder, files: readonly string[]): Promise<string[]> {
+  const records = files.map(async (record) => {
     const { manifest } = await readManifest(record);
     if (manifest === undefined) return [];
     const [folder, file] = [outputOf(record, manifest), record].map((path) =>
-      cleanText(shownPath(root, path)),
+      cleanText(shownPath(cwd, path)),
     );
     return [`${folder} (${file})`];
   });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
@@ -12,9 +13,16 @@ export function manifestFile({
   root,
   outDir,
 }: Record<'cacheDir' | 'root' | 'outDir', string>): string {
-  const name = relative(root, outDir).split(sep).join('/');
-  const suffix = name === 'dist' ? '' : `.${encodeURIComponent(name)}`;
-  return join(cacheDir, 'astro-snippets', `manifest${suffix}.json`);
+  const name = pathFrom(root, outDir);
+  const parts = ['manifest', ...(name === 'dist' ? [] : [encodeURIComponent(name)])];
+  // Outside of the project, it may be that of several. By the way from there, both can be moved together.
+  if (!contains(root, cacheDir)) parts.push(hash('sha256', pathFrom(cacheDir, outDir)).slice(0, 8));
+  return join(cacheDir, 'astro-snippets', `${parts.join('.')}.json`);
+}
+
+/** The same on all systems. */
+function pathFrom(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join('/');
 }
 
 /** Where caches are by default, relative to the project: Astro's, and the folder that other generators use. */
@@ -39,16 +47,17 @@ export function manifestOf(root: string, outDir: string): string {
   return [own, ...all].find((file) => existsSync(file)) ?? own;
 }
 
-/** All manifests of a project. While a build is running, there is only the lock of its own. */
+/** All manifests of a project that are in its own folders. */
 export function listManifests(root: string): string[] {
-  return Object.values(cacheDirs).flatMap((dir) => {
-    const folder = dirname(manifestFile({ cacheDir: join(root, dir), root, outDir: root }));
-    const names = existsSync(folder) ? readdirSync(folder) : [];
-    const isFound = (name: string) =>
-      isRecord.test(name) || (isLock.test(name) && isHeld(join(folder, name)));
-    const records = names.filter(isFound);
-    return [...new Set(records.map((name) => join(folder, name.replace(isLock, '$1.json'))))];
-  });
+  return Object.values(cacheDirs).flatMap((dir) => manifestsIn(join(root, dir, 'astro-snippets')));
+}
+
+/** All manifests in a folder. While a build is running, there is only the lock of its own. */
+export function manifestsIn(folder: string): string[] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const isFound = (name: string) => isRecord.test(name) || (isLock.test(name) && isHeld(join(folder, name)));
+  const records = names.filter(isFound);
+  return [...new Set(records.map((name) => join(folder, name.replace(isLock, '$1.json'))))];
 }
 
 const isRecord = /^manifest(?:\..+)?\.json$/;
