@@ -1,5 +1,5 @@
 import { escapeAttribute } from 'entities';
-import { Parser } from 'htmlparser2';
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { z } from 'zod';
 import type { ShownPlaces } from './service/publisher.ts';
 
@@ -33,24 +33,22 @@ export function toSiteRecord(json: string): SiteRecord {
 
 /** The style sheets of a page, linked and inline, as markup that works on any other host. */
 export function stylesOf(page: string, siteUrl: string): string {
-  let styles = '';
-  let isStyle = false;
-  const parser = new Parser({
-    onopentag(name, { rel, href }) {
-      isStyle = name === 'style';
-      if (isStyle) styles += '<style>';
-      if (name === 'link' && rel === 'stylesheet' && href !== undefined) {
-        styles += `<link rel="stylesheet" href="${escapeAttribute(new URL(href, siteUrl).href)}">`;
-      }
-    },
-    ontext(text) {
-      if (isStyle) styles += text;
-    },
-    onclosetag(name) {
-      if (name === 'style') styles += '</style>';
-      isStyle = false;
-    },
+  const styles = [...elementsOf(parse(page))].map(({ tagName, attrs, childNodes }) => {
+    if (tagName === 'style')
+      return `<style>${childNodes.map((node) => ('value' in node ? node.value : '')).join('')}</style>`;
+    const { rel, href } = Object.fromEntries(attrs.map(({ name, value }) => [name, value]));
+    if (tagName !== 'link' || rel !== 'stylesheet' || href === undefined) return '';
+    return `<link rel="stylesheet" href="${escapeAttribute(new URL(href, siteUrl).href)}">`;
   });
-  parser.end(page);
-  return styles;
+  return styles.join('');
+}
+
+function* elementsOf({
+  childNodes,
+}: DefaultTreeAdapterTypes.ParentNode): Generator<DefaultTreeAdapterTypes.Element> {
+  for (const node of childNodes) {
+    if (!('tagName' in node)) continue;
+    yield node;
+    yield* elementsOf(node);
+  }
 }
