@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
 import { protectKey } from '../../src/client/known-keys.ts';
 import { SiteImages } from '../../src/images/site-images.ts';
@@ -110,49 +110,39 @@ test('a host that fails is asked three times, and then used', async () => {
   expect(host.requests).toHaveLength(3);
 });
 
-const png = (length = images.png.length) => images.png.subarray(0, length);
-const chunk = (bytes: Buffer) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes]);
+/** A host that sends these bodies of a PNG, and then ends the connection. */
+async function startRawHost(header: string, bodies: readonly Buffer[]) {
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: image/png\r\netag: "1"\r\n${header}\r\n\r\n`;
+  const left = [...bodies];
+  const { origin, port, close } = await rawServer((socket) => {
+    socket.end(Buffer.concat([Buffer.from(head), left.shift() ?? images.png.subarray(0, 60)]));
+  });
+  onTestFinished(close);
+  return { origin, left, site: open({ hosts: [`localhost:${port}`] }) };
+}
+
+const chunk = Buffer.concat([Buffer.from(`${images.png.length.toString(16)}\r\n`), images.png]);
+const lastChunk = Buffer.from('\r\n0\r\n\r\n');
 
 test.for([
-  ['its length', `content-length: ${images.png.length}`, [png(60), png(70), png()]],
-  [
-    'its last chunk',
-    'transfer-encoding: chunked',
-    [chunk(png(60)), chunk(png()), Buffer.concat([chunk(png()), Buffer.from('\r\n0\r\n\r\n')])],
-  ],
+  ['its length', `content-length: ${images.png.length}`, [images.png.subarray(0, 70), images.png]],
+  ['its last chunk', 'transfer-encoding: chunked', [chunk, Buffer.concat([chunk, lastChunk])]],
 ] as const)('a body that ends before %s is asked for again, and never kept', async ([, header, bodies]) => {
-  const head = `HTTP/1.1 200 OK\r\ncontent-type: image/png\r\netag: "1"\r\n${header}\r\n\r\n`;
-  const sent = [...bodies];
-  const cut = await rawServer((socket) => {
-    socket.end(Buffer.concat([Buffer.from(head), sent.shift() ?? bodies[0]]));
-  });
-  try {
-    const site = open({ hosts: [`localhost:${cut.port}`] });
-    const { file = '' } = (await find(site, '/a.png', cut.origin)) ?? {};
-    expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.png);
-    expect(sent).toEqual([]);
-    const kept = await readdir(folder);
-    expect(await find(site, '/b.png', cut.origin)).toEqual({ flaw: expect.stringMatching(/./) });
-    expect(await readdir(folder)).toEqual(kept);
-  } finally {
-    await cut.close();
-  }
+  const { origin, left, site } = await startRawHost(header, bodies);
+  const { file = '' } = (await find(site, '/a.png', origin)) ?? {};
+  expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.png);
+  expect(left).toEqual([]);
+  const kept = await readdir(folder);
+  expect(await find(site, '/b.png', origin)).toEqual({ flaw: expect.stringMatching(/./) });
+  expect(await readdir(folder)).toEqual(kept);
 });
 
 test.for(['connection: close', 'transfer-encoding: chunked, gzip'])(
   'a body that ends with its connection is no image, since it may be cut: %s',
   async (header) => {
-    const head = `HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n${header}\r\n\r\n`;
-    const endless = await rawServer((socket) => {
-      socket.end(Buffer.concat([Buffer.from(head), images.png]));
-    });
-    try {
-      const found = await find(open({ hosts: [`localhost:${endless.port}`] }), '/a', endless.origin);
-      expect(found).toEqual({ flaw: expect.stringMatching(/./) });
-      expect(await readdir(folder)).toEqual([]);
-    } finally {
-      await endless.close();
-    }
+    const { origin, site } = await startRawHost(header, [images.png, images.png, images.png]);
+    expect(await find(site, '/a', origin)).toEqual({ flaw: expect.stringMatching(/./) });
+    expect(await readdir(folder)).toEqual([]);
   },
 );
 

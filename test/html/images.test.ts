@@ -117,18 +117,9 @@ test.for([
   expect(candidatesIn(srcset)).toEqual(urls);
 });
 
-test.for([
-  ['a', ',', 'b'],
-  ['a x', '(', ''],
-  ['a ', 'x', ''],
-] as const)('a srcset of a million characters is read: %s%s%s', ([start, middle, end]) => {
-  const srcset = start + middle.repeat(1_000_000) + end;
-  expect(replaceCandidates(srcset, (url) => url)).toBe(srcset);
-});
-
-test('a URL in srcset with a million commas in it is read', () => {
-  const url = `a${','.repeat(1_000_000)}b`;
-  expect(candidatesIn(`${url} 2x, c`)).toEqual([url, 'c']);
+test.for([',', '(', 'x'])('a million of %j in srcset take linear time', (character) => {
+  const many = character.repeat(1_000_000);
+  expect(candidatesIn(`a${many}b 2x${many}, c`)[0]).toBe(`a${many}b`);
 });
 
 function candidatesIn(srcset: string): string[] {
