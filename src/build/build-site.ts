@@ -71,6 +71,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
 
 async function inlineSite(build: SiteBuild, pack: PackWriter): Promise<FinishedSite> {
   const { directory, settings, fetcher, collected, announcements, urls } = build;
+  const inlinedAt = Date.now();
   const { scannable, others } = listSiteFiles(directory, settings.exclude);
   const unfinished = new Set<SiteFile>(scannable);
   const verifier = new OutputVerifier(settings.apiKey);
@@ -130,7 +131,7 @@ async function inlineSite(build: SiteBuild, pack: PackWriter): Promise<FinishedS
     await writeImages([folder], imageFiles(contents), (name) => fetcher.readImage(name));
   }
   // With a record, a check could say that nothing has changed.
-  const record = fetcher.showsChildren ? undefined : siteManifest(build, shown);
+  const record = fetcher.showsChildren ? undefined : siteManifest({ ...build, inlinedAt }, shown);
   const { hashes, quoted } = recorder;
   return { at: Date.now(), hashes, quoted, before: build.before, record };
 }

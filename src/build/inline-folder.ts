@@ -81,6 +81,7 @@ async function inlineLocked({
   ...folders
 }: FolderInlining): Promise<void> {
   const { to, manifest } = folders;
+  const inlinedAt = Date.now();
   const before = await lastRecord(folders, logger);
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
@@ -144,7 +145,7 @@ async function inlineLocked({
     refuseKeyUnwritten(verifier);
     await copies.renew((page) => staged.read(targetOf(page)), write);
     const record = siteManifest(
-      { manifest, directory: to, outDir: to, before, settings, environment },
+      { manifest, directory: to, outDir: to, before, settings, environment, inlinedAt },
       recorder.finish(),
     );
     pack?.close();

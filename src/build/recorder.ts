@@ -154,11 +154,13 @@ export interface RecordedSite {
   classes?: readonly string[] | undefined;
   settings: Settings;
   environment: RecordedEnvironment;
+  /** When snippets began to be inlined, in milliseconds since the epoch. */
+  inlinedAt: number;
 }
 
 /** The manifest of a site whose snippets are inlined. */
 export function siteManifest(
-  { manifest, directory, outDir, before, urls, classes, settings, environment }: RecordedSite,
+  { manifest, directory, outDir, before, urls, classes, settings, environment, inlinedAt }: RecordedSite,
   shown: ShownSite,
 ): Manifest {
   const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout } = settings;
@@ -166,6 +168,7 @@ export function siteManifest(
   const emptied = outputFrom(manifest, outDir);
   return {
     builtAt: new Date().toISOString(),
+    inlinedAt,
     output,
     outDir: emptied === output ? undefined : emptied,
     urls: urls && recordedUrls(urls),

@@ -31,6 +31,7 @@ import { EditLinks } from './edit-links/edit-links.ts';
 import { type InlinedPage, pageInliner } from './inline-page.ts';
 import { lookAtOutput, writtenAgain } from './output-state.ts';
 import { type DerivedFile, findDerivedFiles } from './side-products/derived-files.ts';
+import type { OldContent } from './side-products/old-texts.ts';
 import {
   listPageCopies,
   notACopy,
@@ -194,13 +195,29 @@ export async function planRefresh(
     const reason = 'shows a changed snippet, and which pages use this entry is not known';
     plan.toBuild.push({ name: entryName(entry), reason });
   }
-  plan.stale = findDerivedFiles(
-    folders,
-    plan.pages.flatMap(({ page, hash }) =>
-      page.hash === hash ? [] : [{ name: page.name, before: () => readIfThere(join(output, page.name)) }],
-    ),
-  );
+  const changing = plan.pages.filter(({ page, hash }) => page.hash !== hash);
+  const recorded = new Set(manifest.files.map(({ name }) => name));
+  plan.stale = findDerivedFiles(folders, {
+    pages: changing.map(({ page: { name } }) => ({ name, read: () => readIfThere(join(output, name)) })),
+    contents: oldContents(changing, manifest, snippets),
+    isRecorded: (name) => recorded.has(name),
+    since: manifest.inlinedAt,
+  });
   return plan;
+}
+
+/** What the snippets that change on these pages have shown there. */
+function oldContents(
+  pages: readonly RefreshedPage[],
+  manifest: Manifest,
+  snippets: readonly (FetchedSnippet | undefined)[],
+): OldContent[] {
+  return [...new Set(pages.flatMap(({ changed }) => changed))].flatMap((index) => {
+    const { id, content } = manifest.snippets[index] ?? {};
+    const now = sourceNames(snippets[index]?.inlineCode) ?? [];
+    const sources = content?.sources?.filter((source) => !now.includes(source)) ?? [];
+    return id === undefined ? [] : [{ id, text: content?.text ?? '', sources }];
+  });
 }
 
 /** The hashes of what a page and its copies may be. */

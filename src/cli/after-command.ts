@@ -18,7 +18,7 @@ export const commandPending: PageToBuild = {
 export function afterOption(stale: readonly DerivedFile[]): string {
   const indexes = stale.filter(({ kind }) => kind === 'search-index');
   const others = stale
-    .filter(({ kind }) => kind === 'revision')
+    .filter(({ kind }) => kind !== 'search-index')
     .map(({ folder, name }) => shownName(folder, name));
   const commands = [
     indexes.length === 0 ? [] : searchIndexCommand(indexes),

@@ -132,6 +132,8 @@ const versionSchema = z.object({ version: z.int() });
 
 const manifestSchema = z.object({
   builtAt: z.iso.datetime(),
+  /** When the build began to inline snippets, in milliseconds since the epoch: what is older was not made from pages. */
+  inlinedAt: z.number(),
   /** When a refresh last changed the site since the build. */
   refreshedAt: z.iso.datetime().optional(),
   /** The output folder, relative to the manifest's own folder. */

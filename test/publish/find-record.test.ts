@@ -24,6 +24,7 @@ async function build(output: string, id: number) {
   await mkdir(pathOf(output));
   await writeManifest(recordOf(output), {
     builtAt: '2026-01-01T00:00:00.000Z',
+    inlinedAt: 0,
     output: join('../..', output),
     settings: { concurrency: 20 },
     rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },

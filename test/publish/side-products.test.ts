@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { cp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cli } from '../support/cli.ts';
@@ -69,6 +69,45 @@ describe('files that hold a page and nothing else', () => {
     expect(said).not.toContain('plain.html.');
     expect(said).toContain('astro:build:done');
     expect(await site.run('check')).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('a file that was made from pages after the build, and holds what a snippet was,', () => {
+  beforeEach(async () => {
+    site = await copyOfEverything();
+  });
+  const words = '<section>words with <a href="/prices">prices</a></section>';
+  // Of snippet 5.
+  const script = 'document.title = "five"';
+
+  test.for([
+    ['the text of a snippet', 'search.json', JSON.stringify([{ text: 'Words words with prices' }]), 9],
+    ['its HTML in JSON', 'index.json', JSON.stringify({ html: `<h1>Words</h1>${words}` }), 9],
+    ['its HTML, escaped', 'all.xml', words.replaceAll('<', '&lt;').replaceAll('>', '&gt;'), 9],
+    ['the hash of its script', '_headers', `script-src 'sha256-${hash('sha256', script, 'base64')}'`, 5],
+    ['a short text with its neighbors in the page', 'llms-full.txt', 'home home the heffalump pro', 1],
+  ] as const)('keeps a refresh from writing, with status 3: %s', async ([, name, text, id]) => {
+    await writeFile(fileOf(`dist/${name}`), text);
+    site.service.put(id, '<b>something else, of some length</b>');
+    const before = await output();
+    expect(await refresh()).toMatchObject({
+      exitCode: 3,
+      output: expect.stringContaining(`${name} contains what snippet ${id} was, which changes\n`),
+    });
+    expect(await output()).toEqual(before);
+    expect(await refresh('--after', 'echo renewed')).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is not one that was there before, such as a page that somebody wrote by hand, or a bundle', async () => {
+    for (const name of ['by-hand.html', '_astro/bundle.js', 'search.json']) {
+      await mkdir(dirname(fileOf(`dist/${name}`)), { recursive: true });
+      await writeFile(fileOf(`dist/${name}`), words);
+      await utimes(fileOf(`dist/${name}`), new Date(0), new Date(0));
+    }
+    await writeFile(fileOf('dist/short.txt'), 'Another site writes about the heffalump as well.');
+    site.service.put(1, 'the woozle');
+    site.service.put(9, 'other words');
+    expect(await refresh()).toMatchObject({ exitCode: 0 });
   });
 });
 

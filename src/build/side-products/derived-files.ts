@@ -2,15 +2,17 @@ import { readdirSync, statSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileKind } from '../../file-kinds.ts';
 import { isLargeBinary, overlaps, piecesOf } from '../../read-file.ts';
-import { digestFinder, type PageBytes } from './digests.ts';
+import { digestFinder } from './digests.ts';
+import { type OldContent, oldTextFinder } from './old-texts.ts';
 import { fileOfUrl, precachedUrls } from './precache.ts';
 import type { SiteFolder } from './site-folders.ts';
 
 /**
  * - `search-index`: the entry file of a Pagefind index.
  * - `revision`: a file with the digest or the revision of a page, such as a service worker with a precache list.
+ * - `text`: a file with the content of a snippet, such as `search.json`.
  */
-export type DerivedKind = 'search-index' | 'revision';
+export type DerivedKind = 'search-index' | 'revision' | 'text';
 
 /** A file of the output that was made from pages, and that only the command that made it can renew. */
 export interface DerivedFile {
@@ -18,72 +20,85 @@ export interface DerivedFile {
   /** Its path in the folder, with slashes. */
   name: string;
   kind: DerivedKind;
-  /** The page whose revision it contains; for a search index, one of its pages. */
+  /** The page whose revision it contains; otherwise one of the pages that it was made from. */
   page: string;
+  /** The snippet whose old content it contains. */
+  snippet?: number | undefined;
 }
 
 /** A page that is going to change. */
 export interface ChangingPage {
   name: string;
-  /** Its bytes until then, or what reads them. */
-  before: PageBytes;
+  /** Reads its bytes until then. */
+  read(): Buffer | undefined;
+}
+
+/** What is going to change, and what cannot hold it. */
+export interface Changing {
+  pages: readonly ChangingPage[];
+  contents: readonly OldContent[];
+  /** Whether a file shows snippets by itself, and is looked at as such. */
+  isRecorded(name: string): boolean;
+  /**
+   * When the build began to inline snippets, in milliseconds since the epoch. What was there before and is unchanged, such
+   * as a page that somebody wrote by hand, or a bundle, was not made from these pages.
+   */
+  since: number;
 }
 
 const indexEntry = 'pagefind-entry.json';
 
 /**
- * Finds the files that would be out of date when these pages change. The whole output is searched, because such files are
- * often made after the build. Pages themselves, styles, source maps and large binary files are not read.
+ * Finds the files that would be out of date when these pages change, of those that were written after them. Such files
+ * are often made after the build. Styles, source maps and large binary files are not read.
  */
-export function findDerivedFiles(
-  folders: readonly SiteFolder[],
-  pages: readonly ChangingPage[],
-): DerivedFile[] {
+export function findDerivedFiles(folders: readonly SiteFolder[], changing: Changing): DerivedFile[] {
+  const { pages, contents } = changing;
   if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html');
+  const findDigest = digestFinder(pages.map(({ read }) => read));
+  const findOldText = oldTextFinder(contents, pages);
   return folders.flatMap((folder) => {
-    const { indexes, texts } = listFiles(folder.directory);
+    const { indexes, texts } = listFiles(folder.directory, changing);
     const stale: DerivedFile[] = [];
     if (html !== undefined) {
       for (const name of indexes) stale.push({ folder, name, kind: 'search-index', page: html.name });
     }
-    for (const [name, page] of revisionsIn(folder.directory, texts, pages)) {
-      stale.push({ folder, name, kind: 'revision', page });
+    const findPrecached = precachedFinder(folder.directory, pages);
+    for (const name of texts) {
+      for (const piece of piecesOf(join(folder.directory, name), overlaps.revision)) {
+        const text = piece.toString('latin1');
+        const page = findPrecached(text, name) ?? pages[findDigest(text) ?? -1]?.name;
+        const snippet = page === undefined ? findOldText(piece.toString()) : undefined;
+        if (page === undefined && snippet === undefined) continue;
+        const kind = page === undefined ? 'text' : 'revision';
+        stale.push({ folder, name, kind, page: page ?? pages[0]?.name ?? '', snippet });
+        break;
+      }
     }
     return stale;
   });
 }
 
-/** The name of a page, for each text file that contains the page's digest or lists it for a service worker. */
-function revisionsIn(
+/** Returns a function that finds a page that a file lists for a service worker. */
+function precachedFinder(
   directory: string,
-  texts: readonly string[],
   pages: readonly ChangingPage[],
-): Map<string, string> {
+): (text: string, name: string) => string | undefined {
   const changing = new Set(pages.map(({ name }) => name));
   const exists = (name: string) =>
     changing.has(name) || statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() === true;
-  const findDigest = digestFinder(pages.map(({ before }) => before));
-  const found = new Map<string, string>();
-  for (const name of texts) {
-    const file = join(directory, name);
-    if (isLargeBinary(file)) continue;
-    for (const piece of piecesOf(file, overlaps.revision)) {
-      const text = piece.toString('latin1');
-      const listed = precachedUrls(text)
-        .map((url) => fileOfUrl(Buffer.from(url, 'latin1').toString(), name, exists))
-        .find((page) => page !== undefined && changing.has(page));
-      const page = listed ?? pages[findDigest(text) ?? -1]?.name;
-      if (page === undefined) continue;
-      found.set(name, page);
-      break;
-    }
-  }
-  return found;
+  return (text, name) =>
+    precachedUrls(text)
+      .map((url) => fileOfUrl(Buffer.from(url, 'latin1').toString(), name, exists))
+      .find((page) => page !== undefined && changing.has(page));
 }
 
-/** The search indexes of a folder, and its files that may hold a digest. What belongs to an index is left out. */
-function listFiles(directory: string): { indexes: string[]; texts: string[] } {
+/** The search indexes of a folder, and its files that may be made from pages. What belongs to an index is left out. */
+function listFiles(
+  directory: string,
+  { isRecorded, since }: Changing,
+): { indexes: string[]; texts: string[] } {
   const indexes: string[] = [];
   const texts: string[] = [];
   const list = (folder: string, prefix: string) => {
@@ -93,8 +108,12 @@ function listFiles(directory: string): { indexes: string[]; texts: string[] } {
       return;
     }
     for (const entry of entries) {
-      if (entry.isDirectory()) list(join(folder, entry.name), `${prefix}${entry.name}/`);
-      else if (entry.isFile() && mayHoldDigests(entry.name)) texts.push(`${prefix}${entry.name}`);
+      const name = `${prefix}${entry.name}`;
+      const file = join(folder, entry.name);
+      if (entry.isDirectory()) list(file, `${name}/`);
+      else if (entry.isFile() && mayHoldTexts(entry.name) && !isRecorded(name)) {
+        if (statSync(file).mtimeMs >= since && !isLargeBinary(file)) texts.push(name);
+      }
     }
   };
   list(directory, '');
@@ -103,15 +122,15 @@ function listFiles(directory: string): { indexes: string[]; texts: string[] } {
 
 const unread = new Set(['.css', '.map']);
 
-function mayHoldDigests(name: string): boolean {
+function mayHoldTexts(name: string): boolean {
   const kind = fileKind(name);
-  if (kind === 'html' || kind === 'binary' || kind === 'compressed') return false;
-  return !unread.has(name.slice(name.lastIndexOf('.')));
+  return kind !== 'binary' && kind !== 'compressed' && !unread.has(name.slice(name.lastIndexOf('.')));
 }
 
 /** Why a derived file keeps a refresh from writing: the end of a sentence that begins with its name. */
-export function whyStale({ kind, page }: Pick<DerivedFile, 'kind' | 'page'>): string {
+export function whyStale({ kind, page, snippet }: Omit<DerivedFile, 'folder' | 'name'>): string {
   if (kind === 'search-index') return `is a search index of pages that change, such as ${page}`;
+  if (kind === 'text') return `contains what snippet ${snippet} was, which changes`;
   return `contains the revision of ${page}, which changes`;
 }
 

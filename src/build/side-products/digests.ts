@@ -13,8 +13,8 @@ const encodings = [
   return { runs, algorithms: new Map(algorithms.map((name) => [lengthOf(sizes[name]), name])) };
 });
 
-/** The bytes of a page; or what reads them, for pages that may not fit into memory together. */
-export type PageBytes = Buffer | (() => Buffer | undefined);
+/** Reads a page. Pages may not fit into memory together. */
+type ReadPage = () => Buffer | undefined;
 
 /**
  * Finds digests of pages in texts, in hexadecimal or base64. Of the texts nothing is kept, since they may be of any size.
@@ -22,7 +22,7 @@ export type PageBytes = Buffer | (() => Buffer | undefined);
  *
  * @returns what finds a page that a text contains a digest of, as its index.
  */
-export function digestFinder(pages: readonly PageBytes[]): (text: string) => number | undefined {
+export function digestFinder(pages: readonly ReadPage[]): (text: string) => number | undefined {
   const tables = new Map<Algorithm, Map<string, number>>();
   const pageOf = (algorithm: Algorithm, digest: string) => {
     const table = tables.get(algorithm) ?? digestsOf(pages, algorithm);
@@ -41,10 +41,10 @@ export function digestFinder(pages: readonly PageBytes[]): (text: string) => num
   };
 }
 
-function digestsOf(pages: readonly PageBytes[], algorithm: Algorithm): Map<string, number> {
+function digestsOf(pages: readonly ReadPage[], algorithm: Algorithm): Map<string, number> {
   const digests = new Map<string, number>();
   for (const [index, page] of pages.entries()) {
-    const bytes = typeof page === 'function' ? page() : page;
+    const bytes = page();
     if (bytes === undefined) continue;
     const digest = hash(algorithm, bytes, 'buffer');
     digests.set(digest.toString('hex'), index);
