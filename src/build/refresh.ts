@@ -87,7 +87,7 @@ export async function recover(file: string, manifest: Manifest): Promise<Manifes
       if (next === undefined || last === undefined) return page;
       const bytes = await readFile(join(output, page.name)).catch(() => undefined);
       if (bytes === undefined || hashOf(bytes) !== last) return page;
-      const isWhole = listPageCopies(folders, page.name).every((copy) =>
+      const isWhole = listPageCopies(folders, page).every((copy) =>
         readPageCopy(copy, bytes.length)?.equals(bytes),
       );
       const states = [...new Set([page.hash, ...next])];
@@ -108,9 +108,9 @@ export function temporaryFiles(file: string, manifest: Manifest): string[] {
   const output = outputOf(file, manifest);
   const folders = siteFolders(file, manifest);
   const announced = manifest.files.filter(({ next }) => next !== undefined);
-  const pages = announced.flatMap(({ name }) => [
-    join(output, name),
-    ...listPageCopies(folders, name).map((copy) => copy.file),
+  const pages = announced.flatMap((page) => [
+    join(output, page.name),
+    ...listPageCopies(folders, page).map((copy) => copy.file),
   ]);
   const assets = manifest.rules.images?.assets.folder;
   const images =
@@ -171,11 +171,12 @@ export async function planRefresh(
     }
     make ??= openPages(file, manifest, snippets, plan);
     const { file: after, hasPolicy, embeds } = make(page);
-    if (!hasPolicy && needsOtherSources(embeds, changed, manifest, snippets)) {
+    const isPage = fileKind(page.name) === 'html';
+    if (isPage && !hasPolicy && needsOtherSources(embeds, changed, manifest, snippets)) {
       plan.toBuild.push({ name: page.name, reason: 'has its policy in headers, which only a build writes' });
       continue;
     }
-    const copies = listPageCopies(folders, page.name);
+    const copies = listPageCopies(folders, page);
     const others = otherCopies(copies, page, Math.max(before.length, after.length) + slack);
     if (others.length > 0) {
       plan.toBuild.push(...others);
@@ -196,13 +197,24 @@ export async function planRefresh(
     plan.toBuild.push({ name: entryName(entry), reason });
   }
   const changing = plan.pages.filter(({ page, hash }) => page.hash !== hash);
-  const recorded = new Set(manifest.files.map(({ name }) => name));
-  plan.stale = findDerivedFiles(folders, {
-    pages: changing.map(({ page: { name } }) => ({ name, read: () => readIfThere(join(output, name)) })),
+  const recorded = new Set(manifest.files.flatMap(({ name, copies = [] }) => [name, ...copies]));
+  const derived = findDerivedFiles(folders, {
+    pages: changing.map(({ page: { name, size } }) => ({
+      name,
+      size,
+      read: () => readIfThere(join(output, name)),
+    })),
     contents: oldContents(changing, manifest, snippets),
     isRecorded: (name) => recorded.has(name),
     since: manifest.inlinedAt,
   });
+  plan.stale = derived.filter(({ kind }) => kind !== 'copy');
+  for (const { folder, name, kind, page } of derived) {
+    const original = kind === 'copy' ? plan.pages.find((one) => one.page.name === page) : undefined;
+    if (original === undefined) continue;
+    original.copies.push({ file: join(folder.directory, name), name });
+    original.page = { ...original.page, copies: [...(original.page.copies ?? []), name] };
+  }
   return plan;
 }
 
@@ -371,9 +383,11 @@ export async function writeRefresh(
     return { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) };
   });
   const hashes = new Map(planned.map(({ page, hash }) => [page.name, hash]));
+  const copies = new Map(planned.map(({ page }) => [page.name, page.copies]));
   const announce = (page: ManifestFile): ManifestFile => {
     const hash = hashes.get(page.name);
-    return hash === undefined ? page : { ...page, next: [...(page.next ?? []), hash] };
+    if (hash === undefined) return page;
+    return { ...page, copies: copies.get(page.name), next: [...(page.next ?? []), hash] };
   };
   await writeManifest(file, { ...record, files: left.map(announce) });
   const leftAlone: PageToBuild[] = [];
@@ -397,7 +411,8 @@ export async function writeRefresh(
   }
   const settle = (page: ManifestFile): ManifestFile => {
     const hash = hashes.get(page.name);
-    return hash === undefined ? page : writtenAgain(page, join(output, page.name), hash);
+    if (hash === undefined) return page;
+    return writtenAgain({ ...page, copies: copies.get(page.name) }, join(output, page.name), hash);
   };
   await writeManifest(file, { ...record, files: left.map(settle) });
   return leftAlone;

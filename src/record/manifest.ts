@@ -41,6 +41,8 @@ export interface ManifestFile {
    * one shows what the snippets say. The file, and each copy, is in one of these states or the recorded one.
    */
   next?: readonly string[] | undefined;
+  /** Files of the output that hold the same, such as `200.html`; by their names. */
+  copies?: readonly string[] | undefined;
   /** The hashes of what it was before, latest first. */
   past?: readonly string[] | undefined;
 }
@@ -49,6 +51,7 @@ const moreSchema = z.object({
   optional: z.array(index).readonly().optional(),
   older: z.record(z.string(), z.string().nullable()).optional(),
   next: z.array(z.string()).readonly().optional(),
+  copies: z.array(z.string()).readonly().optional(),
   past: z.array(z.string()).readonly().optional(),
 });
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { cp, mkdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { cp, link, mkdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -45,6 +45,24 @@ describe('files that hold a page and nothing else', () => {
     expect(await refresh('--skip-modified')).toMatchObject({ exitCode: 3 });
     expect(await site.read('about.html')).toContain('about us');
     expect(await site.read('index.html')).toContain('woozle');
+  });
+
+  test('are written with the page: a copy of it with another name, and a hard link', async () => {
+    await cp(fileOf('dist/about.html'), fileOf('dist/200.html'));
+    await link(fileOf('dist/about.html'), fileOf('dist/us.html'));
+    for (const text of ['about them', 'about you']) {
+      site.service.put(2, text);
+      expect(await refresh()).toMatchObject({ exitCode: 0 });
+      const page = await site.read('about.html');
+      expect(page).toContain(text);
+      expect([await site.read('200.html'), await site.read('us.html')]).toEqual([page, page]);
+    }
+    await writeFile(fileOf('dist/200.html'), 'something else');
+    site.service.put(2, 'about us all');
+    expect(await refresh()).toMatchObject({
+      exitCode: 3,
+      output: expect.stringContaining('200.html is not a copy of about.html\n'),
+    });
   });
 
   test('are not looked for once the copy is gone, as on a machine that only has the output', async () => {

@@ -104,7 +104,7 @@ const contents = fc.tuple(...ids.map(() => fc.option(content, { freq: 50 })));
 
 const options = fc.record(
   {
-    csp: fc.constantFrom('hash', 'warn'),
+    csp: fc.constant('hash'),
     scripts: fc.constantFrom('allow', 'strip'),
     links: fc.constant('base'),
     editLinks: fc.constant(true),
@@ -201,15 +201,9 @@ async function expectRefreshLikeBuild(service: TestService, drawn: DrawnSite): P
   const [refreshed, built] = await Promise.all([createFolder({}), createFolder({})]);
   try {
     publish(service, drawn.before);
-    const first = await build(refreshed, drawn, service.environment).then(
-      () => true,
-      () => false,
-    );
+    const first = await succeeds(build(refreshed, drawn, service.environment));
     publish(service, drawn.after);
-    const second = await build(built, drawn, service.environment).then(
-      () => true,
-      () => false,
-    );
+    const second = await succeeds(build(built, drawn, service.environment));
     if (!first || !second) return false;
     const old = await refreshed.files('dist');
     const { exitCode, output } = await cli(refreshed.directory, ['refresh'], service.environment);
@@ -221,6 +215,17 @@ async function expectRefreshLikeBuild(service: TestService, drawn: DrawnSite): P
   } finally {
     await Promise.all([refreshed.remove(), built.remove()]);
   }
+}
+
+/** Whether a build does not fail over a snippet that nobody has published. */
+function succeeds(building: Promise<void>): Promise<boolean> {
+  return building.then(
+    () => true,
+    (error: Error) => {
+      if (error.message.includes('404 Not Found')) return false;
+      throw error;
+    },
+  );
 }
 
 /** What a refresh no longer shows stays in the folder of assets, where it does no harm. */
@@ -241,5 +246,5 @@ export async function tryRefreshes(service: TestService, count: number): Promise
     }),
     { numRuns: count },
   );
-  expect(refreshed).toBeGreaterThan(count / 3);
+  expect(refreshed).toBeGreaterThan(count / 2);
 }

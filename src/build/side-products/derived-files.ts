@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileKind } from '../../file-kinds.ts';
 import { isLargeBinary, overlaps, piecesOf } from '../../read-file.ts';
@@ -11,8 +11,9 @@ import type { SiteFolder } from './site-folders.ts';
  * - `search-index`: the entry file of a Pagefind index.
  * - `revision`: a file with the digest or the revision of a page, such as a service worker with a precache list.
  * - `text`: a file with the content of a snippet, such as `search.json`.
+ * - `copy`: a file that holds a page, such as `200.html`. It is written with the page.
  */
-export type DerivedKind = 'search-index' | 'revision' | 'text';
+export type DerivedKind = 'search-index' | 'revision' | 'text' | 'copy';
 
 /** A file of the output that was made from pages, and that only the command that made it can renew. */
 export interface DerivedFile {
@@ -29,6 +30,8 @@ export interface DerivedFile {
 /** A page that is going to change. */
 export interface ChangingPage {
   name: string;
+  /** In bytes. */
+  size: number;
   /** Reads its bytes until then. */
   read(): Buffer | undefined;
 }
@@ -66,6 +69,12 @@ export function findDerivedFiles(folders: readonly SiteFolder[], changing: Chang
     }
     const findPrecached = precachedFinder(folder.directory, pages);
     for (const name of texts) {
+      const original =
+        folder.copy === undefined ? originalOf(join(folder.directory, name), pages) : undefined;
+      if (original !== undefined) {
+        stale.push({ folder, name, kind: 'copy', page: original });
+        continue;
+      }
       for (const piece of piecesOf(join(folder.directory, name), overlaps.revision)) {
         const text = piece.toString('latin1');
         const page = findPrecached(text, name) ?? pages[findDigest(text) ?? -1]?.name;
@@ -78,6 +87,15 @@ export function findDerivedFiles(folders: readonly SiteFolder[], changing: Chang
     }
     return stale;
   });
+}
+
+/** The page that a file is a copy of, byte by byte. */
+function originalOf(file: string, pages: readonly ChangingPage[]): string | undefined {
+  const { size } = statSync(file);
+  const alike = pages.filter((page) => page.size === size && fileKind(page.name) === fileKind(file));
+  if (alike.length === 0) return undefined;
+  const bytes = readFileSync(file);
+  return alike.find(({ read }) => read()?.equals(bytes))?.name;
 }
 
 /** Returns a function that finds a page that a file lists for a service worker. */

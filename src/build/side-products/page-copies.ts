@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ManifestFile } from '../../record/manifest.ts';
 import { compress, decompress, type Suffix, suffixes } from './encodings.ts';
 import { type SiteFolder, shownName } from './site-folders.ts';
 
@@ -14,14 +15,25 @@ export interface PageCopy {
 }
 
 /** The files that exist besides the page itself. A page that a copy lacks counts, since a build would put it there. */
-export function listPageCopies(folders: readonly SiteFolder[], page: string): PageCopy[] {
-  return folders.flatMap((folder): PageCopy[] => {
+export function listPageCopies(
+  folders: readonly SiteFolder[],
+  { name: page, copies = [] }: Pick<ManifestFile, 'name' | 'copies'>,
+): PageCopy[] {
+  const same = folders
+    .slice(0, 1)
+    .flatMap(({ directory }) =>
+      copies
+        .map((name): PageCopy => ({ file: join(directory, name), name }))
+        .filter(({ file }) => statSync(file, { throwIfNoEntry: false })?.isFile()),
+    );
+  const others = folders.flatMap((folder): PageCopy[] => {
     const plain = { file: join(folder.directory, page), name: shownName(folder, page) };
     const compressed = suffixes
       .map((suffix) => ({ file: `${plain.file}${suffix}`, name: `${plain.name}${suffix}`, suffix }))
       .filter(({ file }) => statSync(file, { throwIfNoEntry: false })?.isFile());
     return folder.copy === undefined ? compressed : [plain, ...compressed];
   });
+  return [...same, ...others];
 }
 
 /** Reads the page out of a copy of it. `undefined` if it holds something that is longer, or no page at all. */
