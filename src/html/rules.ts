@@ -1,11 +1,12 @@
 import { cleanText } from '../client/clean-text.ts';
 import type { Snippet } from '../client/service.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
-import { tagAt } from '../embed/html-scanner.ts';
+import { attributesOf, tagAt, walk } from '../embed/html-scanner.ts';
 import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import type { FindImage, HtmlWithImages, ImageUse } from './images.ts';
+import { attributeValue } from './edits.ts';
+import type { FindImage, ImageUse } from './images.ts';
 import type { InlineCode } from './scripts.ts';
 
 const mostTags = 100_000;
@@ -72,61 +73,35 @@ export async function applyRules(
   // Nothing below concerns text, and most snippets are text without tags.
   if (!asHtml || !sanitized.includes('<')) return withoutRules(sanitized);
   refuseTags(sanitized, request);
-  const linked = await adaptLinks(sanitized, rules);
-  const { html: shown, images, flaws } = await withImages(linked, rules);
-  const checked = await check(shown, request, rules);
-  const warnings = [...flaws, ...checked.flaws].map((flaw) => `Snippet ${request.id} ${flaw}`);
-  const { html, inlineCode, leavesOpen } = checked;
-  const classes = rules.classes ? await findClasses(html) : undefined;
-  const prepared = { html, text: textOf(sanitized), warnings, inlineCode, leavesOpen, classes };
-  if (images.length === 0) return prepared;
-  const htmlElsewhere = shown === linked ? undefined : await handleScripts(linked, request, rules);
-  return { ...prepared, images, htmlElsewhere };
-}
-
-async function findClasses(html: string): Promise<string[]> {
-  const { classesIn } = await import('./classes.ts');
-  return classesIn(html);
-}
-
-async function withImages(html: string, { findImage }: AppliedRules): Promise<HtmlWithImages> {
-  if (findImage === undefined) return { html, images: [], flaws: [] };
-  const { localizeImages } = await import('./images.ts');
-  return localizeImages(html, findImage);
-}
-
-/** Applies the rules about what a browser makes of HTML. */
-async function check(
-  shown: string,
-  request: SnippetRequest,
-  rules: HtmlRules,
-): Promise<Pick<PreparedSnippet, 'html' | 'inlineCode' | 'leavesOpen'> & { flaws: string[] }> {
+  // What applies each rule is loaded only for a site that has the rule.
+  const { links, findImage, policy, classes } = rules;
+  const linked = links === undefined ? sanitized : (await import('./links.ts')).adaptLinks(sanitized, links);
+  const local = findImage && (await (await import('./images.ts')).localizeImages(linked, findImage));
+  const { html: shown, images, flaws } = local ?? { html: linked, images: [], flaws: [] };
   const html = await handleScripts(shown, request, rules);
   const open = await findOpen(html, request, rules);
-  const inlineCode = await findCode(html, rules);
-  const blocked = inlineCode && rules.policy !== 'none' && describeBlocked[rules.policy](inlineCode);
-  const flaws = [open, blocked].flatMap((flaw) => flaw || []);
-  return { html, flaws, inlineCode, leavesOpen: open === undefined ? undefined : true };
+  const inlineCode = policy === 'none' ? undefined : (await import('./scripts.ts')).findInlineCode(html);
+  const blocked = inlineCode && describeBlocked(inlineCode, policy);
+  const warnings = [...flaws, open, blocked].flatMap((flaw) => (flaw ? `Snippet ${request.id} ${flaw}` : []));
+  const prepared: PreparedSnippet = { html, text: textOf(sanitized), warnings, inlineCode };
+  if (open !== undefined) prepared.leavesOpen = true;
+  if (classes) prepared.classes = classesIn(html);
+  if (images.length > 0) prepared.images = images;
+  if (shown !== linked) prepared.htmlElsewhere = await handleScripts(linked, request, rules);
+  return prepared;
 }
 
 async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): Promise<string> {
   if (rules.sanitize === undefined) return html;
-  let clean: unknown;
+  let reason: string;
   try {
-    clean = await rules.sanitize(html, { id: request.id, params: paramsObject(request) });
+    const clean: unknown = await rules.sanitize(html, { id: request.id, params: paramsObject(request) });
+    if (typeof clean === 'string') return clean;
+    reason = `sanitize returned ${clean === null ? 'null' : `a value of type ${typeof clean}`} instead of a string`;
   } catch (error) {
-    const reason = cleanText(String((error as Error)?.message ?? error));
-    throw refusal('sanitize-failed', request, `could not be sanitized: ${reason}`);
+    reason = cleanText(String((error as Error)?.message ?? error));
   }
-  if (typeof clean === 'string') return clean;
-  const returned = `sanitize returned ${clean === null ? 'null' : `a value of type ${typeof clean}`} instead of a string`;
-  throw refusal('sanitize-failed', request, `could not be sanitized: ${returned}`);
-}
-
-async function adaptLinks(html: string, { links }: HtmlRules): Promise<string> {
-  if (links === undefined) return html;
-  const { adaptLinks: adapt } = await import('./links.ts');
-  return adapt(html, links);
+  throw refusal('sanitize-failed', request, `could not be sanitized: ${reason}`);
 }
 
 /** @throws SiteError: parsing takes time for each tag, so that a megabyte of them would take minutes. */
@@ -159,40 +134,31 @@ async function findOpen(
   const { leftOpen } = await import('./left-open.ts');
   const { contexts } = await import('./parsed-html.ts');
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
-  const places = scripts === 'allow' ? [''] : contexts;
-  const open = places.reduce<string | undefined>(
-    (found, before) => found ?? leftOpen(html, before),
-    undefined,
-  );
+  let open: string | undefined;
+  for (const before of scripts === 'allow' ? [''] : contexts) open ??= leftOpen(html, before);
   if (open === undefined) return undefined;
   const flaw = `leaves ${open} open, which swallows the rest of the page.`;
   if (strict) throw refusal('left-open', request, flaw);
   return flaw;
 }
 
-async function findCode(html: string, { policy }: HtmlRules): Promise<InlineCode | undefined> {
-  if (policy === 'none') return undefined;
-  const { findInlineCode } = await import('./scripts.ts');
-  return findInlineCode(html);
+function describeBlocked(
+  { scripts, styles, hasAttributes }: InlineCode,
+  policy: HtmlRules['policy'],
+): string | undefined {
+  const attributes = hasAttributes ? 'event handlers or style attributes' : undefined;
+  if (policy === 'hash')
+    return (
+      attributes &&
+      `contains ${attributes}, which no hash in a Content Security Policy can allow: browsers ignore them.`
+    );
+  const code = [scripts.length > 0 && 'an inline script', styles.length > 0 && 'an inline style', attributes];
+  const found = code.filter(Boolean).join(' and ');
+  return (
+    found &&
+    `contains ${found}, blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.`
+  );
 }
-
-type PolicyRule = Exclude<HtmlRules['policy'], 'none'>;
-
-const describeBlocked: Readonly<Record<PolicyRule, (code: InlineCode) => string | undefined>> = {
-  warn: ({ scripts, styles, hasAttributes }) => {
-    const found = [
-      ...(scripts.length > 0 ? ['an inline script'] : []),
-      ...(styles.length > 0 ? ['an inline style'] : []),
-      ...(hasAttributes ? ['event handlers or style attributes'] : []),
-    ];
-    if (found.length === 0) return undefined;
-    return `contains ${found.join(' and ')}, blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.`;
-  },
-  hash: ({ hasAttributes }) =>
-    hasAttributes
-      ? 'contains event handlers or style attributes, which no hash in a Content Security Policy can allow: browsers ignore them.'
-      : undefined,
-};
 
 function refusal(code: SiteErrorCode, { id }: SnippetRequest, reason: string): SiteError {
   return new SiteError(code, reason, id);
@@ -230,4 +196,19 @@ export function hasOnlyOrdinaryTags(html: string): boolean {
 function isOrdinary(name: string): boolean {
   // A custom element is.
   return ordinary.has(name) || name.includes('-');
+}
+
+/** The names of classes in HTML, those in `<noscript>` and `<template>` too, each once, sorted. */
+export function classesIn(html: string): string[] {
+  if (!/\bclass\b/i.test(html)) return [];
+  const found = new Set<string>();
+  walk(html, null, {
+    open(tag, context) {
+      const attribute = attributesOf(html, tag).find(({ name }) => name === 'class');
+      const value = attribute === undefined ? '' : attributeValue(html, attribute);
+      for (const name of value.split(/[\t\n\f\r ]+/)) if (name !== '') found.add(name);
+      return context;
+    },
+  });
+  return [...found].sort();
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { classesIn, classesOfStyles } from '../../src/html/classes.ts';
+import { classesOfStyles } from '../../src/build/class-checker.ts';
+import { classesIn } from '../../src/html/rules.ts';
 
 test('the classes of HTML are read as a browser reads them, each once and sorted', () => {
   const html = `<p id="f" CLASS='b  a\n&#99;'>class="d"</p><!-- <p class="e"> --><template><i class=a></i></template>`;
