@@ -1,6 +1,6 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import type { EmbedAs, EmbedAttributes } from './element.ts';
-import { attributesOf, isBlockLevel, type Range, type Tag } from './html-scanner.ts';
+import { type Attribute, attributesOf, isBlockLevel, type Range, type Tag } from './html-scanner.ts';
 import type { Layer, Part } from './layers.ts';
 import { textOf } from './text.ts';
 
@@ -124,7 +124,9 @@ export function add(
   { tag, children, end }: EmbedTags,
 ): FoundEmbed | undefined {
   const start = part.at(tag.start);
-  const attributes = embedAttributes(part.text, tag);
+  const written = attributesOf(part.text, tag);
+  const read = (name: keyof EmbedAttributes) => valueIn(part.text, written, name);
+  const attributes = { id: read('id'), params: read('params'), as: read('as'), optional: read('optional') };
   if (!isElement(search, part) && !isId(attributes.id)) search.warnings.push({ start, flaw: 'invalid-id' });
   else if (place.refusal !== undefined) search.faults.push({ start, ...place.refusal });
   else {
@@ -173,13 +175,14 @@ function isId(id: string | undefined): boolean {
   return id !== undefined && /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id));
 }
 
-function embedAttributes(text: string, tag: Tag): EmbedAttributes {
-  const attributes = attributesOf(text, tag);
-  const read = (name: string) => {
-    const attribute = attributes.find((one) => one.name === name);
-    return decodeAttribute(attribute && text.slice(attribute.start, attribute.end));
-  };
-  return { id: read('id'), params: read('params'), as: read('as'), optional: read('optional') };
+/** The value of an attribute of a tag in a file that was read as Latin-1. */
+export function attributeOf(text: string, tag: Tag, name: string): string | undefined {
+  return valueIn(text, attributesOf(text, tag), name);
+}
+
+function valueIn(text: string, attributes: readonly Attribute[], name: string): string | undefined {
+  const found = attributes.find((attribute) => attribute.name === name);
+  return decodeAttribute(found && text.slice(found.start, found.end));
 }
 
 /** Decodes an attribute of a file that was read as Latin-1. */

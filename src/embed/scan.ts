@@ -2,6 +2,7 @@ import { findCode, type MarkdownCode, withoutCodeSpans } from './code-spans.ts';
 import { elementName } from './element.ts';
 import {
   add,
+  attributeOf,
   decodeAttribute,
   type EmbedWarning,
   type FoundEmbed,
@@ -146,7 +147,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   const close = (tag: Tag, children: Range, end: number, context: Context) => {
     const { inIsland, heading, lang } = context;
     embed = undefined;
-    const inHeading = heading !== undefined && hasId(text, heading);
+    const inHeading = heading !== undefined && attributeOf(text, heading, 'id') !== undefined;
     const where = { ...place, inIsland, inHeading, inParagraph, lang };
     const found = add(search, part, where, { tag, children, end });
     if (paragraph === undefined) return;
@@ -205,9 +206,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       const tag = text.slice(unrendered, range.end);
       search.faults.push({ flaw: 'unrendered', start: part.at(unrendered), tag });
     }
-    if (!hasName(range)) return;
-    if (isXml) scanXmlText(search, part, range, { kind, ...context });
-    else scanHtmlText(search, part, range, { kind, ...context, inUrls: place.inUrls });
+    if (hasName(range)) scanBetween(search, part, range, { ...context, kind, isXml, inUrls: place.inUrls });
   };
 
   walk<Context>(
@@ -293,11 +292,6 @@ function removeExamples(search: Search, codeIn: ReadonlyMap<Tag, string>, labels
   search.warnings = search.warnings.filter((warning) => !examples.has(warning));
 }
 
-function attributeOf(text: string, tag: Tag, name: string): string | undefined {
-  const found = attributesOf(text, tag).find((attribute) => attribute.name === name);
-  return found && decodeAttribute(text.slice(found.start, found.end));
-}
-
 function decodeFragment(fragment: string): string {
   try {
     return decodeURIComponent(fragment);
@@ -306,33 +300,31 @@ function decodeFragment(fragment: string): string {
   }
 }
 
-function scanHtmlText(
+/** Text between tags. */
+function scanBetween(
   search: Search,
   part: Part,
   range: Range,
-  { kind, holder, inIsland, inUrls, lang }: Context & { kind: TextKind; inUrls: boolean },
+  {
+    kind,
+    isXml,
+    inUrls,
+    holder,
+    inIsland,
+    lang,
+  }: Context & { kind: TextKind; isXml: boolean; inUrls: boolean },
 ): void {
   const raw = cut(part, range);
-  if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland, lang });
-  else if (kind !== 'raw') {
-    const inner = enter(part, range, kind === 'cdata' ? 'cdata' : 'html-text');
-    if (inner !== undefined) scanText(search, inner, { ...inText, inUrls, lang });
-  } else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
-  else if (holder !== undefined && isDataScript(part.text, holder))
+  if (kind === 'text' || kind === 'cdata') {
+    const inner = enter(part, range, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
+    if (inner === undefined) return;
+    if (isXml && holder === undefined) scanString(search, inner, { ...inHtml, inUrls: true, lang });
+    else scanText(search, inner, { ...inText, inUrls: isXml || inUrls, lang });
+  } else if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland, lang });
+  else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
+  else if (holder !== undefined && dataScripts.test(attributeOf(part.text, holder, 'type')?.trim() ?? ''))
     scanJson(search, raw, { ...inData, lang }, { inScript: true });
   else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
-}
-
-function scanXmlText(
-  search: Search,
-  part: Part,
-  range: Range,
-  { kind, holder, lang }: Context & { kind: TextKind },
-): void {
-  const inner = enter(part, range, kind === 'cdata' ? 'cdata' : 'xml-text');
-  if (inner === undefined) return;
-  if (holder !== undefined) scanText(search, inner, { ...inText, lang });
-  else scanString(search, inner, { ...inHtml, inUrls: true, lang });
 }
 
 function scanAttribute(
@@ -484,18 +476,8 @@ function scanEncoded(search: Search, part: Part, place: Place): void {
 
 /** The language inside an element. One without a value means that the language is not known. */
 function langIn(text: string, tag: Tag, outer: string | undefined): string | undefined {
-  const lang = attributesOf(text, tag).find(({ name }) => name === 'lang' || name === 'xml:lang');
-  if (lang === undefined) return outer;
-  return decodeAttribute(text.slice(lang.start, lang.end)).trim() || undefined;
-}
-
-function hasId(text: string, tag: Tag): boolean {
-  return attributeOf(text, tag, 'id') !== undefined;
-}
-
-function isDataScript(text: string, script: Tag): boolean {
-  const type = attributesOf(text, script).find((attribute) => attribute.name === 'type');
-  return type !== undefined && dataScripts.test(text.slice(type.start, type.end).trim());
+  const lang = attributeOf(text, tag, 'lang') ?? attributeOf(text, tag, 'xml:lang');
+  return lang === undefined ? outer : lang.trim() || undefined;
 }
 
 /** A range of a part. */
