@@ -1,3 +1,4 @@
+import type { SnippetRequest } from '../client/snippet-request.ts';
 import { formKey } from '../embed/found.ts';
 import type { Range } from '../embed/html-scanner.ts';
 import { type Composed, type Content, compose, inline } from '../embed/inline.ts';
@@ -73,17 +74,19 @@ const maxComposedBytes = 16 * 1024 * 1024;
 function composer(
   contentOf: (key: string) => Content | undefined,
 ): (embed: FileEmbed) => Composed | undefined {
-  const composed = new Map<string, Composed>();
+  // By the request as an object: a site has few of them, and many embeds of each.
+  const composed = new Map<string, Map<SnippetRequest, Composed>>();
   let composedBytes = 0;
   return ({ request, form }) => {
-    const key = `${formKey(form)} ${request.key}`;
-    const known = composed.get(key);
+    const key = formKey(form);
+    const alike = composed.get(key) ?? new Map<SnippetRequest, Composed>();
+    const known = alike.get(request);
     if (known !== undefined) return known;
     const content = contentOf(request.key);
     if (content === undefined) return undefined;
     const made = compose(content, form, request.id);
     composedBytes += made.bytes.length;
-    if (composedBytes <= maxComposedBytes) composed.set(key, made);
+    if (composedBytes <= maxComposedBytes) composed.set(key, alike.set(request, made));
     return made;
   };
 }

@@ -80,7 +80,6 @@ export class FileRecorder {
     { generated, file, embeds }: { generated: Buffer; file: Buffer; embeds: readonly FileEmbed[] },
   ): void {
     const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
-    const required = new Set(shows.filter((_, index) => !embeds[index]?.isOptional));
     const recorded: ManifestFile = {
       name,
       hash: hashOf(file),
@@ -89,8 +88,11 @@ export class FileRecorder {
       size: 0,
       time: 0,
     };
-    const optional = required.size === shows.length ? [] : shows.filter((index) => !required.has(index));
-    if (optional.length > 0) recorded.optional = [...new Set(optional)];
+    if (embeds.some(({ isOptional }) => isOptional)) {
+      const required = new Set(shows.filter((_, index) => !embeds[index]?.isOptional));
+      const optional = [...new Set(shows)].filter((index) => !required.has(index));
+      if (optional.length > 0) recorded.optional = optional;
+    }
     this.#files.push(recorded);
   }
 

@@ -1,4 +1,4 @@
-import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
@@ -68,4 +68,42 @@ test('files with other times and the same bytes are as the record says', async (
   const { exitCode, output } = await site.run('refresh');
   expect(exitCode).toBe(0);
   expect(output).toBe('Nothing has changed.\n');
+});
+
+describe('without the pages as they were generated, a refresh that has something to write exits with 3', () => {
+  const folder = (site: Everything) => join(site.directory, 'node_modules/.astro/astro-snippets');
+  const packOf = async (site: Everything) => {
+    const [pack, ...more] = (await readdir(folder(site))).filter((name) => name.endsWith('.pack'));
+    expect(more).toEqual([]);
+    return join(folder(site), pack ?? '');
+  };
+
+  test.for([
+    ['they are gone', async (site: Everything) => rm(await packOf(site)), 'are not beside'],
+    ['they were cut off', async (site: Everything) => truncate(await packOf(site), 1_000), 'were cut off'],
+    [
+      'another version has read them',
+      async (site: Everything) => {
+        const record = JSON.parse(await readFile(site.record, 'utf8'));
+        record.pack.version = '0.0.1';
+        await writeFile(site.record, JSON.stringify(record));
+      },
+      'were read by version 0.0.1 of astro-snippets',
+    ],
+  ] as const)('%s', async ([, change, says]) => {
+    const site = await copyOfEverything();
+    await change(site);
+    expect(await site.run('refresh')).toMatchObject({ exitCode: 0, stdout: 'Nothing has changed.\n' });
+    site.service.put(2, 'newer text about us');
+    const before = await site.contents('dist');
+    for (const command of [['refresh'], ['refresh', '--skip-modified'], ['refresh', '--dry-run']]) {
+      const { exitCode, stderr } = await site.run(...command);
+      expect(stderr).toContain(`The pages as they were generated ${says}`);
+      expect(stderr).toContain('Build the site once.');
+      expect(exitCode).toBe(3);
+    }
+    expect(await site.contents('dist')).toEqual(before);
+    for (const command of ['list', 'report']) expect((await site.run(command)).exitCode, command).toBe(0);
+    expect(await site.run('check')).toMatchObject({ exitCode: 10 });
+  });
 });
