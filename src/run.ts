@@ -186,12 +186,14 @@ export class Run {
     await this.#listen();
     const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
     const { removeManifest } = await import('./record/manifest.ts');
+    const { removeOtherPacks } = await import('./record/pack.ts');
     const opened = await this.open();
     if (opened.before !== undefined && opened.before.snippets.length > 0) {
       this.#requireConnection('the snippets of the last build');
     }
     // From here on the output is no longer that of the last build, even if this build is killed.
     await removeManifest(this.manifest);
+    removeOtherPacks(this.manifest, {});
     prefetchLastBuild(opened);
   }
 

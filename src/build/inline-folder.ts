@@ -15,7 +15,7 @@ import {
   writeManifest,
 } from '../record/manifest.ts';
 import { contains, lockFile } from '../record/manifest-file.ts';
-import { flawOf, Pack, PackWriter, removeOtherPacks } from '../record/pack.ts';
+import { flawOf, listPacks, Pack, PackWriter, removeOtherPacks } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import { fetcherAfter } from './build-fetcher.ts';
@@ -204,7 +204,7 @@ async function publish(
       },
     });
   }
-  if (record === undefined) return;
+  if (record === undefined) return removeOtherPacks(manifest, {});
   const files = await sealedFiles(to, record.files, { at: Date.now(), before });
   await writeManifest(asideOf(manifest), { ...record, files });
   await rename(asideOf(manifest), manifest);
@@ -269,10 +269,11 @@ async function lastRecord(
   const file = lastRecordFile(manifest);
   const { manifest: found, flaw } = await readManifest(file);
   if (found === undefined) {
-    if (flaw !== 'absent') {
-      const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
+    // The pages of a run are kept beside its record.
+    if (flaw !== 'absent' || listPacks(manifest).length > 0) {
+      const problem = { absent: 'is missing', damaged: 'is damaged', 'other-version': otherVersion }[flaw];
       logger.warn(
-        `The record of the last run at ${shownPath(cwd, file)} ${problem}. Files that were inlined then are not in the new record, unless they are written again.`,
+        `The record of the last run at ${shownPath(cwd, flaw === 'absent' ? manifest : file)} ${problem}. Files that were inlined then are not in the new record, unless they are written again.`,
       );
     }
     return undefined;
@@ -280,6 +281,8 @@ async function lastRecord(
   for (const left of temporaryFiles(file, found)) await rm(left, { force: true });
   return found;
 }
+
+const otherVersion = 'was written by another version of astro-snippets';
 
 /** Where the record of the last run is, if there is one. */
 export function lastRecordFile(manifest: string): string {

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { sep } from 'node:path';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from '../read-file.ts';
+import { contains } from '../record/manifest-file.ts';
 import { excluder } from '../snippets/excluder.ts';
 import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
 import type { AddPageParams } from '../snippets/page-params.ts';
@@ -65,11 +66,13 @@ export function listSiteFiles(directory: string, exclude: readonly string[]): Si
   const root = directory.endsWith(sep) ? directory.slice(0, -1) : directory;
   // Folder by folder, because joining names is cheaper than taking recursive paths apart.
   const list = (folder: string, prefix: string) => {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const name = `${prefix}${entry.name}`;
-      if (entry.isDirectory()) list(`${folder}${sep}${entry.name}`, `${name}/`);
-      if (!entry.isFile()) continue;
-      const kind = fileKind(entry.name);
+    for (const found of readdirSync(folder, { withFileTypes: true })) {
+      const name = `${prefix}${found.name}`;
+      const path = `${folder}${sep}${found.name}`;
+      const entry = found.isSymbolicLink() ? linkedEntry(path, folder) : found;
+      if (entry?.isDirectory()) list(path, `${name}/`);
+      if (!entry?.isFile()) continue;
+      const kind = fileKind(found.name);
       if (kind === 'binary') continue;
       if (kind === 'compressed') files.compressed.push(new OutputFile(root, name, 'text'));
       else if (kind === 'code' || isExcluded(name)) files.others.push(new OutputFile(root, name, 'text'));
@@ -82,6 +85,12 @@ export function listSiteFiles(directory: string, exclude: readonly string[]): Si
   files.others.sort(byName);
   files.compressed.sort(byName);
   return files;
+}
+
+/** What a link leads to: servers follow it. `undefined` where there is nothing, or a folder that the link is in. */
+function linkedEntry(path: string, folder: string): Stats | undefined {
+  const entry = statSync(path, { throwIfNoEntry: false });
+  return entry?.isDirectory() && contains(realpathSync(path), realpathSync(folder)) ? undefined : entry;
 }
 
 /** A file that contains embeds. */

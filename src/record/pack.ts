@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -140,13 +141,20 @@ export function flawOf(manifest: string, pack: RecordedPack | undefined): string
   return undefined;
 }
 
-/** Removes the packs of earlier records of the same file. */
-export function removeOtherPacks(manifest: string, { pack }: Pick<Manifest, 'pack'>): void {
+/** The ids of the packs of a record: its own, and those of earlier records that were not removed. */
+export function listPacks(manifest: string): string[] {
   const folder = dirname(manifest);
   const [start, end] = [`${basename(manifest, '.json')}.`, '.pack'];
-  for (const name of readdirSync(folder)) {
-    const id = name.slice(start.length, -end.length);
-    const isPack = name.startsWith(start) && name.endsWith(end) && /^[0-9a-f]{16}$/.test(id);
-    if (isPack && id !== pack?.id) rmSync(join(folder, name), { force: true });
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names
+    .filter((name) => name.startsWith(start) && name.endsWith(end))
+    .map((name) => name.slice(start.length, -end.length))
+    .filter((id) => /^[0-9a-f]{16}$/.test(id));
+}
+
+/** Removes the packs of earlier records of the same file. */
+export function removeOtherPacks(manifest: string, { pack }: Pick<Manifest, 'pack'>): void {
+  for (const id of listPacks(manifest)) {
+    if (id !== pack?.id) rmSync(packFile(manifest, id), { force: true });
   }
 }

@@ -1,4 +1,4 @@
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -196,4 +196,30 @@ describe('snippets that are not there:', () => {
     await inline(folder);
     expect(await folder.files('public')).toEqual({ 'index.html': '<b>one</b>', 'new.html': 'two & more' });
   });
+});
+
+test('a record that was lost is a warning', async () => {
+  const folder = await folderWith({ 'public/a.html': embed(1), 'public/b.html': 'plain' });
+  expect(await inline(folder)).not.toContain('The record of the last run');
+  await rm(join(folder.directory, '.cache/astro-snippets/manifest.public.json'));
+  expect(await inline(folder)).toContain(
+    'The record of the last run at .cache/astro-snippets/manifest.public.json is missing. Files that were inlined then are not in the new record',
+  );
+});
+
+test('linked files and folders are inlined, and a folder that is linked into itself is read once', async () => {
+  const folder = await folderWith({
+    'public/a.html': `<p>${embed(1)}</p>`,
+    'elsewhere/b.html': `<p>${embed(1)}</p>`,
+    'others/c.html': `<p>${embed(1)}</p>`,
+  });
+  const link = (target: string, name: string) => symlink(target, join(folder.directory, 'public', name));
+  await link('../elsewhere/b.html', 'b.html');
+  await link('../others', 'others');
+  await link('.', 'again');
+  await link('nowhere', 'dangling.html');
+  await inline(folder);
+  for (const name of ['a.html', 'b.html', 'others/c.html']) {
+    expect(await folder.read(`public/${name}`), name).toBe('<p><b>one</b></p>');
+  }
 });
