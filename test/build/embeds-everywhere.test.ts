@@ -1,5 +1,3 @@
-import { cp, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
 import {
   type DefaultTreeAdapterTypes,
@@ -107,17 +105,4 @@ describe('a refresh after other contents are published', () => {
   });
 
   test.for(places)('shows the new content in %s', ([, expectPlaces]) => expectPlaces(after));
-
-  test('leaves the same files as a build, to the byte', async () => {
-    const built = join(site.directory, 'dist');
-    const refreshed = join(site.directory, 'refreshed');
-    await cp(built, refreshed, { recursive: true });
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode, output).toBe(0);
-    const names = await site.list();
-    expect(await site.list('refreshed')).toEqual(names);
-    for (const name of names) {
-      expect(await readFile(join(built, name)), name).toEqual(await readFile(join(refreshed, name)));
-    }
-  });
 });

@@ -67,18 +67,11 @@ describe('what is wrong with the whole site', () => {
     expect(output).toContain('Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both');
   });
 
-  test.for([
-    ['a temporary failure (5xx) is retried', { failingNext: 1 }, '3 requests, 1 retry, 0 fallbacks'],
-    [
-      'where variant B is absent, all comes from A',
-      { renderAbsent: true },
-      '4 requests, 0 retries, 2 fallbacks',
-    ],
-  ] as const)('%s', async ([, faults, counts]) => {
-    Object.assign(service.faults, faults);
+  test('a temporary failure (5xx) is retried, and where variant B is absent, all comes from A', async () => {
+    Object.assign(service.faults, { failingNext: 1, renderAbsent: true });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(0);
-    expect(output).toContain(counts);
+    expect(output).toContain('5 requests, 1 retry, 2 fallbacks');
     expect(await site.read('index.html')).toContain('<p>Home <b>one</b></p>');
   });
 });
@@ -203,7 +196,6 @@ describe('different failures and invalid embeds are reported together:', async (
 
 const pricing = 'defineSnippet({ id: 9, params: z.object({ plans: z.array(z.enum(["free", "pro"])) }) })';
 test.for([
-  ['id={9} as="markdown"', '`as` must be "html" or "text", not "markdown"'],
   ['id={9} optional="maybe"', '`optional` must be true or false, not "maybe".'],
   [`of={${pricing}} params={{ plans: ['pro', 'gold'] }}`, 'params.plans.1: Invalid option: expected one of'],
 ] as const)('<Snippet %s> is an error with its place', async ([props, message]) => {

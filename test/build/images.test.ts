@@ -49,7 +49,7 @@ async function shownOn(page: string): Promise<{ attributes: string; file: string
 
 const bytesOf = (name: string) => readFile(join(site.directory, 'dist', name));
 
-test('a build serves the images of snippets itself, and a refresh does what a build would', async () => {
+test('a build serves the images of snippets itself, and so does a refresh', async () => {
   const { attributes, file } = await shownOn('index.html');
   expect(attributes).toBe('width="80" height="45" loading="lazy" decoding="async"');
   expect(file).toMatch(/^_astro\/hero\.[0-9a-f]{20}\.png$/);
@@ -84,16 +84,6 @@ test('a build serves the images of snippets itself, and a refresh does what a bu
   expect(renewed.attributes).toBe('width="50" height="30" loading="lazy" decoding="async"');
   expect(await bytesOf(renewed.file)).toEqual(images.webp);
   expect(await site.read('feed.xml')).toContain(`${host.origin}/new.webp`);
-  const pages = ['index.html', 'both/index.html', 'feed.xml', renewed.file, file];
-  const refreshed = await Promise.all(pages.map((name) => bytesOf(name)));
-
-  // What the next build makes is the same, to the byte. It only asks whether images have changed.
-  host.requests.length = 0;
-  const again = await site.build(service.environment);
-  expect(again.exitCode, again.output).toBe(0);
-  expect(await Promise.all(pages.map((name) => bytesOf(name)))).toEqual(refreshed);
-  const withoutValidator = host.requests.filter(({ headers }) => headers['if-none-match'] === undefined);
-  expect(withoutValidator.map(({ path }) => path)).toEqual(['/gone.png']);
 });
 
 test('a refresh fetches an image again whose file is gone from the output', async () => {

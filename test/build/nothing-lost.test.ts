@@ -94,13 +94,6 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
     expect(await site.read('client/rss.xml')).toContain('Now &lt;b&gt;four&lt;/b&gt; only.');
   });
 
-  test('needs a key at the start of a build whose last one had embeds', async () => {
-    const { exitCode, output } = await site.build();
-    expect(exitCode).not.toBe(0);
-    expect(output).toContain(both);
-    expect(output).not.toContain('static routes');
-  });
-
   test('fails the build if it is not in the output, which names its page and removes it', async () => {
     const { exitCode, output } = await site.build({ ...service.environment, LOSE: '1' });
     expect(exitCode).not.toBe(0);

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
+import { createFolder } from '../support/folder.ts';
 import { byAstro } from '../support/installation.ts';
-import { temporarySite } from '../support/site.ts';
 
 // Snippet 9 is published and taken away again; snippet 1 is always there.
 const pages = {
@@ -34,13 +34,6 @@ const { service, site, output } = await builtSite({ 1: '<b>one</b>' }, pages);
 beforeEach(() => service.unpublish(9));
 
 const run = (...arguments_: string[]) => cli(site.directory, arguments_, service.environment);
-
-/** A full build instead of what was refreshed makes the same, and the record knows it. */
-async function expectLikeBuild(refreshed: Record<string, string>): Promise<void> {
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode, output).toBe(0);
-  expect(await site.texts()).toEqual(refreshed);
-}
 
 test('optional embeds of a snippet that does not exist show their children, as text where text is shown', async () => {
   const home = await site.read('index.html');
@@ -83,7 +76,7 @@ test('list and report name an optional snippet that does not exist', async () =>
   );
 });
 
-test('a refresh shows an optional snippet that was published since, and its children when it is gone, as a full build does', async () => {
+test('a refresh shows an optional snippet that was published since, and its children when it is gone', async () => {
   const without = await site.texts();
   expect(await run('check')).toMatchObject({ exitCode: 0 });
   expect(await run('refresh')).toMatchObject({ exitCode: 0, output: 'Nothing has changed.\n' });
@@ -97,7 +90,6 @@ test('a refresh shows an optional snippet that was published since, and its chil
   const refreshed = await site.texts();
   expect(refreshed['index.html']).toContain('<title>nine &amp; more</title>');
   expect((await run('list')).output).toContain('Snippet 9\n    data.json\n');
-  await expectLikeBuild(refreshed);
 
   service.unpublish(9);
   expect(await run('check')).toMatchObject({
@@ -113,36 +105,39 @@ test('a refresh shows an optional snippet that was published since, and its chil
   expect((await run('list')).output).toContain('Snippet 9 does not exist: children are shown\n');
 });
 
-test('an embed that is not optional fails the build and the refresh, although others of the snippet are optional', async () => {
+test('an embed that is not optional fails what inlines and refreshes it, although others of the snippet are optional', async () => {
   const [optional, required] = [
     '<snippet-embed id="9" optional>a</snippet-embed>',
     '<snippet-embed id="9">b</snippet-embed>',
   ];
-  const other = await temporarySite({
-    'src/pages/optional.astro': `<p>${optional}</p>`,
-    'src/pages/required.astro': `<p>${required}</p>`,
-    'src/pages/both.astro': `<p>${optional} ${required}</p>`,
-    'src/pages/reversed.astro': `<p>${required} ${optional}</p>`,
+  const { directory, remove } = await createFolder({
+    'dist/optional.html': `<p>${optional}</p>`,
+    'dist/required.html': `<p>${required}</p>`,
+    'dist/both.html': `<p>${optional} ${required}</p>`,
+    'dist/reversed.html': `<p>${required} ${optional}</p>`,
   });
-  const places = '    on both/index.html, required/index.html, reversed/index.html\n';
-  const failed = await other.build(service.environment);
-  expect(failed.exitCode).toBe(1);
-  expect(failed.output).toContain('Snippet 9: 404 Not Found [not-found]');
-  expect(failed.output).toContain(places);
+  onTestFinished(remove);
+  const runThere = (...argv: string[]) => cli(directory, argv, service.environment);
+  const fails = {
+    exitCode: 1,
+    output: expect.stringMatching(
+      /Snippet 9: 404 Not Found \[not-found\]\n[\s\S]*\n {4}on both\.html, required\.html, reversed\.html\n/,
+    ),
+  };
+  expect(await runThere('inline', 'dist')).toMatchObject(fails);
   service.put(9, 'nine');
-  expect((await other.build(service.environment)).exitCode).toBe(0);
+  expect(await runThere('inline', 'dist')).toMatchObject({ exitCode: 0 });
   service.unpublish(9);
-  const refreshed = await cli(other.directory, ['refresh'], service.environment);
-  expect(refreshed.exitCode).toBe(1);
-  expect(refreshed.output).toContain(places);
+  expect(await runThere('refresh')).toMatchObject(fails);
 });
 
-test('an optional embed without children fails the build while the service cannot answer', async () => {
-  const other = await temporarySite({
-    'src/pages/index.astro': '<p><snippet-embed id="1" optional></snippet-embed></p>',
+test('an optional embed without children fails while the service cannot answer', async () => {
+  const { directory, remove } = await createFolder({
+    'dist/index.html': '<p><snippet-embed id="1" optional></snippet-embed></p>',
   });
+  onTestFinished(remove);
   Object.assign(service.faults, { failing: 1, retryAfter: '3600' });
-  const { exitCode, output } = await other.build(service.environment);
+  const { exitCode, output } = await cli(directory, ['inline', 'dist'], service.environment);
   service.clearFaults();
   expect(exitCode).toBe(1);
   expect(output).toContain('[rate-limited]');

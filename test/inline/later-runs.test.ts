@@ -1,4 +1,4 @@
-import { rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -9,18 +9,6 @@ import { embed, folderWith, unzipped, withService } from './folders.ts';
 
 const { service, run, runs } = withService();
 const inline = (folder: Folder, ...flags: string[]) => runs(folder, ['inline', 'public', ...flags]);
-
-test('a second run changes nothing and forgets nothing', async () => {
-  const folder = await folderWith({ 'public/a.html': `<p>${embed(1)}</p>`, 'public/b.html': embed(2) });
-  await inline(folder);
-  const before = await folder.files('public');
-  const listed = await runs(folder, ['list']);
-  const { mtimeMs } = await stat(join(folder.directory, 'public/a.html'));
-  expect(await inline(folder)).toContain('2 files are as an earlier run left them.');
-  expect(await folder.files('public')).toEqual(before);
-  expect((await stat(join(folder.directory, 'public/a.html'))).mtimeMs).toBe(mtimeMs);
-  expect(await runs(folder, ['list'])).toBe(listed);
-});
 
 test('what the generator wrote again is inlined again, and the rest shows what the service publishes now', async () => {
   const folder = await folderWith({
@@ -87,15 +75,6 @@ test('a run that failed has not forgotten the files of the one before', async ()
   expect(await runs(folder, ['list'])).toBe('Snippet 1\n    a.html\nSnippet 2\n    b.html\n');
 });
 
-test('a compressed file beside a page of an earlier run that holds something else is an error', async () => {
-  const folder = await folderWith({ 'public/a.html': embed(1) });
-  await inline(folder);
-  await folder.write({ 'public/a.html.gz': gzipSync('something else') });
-  expect(await runs(folder, ['inline', 'public'], 1)).toContain(
-    'a.html.gz does not decompress to the file beside it.',
-  );
-});
-
 test.for([
   ['with embeds', false, '<b>one</b>'],
   ['of an earlier run that is to be updated', true, '<b>new</b>'],
@@ -157,21 +136,6 @@ describe('a file of an earlier run that is no longer in the record is a warning 
 });
 
 describe('snippets that are not there:', () => {
-  test('an optional one that appears replaces its children', async () => {
-    const optional = '<snippet-embed id="7" optional>old</snippet-embed>';
-    const folder = await folderWith({ 'public/index.html': `<p>${optional} ${embed(1)}</p>` });
-    expect(await inline(folder)).toContain('1 optional snippet not found');
-    expect(await folder.read('public/index.html')).toBe('<p>old <b>one</b></p>');
-    await inline(folder);
-    expect(await folder.read('public/index.html')).toBe('<p>old <b>one</b></p>');
-    await runs(folder, ['check']);
-    service().put(7, 'new');
-    expect(await inline(folder)).toContain('index.html is up to date');
-    expect(await folder.read('public/index.html')).toBe('<p>new <b>one</b></p>');
-    await runs(folder, ['check']);
-    service().unpublish(7);
-  });
-
   const config = { 'snippets.config.js': "export default { missingKey: 'children' };" };
   const withoutKey = (folder: Folder) => run(folder, ['inline', 'public'], { SNIPPETS_API_KEY: '' });
 

@@ -115,9 +115,8 @@ test('a build that fails while it renders does not lock the next one in the same
   await expectNoLock();
 });
 
+// What the build before has left is refreshed.
 describe('a refresh', () => {
-  beforeAll(() => builds());
-
   test('waits for another refresh, is left alone by commands that only read, and all exit with 0', async () => {
     service.put(1, '<b>from a refresh</b>');
     // All of them have read the same record before one can write.

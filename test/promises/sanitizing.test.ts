@@ -150,10 +150,9 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
   const refresh = () => cli(site.directory, ['refresh'], service.environment);
   const page = (name: string) => site.read(`${name}/index.html`);
 
-  async function build(status = 0): Promise<string> {
+  async function build(): Promise<void> {
     const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode, output).toBe(status);
-    return output;
+    expect(exitCode, output).toBe(0);
   }
 
   /** What the pages show, with these attributes where a script was. */
@@ -209,13 +208,6 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
       'Snippet 3: leaves <textarea> open, which swallows the rest of the page. [left-open]',
     ];
     await configure(`{ scripts: 'error', strict: true }`);
-    service.put(1, script);
-    service.put(3, open);
-    const failed = await build(1);
-    expect(failed).toContain('2 snippets must not be shown.');
-    for (const reason of reasons) expect(failed).toContain(reason);
-    expect(await site.list()).not.toContain('html/index.html');
-
     service.put(1, 'one');
     service.put(2, `two & 2 ${script}`);
     service.put(3, 'three');

@@ -113,7 +113,9 @@ test('a base URL that is a flag of inline wins over the environment in commands'
 });
 
 test('a base URL of the environment can be replaced there, to reach a service that has moved', async () => {
-  await build(staging.environment);
-  expect(await run(['refresh'], production.environment)).toMatchObject({ exitCode: 0 });
-  expect(await site.read('index.html')).toContain('<b>production</b>');
+  await site.write({ 'www/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
+  expect(await run(['inline', 'www'], staging.environment)).toMatchObject({ exitCode: 0 });
+  const refreshed = await run(['refresh', '--output', 'www'], production.environment);
+  expect(refreshed).toMatchObject({ exitCode: 0 });
+  expect(await site.texts('www')).toEqual({ 'index.html': '<p><b>production</b></p>' });
 });

@@ -57,7 +57,7 @@ export default defineConfig({
   build: { format: 'preserve' },
   i18n: { locales: ['en', 'de'], defaultLocale: 'en' },
   ${csp},
-  integrations: [mdx(), snippets({ ...options, ...JSON.parse(process.env.MORE_OPTIONS ?? '{}') }), compress(), copy()],
+  integrations: [mdx(), snippets(options), compress(), copy()],
 });`,
   'side-products.mjs': sideProductIntegrations,
   'src/content.config.js': `
@@ -146,7 +146,7 @@ export interface Everything extends Omit<Site, 'start'> {
   /** All files below folders of the site, by their paths in it. */
   contents(...folders: string[]): Promise<Map<string, Buffer>>;
   /** Builds it again. Fails if the build does. */
-  rebuild(environment?: Record<string, string>): Promise<void>;
+  rebuild(): Promise<void>;
 }
 
 /**
@@ -181,8 +181,8 @@ export async function copyOfEverything(...late: (typeof lateFiles)[number][]): P
       const read = async (name: string) => [name, await readFile(join(site.directory, name))] as const;
       return new Map(await Promise.all(names.flat().map(read)));
     },
-    async rebuild(environment = {}) {
-      const { exitCode, output } = await site.build({ ...service.environment, ...environment });
+    async rebuild() {
+      const { exitCode, output } = await site.build(service.environment);
       expect(exitCode, output).toBe(0);
     },
   };
