@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attributesOf, walk } from '../embed/html-scanner.ts';
+import { walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
-import { attributeValue } from '../html/edits.ts';
+import { attributeOf } from '../html/edits.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { ScannableFile } from './scan-site.ts';
 
@@ -64,10 +64,9 @@ export class ClassChecker {
     walk(html, '', {
       open: (tag) => {
         if (tag.name !== 'link') return tag.name;
-        const values = attributesOf(html, tag).map((one) => [one.name, attributeValue(html, one)] as const);
-        const { rel = '', href } = Object.fromEntries(values.reverse());
-        const isSheet = rel.toLowerCase().split(/\s+/).includes('stylesheet');
-        if (isSheet && href !== undefined) sheets.push(this.#sheet(href));
+        const kinds = attributeOf(html, tag, 'rel')?.toLowerCase().split(/\s+/);
+        const href = attributeOf(html, tag, 'href');
+        if (kinds?.includes('stylesheet') && href !== undefined) sheets.push(this.#sheet(href));
         return tag.name;
       },
       text({ start, end }, holder) {

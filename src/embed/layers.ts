@@ -103,18 +103,16 @@ const decodeJson = (found: string) => {
 };
 const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
+const asUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 /** JSON that may stand in a script: without what could end it. */
 export function escapeForScript(json: string): string {
-  return json.replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return json.replace(/[<>&\u2028\u2029]/g, asUnit);
 }
 
 const newSection = ']]><![CDATA[';
 
-const asUnits = (text: string) =>
-  text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const asUnits = (text: string) => text.replace(/[\u0080-\uffff]/g, asUnit);
 const asReferences = (text: string) =>
   text.replace(/[\u0080-\u{10ffff}]/gu, (character) => `&#${character.codePointAt(0)};`);
 const asCssEscapes = (css: string) =>

@@ -206,7 +206,19 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       const tag = text.slice(unrendered, range.end);
       search.faults.push({ flaw: 'unrendered', start: part.at(unrendered), tag });
     }
-    if (hasName(range)) scanBetween(search, part, range, { ...context, kind, isXml, inUrls: place.inUrls });
+    if (!hasName(range)) return;
+    const { holder, inIsland, lang } = context;
+    const raw = cut(part, range);
+    if (kind === 'text' || kind === 'cdata') {
+      const inner = enter(part, range, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
+      if (inner === undefined) return;
+      if (isXml && holder === undefined) scanString(search, inner, { ...inHtml, inUrls: true, lang });
+      else scanText(search, inner, { ...inText, inUrls: isXml || place.inUrls, lang });
+    } else if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland, lang });
+    else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
+    else if (holder !== undefined && dataScripts.test(attributeOf(text, holder, 'type')?.trim() ?? ''))
+      scanJson(search, raw, { ...inData, lang }, { inScript: true });
+    else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
   };
 
   walk<Context>(
@@ -298,33 +310,6 @@ function decodeFragment(fragment: string): string {
   } catch {
     return fragment;
   }
-}
-
-/** Text between tags. */
-function scanBetween(
-  search: Search,
-  part: Part,
-  range: Range,
-  {
-    kind,
-    isXml,
-    inUrls,
-    holder,
-    inIsland,
-    lang,
-  }: Context & { kind: TextKind; isXml: boolean; inUrls: boolean },
-): void {
-  const raw = cut(part, range);
-  if (kind === 'text' || kind === 'cdata') {
-    const inner = enter(part, range, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
-    if (inner === undefined) return;
-    if (isXml && holder === undefined) scanString(search, inner, { ...inHtml, inUrls: true, lang });
-    else scanText(search, inner, { ...inText, inUrls: isXml || inUrls, lang });
-  } else if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland, lang });
-  else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
-  else if (holder !== undefined && dataScripts.test(attributeOf(part.text, holder, 'type')?.trim() ?? ''))
-    scanJson(search, raw, { ...inData, lang }, { inScript: true });
-  else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
 }
 
 function scanAttribute(

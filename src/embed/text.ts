@@ -1,24 +1,9 @@
 import { decodeHTML } from 'entities/decode';
 import { blockElements, walk } from './html-scanner.ts';
 
-const hiddenElements = new Set(['script', 'style', 'template', 'iframe', 'noembed', 'noframes']);
-const apart = new Set([
-  ...blockElements,
-  ...[
-    'br',
-    'caption',
-    'colgroup',
-    'legend',
-    'optgroup',
-    'option',
-    'tbody',
-    'td',
-    'tfoot',
-    'th',
-    'thead',
-    'tr',
-  ],
-]);
+const hidden = /^(?:script|style|template|iframe|noembed|noframes)$/;
+const apart = /^(?:br|caption|colgroup|legend|optgroup|option|tbody|td|tfoot|th|thead|tr)$/;
+const isApart = (name: string) => blockElements.has(name) || apart.test(name);
 
 /** The text of HTML: without tags, scripts and styles, and with one space for each run of white space. */
 export function textOf(html: string): string {
@@ -28,11 +13,11 @@ export function textOf(html: string): string {
     { isHidden: false },
     {
       open({ name }, context) {
-        if (apart.has(name)) text += ' ';
-        return hiddenElements.has(name) ? { isHidden: true } : context;
+        if (isApart(name)) text += ' ';
+        return hidden.test(name) ? { isHidden: true } : context;
       },
       close(name) {
-        if (apart.has(name)) text += ' ';
+        if (isApart(name)) text += ' ';
       },
       text({ start, end }, { isHidden }, kind) {
         if (isHidden) return;

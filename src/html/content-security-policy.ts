@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { RouteToHeaders } from '../astro-version.ts';
 import { attributesOf, walk } from '../embed/html-scanner.ts';
 import { routeFiles } from '../settings/site-urls.ts';
-import { applyEdits, attributeValue, replaceValue } from './edits.ts';
+import { applyEdits, attributeOf, attributeValue, replaceValue } from './edits.ts';
 import type { InlineCode } from './scripts.ts';
 
 /** A script or a style as a policy names it: `'sha256-…'`. */
@@ -101,11 +101,8 @@ export function findPolicies(page: Buffer): PolicyElement[] {
   walk(html, null, {
     open(tag, context) {
       const { name, start, end } = tag;
-      const given =
-        name === 'meta' ? attributesOf(html, tag).find((one) => one.name === 'http-equiv') : undefined;
-      if (given !== undefined && attributeValue(html, given).toLowerCase() === header) {
-        found.push({ start, end, tag: html.slice(start, end) });
-      }
+      const sets = name === 'meta' && attributeOf(html, tag, 'http-equiv')?.toLowerCase() === header;
+      if (sets) found.push({ start, end, tag: html.slice(start, end) });
       return context;
     },
   });

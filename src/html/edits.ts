@@ -1,6 +1,6 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
-import type { Attribute } from '../embed/html-scanner.ts';
+import { type Attribute, attributesOf, type Tag } from '../embed/html-scanner.ts';
 
 /** Text in place of a part of a text. */
 export interface Edit {
@@ -23,6 +23,11 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 /** The value of an attribute, as a browser reads it. */
 export function attributeValue(html: string, { start, end }: Attribute): string {
   return decodeHTMLAttribute(html.slice(start, end));
+}
+
+export function attributeOf(html: string, tag: Pick<Tag, 'start'>, name: string): string | undefined {
+  const found = attributesOf(html, tag).find((attribute) => attribute.name === name);
+  return found && attributeValue(html, found);
 }
 
 /** Gives an attribute another value. Its quotes stay. */

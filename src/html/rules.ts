@@ -1,11 +1,11 @@
 import { cleanText } from '../client/clean-text.ts';
 import type { Snippet } from '../client/service.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
-import { attributesOf, tagAt, walk } from '../embed/html-scanner.ts';
+import { tagAt, walk } from '../embed/html-scanner.ts';
 import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import { attributeValue } from './edits.ts';
+import { attributeOf } from './edits.ts';
 import type { FindImage, ImageUse } from './images.ts';
 import type { InlineCode } from './scripts.ts';
 
@@ -204,8 +204,7 @@ export function classesIn(html: string): string[] {
   const found = new Set<string>();
   walk(html, null, {
     open(tag, context) {
-      const attribute = attributesOf(html, tag).find(({ name }) => name === 'class');
-      const value = attribute === undefined ? '' : attributeValue(html, attribute);
+      const value = attributeOf(html, tag, 'class') ?? '';
       for (const name of value.split(/[\t\n\f\r ]+/)) if (name !== '') found.add(name);
       return context;
     },
