@@ -9,18 +9,23 @@ import {
   type Sources,
   sourcesOf,
 } from '../html/content-security-policy.ts';
-import { contentIn } from '../html/rules.ts';
-import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
+import { contentIn, type PreparedSnippet } from '../html/rules.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
 import type { ScannableFile } from './scan-site.ts';
 
+/** What is inlined of a snippet. */
+export type InlinedContent = Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
+
 /** What is inlined in the pages of a site. */
 export interface InlineOptions {
-  snippets: FetchedSnippets;
+  /** By the keys of their requests. */
+  snippets: ReadonlyMap<string, InlinedContent>;
   rules: SourceRules;
   /** What adds edit links to pages, if the site has them. */
-  editLinks: EditLinks | undefined;
+  editLinks?: EditLinks | undefined;
+  /** What the comments around a snippet say where they are wanted. @default its id */
+  markOf?: ((request: SnippetRequest) => string) | undefined;
   /** Called with what a page has to allow, if policies are to allow what is inlined. */
   allow?: ((page: string, sources: Sources) => void) | undefined;
 }
@@ -39,13 +44,19 @@ export type InlinePage = (
 ) => InlinedPage;
 
 /**
- * The one way to make a page, for builds, refreshes and folders: replaces each embed with its content, or with its
+ * The one way to make a page, for builds, refreshes, folders and `astro dev`: replaces each embed with its content, or with its
  * children where its snippet has none. Adds the hashes of inlined code to the page's policy if the site asks for it, and
  * edit links.
  */
-export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions): InlinePage {
-  const inPages = composer((key) => snippets.get(key));
-  const elsewhere = composer((key) => contentIn(false, snippets.get(key)));
+export function pageInliner({
+  snippets,
+  rules,
+  editLinks,
+  markOf = ({ id }) => String(id),
+  allow,
+}: InlineOptions): InlinePage {
+  const inPages = composer(({ key }) => snippets.get(key), markOf);
+  const elsewhere = composer(({ key }) => contentIn(false, snippets.get(key)), markOf);
   return ({ name, kind }, generated, found) => {
     const isPage = kind === 'html';
     const bytesOf = isPage ? inPages : elsewhere;
@@ -72,7 +83,8 @@ const maxComposedBytes = 16 * 1024 * 1024;
 
 /** Returns a function that composes the content of an embed, and remembers it for the next that is written alike. */
 function composer(
-  contentOf: (key: string) => Content | undefined,
+  contentOf: (request: SnippetRequest) => Content | undefined,
+  markOf: (request: SnippetRequest) => string,
 ): (embed: FileEmbed) => Composed | undefined {
   // By the request as an object: a site has few of them, and many embeds of each.
   const composed = new Map<string, Map<SnippetRequest, Composed>>();
@@ -82,9 +94,9 @@ function composer(
     const alike = composed.get(key) ?? new Map<SnippetRequest, Composed>();
     const known = alike.get(request);
     if (known !== undefined) return known;
-    const content = contentOf(request.key);
+    const content = contentOf(request);
     if (content === undefined) return undefined;
-    const made = compose(content, form, request.id);
+    const made = compose(content, form, markOf(request));
     composedBytes += made.bytes.length;
     if (composedBytes <= maxComposedBytes) composed.set(key, alike.set(request, made));
     return made;

@@ -2,9 +2,10 @@ import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import { z } from 'zod';
 import { astroVersion, escapesErrors } from '../astro-version.ts';
+import { pageInliner } from '../build/inline-page.ts';
 import { cleanLogger } from '../clean-logger.ts';
 import { keyDetector } from '../client/api-key.ts';
-import { inline } from '../embed/inline.ts';
+import type { FileKind } from '../embed/scan.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
 import { isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
@@ -12,7 +13,7 @@ import { canonicalPath, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings } from '../snippets/block-warnings.ts';
 import { excluder } from '../snippets/excluder.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import { type FileEmbed, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
 import { withSources } from '../source/markdown-sources.ts';
@@ -25,7 +26,7 @@ import { type ChangedMessage, type OpenMessage, pageEvents } from './page-script
 import { serveImages } from './serve-images.ts';
 import { SnippetMemory, shownContent } from './snippet-memory.ts';
 import { type DevRequest, type TextResponse, transformTexts } from './text-responses.ts';
-import { markers } from './toolbar/messages.ts';
+import { markOf } from './toolbar/messages.ts';
 import { serveToolbar } from './toolbar/serve-toolbar.ts';
 import {
   asViewFailure,
@@ -220,15 +221,16 @@ async function viewOf(
     return error === undefined || contentOf(key) !== undefined ? [] : [{ ...use, error }];
   });
   const failure = viewFailure(failed, invalid);
-  const body = inline(response.body, failure === undefined ? embeds : [], ({ request, form }) => {
-    const content = contentOf(request.key);
-    if (content === undefined) return undefined;
-    const { html, htmlElsewhere, text } = content;
-    if (response.kind !== 'html') return { html: htmlElsewhere ?? html, text };
-    // Only the elements of a page can be marked.
-    if (form.layers.length > 0) return { html, text };
-    return { html: `<!--${markers.start(request.key)}-->${html}<!--${markers.end(request.key)}-->`, text };
+  const contents = [...shown.keys()].flatMap((key) => {
+    const content = contentOf(key);
+    return content === undefined ? [] : [[key, { ...content, inlineCode: undefined }] as const];
   });
+  const inlinePage = pageInliner({ snippets: new Map(contents), rules: { policy: 'none' }, markOf });
+  const { file: body } = inlinePage(
+    { name: page, kind },
+    bytes,
+    failure === undefined ? embeds.map((embed) => marked(embed, kind)) : [],
+  );
   const warnings = async () => {
     const isPage = response.kind === 'html';
     const htmlOf = (key: string) => contentOf(key)?.html;
@@ -238,6 +240,13 @@ async function viewOf(
     return [...(withoutKey ? [withoutKeyWarning(settings)] : []), ...found.warnings, ...headings, ...blocks];
   };
   return { body, shown, failed, failure, warnings: warnings() };
+}
+
+/** Only where the elements of a page may stand is a comment none that people see. */
+function marked(embed: FileEmbed, kind: FileKind): FileEmbed {
+  const { form } = embed;
+  const isElement = kind === 'html' && form.as === 'html' && form.layers.length === 0;
+  return isElement ? { ...embed, form: { ...form, isMarked: true } } : embed;
 }
 
 /** @throws AstroError if a response contains the API key, as a build does. */

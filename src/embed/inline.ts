@@ -28,13 +28,13 @@ export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form'
 /**
  * Encodes content for its place, as HTML or as text.
  *
- * @param id the snippet's, for a place that is marked.
+ * @param mark what the comments around a place that is marked say.
  */
-export function compose(content: Content, { as, layers, isMarked }: Form, id?: number): Composed {
+export function compose(content: Content, { as, layers, isMarked }: Form, mark?: string): Composed {
   const encoded = encode(content[as], layers);
   // A second mark that is swallowed would be part of a tag, or text.
-  const marks = isMarked && id !== undefined && !(as === 'html' && content.leavesOpen);
-  const written = marks ? `<!--snippet ${id}-->${encoded}<!--/snippet ${id}-->` : encoded;
+  const marks = isMarked && mark !== undefined && !(as === 'html' && content.leavesOpen);
+  const written = marks ? `<!--snippet ${mark}-->${encoded}<!--/snippet ${mark}-->` : encoded;
   return { bytes: Buffer.from(written), isBlock: as === 'html' && isBlockLevel(content.html) };
 }
 

@@ -47,8 +47,7 @@ export interface SnippetsMessage {
   snippets: ShownSnippet[];
 }
 
-/** The comments around a snippet's content in a page of the dev server, by which the app finds it. */
-export const markers = {
-  start: (key: string) => `snippet ${encodeURIComponent(key)}`,
-  end: (key: string) => `/snippet ${encodeURIComponent(key)}`,
-};
+/** What the comments around a snippet's content in a page of the dev server say, by which the app finds it. */
+export function markOf({ key }: { key: string }): string {
+  return encodeURIComponent(key);
+}

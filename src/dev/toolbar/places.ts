@@ -1,16 +1,17 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import { element } from './elements.ts';
-import { markers } from './messages.ts';
+import { markOf } from './messages.ts';
 
 /** Finds the places of a snippet in the page by the comments around its content. */
 export function placesOf(key: string): Range[] {
   const places: Range[] = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_COMMENT);
+  const mark = `snippet ${markOf({ key })}`;
   let start: Node | undefined;
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    if (node.nodeValue === markers.start(key)) start = node;
-    if (node.nodeValue !== markers.end(key) || start === undefined) continue;
+    if (node.nodeValue === mark) start = node;
+    if (node.nodeValue !== `/${mark}` || start === undefined) continue;
     const range = document.createRange();
     range.setStartAfter(start);
     range.setEndBefore(node);
