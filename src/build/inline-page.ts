@@ -2,13 +2,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { formKey } from '../embed/found.ts';
 import type { Range } from '../embed/html-scanner.ts';
 import { type Composed, type Content, compose, inline } from '../embed/inline.ts';
-import {
-  allowInTag,
-  findPolicies,
-  type SourceRules,
-  type Sources,
-  sourcesOf,
-} from '../html/content-security-policy.ts';
+import { allowInPage, type SourceRules, type Sources, sourcesOf } from '../html/content-security-policy.ts';
 import { contentIn, type PreparedSnippet } from '../html/rules.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
@@ -70,9 +64,9 @@ export function pageInliner({
     );
     const sources = sourcesOf(shown, rules);
     allow(name, sources);
-    const policies = findPolicies(generated)
-      .filter(({ start }) => !embeds.some((embed) => contains(embed, start)))
-      .map(({ start, end, tag }) => ({ start, end, bytes: allowInTag(tag, sources) }));
+    const policies = allowInPage(generated, sources).filter(
+      ({ start }) => !embeds.some((embed) => contains(embed, start)),
+    );
     const pieces = [...policies, ...others];
     return { file: inline(generated, embeds, bytesOf, pieces), hasPolicy: policies.length > 0 };
   };

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import type { RouteToHeaders } from '../astro-version.ts';
+import { decodeAttribute } from '../embed/found.ts';
 import { attributesOf, walk } from '../embed/html-scanner.ts';
+import type { Replacement } from '../embed/inline.ts';
 import { routeFiles } from '../settings/site-urls.ts';
-import { applyEdits, attributeOf, attributeValue, replaceValue } from './edits.ts';
+import { attributeOf, replaceValue } from './edits.ts';
 import type { InlineCode } from './scripts.ts';
 
 /** A script or a style as a policy names it: `'sha256-…'`. */
@@ -84,39 +86,33 @@ function allowsAll(allowed: readonly string[]): boolean {
 
 const header = 'content-security-policy';
 
-/** A `<meta>` element that sets the policy of a page. */
-export interface PolicyElement {
-  start: number;
-  end: number;
-  /** The whole tag, as Latin-1. */
-  tag: string;
-}
-
-/** Finds the `<meta http-equiv="content-security-policy">` elements of a page. Browsers ignore those in the body. */
-export function findPolicies(page: Buffer): PolicyElement[] {
+/**
+ * What makes the policies of a page allow these sources, one for each policy, even if nothing changes: those that `<meta>`
+ * elements in its head set. Browsers ignore them in the body.
+ */
+export function allowInPage(page: Buffer, sources: Sources): Replacement[] {
   const end = page.indexOf('</head');
   const html = page.toString('latin1', 0, end === -1 ? page.length : end);
-  const found: PolicyElement[] = [];
+  const found: Replacement[] = [];
   if (!/content-security-policy/i.test(html)) return found;
   walk(html, null, {
     open(tag, context) {
-      const { name, start, end } = tag;
-      const sets = name === 'meta' && attributeOf(html, tag, 'http-equiv')?.toLowerCase() === header;
-      if (sets) found.push({ start, end, tag: html.slice(start, end) });
+      const sets = tag.name === 'meta' && attributeOf(html, tag, 'http-equiv')?.toLowerCase() === header;
+      const content = sets && attributesOf(html, tag).find(({ name }) => name === 'content');
+      if (!content) return context;
+      const written = html.slice(content.start, content.end);
+      const policy = decodeAttribute(written);
+      const allowed = allowSources(policy, sources);
+      const { start, end, text } = replaceValue(content, allowed);
+      found.push({
+        start,
+        end,
+        bytes: allowed === policy ? Buffer.from(written, 'latin1') : Buffer.from(text),
+      });
       return context;
     },
   });
   return found;
-}
-
-/** Returns the same element with a policy that also allows these sources. */
-export function allowInTag(tag: string, sources: Sources): Buffer {
-  const html = Buffer.from(tag, 'latin1').toString();
-  const content = attributesOf(html, { start: 0 }).find(({ name }) => name === 'content');
-  const policy = content === undefined ? '' : attributeValue(html, content);
-  const allowed = allowSources(policy, sources);
-  if (content === undefined || allowed === policy) return Buffer.from(tag, 'latin1');
-  return Buffer.from(applyEdits(html, [replaceValue(content, allowed)]));
 }
 
 /**
