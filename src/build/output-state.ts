@@ -1,4 +1,4 @@
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { existsSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
@@ -76,6 +76,9 @@ export function describeChanged(names: readonly string[]): string {
 export async function lookAtOutput(file: string, manifest: Manifest): Promise<OutputFlaws> {
   const output = outputOf(file, manifest);
   const flaws: OutputFlaws = { toBuild: [], changed: [] };
+  if (manifest.files.length > 0 && !existsSync(output)) {
+    return { ...flaws, toBuild: [{ name: 'The output folder', reason: 'is missing' }] };
+  }
   let quoted: ReadonlySet<string> | undefined;
   await inTurns(manifest.files, (recorded) => {
     const { name, size, time, hash, next = [], past = [] } = recorded;

@@ -163,10 +163,12 @@ export async function planRefresh(
   for (const [index, { page, changed }] of outdated.entries()) {
     progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
     const before = await readFile(join(output, page.name)).catch(() => undefined);
-    const isKnown = before !== undefined && statesOf(page).has(hashOf(before));
-    const reason = isKnown ? reasonForAll : 'was changed after the build';
-    if (before === undefined || reason !== undefined) {
-      plan.toBuild.push({ name: page.name, reason: reason ?? '' });
+    if (before === undefined || !statesOf(page).has(hashOf(before))) {
+      plan.toBuild.push({ name: page.name, reason: 'was changed after the build' });
+      continue;
+    }
+    if (reasonForAll !== undefined) {
+      plan.toBuild.push({ name: page.name, reason: reasonForAll });
       continue;
     }
     make ??= openPages(file, manifest, snippets, plan);

@@ -46,6 +46,15 @@ describe('while no snippet has changed, a refresh and check --output exit with 3
   });
 });
 
+test('for an output folder that was deleted, a refresh exits with 3', async () => {
+  const site = await copyOfEverything();
+  await rm(join(site.directory, 'dist'), { recursive: true });
+  expect(await site.run('refresh')).toMatchObject({
+    exitCode: 3,
+    output: expect.stringContaining('The output folder is missing\n'),
+  });
+});
+
 test('a page that a minifier has written later is a warning, until it has to be written', async () => {
   const site = await copyOfEverything();
   const page = (await readFile(at(site, 'about.html'), 'utf8'))
