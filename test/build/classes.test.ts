@@ -1,17 +1,13 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, type Site, temporarySite } from '../support/site.ts';
 import { classFile, styledPage, styledSites } from '../support/styled-sites.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({});
-});
+const service = await sharedService({});
 beforeEach(() => service.clearFaults());
-afterAll(() => service.close());
 
 const literal = '<p class="pt-[6px]">Its id is written in the page.</p>';
 const computed = (text: string) => `<p class="bg-[rgb(250,200,5)] p-[7px]">${text}</p>`;

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { builtSite } from '../support/built-site.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { builtSite, sharedSite } from '../support/built-site.ts';
 import { byAstro } from '../support/installation.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
+import { type TestService, temporaryService } from '../support/service.ts';
+import { configWith, type Site, temporarySite } from '../support/site.ts';
 
 const embed = (id: number | string, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
 
@@ -12,22 +12,16 @@ async function expectPages(site: Site, expected: readonly string[]): Promise<voi
   for (const page of pages) expect(await site.read(page)).not.toContain('snippet-embed');
 }
 
-describe('what is wrong with the whole site', () => {
-  let service: TestService;
-  let site: Site;
-  beforeAll(async () => {
-    service = await startTestService({ 1: '<b>one</b>', 2: '<b>two</b>' });
-    site = await createSite({
+describe('what is wrong with the whole site', async () => {
+  const { service, site } = await sharedSite(
+    { 1: '<b>one</b>', 2: '<b>two</b>' },
+    {
       'src/pages/index.astro': `<p>Home ${embed(1)}</p>`,
       'src/pages/pricing.astro': `<p>Price <snippet-embed id="2">ask us</snippet-embed></p>`,
       'src/pages/plain.astro': '<p>Plain</p>',
-    });
-  });
+    },
+  );
   beforeEach(() => service.clearFaults());
-  afterAll(async () => {
-    await site.remove();
-    await service.close();
-  });
 
   test.for<[what: string, environment: (service: TestService) => Record<string, string>, said: string[]]>([
     [
@@ -76,49 +70,22 @@ describe('what is wrong with the whole site', () => {
   });
 });
 
-describe('with many snippets', () => {
-  // So many arrive that one which does not is soon beyond chance.
-  const ids = Array.from({ length: 60 }, (_, index) => index + 101);
-  let service: TestService;
-  let site: Site;
-  beforeAll(async () => {
-    const contents = Object.fromEntries(ids.map((id) => [id, `content of ${id}`]));
-    service = await startTestService({ 1: 'one', 2: 'two', ...contents });
-    site = await createSite({
-      'src/pages/many.astro': ids.map((id) => embed(id)).join('\n'),
-      'src/pages/index.astro': `<p>Home ${embed(1)}</p>`,
-      'src/pages/pricing.astro': '<p>Price <snippet-embed id="2">ask us</snippet-embed></p>',
-      'src/pages/plain.astro': '<p>Plain</p>',
-    });
+test('402: an expired subscription ends the run with one report that counts the others', async () => {
+  const service = await temporaryService({});
+  const site = await temporarySite({
+    'src/pages/many.astro': Array.from({ length: 62 }, (_, index) => embed(index + 1)).join('\n'),
+    'src/pages/plain.astro': '<p>Plain</p>',
   });
-  beforeEach(() => service.clearFaults());
-  afterAll(async () => {
-    await site.remove();
-    await service.close();
-  });
-
-  test('402: an expired subscription ends the run with one report that counts the others', async () => {
-    service.store.organizations.setSubscription(service.organizationId, 'expired');
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode).toBe(1);
-    expect(output).toContain(': 402 Payment Required [payment-required]');
-    expect(output).toContain('The subscription of Test has expired.');
-    expect(output).toContain("The organization's free trial or subscription has expired.");
-    expect(output).toContain('61 more snippets would fail the same way.');
-    // As many as may be in progress at once.
-    expect(service.requests().length).toBeLessThanOrEqual(20);
-    await expectPages(site, ['plain/index.html']);
-  });
-
-  test('5xx: children are shown with a warning', async () => {
-    Object.assign(service.faults, { failing: 1, only: [2] });
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode, output).toBe(0);
-    expect(output).toMatch(
-      /\[WARN\] \[astro-snippets\] Snippet 2 could not be retrieved: 503 .*\(\d+ attempts\) Its children are shown instead on pricing\/index\.html\. \[server-error\]/,
-    );
-    expect(await site.read('pricing/index.html')).toContain('<p>Price ask us</p>');
-  });
+  service.store.organizations.setSubscription(service.organizationId, 'expired');
+  const { exitCode, output } = await site.build(service.environment);
+  expect(exitCode).toBe(1);
+  expect(output).toContain(': 402 Payment Required [payment-required]');
+  expect(output).toContain('The subscription of Test has expired.');
+  expect(output).toContain("The organization's free trial or subscription has expired.");
+  expect(output).toContain('61 more snippets would fail the same way.');
+  // As many as may be in progress at once.
+  expect(service.requests().length).toBeLessThanOrEqual(20);
+  await expectPages(site, ['plain/index.html']);
 });
 
 // Remark, which older versions of Astro use for Markdown, writes every end tag that is missing.

@@ -1,17 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sharedService } from '../support/built-site.ts';
 import { byAstro } from '../support/installation.ts';
 import { mdxFeed } from '../support/mdx-feed.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>', 2: '<b>two</b>', 3: '<b>three</b>', 4: '<b>four</b>' });
+const service = await sharedService({
+  1: '<b>one</b>',
+  2: '<b>two</b>',
+  3: '<b>three</b>',
+  4: '<b>four</b>',
 });
 beforeEach(() => service.clearFaults());
-afterAll(() => service.close());
 
 const component = `import { Snippet } from 'astro-snippets/components';`;
 const page = (body: string, more = '') => `---

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtSite } from '../support/built-site.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { describe, expect, test } from 'vitest';
+import { builtSite, sharedService } from '../support/built-site.ts';
 import { configWith, temporarySite } from '../support/site.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
@@ -83,12 +82,8 @@ import Vue from '../Only.vue';
   });
 });
 
-describe('on demand', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService({ 1: '<b>content</b>' });
-  });
-  afterAll(() => service.close());
+describe('on demand', async () => {
+  const service = await sharedService({ 1: '<b>content</b>' });
 
   // What is in all of these sites may stand there.
   const build = async (files: Record<string, string>) => {

@@ -35,14 +35,6 @@ test('a <Snippet> that is left in a page fails the build, with the lines of the 
   expect((await site.list()).filter((name) => name.endsWith('.html'))).toEqual(['plain/index.html']);
 });
 
-test('a site whose pages hold only examples builds without a key, and shows them', async () => {
-  const site = await temporarySite({ 'src/pages/index.md': examples });
-  const { exitCode, output } = await site.build();
-  expect(exitCode, output).toBe(0);
-  expect(output).not.toContain('WARN');
-  expect(await site.read('index.html')).toContain('snippet-embed');
-});
-
 test('snippets() twice in the config fails and says so', async () => {
   const site = await temporarySite({
     'astro.config.mjs': `

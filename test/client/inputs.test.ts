@@ -33,28 +33,6 @@ test.for([
 });
 
 test.for([
-  ...[0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 1n, null, undefined, true, {}, [42]],
-  ...[
-    '',
-    '0',
-    '-1',
-    '042',
-    '4e2',
-    '4.0',
-    ' 42',
-    '42\n',
-    '..',
-    '../1',
-    '%2e%2e',
-    '１',
-    '0x2a',
-    '9007199254740992',
-  ],
-])('%o is not a valid snippet id', (value) => {
-  expect(rejection(() => parseSnippetId(value)).code).toBe('invalid-id');
-});
-
-test.for([
   ['https://x.test', 'https://x.test/snippets/42/render'],
   ['https://x.test/', 'https://x.test/snippets/42/render'],
   ['https://x.test/a/b', 'https://x.test/a/b/snippets/42/render'],

@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { measure } from '../bench/measure.ts';
+import { sharedService } from '../support/built-site.ts';
 import { snippetsCommand } from '../support/installation.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { temporarySite } from '../support/site.ts';
 
 const MB = 1e6;
 const astro = join(import.meta.dirname, '../../node_modules/astro/bin/astro.mjs');
-let service: TestService;
 
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>' });
-});
-afterAll(() => service.close());
+const service = await sharedService({ 1: '<b>one</b>' });
 
 /** Writes a file of any size without holding it in memory. */
 async function writeLarge(file: string, size: number, piece: () => Buffer) {

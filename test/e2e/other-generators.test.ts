@@ -2,25 +2,21 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { cleanEnvironment } from '../support/environment.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type Folder, folderWith } from '../support/folder.ts';
 
 const execute = promisify(execFile);
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({});
-});
+const service = await sharedService({});
 beforeEach(() => {
   service.put(1, '<b>one</b>');
   service.put(2, 'two & more');
   service.put(3, '<ul><li>three</li></ul>');
   service.put(4, 'four');
 });
-afterAll(() => service.close());
 
 const post = `---
 title: 'Post <snippet-embed id="2"></snippet-embed>'
@@ -90,12 +86,11 @@ describe.for(Object.entries(generators))('%s', ([name, generator]) => {
   };
 
   test(`inlines what ${name} writes, again and again, refreshes it, and keeps a page that is no longer written`, async () => {
-    const folder = await createFolder({
+    const folder = await folderWith({
       ...files,
       'content/post.md': post,
       'content/old.md': '---\ntitle: Old\n---\n<snippet-embed id="4"></snippet-embed>',
     });
-    onTestFinished(() => folder.remove());
     await generate(folder);
     expect(await folder.read(`${output}/post/index.html`)).toContain('<snippet-embed');
     await run(folder, ['inline', output]);

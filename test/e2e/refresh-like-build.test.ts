@@ -1,9 +1,8 @@
-import { onTestFinished, test } from 'vitest';
+import { test } from 'vitest';
 import { tryRefreshes } from '../support/refreshed-sites.ts';
-import { startTestService } from '../support/service.ts';
+import { temporaryService } from '../support/service.ts';
 
 test('a refresh of any of 300 sites to any contents leaves the bytes of a build, or changes nothing', async () => {
-  const service = await startTestService({});
-  onTestFinished(() => service.close());
+  const service = await temporaryService({});
   await tryRefreshes(service, 300);
 });

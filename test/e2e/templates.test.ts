@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { startTestService } from '../support/service.ts';
+import { expect, test } from 'vitest';
+import { temporaryService } from '../support/service.ts';
 import { type Site, temporarySite } from '../support/site.ts';
 
 // The template of Starlight, with a page and a feed as those of a blog. Code has no language, since its highlighter gives up
@@ -84,8 +84,7 @@ export const GET = async (context) =>
 });
 
 test('a site of Starlight differs from the one without snippets in its embeds alone', async () => {
-  const service = await startTestService({ 1: literal.html });
-  onTestFinished(() => service.close());
+  const service = await temporaryService({ 1: literal.html });
   const site = await temporarySite(filesOf(literal));
   expect(await site.build()).toMatchObject({ exitCode: 0 });
   const expected = await contentsOf(site);

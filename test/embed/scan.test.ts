@@ -10,33 +10,6 @@ const attributes = (html: string) => found(html).embeds.map((embed) => embed.att
 const slices = (html: string) =>
   found(html).embeds.map(({ start, end }) => Buffer.from(html).subarray(start, end).toString());
 
-describe('the attributes of an embed are parsed', () => {
-  test.for([
-    [`<snippet-embed id="42"></snippet-embed>`, { id: '42' }],
-    [`<snippet-embed id='42'></snippet-embed>`, { id: '42' }],
-    [`<snippet-embed id=42></snippet-embed>`, { id: '42' }],
-    [`<snippet-embed\n\tid = "42"\n></snippet-embed\n>`, { id: '42' }],
-    [
-      `<snippet-embed as=text params='{"a":"b"}' id=42></snippet-embed>`,
-      { id: '42', params: '{"a":"b"}', as: 'text' },
-    ],
-    [`<snippet-embed ID="42" class="x" data-id="7"></snippet-embed>`, { id: '42' }],
-    [`<snippet-embed id="1" id="2"></snippet-embed>`, { id: '1' }],
-    [
-      `<snippet-embed params="{&quot;a&quot;:&#34;&eacute;é&amp;lt;&quot;}" id="1"></snippet-embed>`,
-      { id: '1', params: '{"a":"éé&lt;"}' },
-    ],
-    [
-      `<snippet-embed params='{"a":"日本 💡 >"}' id="1"></snippet-embed>`,
-      { id: '1', params: '{"a":"日本 💡 >"}' },
-    ],
-    [`<snippet-embed></snippet-embed>`, {}],
-    [`<snippet-embed id></snippet-embed>`, { id: '' }],
-  ] as const)('%s', ([html, expected]) => {
-    expect(attributes(html)).toEqual([{ id: undefined, params: undefined, as: undefined, ...expected }]);
-  });
-});
-
 describe('the end of an embed is found', () => {
   test.for([
     [
@@ -79,17 +52,11 @@ function forms(text: string, kind: FileKind = 'html'): string[] {
 }
 
 test.for([
-  ['a comment', `<!-- ${embed} -->`],
-  [
-    'raw text elements',
-    `<xmp>${embed}</xmp><iframe>${embed}</iframe><noembed>${embed}</noembed><noframes>${embed}</noframes>`,
-  ],
   ['what only names the element', '<p class="snippet-embed">&lt;snippet-embedded&gt; snippet-embed</p>'],
   [
     'an element with a similar name',
     '<snippet-embedded id="1"></snippet-embedded><x-snippet-embed></x-snippet-embed>',
   ],
-  ['text after <plaintext>', `<plaintext>${embed}`],
   ['an end tag without a start tag', '</snippet-embed><p></snippet-embed></p>'],
 ] as const)('an embed in %s is not found', ([, html]) => {
   expect(found(html)).toEqual({ embeds: [], faults: [], warnings: [] });
@@ -106,12 +73,6 @@ test.for([
 ] as const)('an embed in %s is found once', ([, html, isText]) => {
   expect(forms(html)).toEqual([isText ? 'text in html-text' : 'html']);
   expect(slices(html)).toEqual([embed]);
-});
-
-test('embeds are found in the order of the page', () => {
-  const html =
-    '<title><snippet-embed id=1 /></title><snippet-embed id=2 /><textarea><snippet-embed id=3 /></textarea><snippet-embed id=4 />';
-  expect(attributes(html).map(({ id }) => id)).toEqual(['1', '2', '3', '4']);
 });
 
 describe('an invalid embed is reported with its line', () => {
@@ -220,11 +181,6 @@ describe('in a page, an embed is found in', () => {
       ['text in html-attribute'],
     ],
     [
-      'HTML in JSON in an attribute',
-      `<a data-x='["<p>&amp;lt;snippet-embed id=1 />"]'></a>`,
-      ['text in html-attribute, json, html-text'],
-    ],
-    [
       'a URL in a URL',
       `<a href="/?t=${encodeURIComponent(encoded)}">x</a>`,
       ['text in html-attribute, url, url'],
@@ -257,20 +213,7 @@ describe('in a file that is no page, an embed is found in', () => {
       `<media:title><![CDATA[${embed}]]></media:title>`,
       ['text in cdata'],
     ],
-    [
-      'a URL in XML',
-      'xml',
-      `<link>https://example.com/?t=${encoded}</link>`,
-      ['text in xml-text, html-text, url'],
-    ],
     ['JSON lines', 'json', `{"a":1}\n{"a":${JSON.stringify(embed)}}\n`, ['html in json']],
-    ['JSON in JSON', 'json', JSON.stringify([JSON.stringify([embed])]), ['html in json, json']],
-    [
-      'HTML in XML in JSON',
-      'json',
-      JSON.stringify([`<?xml version="1.0"?><a>${escaped}</a>`]),
-      ['html in json, xml-text'],
-    ],
     ['Markdown', 'text', `# A\n\nText ${embed}\n`, ['html']],
     ['a link in Markdown', 'text', `[a](https://example.com/?t=${encoded})`, ['text in html-text, url']],
   ] as const)('%s', ([, kind, text, expected]) => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { HeaderPolicies } from '../../src/html/content-security-policy.ts';
 import { type AppliedRules, applyRules } from '../../src/html/rules.ts';
@@ -17,26 +17,6 @@ test('pages show the copies of images, and other files the images of their hosts
     htmlElsewhere: own,
     images: [{ file: 'a.png' }, { url: 'https://cdn.test/b.png' }],
     warnings: ['Snippet 42 shows https://cdn.test/b.png from its own host: it is gone.'],
-  });
-});
-
-describe('what a Content Security Policy blocks is a warning', () => {
-  const advice = "Set csp: 'hash' to allow scripts and styles by their hashes.";
-  const blocked = (what: string) =>
-    `Snippet 42 contains ${what}, blocked by the site's Content Security Policy. ${advice}`;
-  const unhashable =
-    'Snippet 42 contains event handlers or style attributes, which no hash in a Content Security Policy can allow: browsers ignore them.';
-  test.for<[html: string, policy: AppliedRules['policy'], warnings: string[]]>([
-    ['<script>a</script>', 'warn', [blocked('an inline script')]],
-    ['<style>a</style>', 'warn', [blocked('an inline style')]],
-    ['<b style="a">b</b>', 'warn', [blocked('event handlers or style attributes')]],
-    ['<script>a</script><style>b</style>', 'warn', [blocked('an inline script and an inline style')]],
-    ['<script src="a"></script><b>b</b>', 'warn', []],
-    ['<b onclick="a">b</b><script>a</script>', 'hash', [unhashable]],
-    ['<script>a</script><style>b</style>', 'hash', []],
-    ['<script>a</script><b style="a">b</b>', 'none', []],
-  ])('%s with %s', async ([html, policy, warnings]) => {
-    expect((await apply(html, { policy })).warnings).toEqual(warnings);
   });
 });
 

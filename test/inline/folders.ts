@@ -1,19 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { type CliResult, cli } from '../support/cli.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
+import type { Folder } from '../support/folder.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 export const embed = (id: number): string => `<snippet-embed id="${id}"></snippet-embed>`;
-
-/** Creates a project without Astro, which is removed when the test ends. */
-export async function folderWith(files: Record<string, string | Buffer>): Promise<Folder> {
-  const folder = await createFolder(files);
-  onTestFinished(() => folder.remove());
-  return folder;
-}
 
 /** The text of a file that was compressed with gzip. */
 export async function unzipped({ directory }: Folder, name: string): Promise<string> {

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { copyOfEverything } from '../support/everything.ts';
+import { folderWith } from '../support/folder.ts';
 import { snippetsCommand } from '../support/installation.ts';
-import { embed, folderWith, unzipped, withService } from './folders.ts';
+import { embed, withService } from './folders.ts';
 
 const { service, run, runs } = withService();
 
@@ -29,13 +30,6 @@ test('pages, feeds and JSON of a folder are inlined, every other byte stays, and
     'public/feed.xml': '<rss><item><description><![CDATA[<b>one</b>]]></description></item></rss>',
     'public/index.html': '<title>two &amp; more</title>\n<p><b>one</b></p>\n',
   });
-});
-
-test('a page that was compressed with its embeds gets a compressed file with its snippets', async () => {
-  const page = `<p>${embed(1)}</p>`;
-  const folder = await folderWith({ 'public/a.html': page, 'public/a.html.gz': gzipSync(page) });
-  await runs(folder, ['inline', 'public']);
-  expect(await unzipped(folder, 'public/a.html.gz')).toBe('<p><b>one</b></p>');
 });
 
 test('in a project with an Astro config, the record is where a build would write it', async () => {
@@ -226,16 +220,6 @@ describe('options', () => {
     expect(await inlined('--retrieve-base-url', service().retrieveBaseUrl)).toMatchObject({ exitCode: 0 });
     expect(service().requests().at(-1)?.variant).toBe('retrieve');
     expect(await folder.read('public/index.html')).toBe('<b>one</b>');
-  });
-
-  test('--exclude leaves the files of these patterns, and their embeds, as they are', async () => {
-    const folder = await folderWith({
-      'public/1.html': embed(1),
-      'public/2.html': embed(1),
-      'public/3.html': embed(1),
-    });
-    await runs(folder, ['inline', 'public', '--exclude', '1.html', '2.*']);
-    expect(Object.values(await folder.files('public'))).toEqual([embed(1), embed(1), '<b>one</b>']);
   });
 
   test('--concurrency is how many requests are under way at once', async () => {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Folder } from '../support/folder.ts';
-import { embed, folderWith, unzipped, withService } from './folders.ts';
+import { folderWith } from '../support/folder.ts';
+import { embed, unzipped, withService } from './folders.ts';
 
 // What `inline` does in a folder with files of an earlier run.
 
@@ -77,7 +78,6 @@ test('a run that failed has not forgotten the files of the one before', async ()
 
 test.for([
   ['with embeds', false, '<b>one</b>'],
-  ['of an earlier run that is to be updated', true, '<b>new</b>'],
   ['of an earlier run that shows what the service publishes', true, '<b>one</b>'],
 ] as const)(
   'a file %s that a generator writes while snippets are fetched is left alone, and named',

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inline } from '../../src/embed/inline.ts';
 import { allowInPage, allowSources } from '../../src/html/content-security-policy.ts';
 import { findInlineCode } from '../../src/html/scripts.ts';
+import { sharedSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { byAstro } from '../support/installation.ts';
 import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../support/policy.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
+import { configWith, temporarySite } from '../support/site.ts';
 
 describe('sources are added to a policy:', () => {
   const sources = { scripts: ["'sha256-S'"], styles: ["'sha256-T'"] };
@@ -87,22 +87,19 @@ test('the policy of a page is found in its head, and the other attributes of its
   expect(without).toHaveLength(1);
 });
 
-describe('on a site,', () => {
-  let service: TestService;
-  let site: Site;
-
+describe('on a site,', async () => {
   const page = (body: string) => `---
 import { Snippet } from 'astro-snippets/components';
 ---
 <html><head><title>Page</title></head><body>${body}</body></html>`;
 
-  beforeAll(async () => {
-    service = await startTestService({
+  const { service, site } = await sharedSite(
+    {
       1: snippetWithCode('red'),
       2: '<b style="color: red">styled</b>',
       3: '<b>harmless</b>',
-    });
-    site = await createSite({
+    },
+    {
       'src/pages/index.astro': page('<p><Snippet id={1} /></p>'),
       'src/pages/plain.astro': page('<p><Snippet id={2} /></p><p><Snippet id={3} /></p>'),
       'src/pages/text.astro': page('<p><Snippet id={1} as="text" /></p>'),
@@ -110,12 +107,8 @@ import { Snippet } from 'astro-snippets/components';
         /<\/?(html|head|body)>|<title.*title>/g,
         '',
       ),
-    });
-  });
-  afterAll(async () => {
-    await site.remove();
-    await service.close();
-  });
+    },
+  );
 
   async function build(built = site): Promise<string> {
     const { exitCode, output } = await built.build(service.environment);

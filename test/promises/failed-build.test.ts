@@ -1,16 +1,13 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site, temporarySite } from '../support/site.ts';
+import { temporarySite } from '../support/site.ts';
 
-let service: TestService;
-let site: Site;
-
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>' });
-  site = await createSite({
+const { service, site } = await sharedSite(
+  { 1: '<b>one</b>' },
+  {
     'astro.config.mjs': `
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
@@ -23,12 +20,8 @@ export default defineConfig({ integrations: [snippets(), adder] });`,
 if (import.meta.env.FAILING) throw new Error('This page cannot be rendered.');
 ---
 <p>Plain</p>`,
-  });
-});
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-});
+  },
+);
 
 const records = () => site.list('node_modules/.astro/astro-snippets');
 

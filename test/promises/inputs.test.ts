@@ -16,7 +16,22 @@ answerRequests();
 test('an invalid id makes no request', async () => {
   const { asked } = answer({ render: [() => HttpResponse.json({ content: '' })] });
   const ours = client();
-  for (const id of [0, 2 ** 53, '..', '../1', '%2e%2e', '1/../2', '42\n', '+1', '-0', '1_000', [42], null]) {
+  const others = [
+    0,
+    -1,
+    1.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    2 ** 53,
+    1n,
+    null,
+    undefined,
+    true,
+    {},
+    [42],
+  ];
+  const texts = ' 0 -1 +1 -0 042 4e2 4.0 1_000 .. ../1 1/../2 %2e%2e １ 0x2a 9007199254740992'.split(' ');
+  for (const id of [...others, ...texts, ' 42', '42\n']) {
     await expect(ours.get(id as never), String(id)).rejects.toMatchObject({ code: 'invalid-id' });
   }
   expect(asked).toEqual([]);

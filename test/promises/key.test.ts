@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { sharedService } from '../support/built-site.ts';
 import { failureOf } from '../support/failure.ts';
 import { expectKeyNowhere } from '../support/key-search.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { configWith, type Site, temporarySite } from '../support/site.ts';
 import { httpServer, rawServer } from '../support/tls-server.ts';
 import { clientOf, serve } from '../support/wire.ts';
 
-let service: TestService;
 /** The key, and the other variables. */
 let key: string;
 let withoutKey: Record<string, string>;
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>', 2: 'no key here' });
-  ({ SNIPPETS_API_KEY: key, ...withoutKey } = service.environment);
-});
-afterAll(() => service.close());
+const service = await sharedService({ 1: '<b>one</b>', 2: 'no key here' });
+({ SNIPPETS_API_KEY: key, ...withoutKey } = service.environment);
 
 const files = {
   'src/pages/index.astro': `---

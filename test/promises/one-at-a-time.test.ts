@@ -1,24 +1,21 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
 import { lockFile } from '../../src/record/manifest-file.ts';
+import { sharedSite } from '../support/built-site.ts';
 import { cli, startCli } from '../support/cli.ts';
-import { createFolder } from '../support/folder.ts';
-import { holderElsewhere } from '../support/output-lock.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { type BuildResult, configWith, createSite, type Site, temporarySite } from '../support/site.ts';
+import { folderWith } from '../support/folder.ts';
+import { type BuildResult, configWith, temporarySite } from '../support/site.ts';
 
 // Builds run in processes of their own, and commands in this one.
 
-let service: TestService;
-let site: Site;
 const count = 5;
 
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>' });
-  site = await createSite({
+const { service, site } = await sharedSite(
+  { 1: '<b>one</b>' },
+  {
     'src/pages/[page].astro': `---
 import { Snippet } from 'astro-snippets/components';
 export const getStaticPaths = () => Array.from({ length: ${count} }, (_, page) => ({ params: { page: String(page) } }));
@@ -31,15 +28,11 @@ import snippets from 'astro-snippets';
 const look = () => console.log('LISTENERS', ...['SIGINT', 'SIGTERM', 'exit'].map((name) => process.listenerCount(name)));
 const looking = { name: 'looking', hooks: { 'astro:config:setup': look, 'astro:build:generated': look } };
 export default defineConfig({ integrations: [looking, snippets()] });`,
-  });
-});
+  },
+);
 beforeEach(() => {
   service.clearFaults();
   service.put(1, '<b>one</b>');
-});
-afterAll(async () => {
-  await site.remove();
-  await service.close();
 });
 
 const records = 'node_modules/.astro/astro-snippets';
@@ -71,12 +64,6 @@ async function expectCompleteSite(folder = 'dist') {
 
 async function expectNoLock() {
   expect((await site.list(records)).filter((name) => name.endsWith('.lock'))).toEqual([]);
-}
-
-/** Makes a lock look like that of a machine that has not been heard of for longer than a lock holds. */
-async function silence(file: string) {
-  const silent = new Date(Date.now() - 31_000);
-  await utimes(file, silent, silent);
 }
 
 test('of two builds of one output folder, the second fails and names the first; one of another folder runs beside it', async () => {
@@ -170,10 +157,9 @@ describe('a refresh', () => {
   test('leaves a page alone that is changed after it was compared, and says so', async () => {
     const names = ['a.html', 'b.html', 'c.html'];
     const page = '<p><snippet-embed id="1"></snippet-embed></p>';
-    const { directory, read, remove } = await createFolder(
+    const { directory, read } = await folderWith(
       Object.fromEntries(names.map((name) => [`dist/${name}`, page])),
     );
-    onTestFinished(remove);
     await cli(directory, ['inline', 'dist'], service.environment);
     service.put(1, '<b>two</b>');
     const before = service.requests().length;
@@ -205,14 +191,6 @@ The other pages are written. Build the site to update the rest.
       'b.html was changed after the build\nNothing was written. Build the site, or update the other pages with --skip-modified.\n',
     );
   });
-});
-
-test('a refresh does not wait for a machine that has not been heard of', async () => {
-  await writeFile(lock(), JSON.stringify(holderElsewhere()));
-  await silence(lock());
-  const { exitCode, output } = await run('refresh');
-  expect({ exitCode, output }).toEqual({ exitCode: 0, output: expect.not.stringContaining('Waiting') });
-  await rm(lock(), { force: true });
 });
 
 test('with a cache folder inside the output, which Astro empties, a refresh waits for a build and takes the same lock', async () => {

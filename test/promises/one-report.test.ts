@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { childrenWarnings, type FailedSnippet, staleWarnings } from '../../src/failures/report.ts';
+import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
-import { createFolder } from '../support/folder.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { folderWith } from '../support/folder.ts';
 import { httpServer, trustedCertificate } from '../support/tls-server.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({});
-});
-afterAll(() => service.close());
+const service = await sharedService({});
 
 /** Inlines a page with so many embeds, a snippet each. */
 async function inline(count: number, environment = {}, more = '') {
@@ -19,8 +15,7 @@ async function inline(count: number, environment = {}, more = '') {
     { length: count },
     (_, index) => `<snippet-embed id="${index + 1}"></snippet-embed>`,
   );
-  const folder = await createFolder({ 'public/index.html': `${more}<div>${embeds.join('')}</div>` });
-  onTestFinished(() => folder.remove());
+  const folder = await folderWith({ 'public/index.html': `${more}<div>${embeds.join('')}</div>` });
   return cli(folder.directory, ['inline', 'public'], { ...service.environment, ...environment });
 }
 

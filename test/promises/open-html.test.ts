@@ -1,8 +1,8 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { leftOpen } from '../../src/html/left-open.ts';
 import { cli } from '../support/cli.ts';
-import { createFolder } from '../support/folder.ts';
-import { startTestService } from '../support/service.ts';
+import { folderWith } from '../support/folder.ts';
+import { temporaryService } from '../support/service.ts';
 
 describe('an element that a content leaves open is found:', () => {
   test.for([
@@ -60,16 +60,14 @@ describe('an element that a content leaves open is found:', () => {
 });
 
 test('a content that leaves an element open is a warning, in a refresh only for snippets that it writes', async () => {
-  const service = await startTestService({ 1: '<textarea>open', 2: 'two', 3: '<xmp>open' });
-  onTestFinished(service.close);
+  const service = await temporaryService({ 1: '<textarea>open', 2: 'two', 3: '<xmp>open' });
   const embed = (id: number, as = 'html') => `<snippet-embed id="${id}" as="${as}"></snippet-embed>`;
-  const folder = await createFolder({
+  const folder = await folderWith({
     'public/index.html': `<p>${embed(1)}</p><p>${embed(2)}</p>`,
     'public/about.html': `<p>${embed(1)}</p>`,
     // As text, it has no tags.
     'public/text.html': `<p>${embed(3, 'text')}</p>`,
   });
-  onTestFinished(folder.remove);
   const run = (...argv: string[]) => cli(folder.directory, argv, service.environment);
   const inlined = await run('inline', 'public');
   expect(inlined.exitCode).toBe(0);

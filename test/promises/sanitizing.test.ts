@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import createDomPurify from 'isomorphic-dompurify';
 import sanitizeHtml from 'sanitize-html';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { applyRules } from '../../src/html/rules.ts';
 import { findScripts, stripScripts } from '../../src/html/scripts.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
+import { sharedSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { oneOf, runs } from '../support/property.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { configWith, createSite, type Site } from '../support/site.ts';
+import { configWith } from '../support/site.ts';
 
 const rules: HtmlRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
 const snippet = (content: string) => ({ content, variant: 'render' as const, milliseconds: 1 });
@@ -115,17 +115,15 @@ describe('the option scripts', () => {
   });
 });
 
-describe('on a site, rules for HTML apply only where a snippet is shown as HTML:', () => {
+describe('on a site, rules for HTML apply only where a snippet is shown as HTML:', async () => {
   const asHtml = (id: number) => `<p><snippet-embed id="${id}"></snippet-embed></p>`;
   const asText = (id: number) =>
     `<title><snippet-embed id="${id}"></snippet-embed></title><p><snippet-embed id="${id}" as="text"></snippet-embed></p>`;
   const hostile = (word: string) => `<b onclick="x()">${word}</b><script>x</script>`;
-  let service: TestService;
-  let site: Site;
-  beforeAll(async () => {
-    service = await startTestService({});
-    // Pages are read in the order of their names, so these decide whether a snippet is first seen as HTML or as text.
-    site = await createSite({
+  // Pages are read in the order of their names, so these decide whether a snippet is first seen as HTML or as text.
+  const { service, site } = await sharedSite(
+    {},
+    {
       'src/pages/html.html': `<title>HTML</title>${asHtml(1)}`,
       'src/pages/text.html': asText(2),
       'src/pages/three-a.html': asText(3),
@@ -133,18 +131,14 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
       'src/pages/three-c.html': asText(3),
       'src/pages/within.astro':
         '<svg><snippet-embed id="4" /></svg><noscript><snippet-embed id="5" /></noscript><p><snippet-embed id="4" /></p>',
-    });
-  });
+    },
+  );
   beforeEach(() => {
     service.put(1, hostile('one'));
     service.put(2, 'two & 2');
     service.put(3, hostile('three'));
     service.put(4, '<text>fine</text>');
     service.put(5, '<i>fine</i>');
-  });
-  afterAll(async () => {
-    await site.remove();
-    await service.close();
   });
   const configure = (options: string) => site.write({ 'astro.config.mjs': configWith(options) });
   const refresh = () => cli(site.directory, ['refresh'], service.environment);

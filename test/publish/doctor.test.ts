@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { serviceCertificate } from '../support/authority.ts';
+import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type Folder, folderWith } from '../support/folder.ts';
 import { httpServer } from '../support/tls-server.ts';
 
-describe('astro-snippets doctor', () => {
-  let service: TestService;
+describe('astro-snippets doctor', async () => {
+  const service = await sharedService({ 4: 'hello' });
   let folder: Folder;
 
-  beforeAll(async () => {
-    service = await startTestService({ 4: 'hello' });
-    folder = await createFolder({});
-  });
-  beforeEach(() => service.clearFaults());
-  afterAll(async () => {
-    await folder.remove();
-    await service.close();
+  beforeEach(async () => {
+    service.clearFaults();
+    folder = await folderWith({});
   });
 
   const run = (arguments_: string[], environment: Record<string, string> = {}) =>
@@ -117,10 +112,9 @@ describe('astro-snippets doctor', () => {
   });
 
   test('finds an API key in a .env file, and skips a variant without a base URL', async () => {
-    const withKey = await createFolder({
+    const withKey = await folderWith({
       '.env': `SNIPPETS_API_KEY=${service.environment.SNIPPETS_API_KEY}\n`,
     });
-    onTestFinished(() => withKey.remove());
     const { SNIPPETS_API_KEY: _, ...others } = service.environment;
     const environment = { ...others, SNIPPETS_RETRIEVE_BASE_URL: '' };
     const { exitCode, output } = await cli(withKey.directory, ['doctor', '4'], environment);

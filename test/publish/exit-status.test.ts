@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cli, type RunningCli } from '../support/cli.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
-import { createFolder } from '../support/folder.ts';
+import { folderWith } from '../support/folder.ts';
 import { snippetsCommand } from '../support/installation.ts';
 
 let site: Everything;
@@ -12,7 +12,6 @@ const open = async () => {
 };
 const fileOf = (name: string) => join(site.directory, name);
 const run = (...arguments_: string[]) => site.run(...arguments_);
-const wrongKey = { SNIPPETS_API_KEY: 'sk_unknown_000000' };
 
 describe('wrong usage exits with 2 and says what is wrong:', () => {
   test.each([
@@ -89,8 +88,7 @@ describe('without a usable record', () => {
   });
 
   test('a folder that is no project is left as it is by check and refresh, which exit with 3', async () => {
-    const folder = await createFolder({});
-    onTestFinished(() => folder.remove());
+    const folder = await folderWith({});
     for (const command of ['check', 'refresh']) {
       expect(await cli(folder.directory, [command], site.service.environment)).toMatchObject({ exitCode: 3 });
       expect(await readdir(folder.directory), command).toEqual([]);
@@ -189,15 +187,6 @@ describe('astro-snippets check --exec', () => {
     },
   );
 
-  test('runs nothing and exits with 1 when the key is wrong', async () => {
-    site.service.put(1, 'the woozle');
-    const environment = { ...site.service.environment, ...wrongKey };
-    const { exitCode, output } = await cli(site.directory, ['check', '--exec', exec], environment);
-    expect(exitCode).toBe(1);
-    expect(output).toContain('401 Unauthorized [unauthorized]');
-    expect(await ran()).toBe('');
-  });
-
   test('does not run a command for one output that failed for another', async () => {
     await cp(fileOf('dist'), fileOf('other'), { recursive: true });
     await cp(site.record, site.record.replace('manifest.json', 'manifest.other.json'));
@@ -215,16 +204,12 @@ describe('astro-snippets check --exec', () => {
 
   describe('while the command of another one is running', () => {
     /** Begins a command that does something and ends with a status when it is told to. */
-    async function startFirst(
-      status: number,
-      last = '',
-    ): Promise<{ first: RunningCli; finish(): Promise<void> }> {
+    async function startFirst(status: number): Promise<{ first: RunningCli; finish(): Promise<void> }> {
       await site.write({
-        'slow.mjs': `import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+        'slow.mjs': `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 appendFileSync('ran', 'x');
 while (!existsSync('ready')) await setTimeout(20);
-${last}
 process.exitCode = ${status};`,
       });
       const first = site.start(['check', '--exec', 'node slow.mjs']);
@@ -259,19 +244,6 @@ process.exitCode = ${status};`,
       expect(await site.list('node_modules/.astro')).not.toContainEqual(
         expect.stringMatching(/manifest\.(?:command|lock)/),
       );
-    });
-
-    test('waits for a first build, which leaves the record', async () => {
-      const built = await readFile(site.record, 'utf8');
-      await rm(site.record);
-      const leave = `writeFileSync(${JSON.stringify(site.record)}, ${JSON.stringify(built)});`;
-      const { first, finish } = await startFirst(0, leave);
-      const second = site.start(['check', '--exec', exec]);
-      await waits(second);
-      await finish();
-      expect(await first.ended).toMatchObject({ exitCode: 0 });
-      expect(await second.ended).toMatchObject({ exitCode: 0 });
-      expect(await ran()).toBe('x');
     });
   });
 

@@ -4,14 +4,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { writeManifest } from '../../src/record/manifest.ts';
 import { manifestOf } from '../../src/record/manifest-file.ts';
 import { cli } from '../support/cli.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
-import { holderElsewhere } from '../support/output-lock.ts';
+import { type Folder, folderWith } from '../support/folder.ts';
 
 let folder: Folder;
 
 beforeEach(async () => {
-  folder = await createFolder({});
-  return () => folder.remove();
+  folder = await folderWith({});
 });
 
 const pathOf = (name: string) => join(folder.directory, name);
@@ -141,7 +139,8 @@ describe('without a folder named dist', () => {
 
   test('an output that is being built has its record, although a build has none while it runs', async () => {
     await mkdir(dirname(lockOf('build')), { recursive: true });
-    await writeFile(lockOf('build'), JSON.stringify(holderElsewhere()));
+    const elsewhere = { work: 'build', token: 'other', pid: 1, host: 'build-2' };
+    await writeFile(lockOf('build'), JSON.stringify({ ...elsewhere, since: new Date().toISOString() }));
     const { exitCode, output } = await run('list');
     expect(exitCode).toBe(3);
     expect(output).toContain(`No build manifest found at ${recordOf('build')}.`);

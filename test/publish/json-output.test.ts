@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { WatchOutput } from '../../src/cli/cli-output.ts';
 import { hashOf } from '../../src/record/manifest.ts';
+import { sharedService } from '../support/built-site.ts';
 import { cli, type RunningCli, startCli } from '../support/cli.ts';
 import { type SteppedClock, steppedClock } from '../support/clock.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
+import { type Folder, folderWith } from '../support/folder.ts';
 import { flawsOf, type Outputs } from '../support/json-output.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 import { webhookSecret } from '../support/signed-call.ts';
 
 const params = '{"plan":"pro"}';
@@ -22,26 +22,21 @@ const home = { file: 'index.html', url: 'https://example.com/docs/' };
 const pricing = { file: 'pricing/index.html', url: 'https://example.com/docs/pricing/' };
 const feed = { file: 'feed.xml', url: 'https://example.com/docs/feed.xml' };
 
-let service: TestService;
 let folder: Folder;
 let record: string;
 
-beforeAll(async () => {
-  service = await startTestService({ 1: 'first', 2: 'two {{ plan }}' });
-});
+const service = await sharedService({ 1: 'first', 2: 'two {{ plan }}' });
 beforeEach(async () => {
   service.clearFaults();
   service.put(1, 'first');
-  folder = await createFolder(files);
+  folder = await folderWith(files);
   const inlined = await command('inline', 'dist');
   expect(inlined.exitCode, inlined.output).toBe(0);
   record = join(folder.directory, '.cache/astro-snippets/manifest.json');
   // As a build of Astro records it.
   const { version, ...manifest } = JSON.parse(await readFile(record, 'utf8'));
   await writeFile(record, JSON.stringify({ version, ...manifest, urls }));
-  return () => folder.remove();
 });
-afterAll(() => service.close());
 
 const command = (...arguments_: string[]) => cli(folder.directory, arguments_, service.environment);
 

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cli, type RunningCli, startCli } from '../support/cli.ts';
 import { virtualClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
-import { createFolder } from '../support/folder.ts';
+import { folderWith } from '../support/folder.ts';
 import { imageHost } from '../support/image-host.ts';
 
 let site: Everything;
@@ -17,28 +17,6 @@ beforeEach(async () => {
 const output = () => site.contents('dist');
 
 describe('astro-snippets check', () => {
-  test('exits with 0 if nothing has changed', async () => {
-    expect(await site.run('check')).toMatchObject({
-      exitCode: 0,
-      output: 'Nothing has changed: 11 snippets match the last build.\n',
-    });
-  });
-
-  test('names changed snippets with their pages and exits with 10', async () => {
-    site.service.put(1, 'the woozle');
-    site.service.put(7, 'another imprint');
-    expect(await site.run('check')).toMatchObject({
-      exitCode: 10,
-      output: `Snippet 1 has changed
-    data.json
-    index.html
-    rss.xml
-Snippet 7 has changed
-    legal (collection), entry "imprint"
-`,
-    });
-  });
-
   test('exits with 1 and the reason if the subscription has expired or the key is missing', async () => {
     const { service, directory } = site;
     const without = await cli(directory, ['check'], { ...service.environment, SNIPPETS_API_KEY: '' });
@@ -57,8 +35,7 @@ Snippet 7 has changed
     async (count) => {
       const ids = Array.from({ length: count }, (_, index) => index + 10);
       const embeds = ids.map((id) => `<snippet-embed id="${id}"></snippet-embed>`);
-      const folder = await createFolder({ 'dist/index.html': `<div>${embeds.join('')}</div>` });
-      onTestFinished(() => folder.remove());
+      const folder = await folderWith({ 'dist/index.html': `<div>${embeds.join('')}</div>` });
       for (const id of ids) site.service.put(id, 'text');
       const { environment } = site.service;
       await cli(folder.directory, ['inline', 'dist'], environment);
@@ -88,13 +65,6 @@ Snippet 7 has changed
       if (count >= 5) expect(output).toContain(said);
     },
   );
-});
-
-test('astro-snippets list names snippets with their pages, without a request', async () => {
-  const { exitCode, output } = await site.run('list');
-  expect(exitCode).toBe(0);
-  expect(output).toContain('Snippet 1\n    data.json\n    index.html\n    rss.xml\n');
-  expect(site.service.requests()).toEqual([]);
 });
 
 test('astro-snippets get shows a snippet as a build would get it, or why it could not be fetched', async () => {
@@ -158,16 +128,6 @@ test('a refresh gives the same bytes as a full build when all snippets have chan
 
 describe('astro-snippets refresh', () => {
   const refused = 'Nothing was written. Build the site, or update the other pages with --skip-modified.\n';
-
-  test('writes only the files of a changed snippet', async () => {
-    const { mtimeMs } = await stat(join(site.directory, 'dist/about.html'));
-    site.service.put(1, 'the woozle');
-    expect(await site.run('refresh')).toMatchObject({
-      exitCode: 0,
-      output: 'data.json is up to date\nindex.html is up to date\nrss.xml is up to date\n',
-    });
-    expect((await stat(join(site.directory, 'dist/about.html'))).mtimeMs).toBe(mtimeMs);
-  });
 
   // Windows has no modes.
   test.skipIf(process.platform === 'win32')(
@@ -252,10 +212,9 @@ describe('astro-snippets refresh', () => {
   ] as const)(
     '--dry-run compares %i lines that are written anew only where that takes no time',
     async ([before, after, said]) => {
-      const folder = await createFolder({
+      const folder = await folderWith({
         'dist/a.html': '<div><snippet-embed id="1"></snippet-embed></div>',
       });
-      onTestFinished(() => folder.remove());
       const lines = (word: string, count: number) =>
         Array.from({ length: count }, (_, index) => `${word} ${index}`).join('\n');
       const run = (...arguments_: string[]) => cli(folder.directory, arguments_, site.service.environment);

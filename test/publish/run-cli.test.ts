@@ -1,7 +1,6 @@
-import { realpathSync } from 'node:fs';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { cli, startCli } from '../support/cli.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
+import { createFolder, type Folder, folderWith } from '../support/folder.ts';
 
 let folder: Folder;
 
@@ -43,36 +42,13 @@ test('shows colors on a terminal that has them, unless its environment says othe
   expect(forced.stdout).toContain(green);
 });
 
-test('two at once have their own folder, environment, streams and exit status', async () => {
-  const other = await createFolder({});
-  onTestFinished(() => other.remove());
-  const command = 'echo "$WHO"; pwd; sleep 0.2; echo "$WHO" >&2; test "$WHO" = one';
-  const both = [
-    { directory: folder.directory, who: 'one', status: 0 },
-    { directory: other.directory, who: 'two', status: 1 },
-  ];
-  const ended = await Promise.all(
-    both.map(({ directory, who }) => cli(directory, ['check', '--exec', command], { WHO: who })),
-  );
-  for (const [index, { directory, who, status }] of both.entries()) {
-    const { exitCode, stdout, stderr } = ended[index] ?? {};
-    expect({ exitCode, stdout }).toEqual({
-      exitCode: status,
-      stdout: `${who}\n${realpathSync(directory)}\n`,
-    });
-    expect(stderr).toMatch(new RegExp(`^${who}$`, 'm'));
-    expect(stderr).toContain(`${directory}/`);
-  }
-});
-
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)(
   '%s ends a watch with status %i after its command, and leaves another one running',
   async (signal, status) => {
-    const other = await createFolder({});
-    onTestFinished(() => other.remove());
+    const other = await folderWith({});
     const build = 'echo running; sleep 0.3; touch done';
     const one = startCli(folder.directory, ['watch', '--build', build]);
     const two = startCli(other.directory, ['watch', '--build', 'exit 1']);

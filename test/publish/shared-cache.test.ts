@@ -1,16 +1,14 @@
 import { basename, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { manifestFile } from '../../src/record/manifest-file.ts';
 import { cli } from '../support/cli.ts';
-import { createFolder } from '../support/folder.ts';
-import { startTestService } from '../support/service.ts';
+import { folderWith } from '../support/folder.ts';
+import { temporaryService } from '../support/service.ts';
 import { configWith, type Site, temporarySite } from '../support/site.ts';
 
 test('two sites with one cacheDir have a record each, and a wrong --manifest says which', async () => {
-  const { directory: cacheDir, remove } = await createFolder({});
-  onTestFinished(remove);
-  const service = await startTestService({ 1: 'old' });
-  onTestFinished(service.close);
+  const { directory: cacheDir } = await folderWith({});
+  const service = await temporaryService({ 1: 'old' });
   const files = {
     'astro.config.mjs': configWith('', { settings: `cacheDir: ${JSON.stringify(cacheDir)},` }),
     'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',

@@ -5,8 +5,8 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cli } from '../support/cli.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/everything.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type Folder, folderWith } from '../support/folder.ts';
+import { type TestService, temporaryService } from '../support/service.ts';
 
 let site: Everything;
 
@@ -236,15 +236,14 @@ describe('files made from the pages of a folder after they were inlined', () => 
   }
 
   beforeEach(async () => {
-    service = await startTestService({ 1: '<b>one</b>' });
-    folder = await createFolder({
+    service = await temporaryService({ 1: '<b>one</b>' });
+    folder = await folderWith({
       'public/about/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
       'public/index.html': 'home',
       'public/contact.html': 'contact',
     });
     await run('inline', 'public');
     service.put(1, '<b>two</b>');
-    return Promise.all([folder.remove, service.close]);
   });
 
   test('are found by digests of the page, and others are not', async () => {

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cli, type RunningCli, startCli } from '../support/cli.ts';
 import { type SteppedClock, steppedClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/everything.ts';
-import { createFolder, type Folder } from '../support/folder.ts';
+import { type Folder, folderWith } from '../support/folder.ts';
 import { snippetsCommand } from '../support/installation.ts';
 import { webhookSecret } from '../support/signed-call.ts';
 
@@ -158,29 +158,13 @@ describe('a watch', () => {
   });
 });
 
-test('a watch waits while the command of a check --exec runs, and does not run its own when it has succeeded', async () => {
-  await site.write({ held: '' });
-  const held = `node -e "fs.appendFileSync('deployed', 'x'); const wait = () => fs.existsSync('held') && setTimeout(wait, 20); wait()"`;
-  site.service.put(2, 'about them');
-  expect((await site.run('check', '--exec', 'exit 5')).exitCode).toBe(5);
-  site.service.put(2, 'about us');
-  const checking = site.start(['check', '--exec', held]);
-  await expect.poll(deployed, { timeout: 60_000 }).toBe('x');
-  const { output } = await start(['--exec', deploy]);
-  await expect.poll(output, { timeout: 60_000 }).toMatch(/Waiting for the command of process \d+ on /);
-  await rm(fileOf('held'));
-  expect(await checking.ended).toMatchObject({ exitCode: 0 });
-  await check();
-  expect(await deployed()).toBe('x');
-});
-
 describe('a watch with --build', () => {
   const built = async () => (await folder.files())['built'] ?? '';
   const deployedThere = async () => (await folder.files())['deployed'] ?? '';
   let folder: Folder;
 
   beforeEach(async () => {
-    folder = await createFolder({
+    folder = await folderWith({
       'source/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
       // A generator, and a minifier, whose work a refresh would undo.
       'build.mjs': `import { spawnSync } from 'node:child_process';
@@ -192,7 +176,6 @@ const { status } = spawnSync(process.execPath, ['${snippetsCommand}', 'inline', 
 appendFileSync('dist/index.html', '<!-- minified -->');
 process.exitCode = status;`,
     });
-    return () => folder.remove();
   });
 
   const startThere = (build = 'node build.mjs') => {

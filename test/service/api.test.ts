@@ -1,20 +1,16 @@
 import { request as secureRequest } from 'node:https';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestService, type TestService } from '../support/service.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sharedService } from '../support/built-site.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({
-    1: 'Hello {{ name }}!{{ missing }}',
-    2: '{% if broken %}',
-    3: '{{ html | raw }}',
-    4: "{% include 'secret' %}",
-    5: '{% for a in (1..1000000) %}{% for b in (1..1000000) %}x{% endfor %}{% endfor %}',
-  });
-  service.store.snippets.create(service.organizationId, { id: 6, name: 'draft', draft: 'not yet' });
+const service = await sharedService({
+  1: 'Hello {{ name }}!{{ missing }}',
+  2: '{% if broken %}',
+  3: '{{ html | raw }}',
+  4: "{% include 'secret' %}",
+  5: '{% for a in (1..1000000) %}{% for b in (1..1000000) %}x{% endfor %}{% endfor %}',
 });
+service.store.snippets.create(service.organizationId, { id: 6, name: 'draft', draft: 'not yet' });
 beforeEach(() => service.clearFaults());
-afterAll(() => service.close());
 
 interface Answer {
   status: number;

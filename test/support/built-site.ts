@@ -1,6 +1,39 @@
 import { afterAll, expect } from 'vitest';
+import { type SiteServer, startServer } from './server.ts';
 import { startTestService, type TestService } from './service.ts';
 import { createSite, type Site } from './site.ts';
+
+type Files = Record<string, string>;
+type Contents = Record<number, string>;
+
+/** A service for all tests of a file, which has these snippets. It ends after them. */
+export async function sharedService(contents: Contents): Promise<TestService> {
+  const service = await startTestService(contents);
+  afterAll(() => service.close());
+  return service;
+}
+
+/** A service and a site for all tests of a file. Both are removed after them. */
+export async function sharedSite(
+  contents: Contents,
+  files: Files,
+): Promise<{ service: TestService; site: Site }> {
+  const service = await sharedService(contents);
+  const site = await createSite(files);
+  afterAll(() => site.remove());
+  return { service, site };
+}
+
+/** The same with `astro dev`, which ends after the tests of the file. */
+export async function servedSite(
+  contents: Contents,
+  files: Files,
+): Promise<{ service: TestService; site: Site; dev: SiteServer }> {
+  const shared = await sharedSite(contents, files);
+  const dev = await startServer(shared.site, 'dev', shared.service.environment);
+  afterAll(() => dev.stop());
+  return { ...shared, dev };
+}
 
 export interface BuiltSite {
   service: TestService;
@@ -10,21 +43,12 @@ export interface BuiltSite {
 }
 
 /**
- * Builds a site once, for all tests of a file, against a service that has these snippets. Both are removed after them.
+ * The same with a build of the site.
  *
  * @param exitCode the status that the build has to end with.
  */
-export async function builtSite(
-  contents: Record<number, string>,
-  files: Record<string, string>,
-  exitCode = 0,
-): Promise<BuiltSite> {
-  const service = await startTestService(contents);
-  const site = await createSite(files);
-  afterAll(async () => {
-    await site.remove();
-    await service.close();
-  });
+export async function builtSite(contents: Contents, files: Files, exitCode = 0): Promise<BuiltSite> {
+  const { service, site } = await sharedSite(contents, files);
   const built = await site.build(service.environment);
   expect(built.exitCode, built.output).toBe(exitCode);
   return { service, site, output: built.output };

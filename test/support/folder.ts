@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
+import { onTestFinished } from 'vitest';
 
 /** A project without Astro: a folder of files, outside of any other project. */
 export interface Folder {
@@ -45,5 +46,12 @@ export async function createFolder(
     remove: () => rm(directory, { recursive: true, force: true }),
   };
   await folder.write(files);
+  return folder;
+}
+
+/** The same, which is removed when the test that is running ends. */
+export async function folderWith(files: Record<string, string | Buffer>): Promise<Folder> {
+  const folder = await createFolder(files);
+  onTestFinished(() => folder.remove());
   return folder;
 }

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { onTestFinished } from 'vitest';
 import { type Service, startService } from '../../playground/service/index.ts';
 import type { LoggedRequest } from '../../playground/service/store/request-log.ts';
 import { authorityFile, serviceCertificate } from './authority.ts';
@@ -118,4 +119,11 @@ function gate() {
       for (const { release } of holds) release();
     },
   };
+}
+
+/** A service for the test that is running. */
+export async function temporaryService(contents: Record<number, string>): Promise<TestService> {
+  const service = await startTestService(contents);
+  onTestFinished(() => service.close());
+  return service;
 }

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cleanEnvironment } from '../../support/environment.ts';
-import { startTestService } from '../../support/service.ts';
+import { temporaryService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
 test('a build of the same process as one that prerendered pages inlines an embed in public/, too', async () => {
-  const service = await startTestService({ 1: '<b>one</b>' });
-  onTestFinished(() => service.close());
+  const service = await temporaryService({ 1: '<b>one</b>' });
   const site = await temporarySite({
     'public/offer.html': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',
     'src/pages/index.astro': '',

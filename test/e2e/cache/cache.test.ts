@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { cacheKeys, SnippetCache } from '../../../src/snippets/cache.ts';
+import { sharedService } from '../../support/built-site.ts';
 import { startRedis } from '../../support/redis.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
 const ids = Array.from({ length: 30 }, (_, index) => index + 1);
@@ -20,12 +20,8 @@ export default defineConfig({
 };
 // Redis does not run on Windows.
 const noRedis = process.platform === 'win32';
-let service: TestService;
 
-beforeAll(async () => {
-  service = await startTestService(Object.fromEntries(ids.map((id) => [id, `content ${id}`])));
-});
-afterAll(() => service.close());
+const service = await sharedService(Object.fromEntries(ids.map((id) => [id, `content ${id}`])));
 
 /** Builds the site as another machine would. */
 async function machine(url: string) {

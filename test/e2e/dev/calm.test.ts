@@ -1,22 +1,17 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startBrowser } from '../../support/browser.ts';
-import { type SiteServer, startServer } from '../../support/server.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { createSite, type Site } from '../../support/site.ts';
+import { servedSite } from '../../support/built-site.ts';
 
-let service: TestService;
-let site: Site;
-let dev: SiteServer;
 let browser: Browser;
 
 const pageOf = (embeds: string) => `<html><head><title>page</title></head><body>${embeds}</body></html>`;
 const embed = (id: number, children = '') =>
   `<p id="s${id}"><snippet-embed id="${id}">${children}</snippet-embed></p>`;
 
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>', 2: '<b>two</b>', 3: 'three', 4: 'four', 5: 'five' });
-  site = await createSite({
+const { service, dev } = await servedSite(
+  { 1: '<b>one</b>', 2: '<b>two</b>', 3: 'three', 4: 'four', 5: 'five' },
+  {
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
       import snippets from 'astro-snippets';
@@ -32,16 +27,12 @@ beforeAll(async () => {
     'src/pages/fetching.astro': pageOf(
       `<p id="data"></p><script is:inline>fetch('/data.json').then((answer) => answer.json()).then(({ html }) => { data.innerHTML = html; })</script>`,
     ),
-  });
-  dev = await startServer(site, 'dev', service.environment);
+  },
+);
+beforeAll(async () => {
   browser = await startBrowser();
 });
-afterAll(async () => {
-  await browser.close();
-  await dev.stop();
-  await site.remove();
-  await service.close();
-});
+afterAll(() => browser.close());
 
 afterEach(async () => {
   service.clearFaults();

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { servedSite } from '../../support/built-site.ts';
 import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { configWith, createSite, type Site } from '../../support/site.ts';
+import { configWith, createSite } from '../../support/site.ts';
 
-let service: TestService;
-let site: Site;
-let dev: SiteServer;
-
-beforeAll(async () => {
-  service = await startTestService({ 1: 'one' });
-  site = await createSite({
+const { service, dev } = await servedSite(
+  { 1: 'one' },
+  {
     'src/pages/optional.astro': `---
 import { Snippet } from 'astro-snippets/components';
 ---
@@ -17,14 +13,8 @@ import { Snippet } from 'astro-snippets/components';
 <p><Snippet id={9} optional><b>children</b></Snippet></p></body></html>`,
     'src/pages/both.astro':
       '<p><snippet-embed id="9" optional>a</snippet-embed><snippet-embed id="9">b</snippet-embed></p>',
-  });
-  dev = await startServer(site, 'dev', service.environment);
-});
-afterAll(async () => {
-  await dev.stop();
-  await site.remove();
-  await service.close();
-});
+  },
+);
 
 const view = (path: string) => fetchPage(dev.url + path);
 

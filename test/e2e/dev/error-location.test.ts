@@ -107,14 +107,3 @@ describe('the error overlay points at the place of a wrong <Snippet>', () => {
     await page.close();
   });
 });
-
-test('a build names the file and line of a wrong <Snippet>', async () => {
-  const other = await createSite({ 'src/pages/id.astro': wrong['src/pages/id.astro'] ?? '' });
-  const { exitCode, output } = await other.build({
-    SNIPPETS_API_KEY: 'sk_some_key_000000',
-    SNIPPETS_RENDER_BASE_URL: 'https://localhost:1',
-  });
-  await other.remove();
-  expect(exitCode).toBe(1);
-  expect(output).toContain('<Snippet> of snippet x on /id/ (src/pages/id.astro:7): ');
-});

@@ -1,12 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { servedSite } from '../../support/built-site.ts';
 import { byAstro } from '../../support/installation.ts';
-import { type SiteServer, startServer } from '../../support/server.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { createSite, type Site } from '../../support/site.ts';
-
-let service: TestService;
-let site: Site;
-let dev: SiteServer;
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const stream = (type: string, prefix: string) => `
@@ -20,9 +14,9 @@ const stream = (type: string, prefix: string) => `
     },
   }), { headers: { 'content-type': '${type}' } });`;
 
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>"one" & more</b>', 2: 'two' });
-  site = await createSite({
+const { site, dev } = await servedSite(
+  { 1: '<b>"one" & more</b>', 2: 'two' },
+  {
     'src/pages/rss.xml.ts': `
       export const GET = () => new Response(
         '<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><item><title>&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;</title>' +
@@ -40,14 +34,8 @@ beforeAll(async () => {
     'src/embed.ts': `/* ${embed(1)} */\nexport const name = 'snippet-embed';`,
     'src/data.json': `{ "html": "${embed(1).replaceAll('"', '\\"')}" }`,
     'src/pages/index.astro': `<html><body><script>import { name } from '../embed'; console.log(name);</script></body></html>`,
-  });
-  dev = await startServer(site, 'dev', service.environment);
-});
-afterAll(async () => {
-  await dev.stop();
-  await site.remove();
-  await service.close();
-});
+  },
+);
 
 const text = async (path: string) => (await fetch(dev.url + path)).text();
 

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type SiteServer, startServer } from '../../support/server.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { configWith, createSite, type Site } from '../../support/site.ts';
-
-let service: TestService;
-let site: Site;
-let dev: SiteServer;
+import { expect, test, vi } from 'vitest';
+import { servedSite } from '../../support/built-site.ts';
+import { configWith } from '../../support/site.ts';
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const escaped = (text: string) => `<p>Text</p>\n<h1>{${JSON.stringify(text)}}</h1>`;
 
-beforeAll(async () => {
-  service = await startTestService({ 1: 'Ann', 2: '<p>block</p>' });
-  site = await createSite({
+const { site, dev } = await servedSite(
+  { 1: 'Ann', 2: '<p>block</p>' },
+  {
     'astro.config.mjs': configWith(`{ exclude: 'excluded/**' }`),
     'src/pages/cut.astro': escaped('<snippet-embed id="1">An excerpt that was cut'),
     'src/pages/again.astro': escaped('<snippet-embed id="0"></snippet-embed>'),
@@ -31,14 +26,8 @@ ${escaped('<snippet-embed id="1">The last excerpt')}`,
     'src/pages/ignored.astro': `<div data-snippets-ignore>${escaped('<snippet-embed id="1">An excerpt that was cut')}</div>`,
     'src/pages/excluded.astro': escaped('<snippet-embed id="1">An excerpt that was cut'),
     'src/pages/fine.md': `Text ${embed(1)}.\n\n\`<Snippet id={1} />\`\n`,
-  });
-  dev = await startServer(site, 'dev', service.environment);
-});
-afterAll(async () => {
-  await dev.stop();
-  await site.remove();
-  await service.close();
-});
+  },
+);
 
 const view = async (path: string) => (await fetch(dev.url + path)).status;
 const warnings = () => dev.output().match(/\[WARN\] \[astro-snippets\] .*/g) ?? [];

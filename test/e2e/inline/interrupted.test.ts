@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { embed, folderWith, unzipped, withService } from '../../inline/folders.ts';
+import { embed, unzipped, withService } from '../../inline/folders.ts';
 import { startCommand } from '../../support/command.ts';
 import type { Folder } from '../../support/folder.ts';
+import { folderWith } from '../../support/folder.ts';
 
 const { service, runs } = withService();
 const names = ['a.html', 'b.html', 'c.html'];

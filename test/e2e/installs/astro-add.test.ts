@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { networkSettings } from '../../support/environment.ts';
 import { packPackage, startRegistry } from '../../support/registry.ts';
-import { startTestService } from '../../support/service.ts';
+import { temporaryService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
 test('npx astro add astro-snippets installs the published files alone and adds the package to the config, and the site builds', async () => {
@@ -12,8 +12,7 @@ test('npx astro add astro-snippets installs the published files alone and adds t
   onTestFinished(() => rm(folder, { recursive: true }));
   const registry = await startRegistry(await packPackage(folder));
   onTestFinished(() => registry.close());
-  const service = await startTestService({ 1: '<b>one</b>' });
-  onTestFinished(() => service.close());
+  const service = await temporaryService({ 1: '<b>one</b>' });
   const site = await temporarySite({
     'package.json': JSON.stringify({
       name: 'site',

@@ -1,19 +1,18 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { cleanEnvironment, networkSettings } from '../../support/environment.ts';
-import { createFolder } from '../../support/folder.ts';
+import { folderWith } from '../../support/folder.ts';
 import { packPackage } from '../../support/registry.ts';
-import { startTestService } from '../../support/service.ts';
+import { temporaryService } from '../../support/service.ts';
 
 const execute = promisify(execFile);
 
 test('the packed package installs with pnpm as Astro does, and its site builds and lists what it shows', async () => {
-  const service = await startTestService({ 1: '<b>one</b>', 2: 'two' });
-  onTestFinished(() => service.close());
-  const folder = await createFolder({
+  const service = await temporaryService({ 1: '<b>one</b>', 2: 'two' });
+  const folder = await folderWith({
     // Astro needs it, with this package or without.
     'pnpm-workspace.yaml': 'allowBuilds:\n  esbuild: true\n',
     'astro.config.mjs': `import { defineConfig } from 'astro/config';
@@ -29,7 +28,6 @@ const { data } = await getEntry('texts', 'two');
 ---
 <p><Snippet id={1} /> {data.text}</p>`,
   });
-  onTestFinished(() => folder.remove());
   const packed = await packPackage(folder.directory);
   await folder.write({
     'package.json': JSON.stringify({

@@ -2,32 +2,27 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startBrowser } from '../../support/browser.ts';
+import { sharedSite } from '../../support/built-site.ts';
 import { cli } from '../../support/cli.ts';
 import { serveFolder } from '../../support/folder-server.ts';
 import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../../support/policy.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { createSite, type Site } from '../../support/site.ts';
 
-let service: TestService;
-let site: Site;
 let browser: Browser;
 
-beforeAll(async () => {
-  service = await startTestService({});
-  site = await createSite({
+const { service, site } = await sharedSite(
+  {},
+  {
     'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
 ---
 <html><head><title>Home</title></head><body><p><Snippet id={1} /></p><script>document.documentElement.dataset.own = 'ran';</script></body></html>`,
     'src/pages/headless.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
-  });
+  },
+);
+beforeAll(async () => {
   browser = await startBrowser();
 });
-afterAll(async () => {
-  await browser.close();
-  await site.remove();
-  await service.close();
-});
+afterAll(() => browser.close());
 
 async function build(config: string) {
   service.put(1, snippetWithCode('red'));

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cleanEnvironment } from '../../support/environment.ts';
 import { astroCommand } from '../../support/installation.ts';
-import { startTestService } from '../../support/service.ts';
+import { temporaryService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
 /** Runs a shell script in which `dist` is a disk of 1 MB. A mount namespace needs no rights on Linux. */
@@ -20,8 +20,7 @@ function onSmallDisk(cwd: string, script: string, environment: Record<string, st
 test.runIf(process.platform === 'linux')(
   'a disk that is full while pages are inlined fails the build, is named, and leaves no half page',
   async () => {
-    const service = await startTestService({ 1: '<b>one</b>'.repeat(40_000) });
-    onTestFinished(() => service.close());
+    const service = await temporaryService({ 1: '<b>one</b>'.repeat(40_000) });
     const page = '<p><snippet-embed id="1"></snippet-embed></p>\n';
     const pages = ['a', 'b', 'c', 'd'].map((name) => [`src/pages/${name}.html`, page]);
     const site = await temporarySite(Object.fromEntries(pages));

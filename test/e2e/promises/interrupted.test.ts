@@ -1,18 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { createSite, type Site } from '../../support/site.ts';
-
-let service: TestService;
-let site: Site;
+import { describe, expect, test } from 'vitest';
+import { sharedSite } from '../../support/built-site.ts';
 
 // Pages that take long to scan and to inline but not to render, since Astro copies them.
 const count = 60;
 const page = `<html><body>${`<p><snippet-embed id="1"></snippet-embed></p>${'<i>filler</i>'.repeat(400)}`.repeat(80)}</body></html>\n`;
 
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>' });
-  site = await createSite({
+const { service, site } = await sharedSite(
+  { 1: '<b>one</b>' },
+  {
     'astro.config.mjs': `
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
@@ -20,12 +16,8 @@ const clock = { name: 'clock', hooks: { 'astro:build:generated': () => console.l
 export default defineConfig({ integrations: [clock, snippets()] });`,
     'src/pages/plain.astro': '<html><body>Plain</body></html>\n',
     ...Object.fromEntries(Array.from({ length: count }, (_, index) => [`public/${index}.html`, page])),
-  });
-});
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-});
+  },
+);
 
 /** Starts a build, and returns it as soon as its pages are generated. */
 async function generated() {

@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectKeyNowhere } from '../../support/key-search.ts';
-import { startTestService } from '../../support/service.ts';
+import { temporaryService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
 test('a verbose log does not have the API key if it is in a file', async () => {
-  const service = await startTestService({ 1: '<b>one</b>' });
-  onTestFinished(() => service.close());
+  const service = await temporaryService({ 1: '<b>one</b>' });
   const { SNIPPETS_API_KEY: key, ...withoutKey } = service.environment;
   const site = await temporarySite({
     'src/pages/index.astro': `---

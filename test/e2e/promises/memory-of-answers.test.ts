@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
-import { createFolder } from '../../support/folder.ts';
+import { expect, test } from 'vitest';
+import { folderWith } from '../../support/folder.ts';
 import { longAnswers } from '../../support/long-answers.ts';
 import { certificate, httpServer, rawServer, type TlsServer } from '../../support/tls-server.ts';
 import { apiKey, serve } from '../../support/wire.ts';
@@ -13,7 +13,7 @@ test('memory grows by less than 50 MB, whatever the service sends', async () => 
   const fine = await serve(httpServer((_, response) => void response.end('{"content":""}')));
   const source = (name: string) =>
     JSON.stringify(join(import.meta.dirname, `../../../src/client/${name}.ts`));
-  const folder = await createFolder({
+  const folder = await folderWith({
     'ask.mts': `import { Service } from ${source('service')};
      import { createRequest } from ${source('snippet-request')};
      const ask = async (origin: string) => {
@@ -30,7 +30,6 @@ test('memory grows by less than 50 MB, whatever the service sends', async () => 
      for (const origin of ${JSON.stringify(servers.map(({ origin }) => origin))}) codes.push(await ask(origin));
      console.log(JSON.stringify({ codes, grown: (process.resourceUsage().maxRSS - before) / 1024 }));`,
   });
-  onTestFinished(() => folder.remove());
   // What is new on the heap takes up to 48 MB before V8 looks for garbage, more or less of it on a busy machine.
   const args = ['--max-semi-space-size=1', join(folder.directory, 'ask.mts')];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });

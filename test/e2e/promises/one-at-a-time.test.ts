@@ -1,16 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readManifest } from '../../../src/record/manifest.ts';
 import { isHolder, takeLock } from '../../../src/record/output-lock.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { sharedService } from '../../support/built-site.ts';
 import { temporarySite } from '../../support/site.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>' });
-});
-afterAll(() => service.close());
+const service = await sharedService({ 1: '<b>one</b>' });
 
 test.for([
   ['with collections', ''],

@@ -1,11 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer, textWithoutAnswers } from '../../support/server.ts';
-import { startTestService } from '../../support/service.ts';
+import { temporaryService } from '../../support/service.ts';
 import { configWith, temporarySite } from '../../support/site.ts';
 
 test("scripts: 'strip' in astro dev, for a snippet that was shown as text first", async () => {
-  const service = await startTestService({ 1: '<b onclick="x()">three</b><script>x</script>' });
-  onTestFinished(() => service.close());
+  const service = await temporaryService({ 1: '<b onclick="x()">three</b><script>x</script>' });
   const site = await temporarySite({
     'astro.config.mjs': configWith(`{ scripts: 'strip' }`),
     'src/pages/text.html': '<title><snippet-embed id="1"></snippet-embed></title>',

@@ -1,13 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cli } from '../../support/cli.ts';
-import { createFolder } from '../../support/folder.ts';
-import { startTestService } from '../../support/service.ts';
+import { folderWith } from '../../support/folder.ts';
+import { temporaryService } from '../../support/service.ts';
 
 test('a refresh whose new pages take more memory than it keeps writes all of them', async () => {
-  const service = await startTestService({ 1: 'the heffalump' });
-  onTestFinished(service.close);
-  const { directory, read, write, remove } = await createFolder({});
-  onTestFinished(remove);
+  const service = await temporaryService({ 1: 'the heffalump' });
+  const { directory, read, write } = await folderWith({});
   const names = ['a.html', 'b.html', 'c.html'];
   const space = ' '.repeat(33 * 2 ** 20);
   for (const name of names) {

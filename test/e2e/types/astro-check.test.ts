@@ -1,8 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { sharedSite } from '../../support/built-site.ts';
 import { byAstro } from '../../support/installation.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { createSite, type Site } from '../../support/site.ts';
 
 const head = `---
 import { getEntry } from 'astro:content';
@@ -52,11 +51,9 @@ const wrong = [
   `<meta name="description" content={(await getEntry('snippet', 'banner'))?.data.text} />`,
 ];
 
-let service: TestService;
-let site: Site;
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>Tom</b> &amp; Jerry' });
-  site = await createSite({
+const { service, site } = await sharedSite(
+  { 1: '<b>Tom</b> &amp; Jerry' },
+  {
     'tsconfig.json': '{ "extends": "astro/tsconfigs/strictest", "include": [".astro/types.d.ts", "**/*"] }',
     'src/snippets.ts': `
       import { defineSnippet } from 'astro-snippets/client';
@@ -73,12 +70,8 @@ beforeAll(async () => {
     'src/pages/index.astro': head + right,
     'src/pages/title.astro': title,
     'src/pages/wrong.astro': head + wrong.join('\n'),
-  });
-});
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-});
+  },
+);
 
 test('astro check rejects every invalid prop, param and entry of a collection, and nothing that is valid', async () => {
   const { exitCode, output } = await site.start(['check'], service.environment).ended;
