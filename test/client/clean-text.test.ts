@@ -29,5 +29,6 @@ test('two megabytes of escape codes are cleaned in linear time', () => {
 });
 
 test('text that was cut before cleaning ends with an ellipsis', () => {
-  expect(cleanText(`short${' '.repeat(5000)}`)).toBe('short…');
+  // The last letter begins no key: the end of a text that is cut could be the start of one.
+  expect(cleanText(`shorté${' '.repeat(5000)}`)).toBe('shorté…');
 });
