@@ -85,7 +85,9 @@ function surroundingsIn(pages: readonly OldPage[], { text, spell }: Needle): Set
     for (const written of [html, textOf(html)]) {
       const spelled = spell(written);
       for (let at = spelled.indexOf(text); at !== -1; at = spelled.indexOf(text, at + 1)) {
-        found.add(spelled.slice(Math.max(0, at - neighbors), at + text.length + neighbors));
+        const around = spelled.slice(Math.max(0, at - neighbors), at + text.length + neighbors);
+        // A page with little else says nothing of another file.
+        if (around.length >= longEnough) found.add(around);
       }
     }
   }
