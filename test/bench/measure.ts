@@ -31,7 +31,7 @@ export async function measure(
     NO_COLOR: '1',
     CI: '1',
     ...environment,
-    NODE_OPTIONS: `${environment.NODE_OPTIONS ?? ''} --import ${pathToFileURL(recorder)}`,
+    NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import ${pathToFileURL(recorder)}`,
     BENCH_USAGE: usageFile,
   });
   const { exitCode, output } = await ended;

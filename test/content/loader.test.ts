@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { astroVersion, byAstro } from '../support/installation.ts';
 import { configWith, type Site, temporarySite } from '../support/site.ts';
@@ -118,23 +118,6 @@ test('entries that fail, fail the build with one report', async () => {
   expect(failed.output).toContain('Snippet 999: 404 Not Found [not-found]');
   expect(failed.output).toContain('on snippets (collection), entry "wrong"');
   expect(failed.output).toContain('not-found: Check the id: the snippet does not exist');
-});
-
-test('astro sync loads a collection whose snippets arrive after those of another one', async () => {
-  const other = await temporarySite({
-    'src/content.config.ts': collections(['one', 'one: { id: 1 }'], ['two', 'two: { id: 2 }']),
-    'src/pages/index.astro': '<p>x</p>',
-  });
-  let asked = 0;
-  const held = service.hold(() => asked++ > 0);
-  // In its own process, so that the output is seen while it runs.
-  const { output, ended } = other.start(['sync'], service.environment);
-  const loaded = /1 snippet in the collection (one|two)/g;
-  await vi.waitFor(() => expect(output()).toMatch(loaded), { timeout: 60_000 });
-  held.release();
-  const synced = await ended;
-  expect(synced.exitCode, synced.output).toBe(0);
-  expect(synced.output.match(loaded)).toHaveLength(2);
 });
 
 test('without an API key or without the integration, a collection fails with a hint', async () => {

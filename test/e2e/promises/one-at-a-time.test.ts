@@ -1,12 +1,227 @@
+import { existsSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/client/clock.ts';
 import { readManifest } from '../../../src/record/manifest.ts';
+import { lockFile } from '../../../src/record/manifest-file.ts';
 import { isHolder, takeLock } from '../../../src/record/output-lock.ts';
-import { sharedService } from '../../support/built-site.ts';
-import { temporarySite } from '../../support/site.ts';
+import { sharedSite } from '../../support/built-site.ts';
+import { cli, startCli } from '../../support/cli.ts';
+import { folderWith } from '../../support/folder.ts';
+import { type BuildResult, configWith, temporarySite } from '../../support/site.ts';
 
-const service = await sharedService({ 1: '<b>one</b>' });
+// Builds run in processes of their own, and commands in this one.
+
+const count = 5;
+
+const { service, site } = await sharedSite(
+  { 1: '<b>one</b>' },
+  {
+    'src/pages/[page].astro': `---
+import { Snippet } from 'astro-snippets/components';
+export const getStaticPaths = () => Array.from({ length: ${count} }, (_, page) => ({ params: { page: String(page) } }));
+if (Astro.params.page === process.env.BROKEN_PAGE) throw new Error('This page is broken.');
+---
+<p>layout {process.env.LAYOUT}</p><p><Snippet id={1} /></p>`,
+    'astro.config.mjs': `
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+const look = () => console.log('LISTENERS', ...['SIGINT', 'SIGTERM', 'exit'].map((name) => process.listenerCount(name)));
+const looking = { name: 'looking', hooks: { 'astro:config:setup': look, 'astro:build:generated': look } };
+export default defineConfig({ integrations: [looking, snippets()] });`,
+  },
+);
+beforeEach(() => {
+  service.clearFaults();
+  service.put(1, '<b>one</b>');
+});
+
+const records = 'node_modules/.astro/astro-snippets';
+const lock = () => join(site.directory, records, 'manifest.lock');
+const build = (environment = {}, ...flags: string[]) =>
+  site.build({ ...service.environment, ...environment }, ...flags);
+const run = (...argv: string[]) => cli(site.directory, argv, service.environment);
+
+async function builds(environment = {}) {
+  const { exitCode, output } = await build(environment);
+  expect(exitCode, output).toBe(0);
+}
+
+/** Waits until a build has taken a lock. */
+const lockedByBuild = (file: string) =>
+  expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 60_000 }).toContain('"build"');
+const waitsForBuild = (output: () => string) =>
+  expect
+    .poll(output, { timeout: 60_000 })
+    .toMatch(/Waiting for the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC, to end\./);
+
+async function expectCompleteSite(folder = 'dist') {
+  const pages = (await site.list(folder)).filter((name) => name.endsWith('.html'));
+  expect(pages).toHaveLength(count);
+  for (const page of pages) {
+    expect(await readFile(join(site.directory, folder, page), 'utf8')).toContain('<b>one</b>');
+  }
+}
+
+async function expectNoLock() {
+  expect((await site.list(records)).filter((name) => name.endsWith('.lock'))).toEqual([]);
+}
+
+test('of two builds of one output folder, the second fails and names the first; one of another folder runs beside it', async () => {
+  // None ends before all have looked for their lock.
+  const held = service.hold();
+  const same: Promise<BuildResult>[] = [build(), build()];
+  const beside = build({}, '--outDir', 'build/other');
+  await Promise.all([Promise.race(same), held.asked(2)]);
+  held.release();
+  const [done, failed] = (await Promise.all(same)).sort((a, b) => Number(a.exitCode) - Number(b.exitCode));
+  expect([done?.exitCode, failed?.exitCode, (await beside).exitCode]).toEqual([0, 1, 0]);
+  expect(failed?.output).toMatch(
+    /\[astro-snippets\/output-in-use\] dist is in use by the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC/,
+  );
+  await expectCompleteSite('dist');
+  await expectCompleteSite('build/other');
+  await expectNoLock();
+  // Commands tell them apart.
+  service.put(1, '<b>two</b>');
+  const other = ['--output', 'build/other'];
+  expect((await run('refresh', ...other)).exitCode).toBe(0);
+  expect((await run('check', ...other)).exitCode).toBe(0);
+  expect((await run('check')).exitCode).toBe(10);
+});
+
+test('a build that fails while it renders does not lock the next one in the same process, and none listens for signals', async () => {
+  const failed = await build({ BROKEN_PAGE: '3' });
+  expect(failed.exitCode).toBe(1);
+  expect(failed.output).toContain('This page is broken.');
+  expect(JSON.parse(await readFile(lock(), 'utf8'))).toMatchObject({ work: 'build' });
+  const { exitCode, output } = await build();
+  expect(exitCode, output).toBe(0);
+  const [before, ...later] = output.match(/LISTENERS .*/g) ?? [];
+  expect(later).toEqual([before]);
+  await expectCompleteSite();
+  await expectNoLock();
+});
+
+// What the build before has left is refreshed.
+describe('a refresh', () => {
+  test('waits for another refresh, is left alone by commands that only read, and all exit with 0', async () => {
+    service.put(1, '<b>from a refresh</b>');
+    // All of them have read the same record before one can write.
+    const held = service.hold();
+    const refreshes = [run('refresh'), run('refresh'), run('refresh')];
+    const checks = [run('check'), run('check')];
+    await held.asked(refreshes.length + checks.length);
+    held.release();
+    for (const { exitCode, output } of await Promise.all(refreshes)) expect(exitCode, output).toBe(0);
+    for (const { exitCode, output } of await Promise.all(checks)) expect(exitCode, output).toBe(10);
+    expect(await site.read('2/index.html')).toContain('<b>from a refresh</b>');
+    expect((await run('check')).exitCode).toBe(0);
+    expect((await site.list()).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  test('that begins during a build waits for it, and updates what that build wrote', async () => {
+    // A build asks while it has the lock, a refresh before it takes the lock.
+    const building = service.hold(() => existsSync(lock()));
+    const refreshing = service.hold(() => !existsSync(lock()));
+    const built = build();
+    await lockedByBuild(lock());
+    const early = startCli(site.directory, ['refresh'], service.environment);
+    await waitsForBuild(early.output);
+    building.release();
+    expect(await built).toMatchObject({ exitCode: 0 });
+    expect(await site.read('2/index.html')).toContain('<b>one</b>');
+    service.put(1, '<b>two</b>');
+    refreshing.release();
+    expect(await early.ended).toMatchObject({ exitCode: 0 });
+    expect(await site.read('2/index.html')).toContain('<b>two</b>');
+    expect((await run('check')).exitCode).toBe(0);
+  });
+
+  test('that was planned before a build is planned again, and never writes old pages over new ones', async () => {
+    service.put(1, '<b>three</b>');
+    // Only the refresh asks while nothing has the lock.
+    const refreshing = service.hold(() => !existsSync(lock()));
+    const refreshed = run('refresh');
+    await refreshing.asked();
+    await builds({ LAYOUT: 'new' });
+    refreshing.release();
+    expect((await refreshed).exitCode).toBe(0);
+    for (let page = 0; page < count; page++) {
+      const text = await site.read(`${page}/index.html`);
+      expect(text).toContain('layout new');
+      expect(text).toContain('<b>three</b>');
+    }
+    expect((await run('check')).exitCode).toBe(0);
+  });
+
+  test('leaves a page alone that is changed after it was compared, and says so', async () => {
+    const names = ['a.html', 'b.html', 'c.html'];
+    const page = '<p><snippet-embed id="1"></snippet-embed></p>';
+    const { directory, read } = await folderWith(
+      Object.fromEntries(names.map((name) => [`dist/${name}`, page])),
+    );
+    await cli(directory, ['inline', 'dist'], service.environment);
+    service.put(1, '<b>two</b>');
+    const before = service.requests().length;
+    let time = 0;
+    const now = () => {
+      if (refreshing.stderr().includes('0 of 3 pages written')) {
+        writeFileSync(join(directory, 'dist/b.html'), 'changed by hand');
+      }
+      // Progress is said every 10 seconds.
+      if (service.requests().length > before) time += 10_000;
+      return time;
+    };
+    const clock = { ...systemClock, now };
+    const refreshing = startCli(directory, ['refresh'], service.environment, { clock });
+    expect(await refreshing.ended).toMatchObject({
+      exitCode: 3,
+      stdout: `a.html is up to date
+c.html is up to date
+b.html was changed while it was refreshed
+The other pages are written. Build the site to update the rest.
+`,
+    });
+    for (const name of names) {
+      expect(await read(`dist/${name}`)).toBe(name === 'b.html' ? 'changed by hand' : '<p><b>two</b></p>');
+    }
+    // The record tells that page from the others.
+    const again = await cli(directory, ['refresh'], service.environment);
+    expect(again.stdout).toBe(
+      'b.html was changed after the build\nNothing was written. Build the site, or update the other pages with --skip-modified.\n',
+    );
+  });
+});
+
+test('with a cache folder inside the output, which Astro empties, a refresh waits for a build and takes the same lock', async () => {
+  const nested = await temporarySite({
+    'astro.config.mjs': configWith('', {
+      imports: `import node from '@astrojs/node';`,
+      settings: `cacheDir: './dist/.cache', output: 'server', adapter: node({ mode: 'standalone' }),`,
+    }),
+    'src/pages/index.astro':
+      '---\nexport const prerender = true;\n---\n<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+  const manifest = 'dist/.cache/astro-snippets/manifest.json';
+  const refresh = () => startCli(nested.directory, ['--manifest', manifest, 'refresh'], service.environment);
+  const held = lockFile(join(nested.directory, manifest), join(nested.directory, 'dist'));
+  const requests = service.hold();
+  const building = nested.build(service.environment);
+  await lockedByBuild(held);
+  const early = refresh();
+  await waitsForBuild(early.output);
+  requests.release();
+  expect(await building).toMatchObject({ exitCode: 0 });
+  expect(await early.ended).toMatchObject({ exitCode: 0 });
+  service.put(1, '<b>two</b>');
+  expect(await refresh().ended).toMatchObject({ exitCode: 0 });
+  expect(await nested.read('client/index.html')).toContain('<b>two</b>');
+  expect(await nested.build(service.environment)).toMatchObject({ exitCode: 0 });
+  const cached = await nested.list('dist/.cache/astro-snippets');
+  expect(cached.filter((name) => /lock|manifest\.json/.test(name))).toEqual(['manifest.json']);
+});
 
 test.for([
   ['with collections', ''],
