@@ -179,6 +179,8 @@ const ordinary = new Set(
  * the rest of a page. Most content does. Anything else may be harmless, too, but only a parser can tell.
  */
 export function hasOnlyOrdinaryTags(html: string): boolean {
+  // Around the HTML, a <noscript> may hold raw text, which ends at its end tag, even in an attribute.
+  if (/<\/noscript/i.test(html)) return false;
   for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at)) {
     const kind = /[a-z/!?]/i.exec(html.charAt(at + 1))?.[0];
     if (kind === undefined) {

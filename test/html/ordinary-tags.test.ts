@@ -69,6 +69,7 @@ describe('HTML with nothing but ordinary tags', () => {
     '<svg></svg>',
     '<TEMPLATE>',
     '<p><col>',
+    '<a title="</noscript title=">">',
   ])('is not what this is: %s', (content) => {
     expect(hasOnlyOrdinaryTags(content)).toBe(false);
   });

@@ -39,7 +39,7 @@ describe('astro-snippets check', () => {
       for (const id of ids) site.service.put(id, 'text');
       const { environment } = site.service;
       await cli(folder.directory, ['inline', 'dist'], environment);
-      const virtual = virtualClock({ quietFor: 20 });
+      const virtual = virtualClock({ quietFor: 50 });
       let saidAfter = Number.POSITIVE_INFINITY;
       const clock = {
         ...virtual,
