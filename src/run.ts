@@ -324,7 +324,7 @@ export class Run {
   }
 
   async #takeLock(): Promise<void> {
-    const { lockAfterRefresh } = await import('./build/build-lock.ts');
+    const { lockAfterRefresh } = await import('./record/output-lock.ts');
     try {
       this.#lock = await lockAfterRefresh(this.#lockFile, this.#outDir, (line) => this.logger.info(line));
     } finally {

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RouteToHeaders } from '../astro-version.ts';
 import { HeaderPolicies } from '../html/content-security-policy.ts';
-import { imageFiles, type Manifest, type RecordedEnvironment } from '../record/manifest.ts';
+import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { PackWriter } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -128,7 +128,7 @@ async function inlineSite(build: SiteBuild, pack: PackWriter): Promise<FinishedS
   if (settings.images !== undefined) {
     const contents = shown.snippets.map(({ content }) => content);
     const folder = join(directory, settings.images.assets.folder);
-    await writeImages([folder], imageFiles(contents), (name) => fetcher.readImage(name));
+    await writeImages([folder], contents, (name) => fetcher.readImage(name));
   }
   // With a record, a check could say that nothing has changed.
   const record = fetcher.showsChildren ? undefined : siteManifest({ ...build, inlinedAt }, shown);

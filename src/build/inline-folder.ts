@@ -15,11 +15,11 @@ import {
   writeManifest,
 } from '../record/manifest.ts';
 import { contains, lockFile } from '../record/manifest-file.ts';
+import { lockAfterRefresh } from '../record/output-lock.ts';
 import { flawOf, listPacks, Pack, PackWriter, removeOtherPacks } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import { fetcherAfter } from './build-fetcher.ts';
-import { lockAfterRefresh } from './build-lock.ts';
 import type { BuildLogger } from './build-logger.ts';
 import { CompressedCopies } from './compressed-copies.ts';
 import { ForgottenFiles } from './forgotten-files.ts';
@@ -236,7 +236,7 @@ function openPack(
 ): Pack | undefined {
   if (before?.pack === undefined) return undefined;
   const flaw = flawOf(manifest, before.pack);
-  if (flaw === undefined) return Pack.open(manifest, before);
+  if (flaw === undefined) return new Pack(manifest, before);
   logger.warn(
     `The files of the last run as they were generated ${flaw}. They stay as they are, and are not in the new record at ${shownPath(cwd, manifest)}, unless they are written again.`,
   );

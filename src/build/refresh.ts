@@ -7,15 +7,13 @@ import type { FileKind } from '../embed/scan.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import type { Progress } from '../progress.ts';
+import { hashShown, outdatedIn } from '../record/changes.ts';
 import {
   asBefore,
   contentRecord,
   hashOf,
-  hashShown,
-  imageFiles,
   type Manifest,
   type ManifestFile,
-  outdatedFinder,
   outputOf,
   requestsOf,
   sourceNames,
@@ -148,14 +146,13 @@ export async function planRefresh(
 ): Promise<RefreshPlan> {
   const output = outputOf(file, manifest);
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
-  const outdatedIn = outdatedFinder(manifest, hashes);
   const plan: RefreshPlan = { pages: [], toBuild: [], changed: [], stale: [], close: () => {} };
   const reasonForAll = manifest.rules.sanitizes
     ? 'shows content that only a build sanitizes'
     : reasonForStyles(manifest, snippets);
   const folders = siteFolders(file, manifest, cwd);
   const outdated = manifest.files.flatMap((page) => {
-    const changed = outdatedIn(page);
+    const changed = outdatedIn(manifest, page, hashes);
     return changed.length === 0 && page.next === undefined ? [] : [{ page, changed }];
   });
   let make: PageMaker | undefined;
@@ -248,7 +245,7 @@ function openPages(
   snippets: readonly (FetchedSnippet | undefined)[],
   plan: RefreshPlan,
 ): PageMaker {
-  const pack = Pack.open(file, manifest);
+  const pack = new Pack(file, manifest);
   plan.close = () => pack.close();
   const { rules, editUrls } = manifest;
   const requests = requestsOf(manifest);
@@ -359,7 +356,7 @@ export async function writeRefresh(
   if (assets !== undefined) {
     const folders = siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
     const shown = planned.flatMap(({ page }) => page.shows.map((index) => snippets[index]));
-    await writeImages(folders, imageFiles(new Set(shown)), readImage);
+    await writeImages(folders, shown, readImage);
   }
   const record: Manifest = {
     ...manifest,
@@ -375,13 +372,11 @@ export async function writeRefresh(
     }),
     before: asBefore(manifest),
   };
-  const outdatedIn = outdatedFinder(
-    manifest,
-    record.snippets.map(({ content }) => content?.hash),
-  );
+  const hashesNow = record.snippets.map(({ content }) => content?.hash);
   const left = manifest.files.map((page): ManifestFile => {
     // The contents that it shows as it is, where they are not those of the new record.
-    const older = outdatedIn(page).map((index) => [index, hashShown(manifest, page, index) ?? null]);
+    const outdated = outdatedIn(manifest, page, hashesNow);
+    const older = outdated.map((index) => [index, hashShown(manifest, page, index) ?? null]);
     return { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) };
   });
   const hashes = new Map(planned.map(({ page, hash }) => [page.name, hash]));

@@ -1,7 +1,7 @@
 import { describeChanged, lookAtOutput } from '../build/output-state.ts';
 import { lacksCopies, type PageToBuild } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
-import { namesOf } from '../record/manifest.ts';
+import { namesOf } from '../record/changes.ts';
 import { unfinishedOf } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import type { CheckOutput } from './cli-output.ts';
@@ -157,8 +157,8 @@ function printChanges(
       `Nothing has changed: ${count(length, 'snippet')} ${length === 1 ? 'matches' : 'match'} the last build.`,
     );
   } else {
-    for (const { request, isMissing, ...places } of changed) {
-      const what = isMissing ? 'no longer exists, and is optional' : 'has changed';
+    for (const { request, newHash, ...places } of changed) {
+      const what = newHash === undefined ? 'no longer exists, and is optional' : 'has changed';
       terminal.print(`${nameOf(request)} ${what}\n    ${namesOf(places).join('\n    ')}`);
     }
     for (const { name, reason } of unfinished) terminal.print(`${name} ${reason}`);

@@ -1,14 +1,7 @@
 import { resolve } from 'node:path';
 import { outDirOf } from '../record/manifest.ts';
 import { execLockFile, lockFile, possibleLockFiles } from '../record/manifest-file.ts';
-import {
-  describeHolder,
-  holderOf,
-  type LockHolder,
-  type WaitOptions,
-  waitForLock,
-  waitUntilFree,
-} from '../record/output-lock.ts';
+import { holderOf, type WaitOptions, waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import type { CliContext } from './context.ts';
 import { findManifest, manifestPath, type ProjectOptions } from './project.ts';
 
@@ -72,12 +65,12 @@ export async function whileLocked<T>(
 export function waiting(
   { terminal, clock }: CliContext,
   signal: AbortSignal | undefined,
-  onWait = (_holder: LockHolder) => {},
+  onWait = () => {},
 ): WaitOptions {
   return {
-    onWait(holder) {
-      onWait(holder);
-      terminal.printError(`Waiting for ${describeHolder(holder)}, to end.`);
+    log(line) {
+      onWait();
+      terminal.printError(line);
     },
     clock,
     signal,

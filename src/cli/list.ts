@@ -1,4 +1,5 @@
-import { type Manifest, namesOf, nowhere, requestsOf, shownOn } from '../record/manifest.ts';
+import { namesOf, shownOn } from '../record/changes.ts';
+import type { Manifest } from '../record/manifest.ts';
 import type { ListOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes, nameOf } from './output.ts';
@@ -15,29 +16,26 @@ export async function list(context: CliContext, project: ProjectOptions, { json 
 }
 
 function printList(terminal: Terminal, manifest: Manifest): void {
-  const shown = shownOn(manifest);
   if (manifest.snippets.length === 0) terminal.print('The site shows no snippets.');
-  for (const [index, request] of requestsOf(manifest).entries()) {
-    const names = namesOf(shown[index] ?? nowhere);
-    const missing = manifest.snippets[index]?.missing ? ' does not exist: children are shown' : '';
-    terminal.print(`${nameOf(request)}${missing}\n    ${names.join('\n    ')}`);
+  for (const { request, recorded, ...shown } of shownOn(manifest)) {
+    const missing = recorded.missing ? ' does not exist: children are shown' : '';
+    terminal.print(`${nameOf(request)}${missing}\n    ${namesOf(shown).join('\n    ')}`);
   }
 }
 
 function listOutput(manifest: Manifest): Omit<ListOutput, 'version'> {
-  const { builtAt, refreshedAt, snippets } = manifest;
-  const shown = shownOn(manifest);
+  const { builtAt, refreshedAt } = manifest;
   return {
     command: 'list',
     exitStatus: exitCodes.ok,
     builtAt,
     refreshedAt,
-    snippets: snippets.map(({ id, params, missing, content }, index) => ({
+    snippets: shownOn(manifest).map(({ recorded: { id, params, missing, content }, ...shown }) => ({
       id,
       params,
       missing,
       content: content && shownContent(content),
-      ...shownPlaces(manifest, shown[index] ?? nowhere),
+      ...shownPlaces(manifest, shown),
     })),
   };
 }

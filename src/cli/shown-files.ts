@@ -1,7 +1,7 @@
 import type { RefreshedPage } from '../build/refresh.ts';
 import { fileKind } from '../file-kinds.ts';
-import type { ChangedSnippet, Changes } from '../record/changes.ts';
-import { hashShown, type Manifest, type ManifestContent, type Shown } from '../record/manifest.ts';
+import { type ChangedSnippet, type Changes, hashShown, type Shown } from '../record/changes.ts';
+import type { Manifest, ManifestContent } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
 import type { CheckOutput, ListOutput, RefreshOutput } from './cli-output.ts';
 
@@ -37,9 +37,10 @@ export function shownContent({
 /** A snippet that has changed, and the places that show something else, for scripts. */
 export function changedSnippet(
   manifest: Pick<Manifest, 'urls'>,
-  { request: { id, params }, isMissing, newHash, ...places }: ChangedSnippet,
+  { request: { id, params }, newHash, ...places }: ChangedSnippet,
 ): CheckOutput['changed'][number] {
-  return { id, params, missing: isMissing ? true : undefined, newHash, ...shownPlaces(manifest, places) };
+  const missing = newHash === undefined ? true : undefined;
+  return { id, params, missing, newHash, ...shownPlaces(manifest, places) };
 }
 
 /** What changes in files, in each of them every snippet once. */

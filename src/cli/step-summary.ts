@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import type { PageToBuild } from '../build/refresh.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
-import type { ChangedSnippet } from '../record/changes.ts';
-import { namesOf } from '../record/manifest.ts';
+import { type ChangedSnippet, namesOf } from '../record/changes.ts';
 import type { CliContext } from './context.ts';
 import { nameOf } from './output.ts';
 
@@ -43,8 +42,8 @@ export function describeCheck(summary: CheckSummary | 'no record'): string {
   }
   const rows = [
     ...changed.map(
-      ({ request, isMissing, ...places }) =>
-        `| ${escaped(nameOf(request))} | ${isMissing ? 'no longer exists' : 'has changed'} | ${listed(namesOf(places))} |\n`,
+      ({ request, newHash, ...places }) =>
+        `| ${escaped(nameOf(request))} | ${newHash === undefined ? 'no longer exists' : 'has changed'} | ${listed(namesOf(places))} |\n`,
     ),
     ...unfinished.map(({ name, reason }) => `| ${escaped(name)} | ${escaped(reason)} | |\n`),
   ];

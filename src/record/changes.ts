@@ -1,21 +1,74 @@
 import { count } from '../client/format.ts';
-import type { SnippetRequest } from '../client/snippet-request.ts';
+import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import type { Progress } from '../progress.ts';
-import {
-  type FetchedSnippet,
-  type FetchedSnippets,
-  type SnippetFetcher,
-  warningsOf,
-} from '../snippets/fetch-snippets.ts';
+import { type CollectionEntry, entryName } from '../snippets/collection-entry.ts';
+import { type FetchedSnippet, type SnippetFetcher, warningsOf } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
-import { hashOf, type Manifest, namesOf, nowhere, requestsOf, type Shown, shownOn } from './manifest.ts';
+import { hashOf, type Manifest, type ManifestFile } from './manifest.ts';
+
+/** Where a snippet is shown. */
+export interface Shown {
+  /** The names of files of the output, each once. */
+  pages: string[];
+  collections: CollectionEntry[];
+}
+
+/** A snippet of the record, and where it is shown. */
+export interface ShownSnippet extends Shown {
+  request: SnippetRequest;
+  recorded: Manifest['snippets'][number];
+}
+
+/** The hashes of contents, in the order of the snippets of a manifest; `undefined` where children are shown. */
+export type Hashes = readonly (string | undefined)[];
+
+/** The hash of the content of a snippet that a file shows; `undefined` where it shows children. */
+export function hashShown(
+  { snippets }: Pick<Manifest, 'snippets'>,
+  { older }: ManifestFile,
+  snippet: number,
+): string | undefined {
+  const known = older?.[snippet];
+  return known === undefined ? snippets[snippet]?.content?.hash : (known ?? undefined);
+}
+
+/** The snippets of which a file shows another content than it would now: their indexes, each once. */
+export function outdatedIn(manifest: Pick<Manifest, 'snippets'>, file: ManifestFile, now: Hashes): number[] {
+  return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]))];
+}
+
+/**
+ * The snippets of a manifest, in their order, and where each is shown.
+ *
+ * @param now leaves out places that show these contents.
+ */
+export function shownOn(manifest: Manifest, now?: Hashes): ShownSnippet[] {
+  const shown = manifest.snippets.map((recorded): ShownSnippet => {
+    return { request: toRequest(recorded.id, recorded.params), recorded, pages: [], collections: [] };
+  });
+  for (const file of manifest.files) {
+    for (const index of now === undefined ? file.shows : outdatedIn(manifest, file, now)) {
+      const pages = shown[index]?.pages;
+      // A file may show a snippet twice.
+      if (pages?.at(-1) !== file.name) pages?.push(file.name);
+    }
+  }
+  for (const { collection, entry, snippet, content } of manifest.collections) {
+    if (now === undefined || content !== now[snippet])
+      shown[snippet]?.collections.push({ collection, entry });
+  }
+  return shown;
+}
+
+/** The names of all places of a snippet, for people. */
+export function namesOf({ pages, collections }: Shown): string[] {
+  return [...pages, ...collections.map(entryName)];
+}
 
 /** A snippet whose content differs from what the site shows, and where the site shows other content. */
 export interface ChangedSnippet extends Shown {
   request: SnippetRequest;
-  /** Whether it no longer exists, so that its embeds, which are optional, show their children. */
-  isMissing: boolean;
-  /** The hash of its content now; `undefined` if it no longer exists. */
+  /** The hash of its content now; `undefined` if it no longer exists, so that its embeds, which are optional, show their children. */
   newHash: string | undefined;
 }
 
@@ -23,7 +76,7 @@ export interface Changes {
   /** All snippets of the manifest, in its order; `undefined` for an optional one that does not exist. */
   snippets: (FetchedSnippet | undefined)[];
   /** The hash of the content of each of them. */
-  hashes: (string | undefined)[];
+  hashes: Hashes;
   changed: ChangedSnippet[];
   /** Flaws of changed snippets that do not keep them from being shown. */
   warnings: string[];
@@ -44,40 +97,31 @@ export async function findChanges(
   const fetched = await fetcher.fetch(uses, { signal, onSettled });
   const snippets = uses.map(({ request }) => fetched.get(request.key));
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
-  const outdated = shownOn(manifest, hashes);
-  const changed = uses.flatMap(({ request }, index) => {
-    const { pages = [], collections = [] } = outdated[index] ?? {};
-    const isMissing = snippets[index] === undefined;
-    const change = { request, pages, collections, isMissing, newHash: hashes[index] };
-    return pages.length + collections.length === 0 ? [] : [change];
-  });
-  return { snippets, hashes, changed, warnings: warningsOf(changedOf(fetched, changed), uses) };
+  const changed = shownOn(manifest, hashes)
+    .map(({ recorded: _, ...shown }, index): ChangedSnippet => ({ ...shown, newHash: hashes[index] }))
+    .filter(({ pages, collections }) => pages.length + collections.length > 0);
+  const keys = new Set(changed.map(({ request }) => request.key));
+  const warnings = warningsOf(
+    fetched,
+    uses.filter(({ request }) => keys.has(request.key)),
+  );
+  return { snippets, hashes, changed, warnings };
 }
 
 /**
  * What a site needs, in the order of its snippets. Without children: where it shows them, it waits for the snippet,
  * unless that does not exist.
  */
-export function usesOf(manifest: Manifest): SnippetUse[] {
-  const shown = shownOn(manifest);
-  const optional = new Map<number, Set<string>>();
-  for (const { name, optional: indexes = [] } of manifest.files) {
-    for (const index of indexes) optional.set(index, (optional.get(index) ?? new Set()).add(name));
-  }
-  return requestsOf(manifest).map((request, index) => {
-    const places = namesOf(shown[index] ?? nowhere);
-    const optionalPlaces = optional.get(index);
-    return {
-      request,
-      places,
-      placesWithoutChildren: places,
-      ...(optionalPlaces !== undefined && { optionalPlaces }),
-      asHtml: !manifest.snippets[index]?.asText,
-    };
+function usesOf(manifest: Manifest): SnippetUse[] {
+  const uses = shownOn(manifest).map(({ request, recorded, ...shown }): SnippetUse => {
+    const places = namesOf(shown);
+    return { request, places, placesWithoutChildren: places, asHtml: !recorded.asText };
   });
-}
-
-function changedOf(fetched: FetchedSnippets, changed: readonly ChangedSnippet[]): FetchedSnippets {
-  const keys = new Set(changed.map(({ request }) => request.key));
-  return new Map([...fetched].filter(([key]) => keys.has(key)));
+  for (const { name, optional = [] } of manifest.files) {
+    for (const index of optional) {
+      const use = uses[index];
+      if (use !== undefined) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(name);
+    }
+  }
+  return uses;
 }

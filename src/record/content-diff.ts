@@ -1,8 +1,8 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import { type Manifest, type ManifestFile, outdatedFinder, requestsOf } from './manifest.ts';
+import { type Changes, shownOn } from './changes.ts';
+import type { Manifest, ManifestFile } from './manifest.ts';
 
 // In lines that are removed or added. The time for a comparison grows with its square, and beyond this it helps no reader.
 const maxEdits = 1_000;
@@ -25,31 +25,15 @@ export interface ContentDiff {
  */
 export function contentDiffs(
   manifest: Manifest,
-  pages: readonly ManifestFile[],
-  {
-    snippets,
-    hashes,
-  }: { snippets: readonly (FetchedSnippet | undefined)[]; hashes: readonly (string | undefined)[] },
+  pages: ManifestFile[],
+  { snippets, hashes }: Pick<Changes, 'snippets' | 'hashes'>,
 ): ContentDiff[] {
-  const pagesOf = new Map<number, string[]>();
-  const outdatedIn = outdatedFinder(manifest, hashes);
-  for (const page of pages) {
-    for (const index of outdatedIn(page)) {
-      const names = pagesOf.get(index);
-      if (names === undefined) pagesOf.set(index, [page.name]);
-      else names.push(page.name);
-    }
-  }
-  const requests = requestsOf(manifest);
-  const inOrder = [...pagesOf].sort(([one], [other]) => one - other);
-  return inOrder.flatMap(([index, names]) => {
-    const request = requests[index];
-    const before = manifest.snippets[index]?.content?.text ?? '';
+  const shown = shownOn({ ...manifest, files: pages, collections: [] }, hashes);
+  return shown.flatMap(({ request, recorded, pages }, index) => {
+    const before = recorded.content?.text ?? '';
     const now = snippets[index]?.content ?? '';
     // What a page shows that the last refresh left out is not recorded.
-    return request === undefined || before === now
-      ? []
-      : [{ request, pages: names, patch: patchOf(before, now) }];
+    return pages.length === 0 || before === now ? [] : [{ request, pages, patch: patchOf(before, now) }];
   });
 }
 

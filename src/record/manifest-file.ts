@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { isHeld } from './output-lock.ts';
+import { holderOf } from './output-lock.ts';
 
 /**
  * Each output folder of a project has a manifest of its own. It is in Astro's cache directory, or where there is no
@@ -30,12 +30,8 @@ const cacheDirs = { astro: 'node_modules/.astro', other: '.cache' } as const;
 
 /** Where a project keeps its caches, as far as can be known without loading a config. */
 export function cacheDirOf(root: string): string {
-  return join(root, usesAstro(root) ? cacheDirs.astro : cacheDirs.other);
-}
-
-/** Whether a project has an Astro config. */
-function usesAstro(root: string): boolean {
-  return readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
+  const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
+  return join(root, usesAstro ? cacheDirs.astro : cacheDirs.other);
 }
 
 /** The manifest of an output folder: the one that there is, or else where it would be. */
@@ -55,8 +51,8 @@ export function listManifests(root: string): string[] {
 /** All manifests in a folder. While a build is running, there is only the lock of its own. */
 export function manifestsIn(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  const isFound = (name: string) => isRecord.test(name) || (isLock.test(name) && isHeld(join(folder, name)));
-  const records = names.filter(isFound);
+  const isHeld = (name: string) => isLock.test(name) && holderOf(join(folder, name)) !== undefined;
+  const records = names.filter((name) => isRecord.test(name) || isHeld(name));
   return [...new Set(records.map((name) => join(folder, name.replace(isLock, '$1.json'))))];
 }
 
@@ -70,18 +66,22 @@ const isLock = /^(manifest(?:\..+)?)\.lock$/;
  * @param outDir the folder that Astro empties.
  */
 export function lockFile(manifest: string, outDir: string): string {
-  return contains(outDir, manifest) ? lockElsewhere(manifest) : lockBeside(manifest);
+  const [beside, elsewhere] = possibleLockFiles(manifest);
+  return contains(outDir, manifest) ? elsewhere : beside;
+}
+
+/** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
+export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
+  return [
+    join(dirname(manifest), `${basename(manifest, '.json')}.lock`),
+    join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`),
+  ];
 }
 
 /** Whether a path is that of a folder, or of something in it. */
 export function contains(folder: string, path: string): boolean {
   const inside = relative(folder, path);
   return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);
-}
-
-/** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
-export function possibleLockFiles(manifest: string): string[] {
-  return [lockBeside(manifest), lockElsewhere(manifest)];
 }
 
 /** The lock of the command of `refresh --after`, which may be a build that takes the lock of the output itself. */
@@ -95,12 +95,4 @@ export function commandLockFile(lock: string): string {
  */
 export function execLockFile(lock: string): string {
   return `${lock}.exec`;
-}
-
-function lockBeside(manifest: string): string {
-  return join(dirname(manifest), `${basename(manifest, '.json')}.lock`);
-}
-
-function lockElsewhere(manifest: string): string {
-  return join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
 }

@@ -5,21 +5,29 @@ import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import type { ImageUse } from '../html/images.ts';
 import { piecesOf } from '../read-file.ts';
-import { type CollectionEntry, entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { writeAtomically } from '../write-atomically.ts';
 
 const index = z.int().min(0);
 
-/** Where variables were read, besides `process.env`. If it is absent, in the folder of the project for `production`. */
-const environmentSchema = z.object({
-  mode: z.string(),
-  /** The folder of the `.env` files from that of the project, if it is another; `false` if there were none. */
-  directory: z.union([z.string(), z.literal(false)]).optional(),
+const moreSchema = z.object({
+  /** The snippets whose embeds in this file are all optional. */
+  optional: z.array(index).optional(),
+  /** The hashes of contents that it shows, where these are not those of the snippets; `null` for children. */
+  older: z.record(z.string(), z.string().nullable()).optional(),
+  /**
+   * The hashes of what a refresh or `inline` that is in progress, or was killed, makes of it and of its copies; the last
+   * one shows what the snippets say. The file, and each copy, is in one of these states or the recorded one.
+   */
+  next: z.array(z.string()).optional(),
+  /** Files of the output that hold the same, such as `200.html`; by their names. */
+  copies: z.array(z.string()).optional(),
+  /** The hashes of what it was before, latest first. */
+  past: z.array(z.string()).optional(),
 });
 
 /** A file of the output that shows snippets: a page, a feed, JSON or other text. */
-export interface ManifestFile {
+export interface ManifestFile extends z.infer<typeof moreSchema> {
   /** Its path in the output folder, with slashes. */
   name: string;
   /** The hash of the whole file. */
@@ -32,64 +40,18 @@ export interface ManifestFile {
   /** Its size and when it was written, in bytes and milliseconds since the epoch: where both stay, so does its hash. */
   size: number;
   time: number;
-  /** The snippets whose embeds in this file are all optional. */
-  optional?: readonly number[] | undefined;
-  /** The hashes of contents that it shows, where these are not those of the snippets; `null` for children. */
-  older?: Readonly<Record<string, string | null>> | undefined;
-  /**
-   * The hashes of what a refresh or `inline` that is in progress, or was killed, makes of it and of its copies; the last
-   * one shows what the snippets say. The file, and each copy, is in one of these states or the recorded one.
-   */
-  next?: readonly string[] | undefined;
-  /** Files of the output that hold the same, such as `200.html`; by their names. */
-  copies?: readonly string[] | undefined;
-  /** The hashes of what it was before, latest first. */
-  past?: readonly string[] | undefined;
 }
 
-const moreSchema = z.object({
-  optional: z.array(index).readonly().optional(),
-  older: z.record(z.string(), z.string().nullable()).optional(),
-  next: z.array(z.string()).readonly().optional(),
-  copies: z.array(z.string()).readonly().optional(),
-  past: z.array(z.string()).readonly().optional(),
-});
-
-// An array, since the names of its fields would be a fifth of the manifest.
-type WrittenFile = [
-  name: string,
-  hash: string,
-  shows: readonly number[],
-  numbers: readonly [at: number, length: number, size: number, time: number],
-  more?: z.infer<typeof moreSchema>,
-];
-
-// Files are checked without zod, which takes several times as long for so many.
-const filesSchema = z
-  .custom<WrittenFile[]>((value) => Array.isArray(value) && value.every(isWrittenFile))
-  .transform((files) =>
-    files.map(([name, hash, shows, [at, length, size, time], more]): ManifestFile => {
-      return { name, hash, shows, at, length, size, time, ...more };
-    }),
-  );
-
-function isWrittenFile(file: unknown): file is WrittenFile {
-  if (!Array.isArray(file)) return false;
-  const [name, hash, shows, numbers, more] = file;
-  if (typeof name !== 'string' || typeof hash !== 'string') return false;
-  if (![shows, numbers].every((list) => Array.isArray(list) && list.every(isIndex))) return false;
-  return numbers.length === 4 && (more === undefined || moreSchema.safeParse(more).success);
+/** As an array, since the names of the fields would be a fifth of the manifest. */
+function writtenFile({ name, hash, shows, at, length, size, time, ...more }: ManifestFile) {
+  const isPlain = Object.values(more).every((value) => value === undefined);
+  return [name, hash, shows, [at, length, size, time], ...(isPlain ? [] : [more])] as const;
 }
 
-function isIndex(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-/** A file as the schema reads it. */
-function writtenFile({ name, hash, shows, at, length, size, time, ...more }: ManifestFile): WrittenFile {
-  const written: WrittenFile = [name, hash, shows, [at, length, size, time]];
-  if (Object.values(more).some((value) => value !== undefined)) written.push(more);
-  return written;
+/** Without zod, which takes several times as long for so many. */
+function fileOf([name, hash, shows, numbers, more]: ReturnType<typeof writtenFile>): ManifestFile {
+  const [at, length, size, time] = numbers;
+  return { name, hash, shows, at, length, size, time, ...(more && moreSchema.parse(more)) };
 }
 
 const imageSchema: z.ZodType<ImageUse> = z.object({
@@ -123,15 +85,6 @@ const contentSchema = z.object({
 const requestSchema = z.object({ id: z.int(), params: z.string().optional() });
 
 const version = 10;
-const packSchema = z.object({
-  id: z.string(),
-  /** In bytes. */
-  length: index,
-  /** The version of this package that has read these pages. Another one may find other embeds in them. */
-  version: z.string(),
-});
-
-const versionSchema = z.object({ version: z.int() });
 
 const manifestSchema = z.object({
   builtAt: z.iso.datetime(),
@@ -159,7 +112,14 @@ const manifestSchema = z.object({
     retrieveBaseUrl: z.string().optional(),
     /** The URLs that were options, and win over the environment; absent if none was. */
     urlOptions: z.array(z.enum(['renderBaseUrl', 'retrieveBaseUrl'])).optional(),
-    environment: environmentSchema.optional(),
+    /** Where variables were read, besides `process.env`. If it is absent, in the folder of the project for `production`. */
+    environment: z
+      .object({
+        mode: z.string(),
+        /** The folder of the `.env` files from that of the project, if it is another; `false` if there were none. */
+        directory: z.union([z.string(), z.literal(false)]).optional(),
+      })
+      .optional(),
     ca: z.union([z.string(), z.array(z.string())]).optional(),
     concurrency: z.int(),
     /** As the option is written. */
@@ -189,7 +149,15 @@ const manifestSchema = z.object({
   /** Where each snippet is edited, by its id, if pages have edit links. */
   editUrls: z.record(z.string(), z.string()).optional(),
   /** The file beside this one that has the pages as they were generated; absent if no file shows a snippet. */
-  pack: packSchema.optional(),
+  pack: z
+    .object({
+      id: z.string(),
+      /** In bytes. */
+      length: index,
+      /** The version of this package that has read these pages. Another one may find other embeds in them. */
+      version: z.string(),
+    })
+    .optional(),
   /** What the site shows; without content where the snippet could not be fetched. */
   snippets: z.array(
     requestSchema.extend({
@@ -207,7 +175,7 @@ const manifestSchema = z.object({
       snippets: z.array(requestSchema.extend({ hash: z.string().optional() })),
     })
     .optional(),
-  files: filesSchema,
+  files: z.custom<ReturnType<typeof writtenFile>[]>(Array.isArray).transform((files) => files.map(fileOf)),
   /** The entries of collections that show snippets, each with the hash of the content that it shows. */
   collections: z.array(
     z.object({ collection: z.string(), entry: z.string(), snippet: index, content: z.string() }),
@@ -217,17 +185,23 @@ const manifestSchema = z.object({
 });
 
 const schema = manifestSchema.refine(({ snippets, files, collections }) => {
-  const isSnippet = (snippet: number) => snippet < snippets.length;
+  const isSnippet = (index: number) => snippets[index] !== undefined;
   return (
-    files.every(({ shows }) => shows.every(isSnippet)) &&
-    collections.every(({ snippet }) => isSnippet(snippet))
+    collections.every(({ snippet }) => isSnippet(snippet)) &&
+    files.every(
+      ({ name, hash, shows, at, length, size, time }) =>
+        typeof name === 'string' &&
+        typeof hash === 'string' &&
+        shows.every(isSnippet) &&
+        [at, length, size, time].every(Number.isSafeInteger),
+    )
   );
 });
 
 /** The record of the last build: which snippets are in which files and collections. */
 export type Manifest = z.infer<typeof manifestSchema>;
-export type RecordedEnvironment = z.infer<typeof environmentSchema>;
-export type RecordedPack = z.infer<typeof packSchema>;
+export type RecordedEnvironment = NonNullable<Manifest['settings']['environment']>;
+export type RecordedPack = NonNullable<Manifest['pack']>;
 type RecordedRequest = z.infer<typeof requestSchema>;
 export type ManifestContent = z.infer<typeof contentSchema>;
 
@@ -274,14 +248,6 @@ export function contentRecord(
   };
 }
 
-/** The names of all images that snippets show, each once. */
-export function imageFiles(
-  contents: Iterable<{ images?: readonly ImageUse[] | undefined } | undefined>,
-): Set<string> {
-  const images = [...contents].flatMap((content) => content?.images ?? []);
-  return new Set(images.flatMap(({ file }) => file ?? []));
-}
-
 /** What is recorded of the sources that a policy has to allow. */
 export function sourceNames(code: FetchedSnippet['inlineCode']): string[] | undefined {
   return code && [...code.scripts, ...code.styles];
@@ -293,70 +259,6 @@ export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest
     at: refreshedAt ?? builtAt,
     snippets: snippets.map(({ id, params, content }) => ({ id, params, hash: content?.hash })),
   };
-}
-
-/** Where a snippet is shown. */
-export interface Shown {
-  /** The names of files of the output, each once. */
-  pages: string[];
-  collections: CollectionEntry[];
-}
-
-/** Where a snippet is shown that the site does not show. */
-export const nowhere: Readonly<Shown> = { pages: [], collections: [] };
-
-/** The hash of the content of a snippet that a file shows; `undefined` where it shows children. */
-export function hashShown(
-  { snippets }: Pick<Manifest, 'snippets'>,
-  { older = {} }: ManifestFile,
-  snippet: number,
-): string | undefined {
-  const hash = snippet in older ? older[snippet] : snippets[snippet]?.content?.hash;
-  return hash ?? undefined;
-}
-
-/**
- * Finds the snippets of which a file shows another content than it would now.
- *
- * @param now the hashes of the contents, in the order of the snippets; `undefined` where children are shown.
- * @returns a function that returns their indexes, each once.
- */
-export function outdatedFinder(
-  manifest: Pick<Manifest, 'snippets'>,
-  now: readonly (string | undefined)[],
-): (file: ManifestFile) => number[] {
-  const isChanged = manifest.snippets.map(({ content }, index) => content?.hash !== now[index]);
-  return (file) => {
-    if (file.older === undefined && !file.shows.some((index) => isChanged[index])) return [];
-    return [...new Set(file.shows)].filter((index) => hashShown(manifest, file, index) !== now[index]);
-  };
-}
-
-/**
- * Where each snippet is shown, in the order of the snippets.
- *
- * @param now leaves out places that show these contents; see {@link outdatedFinder}.
- */
-export function shownOn(manifest: Manifest, now?: readonly (string | undefined)[]): Shown[] {
-  const shown = manifest.snippets.map((): Shown => ({ pages: [], collections: [] }));
-  const snippetsOf = now === undefined ? ({ shows }: ManifestFile) => shows : outdatedFinder(manifest, now);
-  for (const file of manifest.files) {
-    for (const index of snippetsOf(file)) {
-      const pages = shown[index]?.pages;
-      // A file may show a snippet twice.
-      if (pages !== undefined && pages.at(-1) !== file.name) pages.push(file.name);
-    }
-  }
-  for (const { collection, entry, snippet, content } of manifest.collections) {
-    if (now === undefined || content !== now[snippet])
-      shown[snippet]?.collections.push({ collection, entry });
-  }
-  return shown;
-}
-
-/** The names of all places of a snippet, for people. */
-export function namesOf({ pages, collections }: Shown): string[] {
-  return [...pages, ...collections.map(entryName)];
 }
 
 /** The output folder of a manifest. */
@@ -383,24 +285,20 @@ export type FoundManifest =
 
 /** Reads a manifest, or finds out why it cannot be used: it is absent, or cut off, or written by another version. */
 export async function readManifest(file: string): Promise<FoundManifest> {
-  let written: unknown;
   try {
-    written = JSON.parse(await readFile(file, 'utf8'));
+    const written = JSON.parse(await readFile(file, 'utf8'));
+    if (written.version !== version) return { flaw: 'version' in written ? 'other-version' : 'damaged' };
+    // Used once, and compiling a parser would take longer.
+    return { manifest: schema.parse(written, { jitless: true }) };
   } catch (error) {
     return { flaw: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'absent' : 'damaged' };
   }
-  const versioned = versionSchema.safeParse(written);
-  if (versioned.success && versioned.data.version !== version) return { flaw: 'other-version' };
-  // Used once, and compiling a parser would take longer.
-  const { data } = schema.safeParse(written, { jitless: true });
-  return versioned.success && data !== undefined ? { manifest: data } : { flaw: 'damaged' };
 }
 
 export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const files = manifest.files.map(writtenFile);
-  const written: z.input<typeof schema> & { version: number } = { version, ...manifest, files };
-  await writeAtomically(file, JSON.stringify(written));
+  await writeAtomically(file, JSON.stringify({ version, ...manifest, files }));
 }
 
 /** Removes the record of a build whose output is about to be overwritten. */

@@ -4,7 +4,8 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
-import type { Clock } from '../client/clock.ts';
+import { type Clock, systemClock } from '../client/clock.ts';
+import { userError } from '../failures/user-error.ts';
 import { writeError } from '../failures/write-error.ts';
 
 const schema = z.object({
@@ -25,6 +26,7 @@ export type LockHolder = z.infer<typeof schema>;
 const heartbeat = 5_000;
 const patience = 30_000;
 const pause = 100;
+const refreshPatience = 60_000;
 
 /** A lock that this process holds. */
 export interface OutputLock {
@@ -55,50 +57,56 @@ export function takeLock(file: string, work: LockHolder['work']): OutputLock | L
 }
 
 export interface WaitOptions {
-  /** Called once, if there is something to wait for. */
-  onWait(holder: LockHolder): void;
-  /** Why this holder is not waited for, if it is not. By default, every holder is. */
-  refuse?(holder: LockHolder): Error | undefined;
+  /** Called once with what is waited for, if there is something. */
+  log(line: string): void;
+  /** Throws if this holder is not waited for. By default, every holder is. */
+  refuse?(holder: LockHolder): void;
   clock: Clock;
   signal?: AbortSignal | undefined;
 }
 
-/** Takes a lock, and waits until it is free. @throws what `refuse` returns; AstroError as {@link takeLock}. */
-export async function waitForLock(
+/** Takes a lock, and waits until it is free. @throws what `refuse` throws; AstroError as {@link takeLock}. */
+export function waitForLock(
   file: string,
   work: LockHolder['work'],
-  { onWait, refuse, clock, signal }: WaitOptions,
+  options: WaitOptions,
 ): Promise<OutputLock> {
-  let isWaiting = false;
-  for (;;) {
-    const taken = takeLock(file, work);
-    if (!isHolder(taken)) return taken;
-    const refusal = refuse?.(taken);
-    if (refusal !== undefined) throw refusal;
-    if (!isWaiting) onWait(taken);
-    isWaiting = true;
-    await clock.wait(pause, signal);
-  }
+  return whileHeld(() => takeLock(file, work), options);
 }
 
 /** Waits until a lock is free, without taking it, since that could make a build fail that has just begun. */
-export async function waitUntilFree(
-  file: string,
-  { onWait, clock, signal }: Omit<WaitOptions, 'refuse'>,
-): Promise<void> {
-  let isWaiting = false;
-  for (;;) {
-    const holder = holderOf(file);
-    if (holder === undefined) return;
-    if (!isWaiting) onWait(holder);
-    isWaiting = true;
+export function waitUntilFree(file: string, options: WaitOptions): Promise<undefined> {
+  return whileHeld(() => holderOf(file), options);
+}
+
+/** Looks again and again until there is no holder. */
+async function whileHeld<Free extends OutputLock | undefined>(
+  look: () => Free | LockHolder,
+  { log, refuse, clock, signal }: WaitOptions,
+): Promise<Free> {
+  for (let isFirst = true; ; isFirst = false) {
+    const found = look();
+    if (!isHolder(found)) return found;
+    refuse?.(found);
+    if (isFirst) log(`Waiting for ${describeHolder(found)}, to end.`);
     await clock.wait(pause, signal);
   }
 }
 
-/** Whether a process holds a lock. */
-export function isHeld(file: string): boolean {
-  return holderOf(file) !== undefined;
+/**
+ * Takes the lock of an output folder for a build. Waits for a refresh, which is soon over, unlike a build.
+ *
+ * @param folder the output folder, as people know it.
+ * @throws AstroError if another build writes to it, or if a refresh takes too long.
+ */
+export function lockAfterRefresh(file: string, folder: string, log: WaitOptions['log']): Promise<OutputLock> {
+  const until = Date.now() + refreshPatience;
+  const refuse = (holder: LockHolder) => {
+    if (holder.work === 'refresh' && Date.now() < until) return;
+    const message = `${folder} is in use by ${describeHolder(holder)}. The lock file is ${file}.`;
+    throw userError('output-in-use', message);
+  };
+  return waitForLock(file, 'build', { log, refuse, clock: systemClock });
 }
 
 /** Who holds a lock, and has not lost it. */
@@ -108,13 +116,13 @@ export function holderOf(file: string): LockHolder | undefined {
 }
 
 /** A holder in the middle of a sentence: `the build of process 42 on web-1, since 12:30:05`. */
-export function describeHolder({ work, pid, host, since }: LockHolder): string {
+function describeHolder({ work, pid, host, since }: LockHolder): string {
   if (pid === 0) return 'another process';
   return `the ${work} of process ${pid} on ${cleanText(host)}, since ${since.slice(11, 19)} UTC`;
 }
 
-export function isHolder(result: OutputLock | LockHolder): result is LockHolder {
-  return 'pid' in result;
+export function isHolder(result: OutputLock | LockHolder | undefined): result is LockHolder {
+  return result !== undefined && 'pid' in result;
 }
 
 function holding(file: string, own: LockHolder): OutputLock {
@@ -134,12 +142,9 @@ function holding(file: string, own: LockHolder): OutputLock {
       // Tried again with the next beat. Without the file, there is nothing to keep alive.
     }
   }, heartbeat).unref();
-  let isHeld = true;
   return {
     token,
     release() {
-      if (!isHeld) return;
-      isHeld = false;
       clearInterval(beat);
       try {
         remove(file, token);
@@ -152,6 +157,7 @@ function holding(file: string, own: LockHolder): OutputLock {
 
 /** Removes the lock of one holder and no other's: between looking and removing, another process may have taken it. */
 function remove(file: string, token: string): void {
+  if (readHolder(file)?.token !== token) return;
   const aside = `${file}.${randomUUID()}`;
   try {
     renameSync(file, aside);
@@ -174,13 +180,7 @@ function create(file: string, text: string): boolean {
   }
 }
 
-const unknown: LockHolder = {
-  work: 'build',
-  token: '',
-  pid: 0,
-  host: '',
-  since: new Date(0).toISOString(),
-};
+const unknown: LockHolder = { work: 'build', token: '', pid: 0, host: '', since: '' };
 
 /** `undefined` if there is no lock. One that cannot be read, or is being written, counts as that of another machine. */
 function readHolder(file: string): LockHolder | undefined {
@@ -196,14 +196,12 @@ function readHolder(file: string): LockHolder | undefined {
  * failed: a program that builds again after that still holds the lock of the first build.
  */
 function isAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
-  if (host !== hostname()) return silenceOf(file) > patience;
+  if (host !== hostname()) {
+    const heard = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    return Date.now() - heard > patience;
+  }
   if (!isAlive(pid) || startOf(pid) !== started) return true;
   return work === 'build' && pid === process.pid;
-}
-
-/** How long ago the holder of a lock was last heard of, in milliseconds. */
-function silenceOf(file: string): number {
-  return Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 }
 
 function isAlive(pid: number): boolean {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -9,7 +10,6 @@ import {
   readSync,
   rmSync,
   statSync,
-  writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { userError } from '../failures/user-error.ts';
@@ -33,9 +33,8 @@ function packFile(manifest: string, id: string): string {
 export class PackWriter {
   readonly #id = randomBytes(8).toString('hex');
   readonly #file: string;
-  #descriptor: number | undefined;
-  #piece = Buffer.allocUnsafe(0);
-  #filled = 0;
+  #unwritten: Buffer[] = [];
+  #unwrittenLength = 0;
   #length = 0;
 
   /** @param manifest the file of the record. */
@@ -51,50 +50,35 @@ export class PackWriter {
    */
   add(page: Buffer): Pick<ManifestFile, 'at' | 'length'> {
     const at = this.#length;
-    if (this.#filled + page.length > this.#piece.length) this.#flush();
-    if (page.length > pieceSize) this.#write(page);
-    else {
-      if (this.#piece.length === 0) this.#piece = Buffer.allocUnsafe(pieceSize);
-      this.#filled += page.copy(this.#piece, this.#filled);
-    }
     this.#length += page.length;
+    this.#unwrittenLength += page.length;
+    this.#unwritten.push(page);
+    if (this.#unwrittenLength >= pieceSize) this.#write();
     return { at, length: page.length };
   }
 
   /** @returns what a record says about it; `undefined` if it has no page. */
   finish(): RecordedPack | undefined {
-    this.#flush();
-    if (this.#descriptor === undefined) return undefined;
-    closeSync(this.#descriptor);
-    this.#descriptor = undefined;
+    if (this.#length === 0) return undefined;
+    this.#write();
     return { id: this.#id, length: this.#length, version };
   }
 
   /** Removes it, if there is no record for it. */
   discard(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-    this.#descriptor = undefined;
     rmSync(this.#file, { force: true });
   }
 
-  #flush(): void {
-    if (this.#filled > 0) this.#write(this.#piece.subarray(0, this.#filled));
-    this.#filled = 0;
-  }
-
-  #write(bytes: Buffer): void {
+  #write(): void {
     try {
-      if (this.#descriptor === undefined) {
-        mkdirSync(dirname(this.#file), { recursive: true });
-        this.#descriptor = openSync(this.#file, 'w');
-      }
-      for (let written = 0; written < bytes.length; ) {
-        written += writeSync(this.#descriptor, bytes, written);
-      }
+      mkdirSync(dirname(this.#file), { recursive: true });
+      appendFileSync(this.#file, Buffer.concat(this.#unwritten));
     } catch (error) {
       this.discard();
       throw writeError(this.#file, error, 'Without it, the site could not be refreshed.');
     }
+    this.#unwritten = [];
+    this.#unwrittenLength = 0;
   }
 }
 
@@ -102,12 +86,8 @@ export class PackWriter {
 export class Pack {
   readonly #descriptor: number;
 
-  private constructor(descriptor: number) {
-    this.#descriptor = descriptor;
-  }
-
   /** @throws AstroError if it is not the one that the record was written with. */
-  static open(manifest: string, { pack }: Pick<Manifest, 'pack'>): Pack {
+  constructor(manifest: string, { pack }: Pick<Manifest, 'pack'>) {
     const flaw = flawOf(manifest, pack);
     if (pack === undefined || flaw !== undefined) {
       throw userError(
@@ -116,7 +96,7 @@ export class Pack {
         'Build the site once.',
       );
     }
-    return new Pack(openSync(packFile(manifest, pack.id), 'r'));
+    this.#descriptor = openSync(packFile(manifest, pack.id), 'r');
   }
 
   read({ name, at, length }: Pick<ManifestFile, 'name' | 'at' | 'length'>): Buffer {
@@ -133,28 +113,26 @@ export class Pack {
 
 /** Why a pack cannot be used: the end of a sentence that begins with the pages. `undefined` if it can. */
 export function flawOf(manifest: string, pack: RecordedPack | undefined): string | undefined {
-  const size = pack && statSync(packFile(manifest, pack.id), { throwIfNoEntry: false, bigint: false })?.size;
-  if (pack === undefined || size === undefined) return `are not beside ${manifest}`;
-  if (size !== pack.length) return 'were cut off';
+  const found = pack && statSync(packFile(manifest, pack.id), { throwIfNoEntry: false });
+  if (pack === undefined || found === undefined) return `are not beside ${manifest}`;
+  if (found.size !== pack.length) return 'were cut off';
   if (pack.version !== version)
     return `were read by version ${pack.version} of astro-snippets, and this is ${version}`;
   return undefined;
 }
 
-/** The ids of the packs of a record: its own, and those of earlier records that were not removed. */
+/** The packs of a record: its own, and those of earlier records that were not removed. */
 export function listPacks(manifest: string): string[] {
-  const folder = dirname(manifest);
-  const [start, end] = [`${basename(manifest, '.json')}.`, '.pack'];
+  const [folder, record] = [dirname(manifest), basename(manifest, '.json')];
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names
-    .filter((name) => name.startsWith(start) && name.endsWith(end))
-    .map((name) => name.slice(start.length, -end.length))
-    .filter((id) => /^[0-9a-f]{16}$/.test(id));
+  const packs = names.filter((name) => name.startsWith(record) && isId.test(name.slice(record.length)));
+  return packs.map((name) => join(folder, name));
 }
+
+const isId = /^\.[0-9a-f]{16}\.pack$/;
 
 /** Removes the packs of earlier records of the same file. */
 export function removeOtherPacks(manifest: string, { pack }: Pick<Manifest, 'pack'>): void {
-  for (const id of listPacks(manifest)) {
-    if (id !== pack?.id) rmSync(packFile(manifest, id), { force: true });
-  }
+  const own = pack && packFile(manifest, pack.id);
+  for (const file of listPacks(manifest)) if (file !== own) rmSync(file, { force: true });
 }

@@ -1,19 +1,22 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { ImageUse } from '../html/images.ts';
 import { temporaryFile, writeAtomically } from '../write-atomically.ts';
 
 /**
- * Writes images into folders of assets, unless they are there: their names change with their bytes.
+ * Writes the images of contents into folders of assets, unless they are there: their names change with their bytes.
  *
  * @param read returns the bytes of an image of this run, by its name.
  * @throws AstroError that says which file could not be written.
  */
 export async function writeImages(
   folders: readonly string[],
-  names: Iterable<string>,
+  contents: Iterable<{ images?: readonly ImageUse[] | undefined } | undefined>,
   read: (name: string) => Promise<Uint8Array | undefined>,
 ): Promise<void> {
+  const images = [...contents].flatMap((content) => content?.images ?? []);
+  const names = new Set(images.flatMap(({ file }) => file ?? []));
   for (const file of [...names].flatMap((name) => folders.map((folder) => join(folder, name)))) {
     if (existsSync(file)) continue;
     const bytes = await read(basename(file));

@@ -10,7 +10,6 @@ import { folderWith } from '../support/folder.ts';
 
 const changedOn = (...pages: string[]) => ({
   request: toRequest(42, '{"plan":"<b>pro</b> | x"}'),
-  isMissing: false,
   newHash: 'x',
   pages,
   collections: [{ collection: 'legal', entry: 'imprint' }],

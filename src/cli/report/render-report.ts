@@ -6,7 +6,8 @@ import { cleanText } from '../../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../client/format.ts';
 import { type SnippetRequest, toRequest } from '../../client/snippet-request.ts';
 import { fileKind } from '../../file-kinds.ts';
-import { type Manifest, nowhere, requestsOf, type Shown, shownOn } from '../../record/manifest.ts';
+import { type Shown, shownOn } from '../../record/changes.ts';
+import { type Manifest, requestsOf } from '../../record/manifest.ts';
 import { entryName } from '../../snippets/collection-entry.ts';
 import type { ReportOutput } from '../cli-output.ts';
 import { shownFile } from '../shown-files.ts';
@@ -107,8 +108,7 @@ export interface ReportRow {
 
 /** One row for each snippet that the site shows, and for each that it showed before. */
 export function reportRows(manifest: Manifest): ReportRow[] {
-  const { snippets, before } = manifest;
-  const places = shownOn(manifest);
+  const { before } = manifest;
   const hashesBefore = new Map(
     before?.snippets.map(({ id, params, hash }) => [toRequest(id, params).key, hash]),
   );
@@ -117,14 +117,11 @@ export function reportRows(manifest: Manifest): ReportRow[] {
     if (!hashesBefore.has(key)) return 'added';
     return hashesBefore.get(key) === hash ? 'same' : 'changed';
   };
-  const requests = requestsOf(manifest);
-  const rows = requests.map((request, index): ReportRow => {
-    const content = snippets[index]?.content;
+  const rows = shownOn(manifest).map(({ request, recorded: { content, missing }, ...shown }): ReportRow => {
     const change = changeOf(request.key, content?.hash);
-    const isMissing = snippets[index]?.missing === true;
-    return { request, change, content, isMissing, shown: places[index] ?? nowhere };
+    return { request, change, content, isMissing: missing === true, shown };
   });
-  const shown = new Set(requests.map(({ key }) => key));
+  const shown = new Set(rows.map(({ request }) => request.key));
   const gone = requestsOf({ snippets: before?.snippets ?? [] })
     .filter(({ key }) => !shown.has(key))
     .map(
@@ -133,7 +130,7 @@ export function reportRows(manifest: Manifest): ReportRow[] {
         change: 'gone',
         content: undefined,
         isMissing: false,
-        shown: nowhere,
+        shown: { pages: [], collections: [] },
       }),
     );
   return [...rows, ...gone];
