@@ -4,12 +4,13 @@ import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
 import { hasPolicy } from './astro-version.ts';
 import type { Announcements } from './build/announcements.ts';
+import type { BuildFetcher } from './build/build-fetcher.ts';
 import type { SiteBuild } from './build/build-site.ts';
-import type { FinishedSite } from './build/check-late-files.ts';
+import type { FinishedSite } from './build/finished-site.ts';
 import type { CollectedEntry } from './build/recorder.ts';
 import type { SnippetRequest } from './client/snippet-request.ts';
 import type { FetchHook } from './loader/fetch-hook.ts';
-import type { Manifest, RecordedEnvironment } from './record/manifest.ts';
+import type { RecordedEnvironment } from './record/manifest.ts';
 import { lockFile, manifestFile } from './record/manifest-file.ts';
 import type { OutputLock } from './record/output-lock.ts';
 import type { Environment, EnvironmentFiles } from './settings/environment.ts';
@@ -24,7 +25,7 @@ import {
 } from './settings/settings.ts';
 import type { SiteUrls } from './settings/site-urls.ts';
 import type { ClassFile } from './snippets/class-file.ts';
-import type { FetchedSnippets, SnippetFetcher } from './snippets/fetch-snippets.ts';
+import type { FetchedSnippets } from './snippets/fetch-snippets.ts';
 import type { SourceFolders } from './source/source-files.ts';
 import { isWrittenSince } from './written-since.ts';
 
@@ -32,13 +33,6 @@ export type Command = HookParameters<'astro:config:setup'>['command'];
 
 /** From the root of the project. Documented: sites name it in their style sheets. */
 const classFile = '.astro/integrations/astro-snippets/classes.html';
-
-/** What a run opens for its first snippet. */
-export interface OpenedRun {
-  fetcher: SnippetFetcher;
-  /** The manifest of the last build. */
-  before: Manifest | undefined;
-}
 
 /**
  * One run of Astro: a build, a dev server, or a sync. Astro tells the integration about it step by step: the command,
@@ -53,7 +47,7 @@ export class Run {
   #settings: Settings | undefined;
   #announcements: Announcements | undefined;
   #finished: FinishedSite | undefined;
-  #opened: Promise<OpenedRun> | undefined;
+  #opened: Promise<BuildFetcher> | undefined;
   /** In milliseconds since the epoch. */
   #openedAt = 0;
   /** Collections for which snippets are being fetched: Astro loads all of them at the same time. */
@@ -184,17 +178,16 @@ export class Run {
     // A refresh that has ended since collections opened it.
     if (isWrittenSince(this.manifest, this.#openedAt)) await this.close();
     await this.#listen();
-    const { prefetchLastBuild } = await import('./build/build-fetcher.ts');
-    const { removeManifest } = await import('./record/manifest.ts');
+    const { removeManifest, requestsOf } = await import('./record/manifest.ts');
     const { removeOtherPacks } = await import('./record/pack.ts');
-    const opened = await this.open();
-    if (opened.before !== undefined && opened.before.snippets.length > 0) {
-      this.#requireConnection('the snippets of the last build');
-    }
+    const { fetcher, before } = await this.open();
+    const requests = before === undefined ? [] : requestsOf(before);
+    if (requests.length > 0) this.#requireConnection('the snippets of the last build');
     // From here on the output is no longer that of the last build, even if this build is killed.
     await removeManifest(this.manifest);
     removeOtherPacks(this.manifest, {});
-    prefetchLastBuild(opened);
+    // While Astro still bundles. A snippet that is no longer embedded costs a request and nothing else.
+    for (const request of requests) fetcher.prefetch(request);
   }
 
   /**
@@ -213,7 +206,7 @@ export class Run {
     const { settings, manifest, logger, sources } = this;
     try {
       if (this.#isProbablyPlain) {
-        const { finishPlainSite } = await import('./build/first-look.ts');
+        const { finishPlainSite } = await import('./build/finished-site.ts');
         this.#finished = await finishPlainSite(output.directory, settings);
         if (this.#finished !== undefined) return;
       }
@@ -276,7 +269,7 @@ export class Run {
 
   async #checkLateFiles(directory: string): Promise<void> {
     if (this.#finished === undefined) return;
-    const { checkLateFiles } = await import('./build/check-late-files.ts');
+    const { checkLateFiles } = await import('./build/finished-site.ts');
     await checkLateFiles(directory, this.settings, this.#finished);
     await this.#writeRecord(directory, this.#finished);
   }
@@ -284,7 +277,7 @@ export class Run {
   /** Last of all, since a build that fails has no record. */
   async #writeRecord(directory: string, { at, hashes, record }: FinishedSite): Promise<void> {
     if (record === undefined) return;
-    const { findCopies } = await import('./build/side-products/site-folders.ts');
+    const { findCopies } = await import('./build/side-products/page-copies.ts');
     const { outputFrom, writeManifest } = await import('./record/manifest.ts');
     const { removeOtherPacks } = await import('./record/pack.ts');
     const root = fileURLToPath(this.config.root);
@@ -367,7 +360,7 @@ export class Run {
   }
 
   /** The snippets of this run, opened once for its pages and its collections. */
-  open(): Promise<OpenedRun> {
+  open(): Promise<BuildFetcher> {
     if (this.#opened === undefined) {
       this.#openedAt = Date.now();
       this.#opened = this.#open();
@@ -401,7 +394,7 @@ export class Run {
     await (await opened)?.fetcher.close();
   }
 
-  async #open(): Promise<OpenedRun> {
+  async #open(): Promise<BuildFetcher> {
     const { settings, manifest, logger } = this;
     // Imported only here: a site without snippets loads none of it.
     if (this.command === 'dev') {

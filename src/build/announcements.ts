@@ -31,9 +31,7 @@ export class Announcements {
       const known = this.#requests.get(request.key);
       // The key that is kept is one for all pages.
       const { key } = known ?? request;
-      const onPage = this.#pages.get(pathname);
-      if (onPage === undefined) this.#pages.set(pathname, new Set([key]));
-      else onPage.add(key);
+      this.#pages.set(pathname, (this.#pages.get(pathname) ?? new Set()).add(key));
       if (known !== undefined) return;
       this.#requests.set(key, request);
       onFirst(request, pathname);
@@ -55,24 +53,21 @@ export class Announcements {
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
     let everywhere: Set<string> | undefined;
-    const anywhere = () => {
-      everywhere ??= new Set(site.files.flatMap(({ source }) => keysIn(source.name)));
-      return everywhere;
-    };
-    return [...this.#pages].flatMap(([pathname, onPage]): LostSnippet[] => {
-      const files = [...routeFiles(pathname, base), pathname.replace(/^\//, '')].filter((name) =>
-        names.has(name),
-      );
+    const lost: LostSnippet[] = [];
+    for (const [pathname, onPage] of this.#pages) {
+      const routes = [...routeFiles(pathname, base), pathname.replace(/^\//, '')];
+      const files = routes.filter((name) => names.has(name));
       // What is lost may be an embed that is invalid, and in any file if that of the page is not known.
-      if (files.length === 0 ? invalid.size > 0 : files.some((name) => invalid.has(name))) return [];
-      const found = files.length === 0 ? [anywhere()] : [new Set(files.flatMap(keysIn))];
-      return [...onPage]
-        .filter((key) => !found.some((keys) => keys.has(key)))
-        .map((key) => {
-          const id = this.#requests.get(key)?.id;
-          const message = `Snippet ${id} was rendered here, but is not in the output.`;
-          return { file: pathname, code: 'embed-lost', message, files };
-        });
-    });
+      const isUnknown = files.length === 0;
+      if (isUnknown ? invalid.size > 0 : files.some((name) => invalid.has(name))) continue;
+      if (isUnknown) everywhere ??= new Set(site.files.flatMap(({ source }) => keysIn(source.name)));
+      const found = isUnknown ? everywhere : new Set(files.flatMap(keysIn));
+      for (const key of onPage) {
+        if (found?.has(key)) continue;
+        const message = `Snippet ${this.#requests.get(key)?.id} was rendered here, but is not in the output.`;
+        lost.push({ file: pathname, code: 'embed-lost', message, files });
+      }
+    }
+    return lost;
   }
 }

@@ -7,7 +7,7 @@ import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.
 import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 import { literalRequests } from '../source/literal-requests.ts';
 import type { SourceFolders } from '../source/source-files.ts';
-import type { BuildLogger } from './build-logger.ts';
+import type { BuildLogger } from './summary.ts';
 
 export interface BuildFetcher {
   fetcher: SnippetFetcher;
@@ -39,14 +39,6 @@ export function fetcherAfter(
     isSuperseded: supersededBy(before),
     onClasses,
   });
-}
-
-/**
- * Starts fetching what the last build showed, while Astro still bundles. A snippet that is no longer embedded costs a
- * request and nothing else.
- */
-export function prefetchLastBuild({ fetcher, before }: BuildFetcher): void {
-  if (before !== undefined) for (const request of requestsOf(before)) fetcher.prefetch(request);
 }
 
 /**

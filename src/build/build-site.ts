@@ -10,14 +10,13 @@ import type { SiteUrls } from '../settings/site-urls.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SourceFolders } from '../source/source-files.ts';
 import type { Announcements } from './announcements.ts';
-import type { BuildLogger } from './build-logger.ts';
-import type { FinishedSite } from './check-late-files.ts';
 import { ClassChecker } from './class-checker.ts';
-import { plainSite } from './first-look.ts';
+import { type FinishedSite, plainSite } from './finished-site.ts';
 import { inlineSnippets } from './inline-snippets.ts';
 import { overwrite } from './overwrite.ts';
 import { type CollectedEntry, FileRecorder, siteManifest } from './recorder.ts';
 import { listSiteFiles, type SiteFile } from './scan-site.ts';
+import type { BuildLogger } from './summary.ts';
 import { OutputVerifier, refuseKey } from './verify-output.ts';
 
 export interface SiteBuild {

@@ -33,18 +33,17 @@ export class ClassChecker {
     classesOf: (key: string) => readonly string[] | undefined,
   ): void {
     if (kind !== 'html') return;
-    const shown = embeds.filter(({ form }) => form.as === 'html');
-    if (!shown.some(({ request }) => (classesOf(request.key)?.length ?? 0) > 0)) return;
-    const known = this.#classesOn(file.toString());
+    const shown = embeds.flatMap(({ form, request: { id, key } }) => {
+      const classes = form.as === 'html' ? (classesOf(key) ?? []) : [];
+      return classes.map((name) => ({ id, name }));
+    });
+    const known = shown.length === 0 ? undefined : this.#classesOn(file.toString());
     if (known === undefined) return;
-    for (const { request } of shown) {
-      const without = (classesOf(request.key) ?? []).filter(
-        (name) => !known.some((sheet) => sheet.has(name)),
-      );
-      if (without.length === 0) continue;
-      const missing = this.#missing.get(request.id) ?? { names: new Set(), places: new Set() };
-      this.#missing.set(request.id, missing);
-      for (const name of without) missing.names.add(name);
+    for (const { id, name } of shown) {
+      if (known.some((sheet) => sheet.has(name))) continue;
+      const missing = this.#missing.get(id) ?? { names: new Set(), places: new Set() };
+      this.#missing.set(id, missing);
+      missing.names.add(name);
       missing.places.add(page);
     }
   }

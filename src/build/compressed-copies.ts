@@ -1,34 +1,22 @@
-import { readFileSync } from 'node:fs';
 import { userError } from '../failures/user-error.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
 import { statesOf } from './refresh.ts';
 import type { SiteFile } from './scan-site.ts';
-import { compress, decompress, type Suffix, suffixOf } from './side-products/encodings.ts';
-
-interface CompressedFile extends SiteFile {
-  suffix: Suffix;
-}
-
-// How much longer than a page is now it may have been before.
-const slack = 4 * 1024 * 1024;
+import { pageCopyOf, readPageCopy, slack, withoutSuffix } from './side-products/page-copies.ts';
 
 /**
  * Files such as `index.html.gz`, which servers send in the place of the page beside them. Those that hold a page as it
  * was, with embeds or with earlier contents, are rebuilt; any other is an error.
  */
 export class CompressedCopies {
-  readonly #byPage: ReadonlyMap<string, CompressedFile[]>;
+  readonly #byPage: ReadonlyMap<string, readonly SiteFile[]>;
   /** What the files of each page may hold. */
   readonly #known: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly #outdated: { copy: CompressedFile; page: SiteFile; held: Buffer }[] = [];
+  readonly #outdated: { copy: SiteFile; page: SiteFile; held: Buffer }[] = [];
   readonly #others: string[] = [];
 
   constructor(compressed: readonly SiteFile[], before: Manifest | undefined) {
-    const files = compressed.flatMap(({ file, name }): CompressedFile[] => {
-      const suffix = suffixOf(name);
-      return suffix === undefined ? [] : [{ file, name, suffix }];
-    });
-    this.#byPage = Map.groupBy(files, ({ name, suffix }) => name.slice(0, -suffix.length));
+    this.#byPage = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
     this.#known = new Map(before?.files.map((file) => [file.name, statesOf(file)]));
   }
 
@@ -40,7 +28,7 @@ export class CompressedCopies {
     const known = this.#known.get(page.name);
     for (const copy of this.#byPage.get(page.name) ?? []) {
       const longest = Math.max(after.length, before.length) + slack;
-      const held = decompress(readFileSync(copy.file), copy.suffix, longest);
+      const held = readPageCopy(copy, longest);
       if (held?.equals(after)) continue;
       const isCopy =
         held !== undefined && (held.equals(before) || held.equals(generated) || known?.has(hashOf(held)));
@@ -73,6 +61,6 @@ export class CompressedCopies {
         'Servers send it instead of the page. Delete it, or compress files after `astro-snippets inline`.',
       );
     }
-    for (const { copy, page } of this.#outdated) write(copy, await compress(read(page), copy.suffix));
+    for (const { copy, page } of this.#outdated) write(copy, await pageCopyOf(read(page), copy));
   }
 }

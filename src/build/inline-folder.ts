@@ -20,7 +20,6 @@ import { flawOf, listPacks, Pack, PackWriter, removeOtherPacks } from '../record
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import { fetcherAfter } from './build-fetcher.ts';
-import type { BuildLogger } from './build-logger.ts';
 import { CompressedCopies } from './compressed-copies.ts';
 import { ForgottenFiles } from './forgotten-files.ts';
 import { inlineSnippets } from './inline-snippets.ts';
@@ -29,9 +28,10 @@ import { readUnchanged } from './read-unchanged.ts';
 import { FileRecorder, siteManifest } from './recorder.ts';
 import { statesOf, temporaryFiles } from './refresh.ts';
 import { listSiteFiles, type ScannableFile, type SiteFile, type SiteFiles } from './scan-site.ts';
-import { shownPath } from './side-products/site-folders.ts';
+import { shownPath } from './side-products/page-copies.ts';
 import { isStaged, StagedFiles } from './staged-files.ts';
-import { OutputVerifier, refuseKeyUnwritten } from './verify-output.ts';
+import type { BuildLogger } from './summary.ts';
+import { OutputVerifier } from './verify-output.ts';
 
 export interface SiteFolders {
   /** The folder that a generator has written. */
@@ -142,7 +142,7 @@ async function inlineLocked({
       )) ?? new FileRecorder({ collected: [], pack: newPack, containsKey: verifier.containsKey });
     await verifier.read(others);
     for (const file of others) forgotten.addExcluded(file);
-    refuseKeyUnwritten(verifier);
+    verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
     await copies.renew((page) => staged.read(targetOf(page)), write);
     const record = siteManifest(
       { manifest, directory: to, outDir: to, before, settings, environment, inlinedAt },

@@ -7,18 +7,18 @@ import type { Settings } from '../settings/settings.ts';
 import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
 import { withSources } from '../source/markdown-sources.ts';
 import type { SourceFolders } from '../source/source-files.ts';
-import type { BuildLogger } from './build-logger.ts';
 import type { ClassChecker } from './class-checker.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
 import { inTurns } from './in-turns.ts';
 import { pageInliner } from './inline-page.ts';
 import { type CollectedEntry, FileRecorder, recordedRules } from './recorder.ts';
 import { type ScannableFile, type ScannedSite, scanSite } from './scan-site.ts';
-import { describeBuild, progressLogger } from './summary.ts';
+import { type BuildLogger, describeBuild, progressLogger } from './summary.ts';
 import type { OutputVerifier } from './verify-output.ts';
 
 /**
@@ -154,10 +154,12 @@ async function openEditLinks(
   return new EditLinks(editUrls(uses, editUrl));
 }
 
+const isInText = ({ inParagraph, paragraph }: FileEmbed) => inParagraph && paragraph === undefined;
+
 /** Pages in which an embed is in a paragraph with something else. */
 function* pagesWithText({ files }: ScannedSite): Generator<PageWithEmbeds> {
-  for (const { source, embeds, isInText, bytes } of files) {
-    if (!isInText || source.kind !== 'html') continue;
+  for (const { source, embeds, bytes } of files) {
+    if (source.kind !== 'html' || !embeds.some(isInText)) continue;
     const read = () => bytes ?? source.generated?.() ?? readFileSync(source.file);
     yield { name: source.name, embeds, read };
   }

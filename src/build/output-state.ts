@@ -6,7 +6,7 @@ import { textOf } from '../embed/text.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import { hashOf, type Manifest, type ManifestFile, outputOf } from '../record/manifest.ts';
-import { readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { isSince } from '../written-since.ts';
 import { inTurns } from './in-turns.ts';
 
@@ -35,7 +35,7 @@ export async function sealedFiles(
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return;
     const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
-    sealed.push({ ...file, ...stateOf(found), hash, past: pastOf(hash, earlier.get(file.name)) });
+    sealed.push({ ...file, ...stateOf(found, hash, earlier.get(file.name)) });
   });
   return sealed;
 }
@@ -43,18 +43,18 @@ export async function sealedFiles(
 /** The record of a file that was written again. */
 export function writtenAgain(file: ManifestFile, path: string, hash: string): ManifestFile {
   const { older: _, next: __, ...more } = file;
-  return { ...more, ...stateOf(statSync(path)), hash, past: pastOf(hash, file) };
+  return { ...more, ...stateOf(statSync(path), hash, file) };
 }
 
-function stateOf({ size, mtimeMs }: Stats): Pick<ManifestFile, 'size' | 'time'> {
-  return { size, time: Math.floor(mtimeMs) };
-}
-
-/** The earlier states of a file that has this one now. */
-function pastOf(hash: string, before: ManifestFile | undefined): ManifestFile['past'] {
-  if (before === undefined) return undefined;
-  const past = [before.hash, ...(before.past ?? [])].filter((one) => one !== hash);
-  return past.length === 0 ? undefined : past.slice(0, pastStates);
+/** What is recorded of a file as it is now. */
+function stateOf(
+  { size, mtimeMs }: Stats,
+  hash: string,
+  before: ManifestFile | undefined,
+): Pick<ManifestFile, 'size' | 'time' | 'hash' | 'past'> {
+  const states = before === undefined ? [] : [before.hash, ...(before.past ?? [])];
+  const past = states.filter((one) => one !== hash).slice(0, pastStates);
+  return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };
 }
 
 /** What is not as the record says, by the names of files. */
@@ -86,14 +86,14 @@ export async function lookAtOutput(file: string, manifest: Manifest): Promise<Ou
     const found = statSync(path, { throwIfNoEntry: false });
     const refuse = (reason: string) => void flaws.toBuild.push({ name, reason });
     if (found === undefined) return refuse('is missing');
-    const now = stateOf(found);
-    if (now.size === size && now.time === time) return;
+    if (found.size === size && Math.floor(found.mtimeMs) === time) return;
     const bytes = readFileSync(path);
     const hashNow = hashOf(bytes);
     if (hashNow === hash || next.includes(hashNow)) return;
     if (past.includes(hashNow)) return refuse('is as it was before the last change on record');
-    quoted ??= quotedKeys(manifest);
-    if (holdsEmbed(bytes, name, quoted)) return refuse('has embeds: it was written without their snippets');
+    quoted ??= quotedKeys(manifest.snippets.map(({ content }) => content?.text ?? ''));
+    if (holdsEmbed({ name, bytes, kind: fileKind(name) as FileKind }, quoted))
+      return refuse('has embeds: it was written without their snippets');
     if (!showsContents(bytes, recorded, manifest)) {
       return refuse('was changed after the build, and does not show what the record says');
     }
@@ -102,19 +102,22 @@ export async function lookAtOutput(file: string, manifest: Manifest): Promise<Ou
   return flaws;
 }
 
-/** Whether a file holds an embed, and not as part of a content. */
-function holdsEmbed(bytes: Buffer, name: string, quoted: ReadonlySet<string>): boolean {
-  const kind = fileKind(name) as FileKind;
-  if (!mayHoldEmbeds(bytes, kind)) return false;
-  const { embeds, invalid } = readEmbeds({ name, bytes, kind }, new Map());
+/**
+ * Whether a file holds an embed that is to be replaced.
+ *
+ * @param quoted the keys of embeds inside contents.
+ */
+export function holdsEmbed(file: ReadableFile, quoted: ReadonlySet<string>): boolean {
+  if (!mayHoldEmbeds(file.bytes, file.kind)) return false;
+  const { embeds, invalid } = readEmbeds(file, new Map());
   return invalid.length > 0 || embeds.some(({ request }) => !quoted.has(request.key));
 }
 
-/** The keys of embeds in the contents of a record, which stay there. */
-function quotedKeys({ snippets }: Manifest): ReadonlySet<string> {
+/** The keys of embeds inside contents, which stay in the output. */
+export function quotedKeys(contents: readonly string[]): ReadonlySet<string> {
   const quoted: SnippetUses = new Map();
-  for (const { content } of snippets) {
-    const bytes = Buffer.from(content?.text ?? '');
+  for (const content of contents) {
+    const bytes = Buffer.from(content);
     if (mayHoldEmbeds(bytes, 'html')) readEmbeds({ name: '', bytes, kind: 'html' }, quoted);
   }
   return new Set(quoted.keys());

@@ -1,5 +1,4 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import {
   asBefore,
   contentRecord,
@@ -13,8 +12,9 @@ import type { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { CollectionEntry } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet, FetchedSnippets } from '../snippets/fetch-snippets.ts';
-import { type FileEmbed, readEmbeds, type SnippetUse, type SnippetUses } from '../snippets/file-embeds.ts';
+import type { FileEmbed, SnippetUse } from '../snippets/file-embeds.ts';
 import { scriptSource } from './edit-links/page-script.ts';
+import { quotedKeys } from './output-state.ts';
 
 /** An entry of a collection, and the snippet that it shows. */
 export interface CollectedEntry extends CollectionEntry {
@@ -59,7 +59,7 @@ export class FileRecorder {
   }: Recorded) {
     this.#pack = pack;
     this.#editUrls = editUrls && Object.fromEntries(editUrls);
-    this.quoted = quotedEmbeds(snippets);
+    this.quoted = quotedKeys(Array.from(snippets.values(), ({ html }) => html));
     for (const { request, asHtml } of uses) {
       const snippet = snippets.get(request.key);
       this.#addSnippet(request, {
@@ -131,15 +131,6 @@ export class FileRecorder {
 
 /** What a manifest says of what a site shows. */
 export type ShownSite = Pick<Manifest, 'snippets' | 'files' | 'collections' | 'editUrls' | 'pack'>;
-
-function quotedEmbeds(snippets: FetchedSnippets): Set<string> {
-  const quoted: SnippetUses = new Map();
-  for (const { html } of snippets.values()) {
-    const bytes = Buffer.from(html);
-    if (mayHoldEmbeds(bytes, 'html')) readEmbeds({ name: '', bytes, kind: 'html' }, quoted);
-  }
-  return new Set(quoted.keys());
-}
 
 export interface RecordedSite {
   /** The file of the manifest. */

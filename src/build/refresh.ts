@@ -31,13 +31,14 @@ import { lookAtOutput, writtenAgain } from './output-state.ts';
 import { type DerivedFile, findDerivedFiles } from './side-products/derived-files.ts';
 import type { OldContent } from './side-products/old-texts.ts';
 import {
+  hashOfCopy,
   listPageCopies,
   notACopy,
   type PageCopy,
   pageCopyOf,
   readPageCopy,
+  siteFolders,
 } from './side-products/page-copies.ts';
-import { siteFolders } from './side-products/site-folders.ts';
 
 /** A page that a refresh writes. Without its bytes: those of all pages may not fit into memory. */
 export interface RefreshedPage {
@@ -129,9 +130,6 @@ export interface PlanOptions {
 // Making a page again takes as long as reading it; keeping all pages of a large site takes too much memory.
 const keptBytesDefault = 64 * 1024 * 1024;
 
-// How much longer than it is now, or is going to be, a page may have been when a copy was made of it.
-const slack = 4 * 1024 * 1024;
-
 /**
  * Computes what a build would make of each page whose snippets have changed. Writes nothing.
  *
@@ -176,9 +174,9 @@ export async function planRefresh(
       continue;
     }
     const copies = listPageCopies(folders, page);
-    const others = otherCopies(copies, page, Math.max(before.length, after.length) + slack);
+    const others = copies.filter((copy) => !statesOf(page).has(hashOfCopy(copy, [before, after]) ?? ''));
     if (others.length > 0) {
-      plan.toBuild.push(...others);
+      for (const copy of others) plan.toBuild.push({ name: copy.name, reason: notACopy(copy, page.name) });
       continue;
     }
     onPage?.(page, after);
@@ -293,16 +291,6 @@ function reasonForStyles(
 }
 
 const namesShown = 5;
-
-/** Copies of a page that hold something else: a refresh cannot tell what they are. */
-function otherCopies(copies: readonly PageCopy[], page: ManifestFile, maxLength: number): PageToBuild[] {
-  const known = statesOf(page);
-  return copies.flatMap((copy) => {
-    const held = readPageCopy(copy, maxLength);
-    const isCopy = held !== undefined && known.has(hashOf(held));
-    return isCopy ? [] : [{ name: copy.name, reason: notACopy(copy, page.name) }];
-  });
-}
 
 /** Whether a policy in the headers of a page has to allow something else than it did. */
 function needsOtherSources(

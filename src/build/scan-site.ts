@@ -81,9 +81,7 @@ export function listSiteFiles(directory: string, exclude: readonly string[]): Si
   };
   list(root, '');
   const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
-  files.scannable.sort(byName);
-  files.others.sort(byName);
-  files.compressed.sort(byName);
+  for (const found of Object.values(files) as SiteFile[][]) found.sort(byName);
   return files;
 }
 
@@ -97,8 +95,6 @@ function linkedEntry(path: string, folder: string): Stats | undefined {
 export interface EmbeddingFile {
   source: ScannableFile;
   embeds: readonly FileEmbed[];
-  /** Whether one of them is in a paragraph with something else. */
-  isInText: boolean;
   /** The file's bytes if they are kept in memory; otherwise it is read again. */
   bytes?: Buffer | undefined;
 }
@@ -106,8 +102,6 @@ export interface EmbeddingFile {
 export interface ScannedSite {
   /** Files with at least one embed, even if it is invalid. */
   files: EmbeddingFile[];
-  /** How many there are. */
-  embeds: number;
   /** The ids of snippets in headings of pages. */
   idsInHeadings: Set<number>;
   /** In the order in which the files show them. */
@@ -144,7 +138,6 @@ export async function scanSite(
   const invalid: InvalidEmbed[] = [];
   const warnings: string[] = [];
   const idsInHeadings = new Set<number>();
-  let embedCount = 0;
   let keptBytes = 0;
   await inTurns(files, (source) => {
     const { name, kind, generated } = source;
@@ -163,20 +156,11 @@ export async function scanSite(
         use?.placesWithoutChildren.push(name);
       if (inHeading && kind === 'html') idsInHeadings.add(request.id);
     }
-    embedCount += embeds.length;
     keptBytes += bytes.length;
-    const isInText = embeds.some(({ inParagraph, paragraph }) => inParagraph && paragraph === undefined);
     const kept = keptBytes > maxKeptBytes ? undefined : bytes;
-    found.push({ source, embeds, isInText, bytes: kept });
+    found.push({ source, embeds, bytes: kept });
   });
-  return {
-    files: found,
-    embeds: embedCount,
-    idsInHeadings,
-    uses: [...uses.values()],
-    invalid,
-    warnings,
-  };
+  return { files: found, idsInHeadings, uses: [...uses.values()], invalid, warnings };
 }
 
 /** Reads a file, unless it is large and contains no embed. */

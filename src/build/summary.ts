@@ -3,9 +3,15 @@ import { type ProgressPace, paced } from '../progress.ts';
 import type { SnippetSource } from '../snippets/source.ts';
 import type { ScannedSite } from './scan-site.ts';
 
+/** What a build reports through: Astro's logger, or the command line. Lines are cleaned there. */
+export interface BuildLogger {
+  info(line: string): void;
+  warn(line: string): void;
+}
+
 /** The one line that says what a build did. */
 export function describeBuild(
-  { files, uses, embeds }: ScannedSite,
+  { files, uses }: ScannedSite,
   counts: SnippetSource['counts'] & {
     missing: number;
     withoutKey: boolean;
@@ -15,6 +21,7 @@ export function describeBuild(
   milliseconds: number,
 ): string {
   const { requests, retries, fallbacks, cached = 0, missing, withoutKey, linkedPages } = counts;
+  const embeds = files.reduce((sum, file) => sum + file.embeds.length, 0);
   const isPage = files.every(({ source }) => source.kind === 'html');
   return [
     `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`}`,

@@ -26,21 +26,19 @@ export class OutputVerifier {
   async read(files: readonly SiteFile[]): Promise<void> {
     await inTurns(files, (file) => this.check(file, readUnlessLarge(file.file)));
   }
+
+  /**
+   * @param describe makes the message of the names of files that contain the API key.
+   * @throws AstroError if there is one.
+   */
+  refuse(describe: (names: string) => string): void {
+    if (this.withKey.length === 0) return;
+    throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));
+  }
 }
 
 /** @throws AstroError if the output contains the API key. The files that contain it are removed. */
 export async function refuseKey(verifier: OutputVerifier): Promise<void> {
   for (const { file } of verifier.withKey) await rm(file, { force: true });
-  refuseKeyUnwritten(verifier, 'These files were removed.');
-}
-
-/**
- * The same for files that are not written yet, or not ours to remove.
- *
- * @param outcome what became of the files, as a sentence.
- */
-export function refuseKeyUnwritten({ withKey }: OutputVerifier, outcome = 'Nothing was written.'): void {
-  if (withKey.length === 0) return;
-  const names = withKey.map(({ name }) => name).join(', ');
-  throw userError('published-key', `The API key was found in ${names}. ${outcome}`);
+  verifier.refuse((names) => `The API key was found in ${names}. These files were removed.`);
 }

@@ -1,11 +1,11 @@
 import { lacksCopies, type PageToBuild } from '../build/refresh.ts';
-import { type DerivedFile, searchIndexCommand, whyStale } from '../build/side-products/derived-files.ts';
-import { shownName } from '../build/side-products/site-folders.ts';
+import { type DerivedFile, searchIndexCommand } from '../build/side-products/derived-files.ts';
+import { shownName } from '../build/side-products/page-copies.ts';
 import type { Project } from './project.ts';
 
 /** Files that keep a refresh without a command from writing, and why. */
 export function linesOf(stale: readonly DerivedFile[]): PageToBuild[] {
-  return stale.map((file) => ({ name: shownName(file.folder, file.name), reason: whyStale(file) }));
+  return stale.map(({ folder, name, reason }) => ({ name: shownName(folder, name), reason }));
 }
 
 /** A refresh was not finished: its command was interrupted, or has failed. */

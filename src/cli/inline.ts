@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
-import { shownPath } from '../build/side-products/site-folders.ts';
+import { shownPath } from '../build/side-products/page-copies.ts';
 import { userError } from '../failures/user-error.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';

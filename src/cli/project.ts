@@ -2,7 +2,7 @@ import { existsSync, type Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { recover, temporaryFiles } from '../build/refresh.ts';
-import { shownPath } from '../build/side-products/site-folders.ts';
+import { shownPath } from '../build/side-products/page-copies.ts';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';

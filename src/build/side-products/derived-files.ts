@@ -1,39 +1,28 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, posix } from 'node:path';
 import { fileKind } from '../../file-kinds.ts';
 import { isLargeBinary, overlaps, piecesOf } from '../../read-file.ts';
-import { digestFinder } from './digests.ts';
+import { listSiteFiles } from '../scan-site.ts';
 import { type OldContent, oldTextFinder } from './old-texts.ts';
-import { fileOfUrl, precachedUrls } from './precache.ts';
-import type { SiteFolder } from './site-folders.ts';
+import type { SiteFolder } from './page-copies.ts';
+import { type ChangingPage, digestFinder, precachedFinder } from './revisions.ts';
 
-/**
- * - `search-index`: the entry file of a Pagefind index.
- * - `revision`: a file with the digest or the revision of a page, such as a service worker with a precache list.
- * - `text`: a file with the content of a snippet, such as `search.json`.
- * - `copy`: a file that holds a page, such as `200.html`. It is written with the page.
- */
-export type DerivedKind = 'search-index' | 'revision' | 'text' | 'copy';
-
-/** A file of the output that was made from pages, and that only the command that made it can renew. */
+/** A file of the output that was made from pages. */
 export interface DerivedFile {
   folder: SiteFolder;
   /** Its path in the folder, with slashes. */
   name: string;
-  kind: DerivedKind;
-  /** The page whose revision it contains; otherwise one of the pages that it was made from. */
-  page: string;
-  /** The snippet whose old content it contains. */
-  snippet?: number | undefined;
-}
-
-/** A page that is going to change. */
-export interface ChangingPage {
-  name: string;
-  /** In bytes. */
-  size: number;
-  /** Reads its bytes until then. */
-  read(): Buffer | undefined;
+  /**
+   * - `search-index`: the entry file of a Pagefind index.
+   * - `copy`: a file that holds a page, such as `200.html`. It is written with the page.
+   * - `other`: a file with the revision of a page, or with the content of a snippet. As an index, only the command that
+   *   made it can renew it.
+   */
+  kind: 'search-index' | 'copy' | 'other';
+  /** The page of a copy. */
+  page?: string;
+  /** Why it is out of date: the end of a sentence that begins with its name. */
+  reason: string;
 }
 
 /** What is going to change, and what cannot hold it. */
@@ -49,8 +38,6 @@ export interface Changing {
   since: number;
 }
 
-const indexEntry = 'pagefind-entry.json';
-
 /**
  * Finds the files that would be out of date when these pages change, of those that were written after them. Such files
  * are often made after the build. Styles, source maps and large binary files are not read.
@@ -58,34 +45,36 @@ const indexEntry = 'pagefind-entry.json';
 export function findDerivedFiles(folders: readonly SiteFolder[], changing: Changing): DerivedFile[] {
   const { pages, contents } = changing;
   if (pages.length === 0) return [];
-  const html = pages.find(({ name }) => fileKind(name) === 'html');
-  const findDigest = digestFinder(pages.map(({ read }) => read));
+  const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
+  const findDigest = digestFinder(pages);
   const findOldText = oldTextFinder(contents, pages);
   return folders.flatMap((folder) => {
     const { indexes, texts } = listFiles(folder.directory, changing);
-    const stale: DerivedFile[] = [];
-    if (html !== undefined) {
-      for (const name of indexes) stale.push({ folder, name, kind: 'search-index', page: html.name });
-    }
     const findPrecached = precachedFinder(folder.directory, pages);
-    for (const name of texts) {
-      const original =
-        folder.copy === undefined ? originalOf(join(folder.directory, name), pages) : undefined;
-      if (original !== undefined) {
-        stale.push({ folder, name, kind: 'copy', page: original });
-        continue;
-      }
-      for (const piece of piecesOf(join(folder.directory, name), overlaps.revision)) {
+    const look = (name: string): Pick<DerivedFile, 'kind' | 'page' | 'reason'> | undefined => {
+      const file = join(folder.directory, name);
+      const original = folder.copy === undefined ? originalOf(file, pages) : undefined;
+      if (original !== undefined) return { kind: 'copy', page: original, reason: `is a copy of ${original}` };
+      for (const piece of piecesOf(file, overlaps.revision)) {
         const text = piece.toString('latin1');
-        const page = findPrecached(text, name) ?? pages[findDigest(text) ?? -1]?.name;
-        const snippet = page === undefined ? findOldText(piece.toString()) : undefined;
-        if (page === undefined && snippet === undefined) continue;
-        const kind = page === undefined ? 'text' : 'revision';
-        stale.push({ folder, name, kind, page: page ?? pages[0]?.name ?? '', snippet });
-        break;
+        const page = findPrecached(text, name) ?? findDigest(text);
+        if (page !== undefined)
+          return { kind: 'other', reason: `contains the revision of ${page}, which changes` };
+        const snippet = findOldText(piece.toString());
+        if (snippet !== undefined)
+          return { kind: 'other', reason: `contains what snippet ${snippet} was, which changes` };
       }
-    }
-    return stale;
+      return undefined;
+    };
+    const reason = `is a search index of pages that change, such as ${html}`;
+    const stale = html === undefined ? [] : indexes;
+    return [
+      ...stale.map((name): DerivedFile => ({ folder, name, kind: 'search-index', reason })),
+      ...texts.flatMap((name): DerivedFile[] => {
+        const found = look(name);
+        return found === undefined ? [] : [{ folder, name, ...found }];
+      }),
+    ];
   });
 }
 
@@ -98,58 +87,24 @@ function originalOf(file: string, pages: readonly ChangingPage[]): string | unde
   return alike.find(({ read }) => read()?.equals(bytes))?.name;
 }
 
-/** Returns a function that finds a page that a file lists for a service worker. */
-function precachedFinder(
-  directory: string,
-  pages: readonly ChangingPage[],
-): (text: string, name: string) => string | undefined {
-  const changing = new Set(pages.map(({ name }) => name));
-  const exists = (name: string) =>
-    changing.has(name) || statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() === true;
-  return (text, name) =>
-    precachedUrls(text)
-      .map((url) => fileOfUrl(Buffer.from(url, 'latin1').toString(), name, exists))
-      .find((page) => page !== undefined && changing.has(page));
-}
+const indexEntry = 'pagefind-entry.json';
 
 /** The search indexes of a folder, and its files that may be made from pages. What belongs to an index is left out. */
 function listFiles(
   directory: string,
   { isRecorded, since }: Changing,
-): { indexes: string[]; texts: string[] } {
-  const indexes: string[] = [];
-  const texts: string[] = [];
-  const list = (folder: string, prefix: string) => {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    if (entries.some(({ name }) => name === indexEntry)) {
-      indexes.push(`${prefix}${indexEntry}`);
-      return;
-    }
-    for (const entry of entries) {
-      const name = `${prefix}${entry.name}`;
-      const file = join(folder, entry.name);
-      if (entry.isDirectory()) list(file, `${name}/`);
-      else if (entry.isFile() && mayHoldTexts(entry.name) && !isRecorded(name)) {
-        if (statSync(file).mtimeMs >= since && !isLargeBinary(file)) texts.push(name);
-      }
-    }
+): Record<'indexes' | 'texts', string[]> {
+  const { scannable, others } = listSiteFiles(directory, []);
+  const names = [...scannable, ...others].map(({ name }) => name);
+  const indexes = names.filter((name) => basename(name) === indexEntry);
+  const folders = indexes.map((name) => name.slice(0, -indexEntry.length));
+  const mayBeMade = (name: string) => {
+    if (/\.(css|map)$/.test(name) || isRecorded(name)) return false;
+    if (folders.some((folder) => name.startsWith(folder))) return false;
+    const file = join(directory, name);
+    return statSync(file).mtimeMs >= since && !isLargeBinary(file);
   };
-  list(directory, '');
-  return { indexes: indexes.sort(), texts: texts.sort() };
-}
-
-const unread = new Set(['.css', '.map']);
-
-function mayHoldTexts(name: string): boolean {
-  const kind = fileKind(name);
-  return kind !== 'binary' && kind !== 'compressed' && !unread.has(name.slice(name.lastIndexOf('.')));
-}
-
-/** Why a derived file keeps a refresh from writing: the end of a sentence that begins with its name. */
-export function whyStale({ kind, page, snippet }: Omit<DerivedFile, 'folder' | 'name'>): string {
-  if (kind === 'search-index') return `is a search index of pages that change, such as ${page}`;
-  if (kind === 'text') return `contains what snippet ${snippet} was, which changes`;
-  return `contains the revision of ${page}, which changes`;
+  return { indexes, texts: names.filter(mayBeMade).sort() };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { escapeText, escapeUTF8 } from 'entities/escape';
 import { textOf } from '../../embed/text.ts';
+import type { ChangingPage } from './revisions.ts';
 
 // What other tools make from pages holds the contents of snippets: search.json, llms-full.txt, headers with the hash of a
 // script. Such a file is found by what a snippet showed.
@@ -11,12 +12,6 @@ export interface OldContent {
   text: string;
   /** What a policy allowed for it, and no longer does. */
   sources: readonly string[];
-}
-
-/** A page that shows changing contents, as it is until then. */
-export interface OldPage {
-  name: string;
-  read(): Buffer | undefined;
 }
 
 // A shorter text may stand in a file for another reason. With its neighbors in a page, it does not.
@@ -34,9 +29,10 @@ const spellings: ((text: string) => string)[] = [
 interface Needle {
   id: number;
   text: string;
-  /** Whether it counts only with its neighbors. */
-  isShort: boolean;
-  spell: (text: string) => string;
+  /** Only for a text that is short: it counts with its neighbors. */
+  spell?: (text: string) => string;
+  /** What was found with {@link spell}, once it was needed. */
+  withNeighbors?: string[];
 }
 
 /**
@@ -47,43 +43,40 @@ interface Needle {
  */
 export function oldTextFinder(
   contents: readonly OldContent[],
-  pages: readonly OldPage[],
+  pages: readonly ChangingPage[],
 ): (text: string) => number | undefined {
   const needles = contents.flatMap(needlesOf);
-  const surroundings = new Map<Needle, Set<string>>();
-  const surroundingsOf = (needle: Needle): Set<string> => {
-    const known = surroundings.get(needle) ?? surroundingsIn(pages, needle);
-    surroundings.set(needle, known);
-    return known;
+  const isIn = (file: string, needle: Needle) => {
+    if (!file.includes(needle.text)) return false;
+    if (needle.spell === undefined) return true;
+    needle.withNeighbors ??= withNeighbors(pages, needle.text, needle.spell);
+    return needle.withNeighbors.some((text) => file.includes(text));
   };
-  return (text) =>
-    needles.find((needle) => {
-      if (!needle.isShort) return text.includes(needle.text);
-      return text.includes(needle.text) && [...surroundingsOf(needle)].some((one) => text.includes(one));
-    })?.id;
+  return (file) => needles.find((needle) => isIn(file, needle))?.id;
 }
 
 function needlesOf({ id, text, sources }: OldContent): Needle[] {
   const found = new Map<string, Needle>();
-  for (const shown of [text, textOf(text)]) {
-    const trimmed = shown.trim();
-    const isShort = trimmed.length < longEnough;
+  for (const shown of [text.trim(), textOf(text).trim()]) {
     for (const spell of spellings) {
-      const spelled = spell(trimmed);
-      if (spelled !== '' && !found.has(spelled)) found.set(spelled, { id, text: spelled, isShort, spell });
+      const text = spell(shown);
+      const needle = shown.length < longEnough ? { id, text, spell } : { id, text };
+      if (text !== '' && !found.has(text)) found.set(text, needle);
     }
   }
-  const allowed = sources.map((source): Needle => ({ id, text: source, isShort: false, spell: String }));
-  return [...found.values(), ...allowed];
+  return [...found.values(), ...sources.map((text) => ({ id, text }))];
 }
 
 /** A short text with its neighbors, each time that a page shows it: in its HTML, and in its text. */
-function surroundingsIn(pages: readonly OldPage[], { text, spell }: Needle): Set<string> {
+function withNeighbors(
+  pages: readonly ChangingPage[],
+  text: string,
+  spell: (text: string) => string,
+): string[] {
   const found = new Set<string>();
   for (const page of pages) {
     const html = page.read()?.toString() ?? '';
-    for (const written of [html, textOf(html)]) {
-      const spelled = spell(written);
+    for (const spelled of [html, textOf(html)].map(spell)) {
       for (let at = spelled.indexOf(text); at !== -1; at = spelled.indexOf(text, at + 1)) {
         const around = spelled.slice(Math.max(0, at - neighbors), at + text.length + neighbors);
         // A page with little else says nothing of another file.
@@ -91,5 +84,5 @@ function surroundingsIn(pages: readonly OldPage[], { text, spell }: Needle): Set
       }
     }
   }
-  return found;
+  return [...found];
 }

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
+import { userError } from '../failures/user-error.ts';
+import type { Manifest } from '../record/manifest.ts';
+import type { Settings } from '../settings/settings.ts';
+import { isWrittenSince } from '../written-since.ts';
+import { listSiteFiles, readEmbedding, type ScannableFile, type SiteFile } from './scan-site.ts';
+import { OutputVerifier, refuseKey } from './verify-output.ts';
+
+// What a build of a site without embeds needs. It loads a fraction of the code that inlining takes: most of its cost would
+// be to load that code.
+
+/** What a build has left, to tell what was written later. */
+export interface FinishedSite {
+  /** In milliseconds since the epoch. */
+  at: number;
+  /** The hash of each file that was inlined, by its name. */
+  hashes: ReadonlyMap<string, string>;
+  /** The keys of embeds inside contents, which stay in the output. */
+  quoted: ReadonlySet<string>;
+  /** The manifest of the last build. */
+  before?: Manifest | undefined;
+  /** The manifest to write, if the site needs one. */
+  record?: Manifest | undefined;
+}
+
+/** A site without embeds, which has just been built. */
+export function plainSite(): FinishedSite {
+  return { at: Date.now(), hashes: new Map(), quoted: new Set() };
+}
+
+/**
+ * Finishes the build of a site without embeds.
+ *
+ * @returns `undefined` if a file may contain an embed. Nothing has been changed then.
+ * @throws AstroError if the output contains the API key.
+ */
+export async function finishPlainSite(
+  directory: string,
+  { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
+): Promise<FinishedSite | undefined> {
+  const { scannable, others } = listSiteFiles(directory, exclude);
+  const verifier = new OutputVerifier(apiKey);
+  if (!findEmbedding(scannable, verifier).next().done) return undefined;
+  await verifier.read(others);
+  await refuseKey(verifier);
+  return plainSite();
+}
+
+/**
+ * Checks the files that other integrations wrote after snippets were inlined. They are not inlined: copies, compressed
+ * files and lists for service workers exist by then.
+ *
+ * @throws AstroError if one contains an embed or the API key, or if a compressed file was made before snippets were
+ * inlined.
+ */
+export async function checkLateFiles(
+  directory: string,
+  { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
+  { at, hashes, quoted }: FinishedSite,
+): Promise<void> {
+  const verifier = new OutputVerifier(apiKey);
+  const withEmbed: string[] = [];
+  const isLate = ({ file }: SiteFile) => isWrittenSince(file, at);
+  const { scannable, others, compressed } = listSiteFiles(directory, exclude);
+  for (const { file, bytes } of findEmbedding(scannable.filter(isLate), verifier)) {
+    const { hashOf } = await import('../record/manifest.ts');
+    const { holdsEmbed } = await import('./output-state.ts');
+    const { name, kind } = file;
+    if (hashes.get(name) !== hashOf(bytes) && holdsEmbed({ name, kind, bytes }, quoted)) withEmbed.push(name);
+  }
+  await verifier.read(others.filter(isLate));
+  verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
+  if (withEmbed.length > 0) {
+    throw userError(
+      'late-embed',
+      `Another integration wrote an embed into ${withEmbed.join(', ')} after snippets were inlined.`,
+    );
+  }
+  if (hashes.size === 0) return;
+  const { readPageCopy, withoutSuffix } = await import('./side-products/page-copies.ts');
+  const isStale = ({ file, name }: SiteFile) => {
+    if (!hashes.has(withoutSuffix(name))) return false;
+    const page = readFileSync(withoutSuffix(file));
+    return !readPageCopy({ file }, page.length)?.equals(page);
+  };
+  const stale = compressed.filter(isStale).map(({ name }) => name);
+  if (stale.length === 0) return;
+  throw userError(
+    'stale-compressed-file',
+    `${stale.join(', ')} ${stale.length === 1 ? 'does' : 'do'} not decompress to the file beside it.`,
+  );
+}
+
+/** Checks files for the key, and finds those that may contain embeds. */
+function* findEmbedding(
+  files: readonly ScannableFile[],
+  verifier: OutputVerifier,
+): Generator<{ file: ScannableFile; bytes: Buffer }> {
+  for (const file of files) {
+    const bytes = readEmbedding(file);
+    verifier.check(file, bytes);
+    if (bytes !== undefined && mayHoldEmbeds(bytes, file.kind)) yield { file, bytes };
+  }
+}
