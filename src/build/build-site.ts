@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RouteToHeaders } from '../astro-version.ts';
-import { HeaderPolicies } from '../html/content-security-policy.ts';
+import { headerPolicies } from '../html/content-security-policy.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { PackWriter } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
@@ -87,9 +87,9 @@ async function inlineSite(build: SiteBuild, pack: PackWriter): Promise<FinishedS
       verifier,
       pack,
       styled: build.classes && new ClassChecker(directory, urls.base, build.classes),
-      headers:
+      allow:
         settings.html.policy === 'hash' || settings.editLinks
-          ? new HeaderPolicies(build.routeToHeaders, urls.base)
+          ? headerPolicies(build.routeToHeaders, urls.base)
           : undefined,
       onPlainFile: (file) => unfinished.delete(file),
       findLost(site) {

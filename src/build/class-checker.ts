@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
-import { attributeOf } from '../html/edits.ts';
+import { attributeOf } from '../html/attributes.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { ScannableFile } from './scan-site.ts';
 

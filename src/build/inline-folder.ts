@@ -3,7 +3,6 @@ import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { userError } from '../failures/user-error.ts';
-import { HeaderPolicies } from '../html/content-security-policy.ts';
 import {
   hashOf,
   hashOfFile,
@@ -118,7 +117,7 @@ async function inlineLocked({
           verifier,
           logger,
           urls,
-          headers: settings.html.policy === 'hash' ? new HeaderPolicies(new Map(), '') : undefined,
+          allow: settings.html.policy === 'hash' ? () => {} : undefined,
           collected: [],
           pack: newPack,
           onPlainFile: (file) => forgotten.addChanged(file),

@@ -3,7 +3,7 @@ import { formKey } from '../embed/found.ts';
 import type { Range } from '../embed/html-scanner.ts';
 import { type Composed, type Content, compose, inline } from '../embed/inline.ts';
 import { allowInPage, type SourceRules, type Sources, sourcesOf } from '../html/content-security-policy.ts';
-import { contentIn, type PreparedSnippet } from '../html/rules.ts';
+import type { PreparedSnippet } from '../html/rules.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
 import type { ScannableFile } from './scan-site.ts';
@@ -50,7 +50,10 @@ export function pageInliner({
   allow,
 }: InlineOptions): InlinePage {
   const inPages = composer(({ key }) => snippets.get(key), markOf);
-  const elsewhere = composer(({ key }) => contentIn(false, snippets.get(key)), markOf);
+  const elsewhere = composer(({ key }) => {
+    const snippet = snippets.get(key);
+    return snippet && { ...snippet, html: snippet.htmlElsewhere ?? snippet.html };
+  }, markOf);
   return ({ name, kind }, generated, found) => {
     const isPage = kind === 'html';
     const bytesOf = isPage ? inPages : elsewhere;

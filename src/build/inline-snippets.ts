@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
-import type { HeaderPolicies } from '../html/content-security-policy.ts';
 import type { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
@@ -15,7 +14,7 @@ import type { SourceFolders } from '../source/source-files.ts';
 import type { ClassChecker } from './class-checker.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
 import { inTurns } from './in-turns.ts';
-import { pageInliner } from './inline-page.ts';
+import { type InlineOptions, pageInliner } from './inline-page.ts';
 import { type CollectedEntry, FileRecorder, recordedRules } from './recorder.ts';
 import { type ScannableFile, type ScannedSite, scanSite } from './scan-site.ts';
 import { type BuildLogger, describeBuild, progressLogger } from './summary.ts';
@@ -43,8 +42,8 @@ export interface Inlining {
   sources?: SourceFolders | undefined;
   /** What checks classes, if the site makes CSS for those of snippets. */
   styled?: ClassChecker | undefined;
-  /** The policies in headers, if policies are to allow what is inlined. */
-  headers: HeaderPolicies | undefined;
+  /** Allows it in the policies in headers, if policies are to allow what is inlined. */
+  allow: InlineOptions['allow'];
   /** The entries of collections that show snippets. */
   collected: readonly CollectedEntry[];
   /** Keeps the pages as they were generated. */
@@ -71,7 +70,7 @@ export async function inlineSnippets(
   files: readonly ScannableFile[],
   inlining: Inlining,
 ): Promise<FileRecorder | undefined> {
-  const { settings, fetcher, verifier, urls, sources, styled, headers, collected, pack, logger } = inlining;
+  const { settings, fetcher, verifier, urls, sources, styled, allow, collected, pack, logger } = inlining;
   const start = performance.now();
   const site = await scanSite(files, {
     onPlainFile(file, bytes) {
@@ -114,7 +113,7 @@ export async function inlineSnippets(
     snippets,
     rules: recordedRules(settings),
     editLinks,
-    allow: headers && ((page, needed) => headers.allow(page, needed)),
+    allow,
   });
   await inTurns(site.files, (found) => {
     const { source, embeds, bytes } = found;

@@ -2,7 +2,7 @@ import { escapeAttribute } from 'entities/escape';
 import { checkParams, type SnippetDefinition } from '../client/define-snippet.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
-import { announce, containerPage, isHeard } from '../embed/announcement.ts';
+import { containerPage, listener } from '../embed/announcement.ts';
 import { type EmbedAttributes, elementName } from '../embed/element.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
 import { readSource, sourceProp } from './source-prop.ts';
@@ -61,7 +61,7 @@ function startTag(
   more: Pick<EmbedAttributes, 'as' | 'optional'>,
   page: Page,
 ): string {
-  announce({ id, params, pathname: pathOf(page) });
+  listener()?.({ id, params, pathname: pathOf(page) });
   const attributes: EmbedAttributes = { id: String(id), params, ...more };
   let tag = `<${elementName}`;
   for (const [name, value] of Object.entries(attributes)) {
@@ -115,7 +115,7 @@ function checkPage(props: Props, page: Page, command: Command): void {
  * nothing on demand, and `astro dev` checks all that it serves.
  */
 function isInContainer(page: Page, command: Command): boolean {
-  if (command !== 'dev') return isHeard();
+  if (command !== 'dev') return listener() !== undefined;
   try {
     return page.clientAddress === '';
   } catch {

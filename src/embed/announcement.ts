@@ -13,28 +13,22 @@ export interface Announcement {
  */
 export const containerPage = "a page of Astro's container";
 
+type Listener = (announcement: Announcement) => void;
+
 // The component is part of the site's code, so it shares no module with the integration. Where pages are rendered in
 // another process or runtime there is no listener, and nothing is announced.
 const hook = Symbol.for('astro-snippets:announce');
+const shared = globalThis as { [hook]?: Listener };
 
-interface Listening {
-  [hook]?: ((announcement: Announcement) => void) | undefined;
-}
-
-export function announce(announcement: Announcement): void {
-  (globalThis as Listening)[hook]?.(announcement);
-}
-
-/** Whether this is a build that listens. */
-export function isHeard(): boolean {
-  return (globalThis as Listening)[hook] !== undefined;
+/** Hears announcements, if a build in this process does. */
+export function listener(): Listener | undefined {
+  return shared[hook];
 }
 
 /** Passes announcements to a listener. Returns a function that stops it. */
-export function listen(listener: (announcement: Announcement) => void): () => void {
-  const listening = globalThis as Listening;
-  listening[hook] = listener;
+export function listen(to: Listener): () => void {
+  shared[hook] = to;
   return () => {
-    if (listening[hook] === listener) delete listening[hook];
+    if (shared[hook] === to) delete shared[hook];
   };
 }

@@ -1,4 +1,5 @@
-import { blockElements, holdsElement, type Range, tagAt } from './html-scanner.ts';
+import { applyEdits } from './edits.ts';
+import { blockElements, isBlockLevel, type Range, tagAt } from './html-scanner.ts';
 
 /** Code of Markdown: a fence, or text between backticks. */
 export interface MarkdownCode extends Range {
@@ -8,13 +9,10 @@ export interface MarkdownCode extends Range {
 
 /** Replaces Markdown code with spaces, so that offsets stay the same. */
 export function withoutCodeSpans(text: string, code: readonly Range[] = findCode(text)): string {
-  let blanked = '';
-  let read = 0;
-  for (const { start, end } of code) {
-    blanked += text.slice(read, start) + ' '.repeat(end - start);
-    read = end;
-  }
-  return blanked + text.slice(read);
+  return applyEdits(
+    text,
+    code.map(({ start, end }) => ({ start, end, text: ' '.repeat(end - start) })),
+  );
 }
 
 const item = '(?:[-*+]|\\d{1,9}[.)])[ \\t]';
@@ -27,7 +25,7 @@ const mark = new RegExp(
     '(?<run>`+)',
     '(?<blankLine>\\n[ \\t\\r>]*(?=\\n))',
     '(?<markdown>^[ \\t>]*#{1,6}[ \\t]|\\]\\()',
-    '(?<comment><!--)',
+    '<!(?=--)[^]*?(?:-->|(?![^]))',
     '(?<embed><snippet-embed(?=[\\s/>]))',
     // Without backticks, so that "a<b `c` d>e" is none.
     '</?(?<tag>[a-z][^\\s/>`<"\']*)(?:[^"\'<>`]|"[^"]*"|\'[^\']*\')*>',
@@ -68,7 +66,7 @@ export function findCode(text: string): MarkdownCode[] {
     const end = closing.index + length;
     // "it`s <p>…</p> it`s" is no code.
     const isTight = !/^\s|\n|\s$/.test(content) && !/\w/.test(text.charAt(start - 1) + text.charAt(end));
-    if (!isTight && holdsElement(content, (name) => blockElements.has(name))) return inside;
+    if (!isTight && isBlockLevel(content)) return inside;
     code.push({ start, end, isDoubtful: false });
     return end;
   };
@@ -95,24 +93,18 @@ export function findCode(text: string): MarkdownCode[] {
     return end;
   };
 
-  let read = 0;
-  const next = () => {
-    mark.lastIndex = read;
-    return mark.exec(text);
-  };
-  for (let found = next(); found !== null; found = next()) {
-    const { 0: written, index, groups = {} } = found;
-    const { fence, run, blankLine, markdown, comment, embed, tag } = groups;
-    const end = index + written.length;
-    read = end;
-    if (fence !== undefined) read = readFence(fence, end);
-    else if (run !== undefined) read = readRun(index, end);
+  mark.lastIndex = 0;
+  for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
+    const { index, groups = {} } = found;
+    const { fence, run, blankLine, markdown, embed, tag } = groups;
+    const end = mark.lastIndex;
+    if (fence !== undefined) mark.lastIndex = readFence(fence, end);
+    else if (run !== undefined) mark.lastIndex = readRun(index, end);
     else if (blankLine !== undefined) inHtml = false;
     else if (markdown !== undefined) isMarkdown ||= !inHtml;
-    else if (comment !== undefined) read = endAfter(text, '-->', end - 2);
     // If this tag has no end, neither has any later one.
-    else if (embed !== undefined) read = tagAt(text, index)?.end ?? text.length;
-    else if (tag !== undefined) read = readTag(tag.toLowerCase(), end);
+    else if (embed !== undefined) mark.lastIndex = tagAt(text, index)?.end ?? text.length;
+    else if (tag !== undefined) mark.lastIndex = readTag(tag.toLowerCase(), end);
   }
   return code.map((one) => ({ ...one, isDoubtful: one.isDoubtful || (holdsTags && !isMarkdown) }));
 }
@@ -125,9 +117,4 @@ function isPlainHtml(text: string): boolean {
     trimmed.endsWith('>') &&
     !/^[ \t]*(?:#{1,6}[ \t]|`{3}|~{3})|\]\(/m.test(trimmed)
   );
-}
-
-function endAfter(text: string, ending: string, from: number): number {
-  const at = text.indexOf(ending, from);
-  return at === -1 ? text.length : at + ending.length;
 }

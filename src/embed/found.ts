@@ -1,6 +1,6 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import type { EmbedAs, EmbedAttributes } from './element.ts';
-import { type Attribute, attributesOf, isBlockLevel, type Range, type Tag } from './html-scanner.ts';
+import { attributesOf, isBlockLevel, type Range, type Tag } from './html-scanner.ts';
 import type { Layer, Part } from './layers.ts';
 import { textOf } from './text.ts';
 
@@ -83,7 +83,7 @@ export interface Search extends Scan {
 }
 
 /** What a place means for an embed. */
-export interface Place {
+export interface Place extends Partial<Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph'>> {
   shows: EmbedAs;
   /** Whether the attribute `as` can change that. */
   isFree: boolean;
@@ -91,14 +91,6 @@ export interface Place {
   isHtml: boolean;
   /** Whether it may be part of a URL. */
   inUrls: boolean;
-  /** Whether it is in an island's own markup. */
-  inIsland?: boolean;
-  /** Whether it is in a heading with an id. */
-  inHeading?: boolean;
-  /** Whether it is in a paragraph. */
-  inParagraph?: boolean;
-  /** The value of the nearest `lang`. */
-  lang?: string | undefined;
   /** Why no embed can work there. */
   refusal?: Refusal;
 }
@@ -109,65 +101,64 @@ export const inData: Place = { shows: 'text', isFree: true, isHtml: false, inUrl
 export const inText: Place = { shows: 'text', isFree: false, isHtml: false, inUrls: true };
 export const inTextElement: Place = { ...inText, isHtml: true, inUrls: false };
 
-/** The tags of an embed, as offsets into a part. */
-export interface EmbedTags {
-  tag: Tag;
-  children: Range;
-  end: number;
-}
-
 /** Adds an embed to the result, or a fault or warning if it is not a valid one. */
 export function add(
   search: Search,
   part: Part,
   place: Place,
-  { tag, children, end }: EmbedTags,
+  tag: Tag,
+  endTag: Range = { start: tag.end, end: tag.end },
 ): FoundEmbed | undefined {
   const start = part.at(tag.start);
   const written = attributesOf(part.text, tag);
-  const read = (name: keyof EmbedAttributes) => valueIn(part.text, written, name);
+  const read = (name: keyof EmbedAttributes) => attributeOf(part.text, tag, name, written);
   const attributes = { id: read('id'), params: read('params'), as: read('as'), optional: read('optional') };
-  if (!isElement(search, part) && !isId(attributes.id)) search.warnings.push({ start, flaw: 'invalid-id' });
-  else if (place.refusal !== undefined) search.faults.push({ start, ...place.refusal });
-  else {
-    const { as: asked } = attributes;
-    const as = place.isFree && (asked === 'html' || asked === 'text') ? asked : place.shows;
-    const layers: readonly Layer[] =
-      as === 'text' && place.isHtml ? [...part.layers, 'html-text'] : part.layers;
-    const within = part.text.slice(children.start, children.end);
-    const found: FoundEmbed = {
-      ...rangeOf(part, { start: tag.start, end }),
-      attributes,
-      children: {
-        ...rangeOf(part, children),
-        isBlockLevel: isBlockLevel(within),
-        // Copied, since a part of the page's text would keep all of it in memory.
-        ...(as === 'text' && within !== '' && { text: textOf(Buffer.from(within, 'latin1').toString()) }),
-      },
-      form: layers.length === 0 ? plain[as] : { as, layers },
-      inIsland: place.inIsland ?? false,
-      inHeading: place.inHeading ?? false,
-      inParagraph: place.inParagraph ?? false,
-      ...(place.lang !== undefined && { lang: place.lang }),
-    };
-    search.embeds.push(found);
-    return found;
+  if (!isWholePage(search, part) && !isId(attributes.id)) {
+    search.warnings.push({ start, flaw: 'invalid-id' });
+    return undefined;
   }
-  return undefined;
+  if (place.refusal !== undefined) {
+    search.faults.push({ start, ...place.refusal });
+    return undefined;
+  }
+  const { as: asked } = attributes;
+  const as = place.isFree && (asked === 'html' || asked === 'text') ? asked : place.shows;
+  const layers: readonly Layer[] =
+    as === 'text' && place.isHtml ? [...part.layers, 'html-text'] : part.layers;
+  const children = part.text.slice(tag.end, endTag.start);
+  const found: FoundEmbed = {
+    start,
+    end: part.at(endTag.end),
+    attributes,
+    children: {
+      start: part.at(tag.end),
+      end: part.at(endTag.start),
+      isBlockLevel: isBlockLevel(children),
+      // Copied, since a part of the page's text would keep all of it in memory.
+      ...(as === 'text' && children !== '' && { text: textOf(Buffer.from(children, 'latin1').toString()) }),
+    },
+    form: layers.length === 0 ? plain[as] : { as, layers },
+    inIsland: place.inIsland ?? false,
+    inHeading: place.inHeading ?? false,
+    inParagraph: place.inParagraph ?? false,
+    lang: part.lang,
+  };
+  search.embeds.push(found);
+  return found;
 }
 
 /** Reports an incomplete embed. */
 export function report(search: Search, part: Part, offset: number, outer?: number): void {
   const start = part.at(offset);
-  if (!isElement(search, part)) {
+  if (!isWholePage(search, part)) {
     search.warnings.push({ start, flaw: outer === undefined ? 'unclosed' : 'nested' });
   } else if (outer === undefined) search.faults.push({ start, flaw: 'unclosed' });
   else search.faults.push({ start, flaw: 'nested', outer: part.at(outer) });
 }
 
-// An element in a page is meant as one. Other files and escaped text may contain excerpts and examples.
-function isElement({ isPage }: Search, { layers }: Part): boolean {
-  return isPage && layers.length === 0;
+/** Whether an element is meant as one. Other files, and parts of pages, may contain excerpts and examples. */
+export function isWholePage(search: Search, { layers }: Part): boolean {
+  return search.isPage && layers.length === 0;
 }
 
 // Snippet ids are positive safe integers.
@@ -176,22 +167,18 @@ function isId(id: string | undefined): boolean {
 }
 
 /** The value of an attribute of a tag in a file that was read as Latin-1. */
-export function attributeOf(text: string, tag: Tag, name: string): string | undefined {
-  return valueIn(text, attributesOf(text, tag), name);
-}
-
-function valueIn(text: string, attributes: readonly Attribute[], name: string): string | undefined {
+export function attributeOf(
+  text: string,
+  tag: Tag,
+  name: string,
+  attributes = attributesOf(text, tag),
+): string | undefined {
   const found = attributes.find((attribute) => attribute.name === name);
-  return decodeAttribute(found && text.slice(found.start, found.end));
+  return found && decodeAttribute(text.slice(found.start, found.end));
 }
 
 /** Decodes an attribute of a file that was read as Latin-1. */
-export function decodeAttribute<T extends string | undefined>(bytes: T): T | string {
+export function decodeAttribute(bytes: string): string {
   // Most values are numbers or empty.
-  if (bytes === undefined || !/[&\x80-\xff]/.test(bytes)) return bytes;
-  return decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString());
-}
-
-export function rangeOf({ at }: Part, { start, end }: Range): Range {
-  return { start: at(start), end: at(end) };
+  return /[&\x80-\xff]/.test(bytes) ? decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString()) : bytes;
 }

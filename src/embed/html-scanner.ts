@@ -248,20 +248,17 @@ function rawEnd(text: string, from: number, name: string): number {
 function scriptEnd(text: string, from: number): number {
   const mark = /<!--|-->|<\/?script(?=[\t\n\f\r />])/gi;
   mark.lastIndex = from;
-  let inComment = false;
-  let inScript = false;
+  // 1 in a comment, 2 in a script in a comment.
+  let depth = 0;
   for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
     if (found[0] === '<!--') {
-      inComment = true;
+      depth ||= 1;
       // <!--> opens and closes with the same dashes.
       mark.lastIndex -= 2;
-    } else if (found[0] === '-->') {
-      inComment = false;
-      inScript = false;
-    } else if (found[0].startsWith('</')) {
-      if (!inScript) return found.index;
-      inScript = false;
-    } else inScript = inComment;
+    } else if (found[0] === '-->') depth = 0;
+    else if (!found[0].startsWith('</')) depth &&= 2;
+    else if (depth === 2) depth = 1;
+    else return found.index;
   }
   return text.length;
 }
@@ -339,15 +336,26 @@ function endsName(code: number): boolean {
 /** Whether HTML contains an element whose name matches. */
 export function holdsElement(html: string, isOne: (name: string) => boolean): boolean {
   let found = false;
-  const visitor: Visitor<null> = {
+  walk(html, null, {
     open({ name }, context) {
       found ||= isOne(name);
       return context;
     },
     isDone: () => found,
-  };
-  if (html.includes('<')) walk(html, null, visitor);
+  });
   return found;
+}
+
+/** The start tags of HTML that are no text. */
+export function startTags(html: string): Tag[] {
+  const tags: Tag[] = [];
+  walk(html, null, {
+    open(tag, context) {
+      tags.push(tag);
+      return context;
+    },
+  });
+  return tags;
 }
 
 /** Whether HTML contains an element that closes a paragraph in a browser. */

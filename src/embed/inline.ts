@@ -42,48 +42,39 @@ export function compose(content: Content, { as, layers, isMarked }: Form, mark?:
  * Replaces embeds with their contents; a paragraph that contains nothing else goes if the content is a block. Every other
  * byte stays as it was. An embed inside content is not replaced.
  *
- * @param embeds in the order of the file, as `scan` gives them.
- * @param contentOf returns the content for an embed, composed or not, or `undefined` to show its children.
+ * @param contentOf returns the content for an embed, or `undefined` to show its children.
  * @param others further replacements outside the embeds.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,
   embeds: readonly Embed[],
-  contentOf: (embed: Embed) => Content | Composed | undefined,
+  contentOf: (embed: Embed) => Composed | undefined,
   others: readonly Replacement[] = [],
 ): Buffer {
   const pieces = embeds.map((embed): Replacement => {
-    const content = contentOf(embed) ?? childrenOf(file, embed);
-    const { bytes, isBlock } = 'bytes' in content ? content : compose(content, embed.form);
+    const { bytes, isBlock } = contentOf(embed) ?? childrenOf(file, embed);
     const { start, end } = (isBlock && embed.paragraph) || embed;
     return { start, end, bytes };
   });
   pieces.push(...others);
-  return replace(
-    file,
-    pieces.sort((a, b) => a.start - b.start),
-  );
+  pieces.sort((a, b) => a.start - b.start);
+  let { length } = file;
+  for (const { start, end, bytes } of pieces) length += bytes.length - (end - start);
+  // Copied piece by piece: a view of each piece of a large site would take longer than copying its bytes.
+  const inlined = Buffer.allocUnsafe(length);
+  let read = 0;
+  let written = 0;
+  for (const { start, end, bytes } of pieces) {
+    written += file.copy(inlined, written, read, start);
+    written += bytes.copy(inlined, written);
+    read = end;
+  }
+  file.copy(inlined, written, read);
+  return inlined;
 }
 
 /** The children as they are; their text where text is shown. */
 function childrenOf(file: Buffer, { children, form: { as, layers } }: PlacedEmbed): Composed {
   if (as === 'text') return { bytes: Buffer.from(encode(children.text ?? '', layers)), isBlock: false };
   return { bytes: file.subarray(children.start, children.end), isBlock: children.isBlockLevel };
-}
-
-/** @param replacements in the order of the file, without overlap. */
-function replace(file: Buffer, replacements: readonly Replacement[]): Buffer {
-  let { length } = file;
-  for (const { start, end, bytes } of replacements) length += bytes.length - (end - start);
-  // Copied piece by piece: a view of each piece of a large site would take longer than copying its bytes.
-  const replaced = Buffer.allocUnsafe(length);
-  let read = 0;
-  let written = 0;
-  for (const { start, end, bytes } of replacements) {
-    written += file.copy(replaced, written, read, start);
-    written += bytes.copy(replaced, written);
-    read = end;
-  }
-  file.copy(replaced, written, read);
-  return replaced;
 }

@@ -1,4 +1,5 @@
 import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode';
+import { applyEdits, type Edit } from './edits.ts';
 import { type Range, walk } from './html-scanner.ts';
 
 /** An encoding of text inside other text, such as a JSON string or an attribute value. */
@@ -12,6 +13,8 @@ export interface Part {
   text: string;
   /** Outermost first. */
   layers: readonly Layer[];
+  /** The value of the nearest `lang`. */
+  lang?: string | undefined;
   /** The offset in the file of a character of the text. */
   at(offset: number): number;
 }
@@ -28,26 +31,30 @@ interface Codec {
 // No page needs more, and each layer costs time in proportion to its text.
 const deepest = 6;
 
-/** Decodes a range of a part through one more layer; `undefined` if there are too many. */
-export function enter(part: Part, { start, end }: Range, layer: Layer): Part | undefined {
+/** A range of a part. */
+export function cut(part: Part, { start, end }: Range): Part {
+  return { ...part, text: part.text.slice(start, end), at: (offset) => part.at(start + offset) };
+}
+
+/** Decodes a part through one more layer; `undefined` if there are too many. */
+export function enter(part: Part, layer: Layer): Part | undefined {
   if (part.layers.length === deepest) return undefined;
   const { escaped, decode }: Codec = layers[layer];
-  const source = part.text.slice(start, end);
   // The starts of pieces with the same shift between the decoded text and the source.
   const starts = [0];
   const origins = [0];
   let text = '';
   let read = 0;
-  for (const { 0: match, index } of source.matchAll(escaped)) {
+  for (const { 0: match, index } of part.text.matchAll(escaped)) {
     const character = decode(match);
     if (character === match) continue;
-    text += source.slice(read, index);
+    text += part.text.slice(read, index);
     starts.push(text.length, text.length + character.length);
     read = index + match.length;
     origins.push(index, read);
     text += character;
   }
-  text += source.slice(read);
+  text += part.text.slice(read);
   const at = (offset: number) => {
     let low = 0;
     for (let high = starts.length; high - low > 1; ) {
@@ -55,9 +62,9 @@ export function enter(part: Part, { start, end }: Range, layer: Layer): Part | u
       if ((starts[middle] ?? 0) <= offset) low = middle;
       else high = middle;
     }
-    return part.at(start + (origins[low] ?? 0) + offset - (starts[low] ?? 0));
+    return part.at((origins[low] ?? 0) + offset - (starts[low] ?? 0));
   };
-  return { text, layers: [...part.layers, layer], at };
+  return { ...part, text, layers: [...part.layers, layer], at };
 }
 
 /** Encodes text through all layers, innermost first. */
@@ -80,114 +87,90 @@ const withoutNul = (text: string) => text.replaceAll('\0', '\ufffd');
 const withoutControls = (text: string) => text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd');
 
 // In HTML, a reference may lack its semicolon; in an attribute, only if no "=", letter or digit follows.
-const htmlReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot|LT|GT|AMP|QUOT))/gi;
-const htmlAttributeReference =
-  /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot|LT|GT|AMP|QUOT)(?![\da-z=]))/gi;
+const htmlReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot))/gi;
+const htmlAttributeReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot)(?![\da-z=]))/gi;
 const xmlReference = /&(?:#x[\da-f]+|#\d+|lt|gt|amp|quot|apos);/gi;
-
-const htmlAttribute = (encode: Codec['encode']): Codec => ({
-  escaped: htmlAttributeReference,
-  decode: (found) => asBytes(decodeHTMLAttribute(found)),
-  encode,
-});
-const quoted = (text: string) => withoutNul(text).replace(/[&<>"'\r\u00a0]/g, inHtml);
-
 const jsonEscape =
   /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[^ux])/gs;
 const jsonEscapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
-const decodeJson = (found: string) => {
+
+/** Layers that are read alike, and written each in its own way. */
+const codec = (escaped: RegExp, decode: Codec['decode']) => (encode: Codec['encode']) => ({
+  escaped,
+  decode,
+  encode,
+});
+const htmlText = codec(htmlReference, (found) => asBytes(decodeHTML(found)));
+const htmlAttribute = codec(htmlAttributeReference, (found) => asBytes(decodeHTMLAttribute(found)));
+const xml = codec(xmlReference, (found) => asBytes(decodeXML(found)));
+const json = codec(jsonEscape, (found) => {
   const kind = found.charAt(1);
   if (kind !== 'u' && kind !== 'x') return jsonEscapes[kind] ?? kind;
   const units = found.split(/\\[ux]/).slice(1);
   return asBytes(String.fromCharCode(...units.map((digits) => Number.parseInt(digits, 16))));
-};
+});
+const decodePercent = (found: string) => String.fromCharCode(Number.parseInt(found.slice(1), 16));
+// Outside of all others, in a file that declares another encoding than UTF-8. Nothing is read through it.
+const ascii = codec(/(?!)/g, (found) => found);
+
+const quoted = (text: string) => withoutNul(text).replace(/[&<>"'\r\u00a0]/g, inHtml);
 const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
-
-const asUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-
-/** JSON that may stand in a script: without what could end it. */
-export function escapeForScript(json: string): string {
-  return json.replace(/[<>&\u2028\u2029]/g, asUnit);
-}
-
 const newSection = ']]><![CDATA[';
 
+const asUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const asUnits = (text: string) => text.replace(/[\u0080-\uffff]/g, asUnit);
 const asReferences = (text: string) =>
   text.replace(/[\u0080-\u{10ffff}]/gu, (character) => `&#${character.codePointAt(0)};`);
 const asCssEscapes = (css: string) =>
   css.replace(/[\u0080-\u{10ffff}]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `);
 
+/** JSON that may stand in a script: without what could end it. */
+export function escapeForScript(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, asUnit);
+}
+
 /** HTML in ASCII. Scripts and styles know no references, and have escapes of their own. */
 function asciiHtml(html: string): string {
-  let written = '';
-  let read = 0;
+  const edits: Edit[] = [];
   walk(html, '', {
     open: ({ name }) => name,
     text({ start, end }, holder, kind) {
       if (kind !== 'raw') return;
-      const code = html.slice(start, end);
-      written += asReferences(html.slice(read, start)) + (holder === 'style' ? asCssEscapes : asUnits)(code);
-      read = end;
+      const asAscii = holder === 'style' ? asCssEscapes : asUnits;
+      edits.push({ start, end, text: asAscii(html.slice(start, end)) });
     },
   });
-  return written + asReferences(html.slice(read));
+  return asReferences(applyEdits(html, edits));
 }
-
-/** Outside of all others, in a file that declares another encoding than UTF-8. Nothing is read through it. */
-const ascii = (encode: Codec['encode']): Codec => ({ escaped: /(?!)/g, decode: (found) => found, encode });
 
 const layers = {
   /** HTML that is shown as text: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
-  'html-text': {
-    escaped: htmlReference,
-    decode: (found: string) => asBytes(decodeHTML(found)),
-    encode: (text: string) => withoutNul(text).replace(/[&<>\r\u00a0]/g, inHtml),
-  },
+  'html-text': htmlText((text) => withoutNul(text).replace(/[&<>\r\u00a0]/g, inHtml)),
   'html-attribute': htmlAttribute(quoted),
   'html-unquoted': htmlAttribute((text) => quoted(text).replace(/[\t\n\f ="'`]/g, inHtml)),
   /** The whole value of an unquoted attribute. Quotes are added. */
   'html-unquoted-whole': htmlAttribute((text) => `"${quoted(text)}"`),
-  'xml-text': {
-    escaped: xmlReference,
-    decode: (found: string) => asBytes(decodeXML(found)),
-    encode: (text: string) => withoutControls(text).replace(/[&<>\r]/g, inXml),
-  },
-  'xml-attribute': {
-    escaped: xmlReference,
-    decode: (found: string) => asBytes(decodeXML(found)),
-    encode: (text: string) => withoutControls(text).replace(/[&<>"'\t\n\r]/g, inXml),
-  },
-  cdata: {
-    escaped: /\]\]><!\[CDATA\[/g,
-    decode: () => '',
+  'xml-text': xml((text) => withoutControls(text).replace(/[&<>\r]/g, inXml)),
+  'xml-attribute': xml((text) => withoutControls(text).replace(/[&<>"'\t\n\r]/g, inXml)),
+  cdata: codec(
+    /\]\]><!\[CDATA\[/g,
+    () => '',
+  )((text) =>
     // Never forms "]]>" with what precedes or follows it.
-    encode: (text: string) =>
-      withoutControls(text)
-        .replace(/(^|\])(?=>)|\]$|^$/g, (bracket) => bracket + newSection)
-        .replaceAll('\r', ']]>&#13;<![CDATA['),
-  },
+    withoutControls(text)
+      .replace(/(^|\])(?=>)|\]$|^$/g, (bracket) => bracket + newSection)
+      .replaceAll('\r', ']]>&#13;<![CDATA['),
+  ),
   /** A JSON string, without its quotes. */
-  json: { escaped: jsonEscape, decode: decodeJson, encode: encodeJson },
+  json: json(encodeJson),
   /** The same without `<`: in a script, or in a file that avoids it. */
-  'json-in-script': {
-    escaped: jsonEscape,
-    decode: decodeJson,
-    encode: (text: string) => escapeForScript(encodeJson(text)),
-  },
+  'json-in-script': json((text) => escapeForScript(encodeJson(text))),
   /** Part of a URL. */
-  url: {
-    escaped: /%[\da-f]{2}/gi,
-    decode: (found: string) => String.fromCharCode(Number.parseInt(found.slice(1), 16)),
-    encode: percentEncode,
-  },
+  url: codec(/%[\da-f]{2}/gi, decodePercent)(percentEncode),
   /** The same in a query that writes spaces as `+`. */
-  'url-query': {
-    escaped: /%[\da-f]{2}|\+/gi,
-    decode: (found: string) =>
-      found === '+' ? ' ' : String.fromCharCode(Number.parseInt(found.slice(1), 16)),
-    encode: (text: string) => percentEncode(text).replaceAll('%20', '+'),
-  },
+  'url-query': codec(/%[\da-f]{2}|\+/gi, (found) => (found === '+' ? ' ' : decodePercent(found)))((text) =>
+    percentEncode(text).replaceAll('%20', '+'),
+  ),
   'ascii-html': ascii(asciiHtml),
   'ascii-json': ascii(asUnits),
   'ascii-cdata': ascii((text) =>

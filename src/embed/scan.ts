@@ -4,16 +4,15 @@ import {
   add,
   attributeOf,
   decodeAttribute,
-  type EmbedWarning,
   type FoundEmbed,
   inData,
   inFile,
   inHtml,
   inText,
   inTextElement,
+  isWholePage,
   type Place,
   type Refusal,
-  rangeOf,
   report,
   type Scan,
   type Search,
@@ -29,14 +28,16 @@ import {
   tagAt,
   walk,
 } from './html-scanner.ts';
-import { asciiLayer, enter, type Part } from './layers.ts';
+import { asciiLayer, cut, enter, type Part } from './layers.ts';
 import { writtenComponent as component, embedName as name } from './may-hold-embeds.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
 const componentName = 'snippet';
-const opening = /<snippet-embed(?=[\t\n\f\r />])/gi;
+const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
+// A quote, or the end of a line, that is not escaped.
+const stringEnd = /(?<!\\)(?:\\\\)*["\n]/g;
 
 /**
  * Finds every embed in a file: elements in HTML, and their encoded forms in other text. Examples are left out: code,
@@ -50,7 +51,8 @@ export function scan(file: Buffer, kind: FileKind): Scan {
   const search: Search = { file: text, isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
   const whole: Part = { text, layers: [], at: (offset) => offset };
   if (name.test(text) || (search.isPage && component.test(text))) scanners[kind](search, whole);
-  else if (isUtf16(text)) search.warnings.push({ flaw: 'utf-16', start: 0 });
+  else if (/^(?:\xff\xfe|\xfe\xff)/.test(text) && name.test(text.replaceAll('\0', '')))
+    search.warnings.push({ flaw: 'utf-16', start: 0 });
   readDeclarations(search);
   const { embeds, faults, warnings } = search;
   for (const found of [embeds, faults, warnings]) found.sort((a, b) => a.start - b.start);
@@ -78,10 +80,6 @@ function readDeclarations({ file, isPage, embeds, warnings }: Search): void {
     const { layers } = embed.form;
     embed.form = { ...embed.form, layers: [asciiLayer(layers[0]), ...layers] };
   }
-}
-
-function isUtf16(text: string): boolean {
-  return /^(?:\xff\xfe|\xfe\xff)/.test(text) && name.test(text.replaceAll('\0', ''));
 }
 
 const scanners: Record<FileKind, (search: Search, whole: Part) => void> = {
@@ -125,31 +123,27 @@ const contextIn = new Map<string, Partial<Context>>([
   ...['astro-slot', 'astro-static-slot', 'template'].map((slot) => [slot, { inIsland: false }] as const),
 ]);
 
-const isHeading = (name: string) => /^h[1-6]$/.test(name);
-
 /** HTML, where an embed is an element; or XML, where it can only be encoded in text. */
 function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
   const { text } = part;
   const nameFrom = finder(text, names);
-  const isWholePage = search.isPage && part.layers.length === 0;
-  const componentFrom = isWholePage ? finder(text, components) : () => Infinity;
+  const isWhole = isWholePage(search, part);
+  const componentFrom = isWhole ? finder(text, components) : () => Infinity;
   const ignoredFrom = finder(text, ignoredNames);
   const langFrom = finder(text, langs);
   const hasName = ({ start, end }: Range) => nameFrom(start) < end;
   let embed: { tag: Tag; inside: Context } | undefined;
   const codeInHeadings = new Map<Tag, string>();
-  const labels: Label[] = [];
+  const linkTexts: LinkText[] = [];
   // The open paragraph, as long as it contains nothing but one embed.
   let paragraph: { start: number; holds?: FoundEmbed } | undefined;
   // Whether a paragraph is open, whatever it contains.
   let inParagraph = false;
 
-  const close = (tag: Tag, children: Range, end: number, context: Context) => {
-    const { inIsland, heading, lang } = context;
+  const close = (tag: Tag, { inIsland, heading, lang }: Context, endTag?: Range) => {
     embed = undefined;
     const inHeading = heading !== undefined && attributeOf(text, heading, 'id') !== undefined;
-    const where = { ...place, inIsland, inHeading, inParagraph, lang };
-    const found = add(search, part, where, { tag, children, end });
+    const found = add(search, { ...part, lang }, { ...place, inIsland, inHeading, inParagraph }, tag, endTag);
     if (paragraph === undefined) return;
     paragraph = found && paragraph.holds === undefined ? { ...paragraph, holds: found } : undefined;
   };
@@ -162,7 +156,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     const inside = tag.isSelfClosing ? undefined : { ...context };
     if (context.isExample) return inside;
     if (embed !== undefined) report(search, part, tag.start, embed.tag.start);
-    else if (inside === undefined) close(tag, { start: tag.end, end: tag.end }, tag.end, context);
+    else if (inside === undefined) close(tag, context);
     else embed = { tag, inside };
     return inside;
   };
@@ -187,18 +181,18 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     }
     for (const attribute of attributes) {
       if (!hasName(attribute)) continue;
-      scanAttribute(search, part, attribute, { isXml, lang });
+      scanAttribute(search, { ...part, lang }, attribute, isXml);
       // Its start tag shows something, and has to stay.
       paragraph = undefined;
     }
     if (inside !== undefined) return { ...context, ...inside };
-    if (isHeading(tag.name)) return { ...context, heading: tag };
+    if (/^h[1-6]$/.test(tag.name)) return { ...context, heading: tag };
     if (tag.name === 'a') return { ...context, link: tag };
     const isHolder = isXml ? /(?:^|:)title$/.test(tag.name) : tag.name === 'script' || tag.name === 'style';
     return isHolder ? { ...context, holder: tag } : context;
   };
 
-  const scanRange = (range: Range, context: Context, kind: TextKind) => {
+  const scanRange = (range: Range, { holder, inIsland, lang }: Context, kind: TextKind) => {
     const unrendered = componentFrom(range.start);
     if (unrendered < range.end && kind === 'text') {
       search.warnings.push({ flaw: 'unrendered', start: part.at(unrendered) });
@@ -207,56 +201,49 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       search.faults.push({ flaw: 'unrendered', start: part.at(unrendered), tag });
     }
     if (!hasName(range)) return;
-    const { holder, inIsland, lang } = context;
-    const raw = cut(part, range);
+    const raw = cut({ ...part, lang }, range);
     if (kind === 'text' || kind === 'cdata') {
-      const inner = enter(part, range, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
+      const inner = enter(raw, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
       if (inner === undefined) return;
-      if (isXml && holder === undefined) scanString(search, inner, { ...inHtml, inUrls: true, lang });
-      else scanText(search, inner, { ...inText, inUrls: isXml || place.inUrls, lang });
-    } else if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland, lang });
+      if (isXml && holder === undefined) scanString(search, inner, { ...inHtml, inUrls: true });
+      else scanText(search, inner, { ...inText, inUrls: isXml || place.inUrls });
+    } else if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland });
     else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
     else if (holder !== undefined && dataScripts.test(attributeOf(text, holder, 'type')?.trim() ?? ''))
-      scanJson(search, raw, { ...inData, lang }, { inScript: true });
+      scanJson(search, raw, inData, { inScript: true });
     else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
   };
 
   walk<Context>(
     text,
-    { isExample: false, inIsland: false, lang: place.lang },
+    { isExample: false, inIsland: false, lang: part.lang },
     {
       open,
       close(closed, at, context, isImplied) {
         if (embed !== undefined) {
           const { tag, inside } = embed;
           if (context !== inside || closed !== elementName) return;
-          if (!isImplied) return close(tag, { start: tag.end, end: at.start }, at.end, context);
+          if (!isImplied) return close(tag, context, at);
           report(search, part, tag.start);
           embed = undefined;
         }
         if (closed !== 'p') return;
         inParagraph = false;
         if (paragraph?.holds && !isImplied)
-          paragraph.holds.paragraph = rangeOf(part, { start: paragraph.start, end: at.end });
+          paragraph.holds.paragraph = { start: part.at(paragraph.start), end: part.at(at.end) };
         paragraph = undefined;
       },
       text(range, context, kind) {
         if (embed !== undefined) return;
-        if (paragraph !== undefined && !isBlank(text, range)) paragraph = undefined;
-        if (context.isExample) {
-          const { heading } = context;
-          if (heading === undefined || !hasName(range)) return;
-          const code = text.slice(range.start, range.end);
-          codeInHeadings.set(heading, `${codeInHeadings.get(heading) ?? ''}${code}\n`);
-          return;
+        const written = text.slice(range.start, range.end);
+        if (paragraph !== undefined && /[^\t\n\f\r ]/.test(written)) paragraph = undefined;
+        const { isExample, heading, link } = context;
+        if (isExample && heading !== undefined && hasName(range)) {
+          codeInHeadings.set(heading, `${codeInHeadings.get(heading) ?? ''}${written}\n`);
         }
-        const { link } = context;
-        if (link === undefined) return scanRange(range, context, kind);
-        const { embeds, warnings } = search;
-        const counts = [embeds.length, warnings.length];
+        if (isExample) return;
+        if (link !== undefined) linkTexts.push({ ...range, link });
         scanRange(range, context, kind);
-        const found = [...embeds.slice(counts[0]), ...warnings.slice(counts[1])];
-        labels.push(...found.map((one) => ({ link, found: one })));
       },
       comment() {
         if (embed === undefined) paragraph = undefined;
@@ -273,13 +260,11 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     },
     { isXml },
   );
-  if (isWholePage && codeInHeadings.size > 0) removeExamples(search, codeInHeadings, labels);
+  if (isWhole && codeInHeadings.size > 0) removeExamples(search, codeInHeadings, linkTexts);
 }
 
-/** What was found in the text of a link. */
-interface Label {
+interface LinkText extends Range {
   link: Tag;
-  found: FoundEmbed | EmbedWarning;
 }
 
 /**
@@ -288,20 +273,25 @@ interface Label {
  *
  * @param codeIn the code in headings.
  */
-function removeExamples(search: Search, codeIn: ReadonlyMap<Tag, string>, labels: readonly Label[]): void {
+function removeExamples(
+  search: Search,
+  codeIn: ReadonlyMap<Tag, string>,
+  linkTexts: readonly LinkText[],
+): void {
   const { file } = search;
   const codeOf = new Map(
     [...codeIn].map(([heading, code]) => [attributeOf(file, heading, 'id') ?? '', decodeAttribute(code)]),
   );
-  const isExample = ({ link, found }: Label) => {
+  for (const { link, start, end } of linkTexts) {
     const href = attributeOf(file, link, 'href') ?? '';
     const code = href.startsWith('#') ? codeOf.get(decodeFragment(href.slice(1))) : undefined;
-    if (code === undefined || 'flaw' in found) return code !== undefined;
-    return code.includes(decodeAttribute(file.slice(found.start, found.end)));
-  };
-  const examples = new Set(labels.filter(isExample).map(({ found }) => found));
-  search.embeds = search.embeds.filter((embed) => !examples.has(embed));
-  search.warnings = search.warnings.filter((warning) => !examples.has(warning));
+    if (code === undefined) continue;
+    const isHere = (found: { start: number }) => start <= found.start && found.start < end;
+    const isExample = (found: FoundEmbed) =>
+      code.includes(decodeAttribute(file.slice(found.start, found.end)));
+    search.embeds = search.embeds.filter((found) => !isHere(found) || !isExample(found));
+    search.warnings = search.warnings.filter((found) => !isHere(found));
+  }
 }
 
 function decodeFragment(fragment: string): string {
@@ -312,27 +302,18 @@ function decodeFragment(fragment: string): string {
   }
 }
 
-function scanAttribute(
-  search: Search,
-  part: Part,
-  attribute: Attribute,
-  { isXml, lang }: { isXml: boolean; lang: string | undefined },
-): void {
+function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: boolean): void {
   const { name: attributeName, quote } = attribute;
   if (codeAttributes.has(attributeName)) return;
-  const inner = enter(
-    part,
-    attribute,
-    isXml ? 'xml-attribute' : quote === '' ? 'html-unquoted' : 'html-attribute',
-  );
+  const layer = isXml ? 'xml-attribute' : quote === '' ? 'html-unquoted' : 'html-attribute';
+  const inner = enter(cut(part, attribute), layer);
   if (inner === undefined) return;
   const before = search.embeds.length;
   if (refusedAttributes.test(attributeName)) {
     scanCode(search, inner, { flaw: 'in-attribute', attribute: attributeName });
-  } else if (attributeName === 'srcdoc') scanMarkup(search, inner, { ...inHtml, lang });
-  else if (isJson(inner.text)) scanJson(search, inner, { ...inData, lang });
-  else if (attributeName.startsWith('data-')) scanString(search, inner, { ...inData, lang });
-  else scanText(search, inner, { ...inText, lang });
+  } else if (attributeName === 'srcdoc') scanMarkup(search, inner, inHtml);
+  else if (attributeName.startsWith('data-') || isJson(inner.text)) scanString(search, inner, inData);
+  else scanText(search, inner, inText);
   if (quote !== '') return;
   // Without quotes, an empty value would swallow the next attribute.
   for (const embed of search.embeds.slice(before)) {
@@ -344,8 +325,7 @@ function scanAttribute(
 
 /** A string, such as one of JSON: XML, JSON again, or HTML. */
 function scanString(search: Search, part: Part, place: Place): void {
-  if (/^\s*<\?xml\s/.test(part.text))
-    scanMarkup(search, part, { ...inHtml, lang: place.lang }, { isXml: true });
+  if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(search, part, inHtml, { isXml: true });
   else if (isJson(part.text)) scanJson(search, part, place);
   else {
     // What XML contains, such as the description of a feed, is HTML.
@@ -381,58 +361,52 @@ function scanJson(search: Search, part: Part, place: Place, { inScript = false }
   const { text } = part;
   const nameFrom = finder(text, names);
   for (let start = text.indexOf('"') + 1; start > 0 && nameFrom(start) !== Infinity; ) {
-    const end = stringEnd(text, start);
+    stringEnd.lastIndex = start;
+    const end = stringEnd.test(text) ? stringEnd.lastIndex - 1 : text.length;
     if (nameFrom(start) < end) {
-      const avoidsTags = inScript || /\\u003c/i.test(text.slice(start, end));
-      const inner = enter(part, { start, end }, avoidsTags ? 'json-in-script' : 'json');
+      const string = cut(part, { start, end });
+      const avoidsTags = inScript || /\\u003c/i.test(string.text);
+      const inner = enter(string, avoidsTags ? 'json-in-script' : 'json');
       if (inner !== undefined) scanString(search, inner, place);
     }
     start = text.indexOf('"', end + 1) + 1;
   }
 }
 
-function stringEnd(text: string, start: number): number {
-  const end = /["\n]/g;
-  end.lastIndex = start;
-  for (let found = end.exec(text); found !== null; found = end.exec(text)) {
-    let backslashes = 0;
-    while (text.charCodeAt(found.index - 1 - backslashes) === 0x5c) backslashes += 1;
-    if (backslashes % 2 === 0) return found.index;
-  }
-  return text.length;
-}
-
 /** Scripts and styles, where no embed can work. */
 function scanCode(search: Search, part: Part, refusal: Refusal): void {
-  const inner = enter(part, { start: 0, end: part.text.length }, 'json');
+  const inner = enter(part, 'json');
   if (inner !== undefined) scanText(search, inner, { ...inText, refusal });
 }
 
 /** Text without markup other than embeds, encoded or not. */
 function scanText(search: Search, part: Part, place: Place): void {
-  const { text } = part;
-  const starts = [...text.matchAll(opening)].map(({ index }) => index);
-  let read = 0;
-  for (const [number, start] of starts.entries()) {
-    // Searched up to the next one only, so that the time is linear even if all are unclosed.
-    const embed = embedAt(text.slice(0, starts[number + 1]), start);
-    scanEncoded(search, cut(part, { start: read, end: start }), place);
-    if (embed === undefined) report(search, part, start);
-    else add(search, part, place, embed);
-    read = embed?.end ?? start + 1 + elementName.length;
+  let start = 0;
+  // Each embed up to the next one only, so that the time is linear even if all are unclosed.
+  for (const { length } of part.text.split(opening)) {
+    const piece = cut(part, { start, end: start + length });
+    const read = opening.test(piece.text) ? scanEmbed(search, piece, place) : 0;
+    scanEncoded(search, cut(piece, { start: read, end: length }), place);
+    start += length;
   }
-  scanEncoded(search, cut(part, { start: read, end: text.length }), place);
 }
 
-function embedAt(text: string, start: number): { tag: Tag; children: Range; end: number } | undefined {
-  const tag = tagAt(text, start);
-  if (tag === undefined) return undefined;
-  if (tag.isSelfClosing) return { tag, children: { start: tag.end, end: tag.end }, end: tag.end };
-  closing.lastIndex = tag.end;
-  const found = closing.exec(text);
-  return found === null
-    ? undefined
-    : { tag, children: { start: tag.end, end: found.index }, end: closing.lastIndex };
+/** The embed that a text begins with. Returns its end, or that of its name if it has none. */
+function scanEmbed(search: Search, part: Part, place: Place): number {
+  const tag = tagAt(part.text, 0);
+  if (tag?.isSelfClosing) {
+    add(search, part, place, tag);
+    return tag.end;
+  }
+  closing.lastIndex = tag?.end ?? part.text.length;
+  const found = closing.exec(part.text);
+  if (tag === undefined || found === null) {
+    report(search, part, 0);
+    return 1 + elementName.length;
+  }
+  const end = found.index + found[0].length;
+  add(search, part, place, tag, { start: found.index, end });
+  return end;
 }
 
 const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet-embed/i;
@@ -442,19 +416,15 @@ const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 function scanEncoded(search: Search, part: Part, place: Place): void {
   const { text } = part;
   if (!name.test(text)) return;
-  const range = { start: 0, end: text.length };
   if (escaped.test(text)) {
-    const inner = enter(part, range, 'html-text');
-    if (inner !== undefined)
-      scanText(search, inner, { ...place, shows: 'text', isFree: false, isHtml: false, inUrls: false });
+    const inner = enter(part, 'html-text');
+    const shown: Place = { ...place, shows: 'text', isFree: false, isHtml: false, inUrls: false };
+    if (inner !== undefined) scanText(search, inner, shown);
   }
   if (!place.inUrls) return;
-  for (const { 0: url, index } of text.matchAll(percentEncoded)) {
-    const inner = enter(
-      part,
-      { start: index, end: index + url.length },
-      /embed\+/i.test(url) ? 'url-query' : 'url',
-    );
+  for (const { 0: url, index: start } of text.matchAll(percentEncoded)) {
+    const encoded = cut(part, { start, end: start + url.length });
+    const inner = enter(encoded, /embed\+/i.test(url) ? 'url-query' : 'url');
     if (inner !== undefined) scanText(search, inner, place);
   }
 }
@@ -463,11 +433,6 @@ function scanEncoded(search: Search, part: Part, place: Place): void {
 function langIn(text: string, tag: Tag, outer: string | undefined): string | undefined {
   const lang = attributeOf(text, tag, 'lang') ?? attributeOf(text, tag, 'xml:lang');
   return lang === undefined ? outer : lang.trim() || undefined;
-}
-
-/** A range of a part. */
-function cut({ text, layers, at }: Part, { start, end }: Range): Part {
-  return { text: text.slice(start, end), layers, at: (offset) => at(start + offset) };
 }
 
 /** Returns a function that finds the first match of a global pattern from an offset on. Offsets must not decrease. */
@@ -480,8 +445,4 @@ function finder(text: string, all: RegExp): (from: number) => number {
     }
     return next;
   };
-}
-
-function isBlank(text: string, { start, end }: Range): boolean {
-  return !/[^\t\n\f\r ]/.test(text.slice(start, end));
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { RouteToHeaders } from '../astro-version.ts';
 import { decodeAttribute } from '../embed/found.ts';
-import { attributesOf, walk } from '../embed/html-scanner.ts';
+import { attributesOf, startTags } from '../embed/html-scanner.ts';
 import type { Replacement } from '../embed/inline.ts';
 import { routeFiles } from '../settings/site-urls.ts';
-import { attributeOf, replaceValue } from './edits.ts';
+import { attributeOf, replaceValue } from './attributes.ts';
 import type { InlineCode } from './scripts.ts';
 
 /** A script or a style as a policy names it: `'sha256-…'`. */
@@ -28,16 +28,12 @@ export interface SourceRules {
 
 /** The sources that a page has to allow for what is inlined on it, each once. */
 export function sourcesOf(
-  contents: Iterable<{ inlineCode: InlineCode | undefined }>,
+  contents: readonly { inlineCode: InlineCode | undefined }[],
   { policy, editLinks }: SourceRules,
 ): Sources {
-  const scripts = new Set<string>(editLinks === undefined ? [] : [editLinks]);
-  const styles = new Set<string>();
-  for (const { inlineCode } of policy === 'hash' ? contents : []) {
-    for (const source of inlineCode?.scripts ?? []) scripts.add(source);
-    for (const source of inlineCode?.styles ?? []) styles.add(source);
-  }
-  return { scripts: [...scripts], styles: [...styles] };
+  const codes = policy === 'hash' ? contents.flatMap(({ inlineCode }) => inlineCode ?? []) : [];
+  const scripts = [editLinks ?? [], ...codes.map((code) => code.scripts)].flat();
+  return { scripts: [...new Set(scripts)], styles: [...new Set(codes.flatMap((code) => code.styles))] };
 }
 
 /**
@@ -54,28 +50,22 @@ export function allowSources(policy: string, { scripts, styles }: Sources): stri
 
 function allow(policy: string, kind: 'script-src' | 'style-src', sources: readonly string[]): string {
   const directives = policy.split(';');
-  const names = directives.map((directive) => directive.trim().split(/\s+/)[0]?.toLowerCase());
+  const words = directives.map((directive) => directive.trim().split(/\s+/));
+  const names = words.map(([name]) => name?.toLowerCase());
   // The most specific directive decides, and of several with the same name the first.
   const deciding = [`${kind}-elem`, kind, 'default-src'].find((name) => names.includes(name));
-  if (deciding === undefined) return policy;
   const index = names.indexOf(deciding);
-  const directive = directives[index] ?? '';
-  const [, ...allowed] = directive.trim().split(/\s+/);
-  const missing = [...new Set(sources)].filter((source) => !allowed.includes(source));
-  if (missing.length === 0 || allowsAll(allowed)) return policy;
+  const [name, ...allowed] = words[index] ?? [];
+  const missing = sources.filter((source) => !allowed.includes(source));
+  if (deciding === undefined || missing.length === 0 || allowsAll(allowed)) return policy;
+  const list = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
+  // A directive of its own, so that nothing else that default-src decides about changes.
   if (deciding === 'default-src') {
-    // A directive of its own, so that nothing else that default-src decides about changes.
-    const list = [...allowed.filter(isSource), ...missing].join(' ');
-    return [...directives.filter((one, at) => one.trim() !== '' || at === 0), ` ${kind} ${list}`].join(';');
+    const others = directives.filter((one, at) => one.trim() !== '' || at === 0);
+    return [...others, ` ${[kind, ...list].join(' ')}`].join(';');
   }
-  const start = directive.slice(0, directive.length - directive.trimStart().length);
-  const name = directive.trim().split(/\s+/)[0];
-  directives[index] = `${start}${[name, ...allowed.filter(isSource), ...missing].join(' ')}`;
-  return directives.join(';');
-}
-
-function isSource(source: string): boolean {
-  return source.toLowerCase() !== "'none'";
+  const space = /^\s*/.exec(directives[index] ?? '')?.[0] ?? '';
+  return directives.with(index, space + [name, ...list].join(' ')).join(';');
 }
 
 function allowsAll(allowed: readonly string[]): boolean {
@@ -93,46 +83,37 @@ const header = 'content-security-policy';
 export function allowInPage(page: Buffer, sources: Sources): Replacement[] {
   const end = page.indexOf('</head');
   const html = page.toString('latin1', 0, end === -1 ? page.length : end);
-  const found: Replacement[] = [];
-  if (!/content-security-policy/i.test(html)) return found;
-  walk(html, null, {
-    open(tag, context) {
-      const sets = tag.name === 'meta' && attributeOf(html, tag, 'http-equiv')?.toLowerCase() === header;
-      const content = sets && attributesOf(html, tag).find(({ name }) => name === 'content');
-      if (!content) return context;
-      const written = html.slice(content.start, content.end);
-      const policy = decodeAttribute(written);
-      const allowed = allowSources(policy, sources);
-      const { start, end, text } = replaceValue(content, allowed);
-      found.push({
-        start,
-        end,
-        bytes: allowed === policy ? Buffer.from(written, 'latin1') : Buffer.from(text),
-      });
-      return context;
-    },
+  if (!/content-security-policy/i.test(html)) return [];
+  return startTags(html).flatMap((tag) => {
+    const sets = tag.name === 'meta' && attributeOf(html, tag, 'http-equiv')?.toLowerCase() === header;
+    const content = sets && attributesOf(html, tag).find(({ name }) => name === 'content');
+    if (!content) return [];
+    const written = html.slice(content.start, content.end);
+    const policy = decodeAttribute(written);
+    const allowed = allowSources(policy, sources);
+    const { start, end } = content;
+    const bytes =
+      allowed === policy ? Buffer.from(written, 'latin1') : Buffer.from(replaceValue(content, allowed).text);
+    return { start, end, bytes };
   });
-  return found;
 }
 
 /**
- * The policies that are sent as headers, by the name of the page's file.
+ * Allows sources in the policies that are sent as headers, by the name of the page's file.
  *
  * @param base the site's base path, which routes may begin with.
  */
-export class HeaderPolicies {
-  readonly #headers = new Map<string, Headers>();
-
-  constructor(routes: RouteToHeaders, base: string) {
-    for (const [pathname, { headers }] of routes) {
-      if (!headers.has(header)) continue;
-      for (const name of routeFiles(pathname, base)) this.#headers.set(name, headers);
-    }
+export function headerPolicies(
+  routes: RouteToHeaders,
+  base: string,
+): (page: string, sources: Sources) => void {
+  const headersOf = new Map<string, Headers>();
+  for (const [pathname, { headers }] of routes) {
+    for (const name of routeFiles(pathname, base)) headersOf.set(name, headers);
   }
-
-  allow(page: string, sources: Sources): void {
-    const headers = this.#headers.get(page);
+  return (page, sources) => {
+    const headers = headersOf.get(page);
     const policy = headers?.get(header);
     if (headers !== undefined && policy != null) headers.set(header, allowSources(policy, sources));
-  }
+  };
 }

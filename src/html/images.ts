@@ -1,6 +1,7 @@
 import { cleanText } from '../client/clean-text.ts';
+import { applyEdits, type Edit } from '../embed/edits.ts';
 import { attributesOf, walk } from '../embed/html-scanner.ts';
-import { applyEdits, attributeValue, type Edit, replaceCandidates, replaceValue } from './edits.ts';
+import { attributeValue, replaceUrls } from './attributes.ts';
 
 /** The site's own copy of an image: its name in the folder of assets, and its size in pixels, as a browser shows it. */
 export interface ImageFile {
@@ -62,8 +63,8 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
       if (!isSource && name !== 'img' && name !== 'image') return name;
       // Of two with one name, browsers take the first.
       const written = attributesOf(html, tag).reverse();
-      const values = new Map(written.map((one) => [one.name, attributeValue(html, one)]));
       const attributes = new Map(written.map((one) => [one.name, one]));
+      const given = new Map(written.map((one) => [one.name, attributeValue(html, one)]));
       const shown: (LocalImage | undefined)[] = [];
       const hrefOf = (url: string) => {
         const copy = find(wholeUrl(url))?.copy;
@@ -71,14 +72,13 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
         return copy?.href ?? url;
       };
       // On a <source>, `src` means nothing.
-      for (const one of isSource ? ['srcset'] : ['src', 'srcset']) {
-        const [attribute, value = ''] = [attributes.get(one), values.get(one)];
-        const changed = one === 'src' && attribute ? hrefOf(value) : replaceCandidates(value, hrefOf);
-        if (attribute && changed !== value) edits.push(replaceValue(attribute, changed));
+      for (const wanted of isSource ? ['srcset'] : ['src', 'srcset']) {
+        const attribute = attributes.get(wanted);
+        if (attribute) edits.push(...replaceUrls(html, attribute, hrefOf));
       }
       // At the end of the tag, a slash may belong to a value without quotes.
       const at = tag.start + 1 + name.length;
-      if (shown[0]) edits.push({ start: at, end: at, text: newAttributes(shown[0], isSource, values) });
+      if (shown[0]) edits.push({ start: at, end: at, text: newAttributes(shown[0], isSource, given) });
       return name;
     },
   });

@@ -1,4 +1,4 @@
-import { ancestorsOf, type Element, elementsOf, parse } from './parsed-html.ts';
+import { type Element, elementsOf } from './parsed-html.ts';
 
 // A browser does not show the contents of these as part of the page around them.
 const hides = new Set(
@@ -22,33 +22,30 @@ const constructs: Readonly<Record<string, string>> = {
  */
 export function leftOpen(html: string, before = ''): string | undefined {
   const whole = before + html;
+  const swallows = ({ tagName, sourceCodeLocation: place }: Element) =>
+    hides.has(tagName) && place != null && place.startOffset >= before.length;
   // Stands for the rest of the page: after parsing, it is an element of its own or was swallowed.
-  const parsed = parse(`${whole}<snippet-end></snippet-end>`);
+  const rest = '<snippet-end></snippet-end>';
   // Of usual HTML, one inside a <template> was swallowed by it.
-  for (const element of elementsOf(parsed, { templates: before !== '' })) {
+  for (const element of elementsOf(whole + rest, { templates: before !== '' })) {
     const { tagName, sourceCodeLocation: place } = element;
     if (tagName !== 'snippet-end' || place?.startOffset !== whole.length) continue;
-    const around = [...ancestorsOf(element)].findLast(
-      (ancestor) => hides.has(ancestor.tagName) && begins(ancestor, before.length),
-    );
+    const around = ancestorsOf(element).findLast(swallows);
     return around && `<${around.tagName}>`;
   }
   // In <noscript> and <select>, one may be missing although nothing is open.
-  return swallower(whole, before.length) ?? (before === '' ? 'a comment or a tag' : undefined);
-}
-
-function begins({ sourceCodeLocation }: Element, offset: number): boolean {
-  return sourceCodeLocation != null && sourceCodeLocation.startOffset >= offset;
-}
-
-/** What does not end, of what begins at an offset or later. */
-function swallower(html: string, from: number): string | undefined {
   const errors: string[] = [];
-  const fragment = parse(html, (code) => errors.push(code));
+  const elements = [...elementsOf(whole, { onError: (code) => errors.push(code) })];
   const construct = errors.map((code) => constructs[code]).find((name) => name !== undefined);
   if (construct !== undefined) return construct;
-  const isOpen = (element: Element) =>
-    hides.has(element.tagName) && begins(element, from) && element.sourceCodeLocation?.endTag === undefined;
-  const open = [...elementsOf(fragment)].findLast(isOpen);
-  return open && `<${open.tagName}>`;
+  const open = elements.findLast((one) => swallows(one) && one.sourceCodeLocation?.endTag === undefined);
+  if (open !== undefined) return `<${open.tagName}>`;
+  return before === '' ? 'a comment or a tag' : undefined;
+}
+
+/** The innermost first. */
+function ancestorsOf({ parentNode }: Element): Element[] {
+  const found: Element[] = [];
+  for (let node = parentNode; node !== null && 'tagName' in node; node = node.parentNode) found.push(node);
+  return found;
 }

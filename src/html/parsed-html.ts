@@ -1,7 +1,6 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 
 export type Element = DefaultTreeAdapterTypes.Element;
-export type Fragment = DefaultTreeAdapterTypes.DocumentFragment;
 
 /**
  * Where HTML may be put, as the start tags before it. A browser reads the same HTML in different ways there: what is text
@@ -18,16 +17,20 @@ export const contexts: readonly string[] = [
   '<template>',
 ];
 
-/** Parses HTML as a browser with scripting does, with source locations. */
-export function parse(html: string, onError?: (code: string) => void): Fragment {
-  return parseFragment(html, {
+/**
+ * All elements of HTML as a browser with scripting parses it, with their places, in the order of their start tags.
+ *
+ * @param options.templates whether to look inside `<template>`, too.
+ * @param options.onError is called with the code of each error.
+ */
+export function* elementsOf(
+  html: string,
+  { templates = false, onError }: { templates?: boolean; onError?: (code: string) => void } = {},
+): Generator<Element> {
+  const fragment = parseFragment(html, {
     sourceCodeLocationInfo: true,
-    ...(onError === undefined ? {} : { onParseError: ({ code }) => onError(code) }),
+    onParseError: onError ? ({ code }) => onError(code) : null,
   });
-}
-
-/** All elements in the order of their start tags; with `templates`, those inside a `<template>` too. */
-export function* elementsOf(fragment: Fragment, { templates = false } = {}): Generator<Element> {
   // Without recursion, since content may be nested deeper than the call stack allows.
   const open = [...fragment.childNodes].reverse();
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -36,14 +39,4 @@ export function* elementsOf(fragment: Fragment, { templates = false } = {}): Gen
     const inside = templates && 'content' in node ? node.content.childNodes : [];
     for (const child of [...node.childNodes, ...inside].reverse()) open.push(child);
   }
-}
-
-/** The ancestors of an element, the innermost first. */
-export function* ancestorsOf({ parentNode }: Element): Generator<Element> {
-  for (let node = parentNode; node !== null && 'tagName' in node; node = node.parentNode) yield node;
-}
-
-/** The text of a script or a style, as a browser runs it. */
-export function textOf({ childNodes }: Element): string {
-  return childNodes.map((node) => ('value' in node ? node.value : '')).join('');
 }

@@ -1,11 +1,11 @@
 import { cleanText } from '../client/clean-text.ts';
 import type { Snippet } from '../client/service.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
-import { tagAt, walk } from '../embed/html-scanner.ts';
+import { startTags, tagAt } from '../embed/html-scanner.ts';
 import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import { attributeOf } from './edits.ts';
+import { attributeOf } from './attributes.ts';
 import type { FindImage, ImageUse } from './images.ts';
 import type { InlineCode } from './scripts.ts';
 
@@ -36,22 +36,6 @@ export interface AppliedRules extends HtmlRules {
   findImage?: FindImage | undefined;
 }
 
-/** What is inlined of a snippet in a file, which is a page or not. */
-export function contentIn<Prepared extends Pick<PreparedSnippet, 'html' | 'htmlElsewhere'>>(
-  isPage: boolean,
-  snippet: Prepared | undefined,
-): Prepared | undefined {
-  if (isPage || snippet?.htmlElsewhere === undefined) return snippet;
-  return { ...snippet, html: snippet.htmlElsewhere };
-}
-
-/** How a snippet is shown. */
-export interface Shown {
-  request: SnippetRequest;
-  /** Whether it is shown as HTML anywhere. */
-  asHtml: boolean;
-}
-
 /** Prepares content to which no rules apply. */
 export function withoutRules(content: string): PreparedSnippet {
   return { html: content, text: textOf(content), warnings: [], inlineCode: undefined };
@@ -62,17 +46,21 @@ export function withoutRules(content: string): PreparedSnippet {
  * scripts if the site does not want any, and checked. Images come before what reads the HTML as a browser does, since
  * inside other elements a new attribute may mean something else.
  *
+ * @param options.asHtml whether it is shown as HTML anywhere.
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function applyRules(
   { content }: Pick<Snippet, 'content'>,
-  { request, asHtml }: Shown,
+  { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
   rules: AppliedRules,
 ): Promise<PreparedSnippet> {
   const sanitized = await sanitize(content, request, rules);
   // Nothing below concerns text, and most snippets are text without tags.
   if (!asHtml || !sanitized.includes('<')) return withoutRules(sanitized);
-  refuseTags(sanitized, request);
+  // Parsing takes time for each tag: a megabyte of them would take minutes.
+  if (sanitized.split('<').length > mostTags + 1) {
+    throw refusal('too-many-tags', request, `has more than ${mostTags} tags.`);
+  }
   // What applies each rule is loaded only for a site that has the rule.
   const { links, findImage, policy, classes } = rules;
   const linked = links === undefined ? sanitized : (await import('./links.ts')).adaptLinks(sanitized, links);
@@ -104,13 +92,6 @@ async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules)
   throw refusal('sanitize-failed', request, `could not be sanitized: ${reason}`);
 }
 
-/** @throws SiteError: parsing takes time for each tag, so that a megabyte of them would take minutes. */
-function refuseTags(html: string, request: SnippetRequest): void {
-  let tags = 0;
-  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at + 1)) tags += 1;
-  if (tags > mostTags) throw refusal('too-many-tags', request, `has more than ${mostTags} tags.`);
-}
-
 async function handleScripts(html: string, request: SnippetRequest, { scripts }: HtmlRules): Promise<string> {
   if (scripts === 'allow') return html;
   const { findScripts, stripScripts } = await import('./scripts.ts');
@@ -127,7 +108,7 @@ async function handleScripts(html: string, request: SnippetRequest, { scripts }:
 async function findOpen(
   html: string,
   request: SnippetRequest,
-  { scripts, strict }: HtmlRules,
+  rules: HtmlRules,
 ): Promise<string | undefined> {
   // Loading and running a parser would take longer than anything else that is done with a content.
   if (hasOnlyOrdinaryTags(html)) return undefined;
@@ -135,29 +116,28 @@ async function findOpen(
   const { contexts } = await import('./parsed-html.ts');
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
   let open: string | undefined;
-  for (const before of scripts === 'allow' ? [''] : contexts) open ??= leftOpen(html, before);
+  for (const before of rules.scripts === 'allow' ? [''] : contexts) open ??= leftOpen(html, before);
   if (open === undefined) return undefined;
   const flaw = `leaves ${open} open, which swallows the rest of the page.`;
-  if (strict) throw refusal('left-open', request, flaw);
+  if (rules.strict) throw refusal('left-open', request, flaw);
   return flaw;
 }
 
 function describeBlocked(
   { scripts, styles, hasAttributes }: InlineCode,
   policy: HtmlRules['policy'],
-): string | undefined {
-  const attributes = hasAttributes ? 'event handlers or style attributes' : undefined;
-  if (policy === 'hash')
-    return (
-      attributes &&
-      `contains ${attributes}, which no hash in a Content Security Policy can allow: browsers ignore them.`
-    );
-  const code = [scripts.length > 0 && 'an inline script', styles.length > 0 && 'an inline style', attributes];
+): string {
+  const isHashed = policy === 'hash';
+  const code = [
+    !isHashed && scripts.length > 0 && 'an inline script',
+    !isHashed && styles.length > 0 && 'an inline style',
+    hasAttributes && 'event handlers or style attributes',
+  ];
   const found = code.filter(Boolean).join(' and ');
-  return (
-    found &&
-    `contains ${found}, blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.`
-  );
+  const why = isHashed
+    ? 'which no hash in a Content Security Policy can allow: browsers ignore them.'
+    : "blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.";
+  return found && `contains ${found}, ${why}`;
 }
 
 function refusal(code: SiteErrorCode, { id }: SnippetRequest, reason: string): SiteError {
@@ -181,35 +161,21 @@ const ordinary = new Set(
 export function hasOnlyOrdinaryTags(html: string): boolean {
   // Around the HTML, a <noscript> may hold raw text, which ends at its end tag, even in an attribute.
   if (/<\/noscript/i.test(html)) return false;
-  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at)) {
-    const kind = /[a-z/!?]/i.exec(html.charAt(at + 1))?.[0];
-    if (kind === undefined) {
-      at += 1;
-      continue;
-    }
-    if (kind === '!' || kind === '?' || (kind === '/' && !/[a-z]/i.test(html.charAt(at + 2)))) return false;
-    const tag = tagAt(html, at);
-    if (tag === undefined || !isOrdinary(tag.name)) return false;
-    at = tag.end;
+  const markup = /<(?=[a-z/!?])/gi;
+  for (let found = markup.exec(html); found !== null; found = markup.exec(html)) {
+    const tag = tagAt(html, found.index);
+    // A custom element is.
+    if (tag === undefined || !(ordinary.has(tag.name) || /^[a-z].*-/s.test(tag.name))) return false;
+    markup.lastIndex = tag.end;
   }
   return true;
-}
-
-function isOrdinary(name: string): boolean {
-  // A custom element is.
-  return ordinary.has(name) || name.includes('-');
 }
 
 /** The names of classes in HTML, those in `<noscript>` and `<template>` too, each once, sorted. */
 export function classesIn(html: string): string[] {
   if (!/\bclass\b/i.test(html)) return [];
-  const found = new Set<string>();
-  walk(html, null, {
-    open(tag, context) {
-      const value = attributeOf(html, tag, 'class') ?? '';
-      for (const name of value.split(/[\t\n\f\r ]+/)) if (name !== '') found.add(name);
-      return context;
-    },
-  });
-  return [...found].sort();
+  const names = startTags(html).flatMap(
+    (tag) => attributeOf(html, tag, 'class')?.split(/[\t\n\f\r ]+/) ?? [],
+  );
+  return [...new Set(names.filter((name) => name !== ''))].sort();
 }

@@ -1,11 +1,11 @@
+import { applyEdits } from '../embed/edits.ts';
+import type { Range } from '../embed/html-scanner.ts';
 import { hashSource } from './content-security-policy.ts';
-import { contexts, type Element, elementsOf, parse, textOf } from './parsed-html.ts';
+import { contexts, type Element, elementsOf } from './parsed-html.ts';
 
-export interface FoundScript {
+export interface FoundScript extends Range {
   /** A name for people, such as `the attribute onclick`. */
   what: string;
-  start: number;
-  end: number;
 }
 
 // Browsers ignore control characters and white space before and inside the scheme.
@@ -17,16 +17,12 @@ const javascriptUrl =
  * and `srcdoc`, which is a page of its own. Not a sanitizer: content of untrusted authors needs one.
  */
 export function findScripts(html: string): FoundScript[] {
-  const found = contexts.flatMap((before) => findScriptsIn(html, before));
+  const found = contexts.flatMap((before) =>
+    [...elementsOf(before + html, { templates: true })]
+      .flatMap((element) => scriptsOf(element, before.length + html.length))
+      .map(({ what, start, end }) => ({ what, start: start - before.length, end: end - before.length })),
+  );
   return [...new Map(found.map((one) => [`${one.start} ${one.end}`, one])).values()];
-}
-
-function findScriptsIn(html: string, before: string): FoundScript[] {
-  const parsed = parse(before + html);
-  return [...elementsOf(parsed, { templates: true })]
-    .flatMap((element) => scriptsOf(element, before.length + html.length))
-    .map(({ what, start, end }) => ({ what, start: start - before.length, end: end - before.length }))
-    .filter(({ start }) => start >= 0);
 }
 
 // Each takes the time of parsing everything. Only HTML that is made to needs more than two or three.
@@ -42,19 +38,21 @@ export function stripScripts(html: string): string | undefined {
   for (let pass = 0; pass < mostPasses; pass += 1) {
     const found = findScripts(stripped);
     if (found.length === 0) return stripped;
-    stripped = cut(stripped, found);
+    stripped = applyEdits(
+      stripped,
+      found.map(({ start, end }) => ({ start, end, text: '' })),
+    );
   }
   return undefined;
 }
 
-function scriptsOf(element: Element, length: number): FoundScript[] {
-  const place = element.sourceCodeLocation;
+function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, length: number): FoundScript[] {
   if (place == null) return [];
   const { startOffset: start } = place;
   // An unclosed element extends to the end, for which the parser has no location.
   const end = place.endOffset > start ? place.endOffset : length;
-  if (element.tagName === 'script') return [{ what: '<script>', start, end }];
-  return element.attrs.flatMap(({ name, prefix, value }) => {
+  if (tagName === 'script') return [{ what: '<script>', start, end }];
+  return attrs.flatMap(({ name, prefix, value }) => {
     const what = nameOf(name.toLowerCase(), value);
     if (what === undefined) return [];
     const written = (prefix ? `${prefix}:${name}` : name).toLowerCase();
@@ -67,17 +65,6 @@ function scriptsOf(element: Element, length: number): FoundScript[] {
 function nameOf(attribute: string, value: string): string | undefined {
   if (/^on./.test(attribute) || attribute === 'srcdoc') return `the attribute ${attribute}`;
   return javascriptUrl.test(value) ? `a javascript: URL in ${attribute}` : undefined;
-}
-
-function cut(html: string, ranges: readonly FoundScript[]): string {
-  let kept = '';
-  let done = 0;
-  for (const { start, end } of [...ranges].sort((a, b) => a.start - b.start)) {
-    if (end <= done) continue;
-    kept += html.slice(done, Math.max(done, start));
-    done = end;
-  }
-  return kept + html.slice(done);
 }
 
 /** What a page's Content Security Policy has to allow for a piece of HTML to work. */
@@ -95,9 +82,10 @@ const runs = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(jav
 /** Finds the inline scripts and styles of HTML, as a policy sees them (Content Security Policy Level 3). */
 export function findInlineCode(html: string): InlineCode {
   const code: InlineCode = { scripts: [], styles: [], hasAttributes: false };
-  for (const element of elementsOf(parse(html))) {
-    if (isInlineScript(element)) code.scripts.push(hashSource(textOf(element)));
-    if (element.tagName === 'style') code.styles.push(hashSource(textOf(element)));
+  for (const element of elementsOf(html)) {
+    const text = element.childNodes.map((node) => ('value' in node ? node.value : '')).join('');
+    if (isInlineScript(element)) code.scripts.push(hashSource(text));
+    if (element.tagName === 'style') code.styles.push(hashSource(text));
     code.hasAttributes ||= element.attrs.some(({ name }) => name === 'style' || /^on./.test(name));
   }
   return code;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inline } from '../../src/embed/inline.ts';
+import { compose, inline } from '../../src/embed/inline.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
 import { readEmbeds } from '../../src/snippets/file-embeds.ts';
 
@@ -9,7 +9,9 @@ const html = '<p title="é">ü 💡</p><style>b{content:"é"}</style><script>a="
 /** A file in which `@` is an embed, with content in its place. */
 function inlined(file: string, kind: FileKind): string {
   const bytes = Buffer.from(file.replace('@', embed), 'latin1');
-  return inline(bytes, scan(bytes, kind).embeds, () => ({ html, text: 'ü 💡' })).toString('latin1');
+  return inline(bytes, scan(bytes, kind).embeds, ({ form }) =>
+    compose({ html, text: 'ü 💡' }, form),
+  ).toString('latin1');
 }
 
 describe('a file that declares another encoding than UTF-8 gets characters of ASCII alone', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Content, inline } from '../../src/embed/inline.ts';
+import { type Content, compose, inline } from '../../src/embed/inline.ts';
 import { scan } from '../../src/embed/scan.ts';
 
 function put(
@@ -7,9 +7,9 @@ function put(
   content: string | undefined | ((id: string) => string | undefined),
 ): Buffer {
   const page = Buffer.from(html as string);
-  return inline(page, scan(page, 'html').embeds, ({ attributes }) => {
+  return inline(page, scan(page, 'html').embeds, ({ attributes, form }) => {
     const given = typeof content === 'function' ? content(attributes.id ?? '') : content;
-    return given === undefined ? undefined : both(given);
+    return given === undefined ? undefined : compose(both(given), form);
   });
 }
 
@@ -82,6 +82,6 @@ test('a paragraph with another embed in an attribute stays, whatever its own emb
 // and no numeric ones.
 test('quotes in an attribute of XML are named references', () => {
   const file = Buffer.from(`<a t="&lt;snippet-embed id='1'/>"/>`);
-  const inlined = inline(file, scan(file, 'xml').embeds, () => both(`it's "b"`));
+  const inlined = inline(file, scan(file, 'xml').embeds, ({ form }) => compose(both(`it's "b"`), form));
   expect(inlined.toString()).toBe('<a t="it&apos;s &quot;b&quot;"/>');
 });

@@ -248,7 +248,7 @@ test('any content in any place is read there as it was given, and every other by
 
         const shows = holds === 'text' ? 'text' : (as ?? shownIn(wrappings));
         expect(one.form.as).toBe(shows);
-        const after_ = inline(file, found.embeds, () => content);
+        const after_ = inline(file, found.embeds, ({ form }) => compose(content, form));
         const head = file.subarray(0, one.start);
         const tail = file.subarray(one.end);
         expect(after_.subarray(0, head.length)).toEqual(head);

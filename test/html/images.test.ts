@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { replaceCandidates } from '../../src/html/edits.ts';
+import { replaceCandidates } from '../../src/html/attributes.ts';
 import { localizeImages } from '../../src/html/images.ts';
 
 const copies: Record<string, [width: number, height: number]> = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { HeaderPolicies } from '../../src/html/content-security-policy.ts';
+import { headerPolicies } from '../../src/html/content-security-policy.ts';
 import { type AppliedRules, applyRules } from '../../src/html/rules.ts';
 import { findScripts } from '../../src/html/scripts.ts';
 
@@ -27,13 +27,13 @@ test("a page's policy allows what is inlined on it, and no other page's policy d
     ['/docs/about', { headers: headers.about, route: {} as never }],
     ['/docs/plain', { headers: headers.plain, route: {} as never }],
   ]);
-  const policies = new HeaderPolicies(routes, '/docs');
+  const allow = headerPolicies(routes, '/docs');
   for (const page of ['other/index.html', 'plain/index.html']) {
-    policies.allow(page, { scripts: ["'sha256-X'"], styles: [] });
+    allow(page, { scripts: ["'sha256-X'"], styles: [] });
   }
   expect(headers.about.get('content-security-policy')).toBe(policy);
   expect([...headers.plain]).toEqual([]);
-  policies.allow('about/index.html', { scripts: ["'sha256-S'"], styles: [] });
+  allow('about/index.html', { scripts: ["'sha256-S'"], styles: [] });
   expect(headers.about.get('content-security-policy')).toBe("script-src 'self' 'sha256-S'");
 });
 

@@ -5,7 +5,7 @@ import { SnippetError } from '../../src/client/index.ts';
 import { Service } from '../../src/client/service.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { isBlockLevel } from '../../src/embed/html-scanner.ts';
-import { inline } from '../../src/embed/inline.ts';
+import { compose, inline } from '../../src/embed/inline.ts';
 import { encode } from '../../src/embed/layers.ts';
 import { scan } from '../../src/embed/scan.ts';
 import { answer, answerRequests, apiKey, client, network, renderBaseUrl } from '../support/network.ts';
@@ -95,7 +95,7 @@ test('the scanner and the inliner inline a content byte for byte, and change not
         read = end;
       }
       pieces.push(page.subarray(read));
-      const inlined = inline(page, embeds, () => ({ html: content, text: content }));
+      const inlined = inline(page, embeds, ({ form }) => compose({ html: content, text: content }, form));
       expect(inlined.equals(Buffer.concat(pieces))).toBe(true);
     }),
     { numRuns: runs(1_500) },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { appendStepSummary, describeCheck } from '../../src/cli/step-summary.ts';
 import { toRequest } from '../../src/client/snippet-request.ts';
 import { textOf } from '../../src/embed/text.ts';
-import { elementsOf, parse } from '../../src/html/parsed-html.ts';
+import { elementsOf } from '../../src/html/parsed-html.ts';
 import { testContext } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';
 
@@ -18,7 +18,7 @@ const changedOn = (...pages: string[]) => ({
 /** What a reader sees of a summary, with the names of its elements. */
 function rendered(markdown: string): { elements: string[]; text: string } {
   const html = markdownIt({ html: true, linkify: true }).render(markdown);
-  const elements = [...elementsOf(parse(html))].map(({ tagName }) => tagName);
+  const elements = [...elementsOf(html)].map(({ tagName }) => tagName);
   return { elements: [...new Set(elements)], text: textOf(html) };
 }
 

@@ -1,24 +1,7 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
+import type { Edit } from '../embed/edits.ts';
 import { type Attribute, attributesOf, type Tag } from '../embed/html-scanner.ts';
-
-/** Text in place of a part of a text. */
-export interface Edit {
-  start: number;
-  end: number;
-  text: string;
-}
-
-/** @param edits of parts that do not overlap, in any order. */
-export function applyEdits(text: string, edits: readonly Edit[]): string {
-  let written = '';
-  let done = 0;
-  for (const { start, end, text: piece } of [...edits].sort((a, b) => a.start - b.start)) {
-    written += text.slice(done, start) + piece;
-    done = end;
-  }
-  return written + text.slice(done);
-}
 
 /** The value of an attribute, as a browser reads it. */
 export function attributeValue(html: string, { start, end }: Attribute): string {
@@ -45,4 +28,15 @@ const candidate =
 /** Replaces the URLs of a `srcset`. Every other byte stays. */
 export function replaceCandidates(srcset: string, replacement: (url: string) => string): string {
   return srcset.replace(candidate, (_, url: string, rest: string) => replacement(url) + rest);
+}
+
+/** Replaces the URL of an attribute, or those of a `srcset`. */
+export function replaceUrls(
+  html: string,
+  attribute: Attribute,
+  replacement: (url: string) => string,
+): Edit[] {
+  const value = attributeValue(html, attribute);
+  const changed = attribute.name === 'srcset' ? replaceCandidates(value, replacement) : replacement(value);
+  return changed === value ? [] : [replaceValue(attribute, changed)];
 }
