@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FileKind } from '../embed/scan.ts';
@@ -37,6 +37,7 @@ import {
   type PageCopy,
   pageCopyOf,
   readPageCopy,
+  shownPath,
   siteFolders,
 } from './side-products/page-copies.ts';
 
@@ -195,6 +196,8 @@ export async function planRefresh(
   }
   const changing = plan.pages.filter(({ page, hash }) => page.hash !== hash);
   const recorded = new Set(manifest.files.flatMap(({ name, copies = [] }) => [name, ...copies]));
+  // A cache folder may be in the output.
+  const records = shownPath(output, dirname(file));
   const derived = findDerivedFiles(folders, {
     pages: changing.map(({ page: { name, size } }) => ({
       name,
@@ -202,7 +205,7 @@ export async function planRefresh(
       read: () => readIfThere(join(output, name)),
     })),
     contents: oldContents(changing, manifest, snippets),
-    isRecorded: (name) => recorded.has(name),
+    isRecorded: (name) => recorded.has(name) || name.startsWith(`${records}/`),
     since: manifest.inlinedAt,
   });
   plan.stale = derived.filter(({ kind }) => kind !== 'copy');

@@ -40,3 +40,15 @@ test('in a cacheDir outside of the project, a record keeps its name when all is 
   expect(nameAt('/moved', 'cache')).toBe(nameAt('/srv', 'cache'));
   expect(nameAt('/srv', 'site/.cache')).toBe('manifest.json');
 });
+
+test('a record in the output is not a file that was made from its pages', async () => {
+  const service = await temporaryService({ 1: 'a text that is long enough' });
+  const site = await temporarySite({
+    'astro.config.mjs': configWith('', { settings: `cacheDir: './dist/.cache',` }),
+    'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+  });
+  expect(await site.build(service.environment)).toMatchObject({ exitCode: 0 });
+  service.put(1, 'new');
+  const refresh = ['--manifest', 'dist/.cache/astro-snippets/manifest.json', 'refresh'];
+  expect(await cli(site.directory, refresh, service.environment)).toMatchObject({ exitCode: 0 });
+});
