@@ -275,14 +275,14 @@ export class Run {
   }
 
   /** Last of all, since a build that fails has no record. */
-  async #writeRecord(directory: string, { at, hashes, record }: FinishedSite): Promise<void> {
+  async #writeRecord(directory: string, { at, files, record }: FinishedSite): Promise<void> {
     if (record === undefined) return;
     const { findCopies } = await import('./build/side-products/page-copies.ts');
     const { outputFrom, writeManifest } = await import('./record/manifest.ts');
     const { removeOtherPacks } = await import('./record/pack.ts');
     const root = fileURLToPath(this.config.root);
     const { sealedFiles } = await import('./build/output-state.ts');
-    const copies = findCopies(root, directory, { names: hashes.keys(), since: at });
+    const copies = findCopies(root, directory, { files, since: at });
     const recorded = copies.map((copy) => outputFrom(this.manifest, copy));
     await writeManifest(this.manifest, {
       ...record,

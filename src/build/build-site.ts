@@ -131,6 +131,5 @@ async function inlineSite(build: SiteBuild, pack: PackWriter): Promise<FinishedS
   }
   // With a record, a check could say that nothing has changed.
   const record = fetcher.showsChildren ? undefined : siteManifest({ ...build, inlinedAt }, shown);
-  const { hashes, quoted } = recorder;
-  return { at: Date.now(), hashes, quoted, before: build.before, record };
+  return { at: Date.now(), files: shown.files, before: build.before, record };
 }

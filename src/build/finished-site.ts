@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import { userError } from '../failures/user-error.ts';
-import type { Manifest } from '../record/manifest.ts';
+import type { Manifest, ManifestFile } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isWrittenSince } from '../written-since.ts';
+import type { embedFinder } from './output-state.ts';
 import { listSiteFiles, readEmbedding, type ScannableFile, type SiteFile } from './scan-site.ts';
 import { OutputVerifier, refuseKey } from './verify-output.ts';
 
@@ -14,10 +15,8 @@ import { OutputVerifier, refuseKey } from './verify-output.ts';
 export interface FinishedSite {
   /** In milliseconds since the epoch. */
   at: number;
-  /** The hash of each file that was inlined, by its name. */
-  hashes: ReadonlyMap<string, string>;
-  /** The keys of embeds inside contents, which stay in the output. */
-  quoted: ReadonlySet<string>;
+  /** Those that were inlined. */
+  files: readonly ManifestFile[];
   /** The manifest of the last build. */
   before?: Manifest | undefined;
   /** The manifest to write, if the site needs one. */
@@ -26,7 +25,7 @@ export interface FinishedSite {
 
 /** A site without embeds, which has just been built. */
 export function plainSite(): FinishedSite {
-  return { at: Date.now(), hashes: new Map(), quoted: new Set() };
+  return { at: Date.now(), files: [] };
 }
 
 /**
@@ -57,17 +56,20 @@ export async function finishPlainSite(
 export async function checkLateFiles(
   directory: string,
   { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
-  { at, hashes, quoted }: FinishedSite,
+  { at, files, record }: FinishedSite,
 ): Promise<void> {
   const verifier = new OutputVerifier(apiKey);
   const withEmbed: string[] = [];
+  const hashes = new Map(files.map(({ name, hash }) => [name, hash]));
+  let holdsEmbed: ReturnType<typeof embedFinder> | undefined;
   const isLate = ({ file }: SiteFile) => isWrittenSince(file, at);
   const { scannable, others, compressed } = listSiteFiles(directory, exclude);
   for (const { file, bytes } of findEmbedding(scannable.filter(isLate), verifier)) {
     const { hashOf } = await import('../record/manifest.ts');
-    const { holdsEmbed } = await import('./output-state.ts');
     const { name, kind } = file;
-    if (hashes.get(name) !== hashOf(bytes) && holdsEmbed({ name, kind, bytes }, quoted)) withEmbed.push(name);
+    if (hashes.get(name) === hashOf(bytes)) continue;
+    holdsEmbed ??= (await import('./output-state.ts')).embedFinder(record?.snippets ?? []);
+    if (holdsEmbed({ name, kind, bytes })) withEmbed.push(name);
   }
   await verifier.read(others.filter(isLate));
   verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);

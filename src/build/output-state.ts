@@ -79,7 +79,7 @@ export async function lookAtOutput(file: string, manifest: Manifest): Promise<Ou
   if (manifest.files.length > 0 && !existsSync(output)) {
     return { ...flaws, toBuild: [{ name: 'The output folder', reason: 'is missing' }] };
   }
-  let quoted: ReadonlySet<string> | undefined;
+  const holdsEmbed = embedFinder(manifest.snippets);
   await inTurns(manifest.files, (recorded) => {
     const { name, size, time, hash, next = [], past = [] } = recorded;
     const path = join(output, name);
@@ -91,8 +91,7 @@ export async function lookAtOutput(file: string, manifest: Manifest): Promise<Ou
     const hashNow = hashOf(bytes);
     if (hashNow === hash || next.includes(hashNow)) return;
     if (past.includes(hashNow)) return refuse('is as it was before the last change on record');
-    quoted ??= quotedKeys(manifest.snippets.map(({ content }) => content?.text ?? ''));
-    if (holdsEmbed({ name, bytes, kind: fileKind(name) as FileKind }, quoted))
+    if (holdsEmbed({ name, bytes, kind: fileKind(name) as FileKind }))
       return refuse('has embeds: it was written without their snippets');
     if (!showsContents(bytes, recorded, manifest)) {
       return refuse('was changed after the build, and does not show what the record says');
@@ -102,25 +101,24 @@ export async function lookAtOutput(file: string, manifest: Manifest): Promise<Ou
   return flaws;
 }
 
-/**
- * Whether a file holds an embed that is to be replaced.
- *
- * @param quoted the keys of embeds inside contents.
- */
-export function holdsEmbed(file: ReadableFile, quoted: ReadonlySet<string>): boolean {
-  if (!mayHoldEmbeds(file.bytes, file.kind)) return false;
-  const { embeds, invalid } = readEmbeds(file, new Map());
-  return invalid.length > 0 || embeds.some(({ request }) => !quoted.has(request.key));
+/** Returns what tells whether a file holds an embed that is to be replaced. Those in contents stay in the output. */
+export function embedFinder(snippets: Manifest['snippets']): (file: ReadableFile) => boolean {
+  let quoted: SnippetUses | undefined;
+  return (file) => {
+    if (!mayHoldEmbeds(file.bytes, file.kind)) return false;
+    const { embeds, invalid } = readEmbeds(file, new Map());
+    quoted ??= embedsOf(snippets);
+    return invalid.length > 0 || embeds.some(({ request }) => !quoted?.has(request.key));
+  };
 }
 
-/** The keys of embeds inside contents, which stay in the output. */
-export function quotedKeys(contents: readonly string[]): ReadonlySet<string> {
-  const quoted: SnippetUses = new Map();
-  for (const content of contents) {
-    const bytes = Buffer.from(content);
-    if (mayHoldEmbeds(bytes, 'html')) readEmbeds({ name: '', bytes, kind: 'html' }, quoted);
+function embedsOf(snippets: Manifest['snippets']): SnippetUses {
+  const found: SnippetUses = new Map();
+  for (const { content } of snippets) {
+    const bytes = Buffer.from(content?.text ?? '');
+    if (mayHoldEmbeds(bytes, 'html')) readEmbeds({ name: '', bytes, kind: 'html' }, found);
   }
-  return new Set(quoted.keys());
+  return found;
 }
 
 /** Whether a file that something else has written shows the text of each content, apart from white space and markup. */

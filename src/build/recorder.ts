@@ -14,7 +14,6 @@ import type { CollectionEntry } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet, FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse } from '../snippets/file-embeds.ts';
 import { scriptSource } from './edit-links/page-script.ts';
-import { quotedKeys } from './output-state.ts';
 
 /** An entry of a collection, and the snippet that it shows. */
 export interface CollectedEntry extends CollectionEntry {
@@ -45,8 +44,6 @@ export class FileRecorder {
   readonly #files: ManifestFile[] = [];
   readonly #pack: PackWriter;
   readonly #editUrls: Manifest['editUrls'];
-  /** The keys of embeds inside contents. They are not replaced, and stay in the output. */
-  readonly quoted: ReadonlySet<string>;
 
   constructor({
     uses = [],
@@ -59,7 +56,6 @@ export class FileRecorder {
   }: Recorded) {
     this.#pack = pack;
     this.#editUrls = editUrls && Object.fromEntries(editUrls);
-    this.quoted = quotedKeys(Array.from(snippets.values(), ({ html }) => html));
     for (const { request, asHtml } of uses) {
       const snippet = snippets.get(request.key);
       this.#addSnippet(request, {
@@ -110,11 +106,6 @@ export class FileRecorder {
     const index = this.#snippets.push({ id, params, ...shown }) - 1;
     this.#indexes.set(key, index);
     return index;
-  }
-
-  /** The hash of each file that was inlined, by its name. */
-  get hashes(): ReadonlyMap<string, string> {
-    return new Map(this.#files.map(({ name, hash }) => [name, hash]));
   }
 
   /** Called once, when all files are added. */

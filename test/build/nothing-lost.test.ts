@@ -11,6 +11,7 @@ const service = await sharedService({
   2: '<b>two</b>',
   3: '<b>three</b>',
   4: '<b>four</b>',
+  5: 'an embed, <snippet-embed id="6"></snippet-embed>, in a content',
 });
 beforeEach(() => service.clearFaults());
 
@@ -150,6 +151,7 @@ const late = { name: 'late', hooks: {
   },
   'astro:build:done'({ dir }) {
     writeFileSync(new URL('plain.html', dir), '<pre>${embed}</pre>');
+    appendFileSync(new URL('index.html', dir), '<!-- minified -->');
     if (process.env.LEAK) writeFileSync(new URL('key.js', dir), process.env.SNIPPETS_API_KEY);
     if (!process.env.EMBEDS) return;
     writeFileSync(new URL('late.html', dir), '${embed}');
@@ -158,7 +160,7 @@ const late = { name: 'late', hooks: {
 } };
 const adder = { name: 'adder', hooks: { 'astro:config:setup': ({ updateConfig }) => updateConfig({ integrations: [late] }) } };
 export default defineConfig({ integrations: [snippets(), adder] });`,
-    'src/pages/index.astro': page('<Snippet id={1} />'),
+    'src/pages/index.astro': page('<Snippet id={1} /><Snippet id={5} />'),
   });
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode, output).toBe(0);

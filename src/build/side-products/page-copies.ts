@@ -161,13 +161,12 @@ export function shownPath(cwd: string, path: string): string {
 export function findCopies(
   root: string,
   output: string,
-  { names, since }: { names: Iterable<string>; since: number },
+  { files, since }: { files: readonly Pick<ManifestFile, 'name'>[]; since: number },
 ): string[] {
-  const files = [...names];
   const isCopied = (original: string, copy: string) =>
     isWrittenSince(copy, since) && readFileSync(copy).equals(readFileSync(original));
   return copyFolders
     .map((folder) => join(root, folder))
     .filter((folder) => existsSync(folder) && realpathSync(folder) !== realpathSync(output))
-    .filter((folder) => files.some((name) => isCopied(join(output, name), join(folder, name))));
+    .filter((folder) => files.some(({ name }) => isCopied(join(output, name), join(folder, name))));
 }
