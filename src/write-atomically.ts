@@ -4,7 +4,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeError } from './failures/write-error.ts';
 
-const suffix = '.refresh.tmp';
+const suffix = '.snippets.tmp';
 
 /**
  * Replaces a file as a whole: a reader sees all of the old bytes or all of the new ones, even if the process is killed.
@@ -58,10 +58,16 @@ export function temporaryFile(file: string): string {
   return file + suffix;
 }
 
+/** Whether a file has such a name. */
+export function isTemporary(name: string): boolean {
+  return name.endsWith(suffix);
+}
+
 /** Files of these names in folders. */
 export function listTemporaryFiles(folders: readonly string[]): string[] {
-  return folders.filter(existsSync).flatMap((folder) => {
-    const names = readdirSync(folder).filter((name) => name.endsWith(suffix));
-    return names.map((name) => join(folder, name));
-  });
+  return folders.filter(existsSync).flatMap((folder) =>
+    readdirSync(folder)
+      .filter(isTemporary)
+      .map((name) => join(folder, name)),
+  );
 }

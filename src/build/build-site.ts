@@ -1,7 +1,10 @@
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RouteToHeaders } from '../astro-version.ts';
+import { writeError } from '../failures/write-error.ts';
 import { headerPolicies } from '../html/content-security-policy.ts';
+import { readBytes } from '../read-file.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { PackWriter } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
@@ -12,8 +15,7 @@ import type { SourceFolders } from '../source/source-files.ts';
 import type { Announcements } from './announcements.ts';
 import { ClassChecker } from './class-checker.ts';
 import { type FinishedSite, plainSite } from './finished-site.ts';
-import { inlineSnippets } from './inline-snippets.ts';
-import { overwrite } from './overwrite.ts';
+import { inlineSnippets, type RewriteFile } from './inline-snippets.ts';
 import { type CollectedEntry, FileRecorder, siteManifest } from './recorder.ts';
 import { listSiteFiles, type SiteFile } from './scan-site.ts';
 import type { BuildLogger } from './summary.ts';
@@ -132,4 +134,32 @@ async function inlineSite(build: SiteBuild, pack: PackWriter): Promise<FinishedS
   // With a record, a check could say that nothing has changed.
   const record = fetcher.showsChildren ? undefined : siteManifest({ ...build, inlinedAt }, shown);
   return { at: Date.now(), files: shown.files, before: build.before, record };
+}
+
+/**
+ * Writes a file in place. It is not read before the build ends, and writing a temporary file and renaming it takes
+ * many times longer.
+ */
+const overwrite: RewriteFile = ({ file, name }, kept, change) => {
+  const descriptor = openSync(file, 'r+');
+  try {
+    const before = kept ?? readBytes(descriptor, fstatSync(descriptor).size);
+    const changed = change(before);
+    try {
+      write(descriptor, changed, before.length);
+    } catch (error) {
+      // Part of the new page and part of the old one.
+      rmSync(file, { force: true });
+      throw writeError(name, error, 'It was removed.');
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+function write(descriptor: number, bytes: Buffer, lengthBefore: number): void {
+  for (let written = 0; written < bytes.length; ) {
+    written += writeSync(descriptor, bytes, written, bytes.length - written, written);
+  }
+  if (bytes.length < lengthBefore) ftruncateSync(descriptor, bytes.length);
 }

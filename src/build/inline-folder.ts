@@ -1,34 +1,36 @@
-import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { cp, rename, rm } from 'node:fs/promises';
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { cp, rename } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { userError } from '../failures/user-error.ts';
 import {
   hashOf,
-  hashOfFile,
   type Manifest,
   type ManifestFile,
   type RecordedEnvironment,
-  readManifest,
   removeManifest,
   writeManifest,
 } from '../record/manifest.ts';
 import { contains, lockFile } from '../record/manifest-file.ts';
 import { lockAfterRefresh } from '../record/output-lock.ts';
-import { flawOf, listPacks, Pack, PackWriter, removeOtherPacks } from '../record/pack.ts';
+import { PackWriter, removeOtherPacks } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
+import { isTemporary } from '../write-atomically.ts';
 import { fetcherAfter } from './build-fetcher.ts';
-import { CompressedCopies } from './compressed-copies.ts';
-import { ForgottenFiles } from './forgotten-files.ts';
 import { inlineSnippets } from './inline-snippets.ts';
+import { asideOf, LastRun } from './last-run.ts';
 import { sealedFiles } from './output-state.ts';
-import { readUnchanged } from './read-unchanged.ts';
 import { FileRecorder, siteManifest } from './recorder.ts';
-import { statesOf, temporaryFiles } from './refresh.ts';
 import { listSiteFiles, type ScannableFile, type SiteFile, type SiteFiles } from './scan-site.ts';
-import { shownPath } from './side-products/page-copies.ts';
-import { isStaged, StagedFiles } from './staged-files.ts';
+import {
+  hashOfCopy,
+  type PageCopy,
+  pageCopyOf,
+  shownPath,
+  withoutSuffix,
+} from './side-products/page-copies.ts';
+import { StagedFiles } from './staged-files.ts';
 import type { BuildLogger } from './summary.ts';
 import { OutputVerifier } from './verify-output.ts';
 
@@ -81,35 +83,27 @@ async function inlineLocked({
 }: FolderInlining): Promise<void> {
   const { to, manifest } = folders;
   const inlinedAt = Date.now();
-  const before = await lastRecord(folders, logger);
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(folders, given.exclude);
-  const pack = openPack(folders, before, logger);
-  const kept = pack === undefined ? [] : findKept(before, scannable.filter(isPublished));
-  const keptFiles = new Map(kept.map((file) => [file.name, file]));
-  const forgotten = new ForgottenFiles(before, isPublished);
+  const last = await LastRun.open(folders, scannable.filter(isPublished), logger);
+  const { record: before, kept } = last;
   // Without a record, files of an earlier run would never be updated again.
-  const settings: Settings = kept.length > 0 ? { ...given, missingKey: 'error' } : given;
+  const settings: Settings = kept.size > 0 ? { ...given, missingKey: 'error' } : given;
   const verifier = new OutputVerifier(settings.apiKey);
-  const staged = new StagedFiles();
-  const newPack = new PackWriter(manifest);
-  const copies = new CompressedCopies(compressed, before);
+  const pack = new PackWriter(manifest);
+  const changed = new ChangedFiles(targetOf, compressed, last);
   // Of the files as they are, with their embeds or as an earlier run left them.
-  const hashes = new Map(kept.map(({ name, hash }) => [name, hash]));
-  const written = new Set<string>();
-  const write = (file: SiteFile, bytes: Buffer) => {
-    written.add(file.name);
-    staged.add(targetOf(file), bytes, file.file);
-  };
+  const hashes = new Map([...kept].map(([name, { hash }]) => [name, hash]));
   const fetcher = fetcherAfter(before, settings, logger);
   try {
     const recorder =
       (await inlineSnippets(
         scannable.map((file): ScannableFile => {
-          const recorded = keptFiles.get(file.name);
-          if (pack === undefined || recorded === undefined) return file;
-          return { file: file.file, name: file.name, kind: file.kind, generated: () => pack.read(recorded) };
+          const generated = last.generated(file.name);
+          return generated === undefined
+            ? file
+            : { file: file.file, name: file.name, kind: file.kind, generated };
         }),
         {
           settings,
@@ -119,8 +113,7 @@ async function inlineLocked({
           urls,
           allow: settings.html.policy === 'hash' ? () => {} : undefined,
           collected: [],
-          pack: newPack,
-          onPlainFile: (file) => forgotten.addChanged(file),
+          pack,
           onEmbeds({ files }) {
             // The folder is not what the record says, even if this run fails.
             if (files.some(({ source }) => source.generated === undefined && isPublished(source))) {
@@ -130,61 +123,123 @@ async function inlineLocked({
           onEmbeddingFile({ name, generated }, bytes) {
             if (generated === undefined) hashes.set(name, hashOf(bytes));
           },
+          leftIn: (file, ...page) => (isPublished(file) ? last.leftIn(file.name, ...page) : []),
           rewrite(file, _inMemory, change) {
             const before = readUnchanged(file, hashes.get(file.name));
             const generated = file.generated?.() ?? before;
-            const after = change(generated);
-            if (!isPublished(file) || !after.equals(before)) write(file, after);
-            copies.check(file, { generated, before, after });
+            changed.add(file, { generated, before, after: change(generated) });
           },
         },
-      )) ?? new FileRecorder({ collected: [], pack: newPack, containsKey: verifier.containsKey });
+      )) ?? new FileRecorder({ collected: [], pack, containsKey: verifier.containsKey });
     await verifier.read(others);
-    for (const file of others) forgotten.addExcluded(file);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
-    await copies.renew((page) => staged.read(targetOf(page)), write);
+    await changed.addCopies();
     const record = siteManifest(
       { manifest, directory: to, outDir: to, before, settings, environment, inlinedAt },
       recorder.finish(),
     );
-    pack?.close();
-    // With a record, a check could say that nothing has changed.
-    const published = fetcher.showsChildren
-      ? undefined
-      : // What the command of `refresh --after` was to renew is still out of date.
-        { ...record, pending: before?.pending };
-    const states = statesBefore(kept, copies);
-    await publish(folders, { staged, written, states, before, record: published });
+    for (const warning of last.describeForgotten([...scannable, ...others].filter(isPublished), record)) {
+      logger.warn(warning);
+    }
+    last.close();
+    // With a record, a check could say that nothing has changed. What the command of `refresh --after` was to renew is still
+    // out of date.
+    const published = fetcher.showsChildren ? undefined : { ...record, pending: before?.pending };
+    await publish(folders, changed, { before, record: published });
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close().catch(() => {});
-    staged.discard();
-    newPack.discard();
+    changed.staged.discard();
+    pack.discard();
     throw error;
   }
   await fetcher.close();
-  for (const line of describeKept(kept, written)) logger.info(line);
-  for (const warning of forgotten.warnings) logger.warn(warning);
+  for (const line of describeKept(kept, changed.names)) logger.info(line);
 }
 
-interface Publication {
-  staged: StagedFiles;
-  /** The names of files that are not copied. */
-  written: ReadonlySet<string>;
-  /** The hashes of what files and their compressed files may hold until they are written, by the files' names. */
-  states: ReadonlyMap<string, readonly string[]>;
-  /** The record of the last run. */
-  before: Manifest | undefined;
-  record: Manifest | undefined;
+/** The files that a run replaces, with the compressed copies beside them. */
+class ChangedFiles {
+  readonly staged = new StagedFiles();
+  readonly names = new Set<string>();
+  /** What pages and their copies may hold until they are replaced, by the names of pages. */
+  readonly states = new Map<string, ReadonlySet<string>>();
+  readonly #targetOf: (file: SiteFile) => string;
+  readonly #last: LastRun;
+  readonly #copies: ReadonlyMap<string, readonly PageCopy[]>;
+  readonly #outdated: { copy: PageCopy; page: SiteFile }[] = [];
+  readonly #unrelated: string[] = [];
+
+  constructor(targetOf: (file: SiteFile) => string, compressed: readonly SiteFile[], last: LastRun) {
+    this.#targetOf = targetOf;
+    this.#last = last;
+    this.#copies = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
+    for (const name of last.kept.keys()) this.states.set(name, last.statesOf(name));
+  }
+
+  /** @param bytes the page as it was generated, is, and is going to be. */
+  add(page: SiteFile, { generated, before, after }: Record<'generated' | 'before' | 'after', Buffer>): void {
+    if (page.file !== this.#targetOf(page) || !after.equals(before)) this.#stage(page, after);
+    const copies = this.#copies.get(page.name);
+    if (copies === undefined) return;
+    const known = new Set([...this.#last.statesOf(page.name), hashOf(before), hashOf(generated)]);
+    const now = hashOf(after);
+    for (const copy of copies) {
+      const held = hashOfCopy(copy, [before, after]);
+      if (held === now) continue;
+      if (held !== undefined && known.has(held)) {
+        this.#outdated.push({ copy, page });
+        this.states.set(page.name, known);
+      } else this.#unrelated.push(copy.name);
+    }
+  }
+
+  /** @throws AstroError if a compressed file holds something else than its page. */
+  async addCopies(): Promise<void> {
+    const [first, ...more] = this.#unrelated;
+    if (first !== undefined) {
+      throw userError(
+        'stale-compressed-file',
+        `${[first, ...more].join(', ')} ${more.length === 0 ? 'does' : 'do'} not decompress to the file beside it. Nothing was written.`,
+        'Servers send it instead of the page. Delete it, or compress files after `astro-snippets inline`.',
+      );
+    }
+    for (const { copy, page } of this.#outdated) {
+      this.#stage(copy, await pageCopyOf(this.staged.read(this.#targetOf(page)), copy));
+    }
+  }
+
+  #stage(file: SiteFile, bytes: Buffer): void {
+    this.names.add(file.name);
+    this.staged.add(this.#targetOf(file), bytes, file.file);
+  }
+}
+
+/**
+ * Reads a file again.
+ *
+ * @param hash the hash of what it held when the run began.
+ * @throws AstroError if it holds something else now.
+ */
+function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buffer {
+  const bytes = readFileSync(file);
+  if (hashOf(bytes) === hash) return bytes;
+  throw userError(
+    'output-in-use',
+    `${name} was changed while snippets were fetched. Nothing was written.`,
+    'Run the command when the generator has ended.',
+  );
 }
 
 /**
  * Until everything is written, the record is beside its place: there it would say that it is. It announces what is going
  * to be written, as that of a refresh does, so that the process can be killed at any moment.
+ *
+ * @param before the record of the last run.
  */
 async function publish(
   { from, to, manifest }: SiteFolders,
-  { staged, written, states, before, record }: Publication,
+  { staged, names, states }: ChangedFiles,
+  { before, record }: { before: Manifest | undefined; record: Manifest | undefined },
 ): Promise<void> {
   if (record === undefined) await removeManifest(asideOf(manifest));
   else await writeManifest(asideOf(manifest), announced(record, states));
@@ -199,7 +254,7 @@ async function publish(
       verbatimSymlinks: true,
       filter(source) {
         const name = nameIn(input, source);
-        return !written.has(name) && join(from, name) !== records;
+        return !names.has(name) && join(from, name) !== records;
       },
     });
   }
@@ -210,86 +265,12 @@ async function publish(
   removeOtherPacks(manifest, record);
 }
 
-function announced(record: Manifest, states: Publication['states']): Manifest {
+function announced(record: Manifest, states: ChangedFiles['states']): Manifest {
   const announce = (file: ManifestFile): ManifestFile => {
     const [hash, ...others] = states.get(file.name) ?? [];
     return hash === undefined ? file : { ...file, hash, next: [...others, file.hash] };
   };
   return { ...record, files: record.files.map(announce) };
-}
-
-/** What files that an earlier run has inlined, and compressed files, may hold until they are written. */
-function statesBefore(kept: readonly ManifestFile[], copies: CompressedCopies): Map<string, string[]> {
-  const states = new Map(kept.map((file) => [file.name, [...statesOf(file)]]));
-  for (const [name, hashes] of copies.held) {
-    states.set(name, [...new Set([...(states.get(name) ?? []), ...hashes])]);
-  }
-  return states;
-}
-
-/** The pages of the last run as they were generated; `undefined` if they are not there. */
-function openPack(
-  { cwd, manifest }: Pick<FolderInlining, 'cwd' | 'manifest'>,
-  before: Manifest | undefined,
-  logger: BuildLogger,
-): Pack | undefined {
-  if (before?.pack === undefined) return undefined;
-  const flaw = flawOf(manifest, before.pack);
-  if (flaw === undefined) return new Pack(manifest, before);
-  logger.warn(
-    `The files of the last run as they were generated ${flaw}. They stay as they are, and are not in the new record at ${shownPath(cwd, manifest)}, unless they are written again.`,
-  );
-  return undefined;
-}
-
-/** The files that are as the last run left them, such as those of a generator that did not write them again. */
-function findKept(before: Manifest | undefined, files: readonly ScannableFile[]): ManifestFile[] {
-  const known = new Map(before?.files.map((file) => [file.name, file]));
-  return files.flatMap(({ file, name }) => {
-    const recorded = known.get(name);
-    if (recorded === undefined) return [];
-    const { next, older: _, ...more } = recorded;
-    const hash = hashOfFile(file);
-    // A run that was killed has written it, or has not.
-    return hash === recorded.hash || next?.includes(hash)
-      ? [{ ...more, hash, next: [...statesOf(recorded)] }]
-      : [];
-  });
-}
-
-/**
- * The record of the last run, also of one that has failed. A run that is killed while it writes leaves files that are
- * as this record says, or still contain their embeds.
- */
-async function lastRecord(
-  { cwd, manifest }: Pick<FolderInlining, 'cwd' | 'manifest'>,
-  logger: BuildLogger,
-): Promise<Manifest | undefined> {
-  const file = lastRecordFile(manifest);
-  const { manifest: found, flaw } = await readManifest(file);
-  if (found === undefined) {
-    // The pages of a run are kept beside its record.
-    if (flaw !== 'absent' || listPacks(manifest).length > 0) {
-      const problem = { absent: 'is missing', damaged: 'is damaged', 'other-version': otherVersion }[flaw];
-      logger.warn(
-        `The record of the last run at ${shownPath(cwd, flaw === 'absent' ? manifest : file)} ${problem}. Files that were inlined then are not in the new record, unless they are written again.`,
-      );
-    }
-    return undefined;
-  }
-  for (const left of temporaryFiles(file, found)) await rm(left, { force: true });
-  return found;
-}
-
-const otherVersion = 'was written by another version of astro-snippets';
-
-/** Where the record of the last run is, if there is one. */
-export function lastRecordFile(manifest: string): string {
-  return existsSync(manifest) ? manifest : asideOf(manifest);
-}
-
-function asideOf(manifest: string): string {
-  return `${manifest}.unfinished`;
 }
 
 function setAside(manifest: string): void {
@@ -315,9 +296,9 @@ function listFiles({ from, to, manifest }: SiteFolders, exclude: readonly string
 
 function withoutStaged(files: SiteFiles): SiteFiles {
   return selected(files, ({ file, name }) => {
-    const isLeft = isStaged(name);
-    if (isLeft) rmSync(file, { force: true });
-    return !isLeft;
+    if (!isTemporary(name)) return true;
+    rmSync(file, { force: true });
+    return false;
   });
 }
 
@@ -355,8 +336,8 @@ function nameIn(folder: string, path: string): string {
   return relative(folder, path).split(sep).join('/');
 }
 
-function describeKept(kept: readonly ManifestFile[], written: ReadonlySet<string>): string[] {
-  const names = kept.map(({ name }) => name);
+function describeKept(kept: LastRun['kept'], written: ReadonlySet<string>): string[] {
+  const names = [...kept.keys()];
   const renewed = names.filter((name) => written.has(name));
   const same = names.length - renewed.length;
   const lines = renewed.map((name) => `${name} is up to date`);

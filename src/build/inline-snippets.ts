@@ -15,7 +15,7 @@ import type { ClassChecker } from './class-checker.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
 import { inTurns } from './in-turns.ts';
 import { type InlineOptions, pageInliner } from './inline-page.ts';
-import { type CollectedEntry, FileRecorder, recordedRules } from './recorder.ts';
+import { type CollectedEntry, FileRecorder, type LeftSnippet, recordedRules } from './recorder.ts';
 import { type ScannableFile, type ScannedSite, scanSite } from './scan-site.ts';
 import { type BuildLogger, describeBuild, progressLogger } from './summary.ts';
 import type { OutputVerifier } from './verify-output.ts';
@@ -50,6 +50,8 @@ export interface Inlining {
   pack: PackWriter;
   /** Called with each file that contains no embed. */
   onPlainFile?(file: ScannableFile): void;
+  /** Finds snippets of an earlier run that a file with embeds still shows. */
+  leftIn?(file: ScannableFile, generated: Buffer, embeds: readonly FileEmbed[]): readonly LeftSnippet[];
   /** Called with each file that contains an embed, as it is before anything is fetched. */
   onEmbeddingFile?(file: ScannableFile, bytes: Buffer): void;
   /** Finds snippets that were rendered but are not in the output. */
@@ -121,7 +123,8 @@ export async function inlineSnippets(
     inlining.rewrite(source, bytes, (generated) => {
       const { file } = inlinePage(source, generated, embeds);
       verifier.check(source, file);
-      recorder.add(source.name, { generated, file, embeds });
+      const left = inlining.leftIn?.(source, generated, embeds);
+      recorder.add(source.name, { generated, file, embeds, left });
       styled?.add(source, { file, embeds }, (key) => snippets.get(key)?.classes);
       return file;
     });

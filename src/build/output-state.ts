@@ -81,7 +81,7 @@ export async function lookAtOutput(file: string, manifest: Manifest): Promise<Ou
   }
   const holdsEmbed = embedFinder(manifest.snippets);
   await inTurns(manifest.files, (recorded) => {
-    const { name, size, time, hash, next = [], past = [] } = recorded;
+    const { name, size, time, hash, shows, next = [], past = [] } = recorded;
     const path = join(output, name);
     const found = statSync(path, { throwIfNoEntry: false });
     const refuse = (reason: string) => void flaws.toBuild.push({ name, reason });
@@ -93,7 +93,7 @@ export async function lookAtOutput(file: string, manifest: Manifest): Promise<Ou
     if (past.includes(hashNow)) return refuse('is as it was before the last change on record');
     if (holdsEmbed({ name, bytes, kind: fileKind(name) as FileKind }))
       return refuse('has embeds: it was written without their snippets');
-    if (!showsContents(bytes, recorded, manifest)) {
+    if (shownIn(bytes, shows, recorded, manifest).length < shows.length) {
       return refuse('was changed after the build, and does not show what the record says');
     }
     flaws.changed.push(name);
@@ -121,13 +121,21 @@ function embedsOf(snippets: Manifest['snippets']): SnippetUses {
   return found;
 }
 
-/** Whether a file that something else has written shows the text of each content, apart from white space and markup. */
-function showsContents(bytes: Buffer, { shows, older = {} }: ManifestFile, { snippets }: Manifest): boolean {
+/**
+ * The snippets whose content a file shows that something else has written, apart from white space and markup.
+ *
+ * @param shows those to look for, by their indexes. Where it is not on record what a file showed of one, it counts.
+ */
+export function shownIn(
+  bytes: Buffer,
+  shows: readonly number[],
+  { older = {} }: ManifestFile,
+  { snippets }: Pick<Manifest, 'snippets'>,
+): number[] {
   const html = bytes.toString();
   const [written, text] = [html, textOf(html)].map(withoutSpace);
-  return shows.every((index) => {
+  return shows.filter((index) => {
     const content = snippets[index]?.content?.text;
-    // What it shows is not on record.
     if (content === undefined || index in older) return true;
     const shown = withoutSpace(textOf(content));
     return text?.includes(shown) || written?.includes(shown);

@@ -21,6 +21,15 @@ export interface CollectedEntry extends CollectionEntry {
   snippet: FetchedSnippet;
 }
 
+/** A snippet of an earlier run that a file still shows, without an embed: a later step has changed the file. */
+export interface LeftSnippet {
+  request: SnippetRequest;
+  /** As that run recorded it. */
+  snippet: Manifest['snippets'][number];
+  /** The hash of the content that the file shows; `undefined` for children. */
+  hash: string | undefined;
+}
+
 export interface Recorded {
   /** What files show. */
   uses?: readonly SnippetUse[];
@@ -73,9 +82,25 @@ export class FileRecorder {
   /** @param page a page as it was generated, and as it is now or is going to be. */
   add(
     name: string,
-    { generated, file, embeds }: { generated: Buffer; file: Buffer; embeds: readonly FileEmbed[] },
+    {
+      generated,
+      file,
+      embeds,
+      left = [],
+    }: {
+      generated: Buffer;
+      file: Buffer;
+      embeds: readonly FileEmbed[];
+      left?: readonly LeftSnippet[] | undefined;
+    },
   ): void {
     const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
+    const older: Record<string, string | null> = {};
+    for (const { request, snippet, hash } of left) {
+      const index = this.#addSnippet(request, snippet);
+      shows.push(index);
+      if (hash !== this.#snippets[index]?.content?.hash) older[index] = hash ?? null;
+    }
     const recorded: ManifestFile = {
       name,
       hash: hashOf(file),
@@ -83,6 +108,7 @@ export class FileRecorder {
       ...this.#pack.add(generated),
       size: 0,
       time: 0,
+      ...(Object.keys(older).length > 0 && { older }),
     };
     if (embeds.some(({ isOptional }) => isOptional)) {
       const required = new Set(shows.filter((_, index) => !embeds[index]?.isOptional));
@@ -103,7 +129,7 @@ export class FileRecorder {
       if (!shown.asText) delete this.#snippets[known]?.asText;
       return known;
     }
-    const index = this.#snippets.push({ id, params, ...shown }) - 1;
+    const index = this.#snippets.push({ ...shown, id, params }) - 1;
     this.#indexes.set(key, index);
     return index;
   }

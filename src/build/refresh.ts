@@ -24,7 +24,7 @@ import { writeImages } from '../record/write-images.ts';
 import { entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { type FileEmbed, readEmbeds } from '../snippets/file-embeds.ts';
-import { listTemporaryFiles, temporaryFile, writeAtomically } from '../write-atomically.ts';
+import { listTemporaryFiles, temporaryFile } from '../write-atomically.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
 import { type InlinedPage, pageInliner } from './inline-page.ts';
 import { lookAtOutput, writtenAgain } from './output-state.ts';
@@ -40,6 +40,7 @@ import {
   shownPath,
   siteFolders,
 } from './side-products/page-copies.ts';
+import { StagedFiles } from './staged-files.ts';
 
 /** A page that a refresh writes. Without its bytes: those of all pages may not fit into memory. */
 export interface RefreshedPage {
@@ -169,6 +170,10 @@ export async function planRefresh(
     }
     make ??= openPages(file, manifest, snippets, plan);
     const { file: after, hasPolicy, embeds } = make(page);
+    if (page.shows.slice(embeds.length).some((index) => changed.includes(index))) {
+      plan.toBuild.push({ name: page.name, reason: 'was changed after a snippet on it was inlined' });
+      continue;
+    }
     const isPage = fileKind(page.name) === 'html';
     if (isPage && !hasPolicy && needsOtherSources(embeds, changed, manifest, snippets)) {
       plan.toBuild.push({ name: page.name, reason: 'has its policy in headers, which only a build writes' });
@@ -323,8 +328,9 @@ export interface WriteOptions {
 }
 
 /**
- * Writes the pages of a plan, and their copies. Each is replaced as a whole, and the manifest announces what is going to
- * be written, so that the process can be killed at any moment. The images that they show are written before them.
+ * Writes the pages of a plan, and their copies. All are written beside their places first, and then replaced, each as a
+ * whole. The manifest announces what is going to be written, so that the process can be killed at any moment. The images
+ * that they show are written before them.
  *
  * @returns pages that are no longer those the plan was made for. They are left alone.
  */
@@ -341,7 +347,8 @@ export async function writeRefresh(
   }: RefreshPlan & WriteOptions,
 ): Promise<PageToBuild[]> {
   const output = outputOf(file, manifest);
-  const written = new Set(planned.flatMap(({ changed }) => changed));
+  // Not only what changes: after a refresh that was killed, a page may show what the record does not say.
+  const written = new Set(planned.flatMap(({ page }) => page.shows));
   // First, since a page must not show what is not there. An image that no page shows does no harm.
   const assets = manifest.rules.images?.assets.folder;
   if (assets !== undefined) {
@@ -379,23 +386,27 @@ export async function writeRefresh(
   };
   await writeManifest(file, { ...record, files: left.map(announce) });
   const leftAlone: PageToBuild[] = [];
-  for (const [index, one] of planned.entries()) {
-    progress(() => `${index} of ${count(planned.length, 'page')} written`);
-    const { page, copies } = one;
-    const target = join(output, page.name);
-    const now = await readFile(target).catch(() => undefined);
-    if (now === undefined || !statesOf(page).has(hashOf(now))) {
-      leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
-      hashes.delete(page.name);
-      continue;
+  const staged = new StagedFiles();
+  try {
+    for (const [index, { page, copies, made }] of planned.entries()) {
+      progress(() => `${index} of ${count(planned.length, 'page')} written`);
+      const bytes = made();
+      staged.add(join(output, page.name), bytes);
+      const copied = copies.map(async (copy) => [copy.file, await pageCopyOf(bytes, copy)] as const);
+      for (const [target, copy] of await Promise.all(copied)) staged.add(target, copy);
     }
-    const made = one.made();
-    await writeAtomically(target, made, temporaryFile(target));
-    await Promise.all(
-      copies.map(async (copy) =>
-        writeAtomically(copy.file, await pageCopyOf(made, copy), temporaryFile(copy.file)),
-      ),
-    );
+    for (const { page, copies } of planned) {
+      const target = join(output, page.name);
+      const now = readIfThere(target);
+      if (now !== undefined && statesOf(page).has(hashOf(now))) {
+        await staged.commit([target, ...copies.map((copy) => copy.file)]);
+      } else {
+        leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
+        hashes.delete(page.name);
+      }
+    }
+  } finally {
+    staged.discard();
   }
   const settle = (page: ManifestFile): ManifestFile => {
     const hash = hashes.get(page.name);

@@ -1,15 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeError } from '../failures/write-error.ts';
-import { copyMode } from '../write-atomically.ts';
+import { copyMode, temporaryFile } from '../write-atomically.ts';
 import { inTurns } from './in-turns.ts';
-
-const suffix = '.inline.tmp';
-
-/** Whether a file was staged. A process that was killed may have left it. */
-export function isStaged(name: string): boolean {
-  return name.endsWith(suffix);
-}
 
 /**
  * Files that are written beside those they replace, so that nothing is replaced before everything is known to be right
@@ -24,14 +17,14 @@ export class StagedFiles {
    * @param like a file whose permissions it gets.
    * @throws AstroError that says why the file could not be written.
    */
-  add(target: string, bytes: Buffer, like: string): void {
+  add(target: string, bytes: Buffer, like = target): void {
     if (holds(target, bytes)) return;
     try {
       const folder = mkdirSync(dirname(target), { recursive: true });
       if (folder !== undefined) this.#newFolders.push(folder);
       this.#targets.add(target);
-      writeFileSync(target + suffix, bytes);
-      copyMode(like, target + suffix);
+      writeFileSync(temporaryFile(target), bytes);
+      copyMode(like, temporaryFile(target));
     } catch (error) {
       throw writeError(target, error, 'Nothing was changed.');
     }
@@ -39,18 +32,20 @@ export class StagedFiles {
 
   /** What a file is going to hold. */
   read(target: string): Buffer {
-    return readFileSync(this.#targets.has(target) ? target + suffix : target);
+    return readFileSync(this.#targets.has(target) ? temporaryFile(target) : target);
   }
 
-  /** Replaces the files, each as a whole. */
-  async commit(): Promise<void> {
+  /** Replaces files, each as a whole. */
+  async commit(targets: Iterable<string> = this.#targets): Promise<void> {
     this.#newFolders = [];
-    await inTurns([...this.#targets], (target) => renameSync(target + suffix, target));
+    await inTurns([...targets], (target) => {
+      if (this.#targets.delete(target)) renameSync(temporaryFile(target), target);
+    });
   }
 
-  /** Removes what has not replaced anything yet. */
+  /** Removes what has not replaced anything. */
   discard(): void {
-    for (const target of this.#targets) rmSync(target + suffix, { force: true });
+    for (const target of this.#targets) rmSync(temporaryFile(target), { force: true });
     for (const folder of this.#newFolders) rmSync(folder, { recursive: true, force: true });
   }
 }

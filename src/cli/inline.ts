@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
+import { inlineFolder } from '../build/inline-folder.ts';
+import { lastRecordFile } from '../build/last-run.ts';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { userError } from '../failures/user-error.ts';
 import { readManifest } from '../record/manifest.ts';

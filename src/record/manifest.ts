@@ -6,7 +6,7 @@ import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import type { ImageUse } from '../html/images.ts';
 import { piecesOf } from '../read-file.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import { writeAtomically } from '../write-atomically.ts';
+import { temporaryFile, writeAtomically } from '../write-atomically.ts';
 
 const index = z.int().min(0);
 
@@ -298,7 +298,8 @@ export async function readManifest(file: string): Promise<FoundManifest> {
 export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const files = manifest.files.map(writtenFile);
-  await writeAtomically(file, JSON.stringify({ version, ...manifest, files }));
+  // A known name: what a killed process has left is written over.
+  await writeAtomically(file, JSON.stringify({ version, ...manifest, files }), temporaryFile(file));
 }
 
 /** Removes the record of a build whose output is about to be overwritten. */

@@ -137,13 +137,13 @@ describe('astro-snippets refresh', () => {
       const modes = () =>
         Promise.all(files.map(async (file) => (await stat(join(site.directory, file))).mode & 0o777));
       await Promise.all(files.map((file) => chmod(join(site.directory, file), 0o644)));
-      await site.write({ 'dist/_astro/a.png.refresh.tmp': 'half an image' });
+      await site.write({ 'dist/_astro/a.png.snippets.tmp': 'half an image' });
       const umask = process.umask(0o077);
       onTestFinished(() => void process.umask(umask));
       site.service.put(1, 'the woozle');
       expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
       expect(await modes()).toEqual([0o644, 0o644, 0o644]);
-      expect(await site.list()).not.toContain('_astro/a.png.refresh.tmp');
+      expect(await site.list()).not.toContain('_astro/a.png.snippets.tmp');
     },
   );
 

@@ -1,12 +1,18 @@
 import { watch } from 'node:fs';
 import { extname, join } from 'node:path';
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { embed, unzipped, withService } from '../../inline/folders.ts';
 import { startCommand } from '../../support/command.ts';
 import { copyOfEverything } from '../../support/everything.ts';
+import { folderWith } from '../../support/folder.ts';
+import { killedAfter } from '../../support/killed.ts';
+import { temporarySite } from '../../support/site.ts';
+
+const { service, run, runs } = withService();
 
 const decoders = { '.gz': gunzipSync, '.br': brotliDecompressSync, '.zst': zstdDecompressSync };
-const turns = 20;
+const turns = 12;
 
 test('a refresh that is killed at any moment leaves each file complete, and the next one completes the site', async () => {
   const site = await copyOfEverything();
@@ -60,6 +66,91 @@ test('a refresh that is killed at any moment leaves each file complete, and the 
     if (last === next) continue;
     site.service.put(1, contents[next] as string);
     expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
+    expect(await shown()).toEqual(states[next]);
   }
   for (const folder of folders) expect(kills.get(folder), folder).toBeGreaterThan(0);
+});
+
+const names = ['a.html', 'b.html', 'c.html'];
+const pageOf = (name: string, content: string) => `<p>${name} ${content}</p>`;
+
+/** Pages with a compressed copy each. */
+function pagesWith(folder: string, written: readonly string[]): Record<string, string | Buffer> {
+  const pages = written.map((name) => [`${folder}/${name}`, pageOf(name, embed(1))] as const);
+  return Object.fromEntries(
+    pages.flatMap(([name, page]) => [
+      [name, page],
+      [`${name}.gz`, gzipSync(page)],
+    ]),
+  );
+}
+
+// A run of `inline` has two pages of an earlier run, and a new one.
+test.for(['refresh', 'inline public'])(
+  'after a %s that was killed at any write, each file is whole, and the next one completes them',
+  async (command) => {
+    const isInline = command !== 'refresh';
+    const argv = command.split(' ');
+    for (let changes = 0, isKilled = true; isKilled; changes += 2) {
+      service().put(1, '<b>one</b>');
+      const folder = await folderWith(pagesWith('public', isInline ? names.slice(0, 2) : names));
+      await runs(folder, ['inline', 'public']);
+      if (isInline) await folder.write(pagesWith('public', ['c.html']));
+      service().put(1, '<i>new</i>');
+      const environment = { ...service().environment, ...(await killedAfter(folder, changes)) };
+      const kill = async () => (await startCommand(folder.directory, argv, environment).ended).exitCode !== 0;
+      isKilled = await kill();
+      // What is published then, or was before, or in one that is killed, too.
+      const content = ['<i>new</i>', '<b>one</b>', '<u>newer</u>'][changes % 3] ?? '';
+      for (const name of names) {
+        const states = ['<b>one</b>', '<i>new</i>', embed(1)].map((one) => pageOf(name, one));
+        expect(states, `${name} after ${changes}`).toContain(await folder.read(`public/${name}`));
+        expect(states, `${name}.gz after ${changes}`).toContain(await unzipped(folder, `public/${name}.gz`));
+      }
+      const { exitCode } = await run(folder, ['check']);
+      if (isKilled) expect(isInline ? [0, 3, 10] : [0, 10]).toContain(exitCode);
+      if (exitCode === 0)
+        for (const name of names) expect(await folder.read(`public/${name}`)).not.toContain('<b>');
+      service().put(1, content);
+      if (changes % 3 === 2 && isKilled) await kill();
+      await runs(folder, argv);
+      for (const name of names) {
+        expect(await folder.read(`public/${name}`)).toBe(pageOf(name, content));
+        expect(await unzipped(folder, `public/${name}.gz`)).toBe(pageOf(name, content));
+      }
+      const left = Object.keys(await folder.files('.'));
+      expect(left.filter((name) => /^public.*\.tmp$|\.unfinished$/.test(name))).toEqual([]);
+      expect(left.filter((name) => name.endsWith('.pack'))).toHaveLength(1);
+      expect(await runs(folder, ['list'])).toContain(names.map((name) => `    ${name}\n`).join(''));
+      expect(await runs(folder, ['refresh'])).toBe('Nothing has changed.\n');
+      if (!isKilled) expect(changes).toBeGreaterThan(10);
+    }
+  },
+);
+
+test('a build that was killed at any write leaves no record of what is not there, and the next one is complete', async () => {
+  const page = (title: string) => `<h1>${title}</h1><snippet-embed id="1"></snippet-embed>`;
+  const site = await temporarySite({ 'src/pages/a.html': page('A'), 'src/pages/b.html': page('B') });
+  const expectComplete = async () => {
+    for (const name of ['a', 'b']) expect(await site.read(`${name}/index.html`)).toContain('<b>one</b>');
+  };
+  for (let changes = 0, isKilled = true; isKilled; changes += 2) {
+    const environment = { ...service().environment, ...(await killedAfter(site, changes)) };
+    const { exitCode, output } = await site.start(['build'], environment).ended;
+    isKilled = exitCode !== 0;
+    if (isKilled) expect(output).not.toContain('Complete!');
+    const { exitCode: checked } = await run(site, ['check']);
+    expect(isKilled ? [0, 3] : [0], `after ${changes}`).toContain(checked);
+    // What was there before, or nothing that a record is about.
+    if (checked === 0) await expectComplete();
+    if (!isKilled) expect(changes).toBeGreaterThan(5);
+    if (isKilled && changes % 3 > 0) continue;
+    expect((await site.build(service().environment)).exitCode).toBe(0);
+    await expectComplete();
+    const left = await site.list('node_modules/.astro/astro-snippets');
+    expect(left.filter((name) => /\.(?:json|pack)$/.test(name))).toEqual([
+      expect.stringMatching(/\.pack$/),
+      'manifest.json',
+    ]);
+  }
 });
