@@ -3,11 +3,8 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import type { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
-import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
-import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
-import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
 import { withSources } from '../source/markdown-sources.ts';
 import type { SourceFolders } from '../source/source-files.ts';
@@ -16,9 +13,8 @@ import type { EditLinks } from './edit-links/edit-links.ts';
 import { inTurns } from './in-turns.ts';
 import { type InlineOptions, pageInliner } from './inline-page.ts';
 import { type CollectedEntry, FileRecorder, type LeftSnippet, recordedRules } from './recorder.ts';
-import { type ScannableFile, type ScannedSite, scanSite } from './scan-site.ts';
+import { type ScannableFile, type ScannedSite, type Scanning, scanSite } from './scan-site.ts';
 import { type BuildLogger, describeBuild, progressLogger } from './summary.ts';
-import type { OutputVerifier } from './verify-output.ts';
 
 /**
  * Reads a file, and writes what `change` makes of it, or notes what has to be written.
@@ -32,12 +28,8 @@ export type RewriteFile = (
 ) => void;
 
 /** What differs between a build of Astro and a folder that another generator has written. */
-export interface Inlining {
-  settings: Settings;
-  fetcher: SnippetFetcher;
-  verifier: OutputVerifier;
+export interface Inlining extends Scanning {
   logger: BuildLogger;
-  urls: SiteUrls;
   /** Where Astro's Markdown sources are. */
   sources?: SourceFolders | undefined;
   /** What checks classes, if the site makes CSS for those of snippets. */
@@ -48,12 +40,8 @@ export interface Inlining {
   collected: readonly CollectedEntry[];
   /** Keeps the pages as they were generated. */
   pack: PackWriter;
-  /** Called with each file that contains no embed. */
-  onPlainFile?(file: ScannableFile): void;
   /** Finds snippets of an earlier run that a file with embeds still shows. */
   leftIn?(file: ScannableFile, generated: Buffer, embeds: readonly FileEmbed[]): readonly LeftSnippet[];
-  /** Called with each file that contains an embed, as it is before anything is fetched. */
-  onEmbeddingFile?(file: ScannableFile, bytes: Buffer): void;
   /** Finds snippets that were rendered but are not in the output. */
   findLost?(site: ScannedSite): readonly InvalidEmbed[];
   /** Called before anything is fetched or written. @throws if another process writes to the output. */
@@ -72,20 +60,9 @@ export async function inlineSnippets(
   files: readonly ScannableFile[],
   inlining: Inlining,
 ): Promise<FileRecorder | undefined> {
-  const { settings, fetcher, verifier, urls, sources, styled, allow, collected, pack, logger } = inlining;
+  const { settings, fetcher, verifier, sources, styled, allow, collected, pack, logger } = inlining;
   const start = performance.now();
-  const site = await scanSite(files, {
-    onPlainFile(file, bytes) {
-      inlining.onPlainFile?.(file);
-      verifier.check(file, bytes);
-    },
-    onEmbeddingFile: (file, bytes) => inlining.onEmbeddingFile?.(file, bytes),
-    onSnippet: ({ request }) => fetcher.prefetch(request),
-    paramsOf:
-      settings.params === undefined
-        ? undefined
-        : ({ name, kind }) => pageParams(settings.params, pathOfFile(name, kind === 'html', urls)),
-  });
+  const site = await scanSite(files, inlining);
   for (const warning of site.warnings) logger.warn(warning);
   const lost = inlining.findLost?.(site) ?? [];
   const { uses } = site;

@@ -6,10 +6,13 @@ import type { InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from '../read-file.ts';
 import { contains } from '../record/manifest-file.ts';
+import type { Settings } from '../settings/settings.ts';
+import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
 import { excluder } from '../snippets/excluder.ts';
+import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
-import type { AddPageParams } from '../snippets/page-params.ts';
 import { inTurns } from './in-turns.ts';
+import type { OutputVerifier } from './verify-output.ts';
 
 /** A file of the built site. */
 export interface SiteFile {
@@ -110,55 +113,58 @@ export interface ScannedSite {
   warnings: string[];
 }
 
-export interface ScanOptions {
-  /**
-   * Called with each file that contains no embed, and so is not changed; without its bytes if it is too large to be in
-   * memory.
-   */
-  onPlainFile(file: ScannableFile, bytes: Buffer | undefined): void;
-  /** Called with each file that contains an embed, even if it is invalid. */
+/** What scanning a site needs, and whom it tells. */
+export interface Scanning {
+  settings: Settings;
+  /** What makes its requests early. */
+  fetcher: SnippetFetcher;
+  verifier: OutputVerifier;
+  urls: SiteUrls;
+  /** Called with each file that contains no embed, and so is not changed. */
+  onPlainFile?(file: ScannableFile): void;
+  /** Called with each file that contains an embed, even if it is invalid, as it is before anything is fetched. */
   onEmbeddingFile?(file: ScannableFile, bytes: Buffer): void;
-  /** Called with each snippet when its first file is found; more than once if that file repeats it. */
-  onSnippet(use: SnippetUse): void;
-  /** What the site adds to the params of each embed of a file. */
-  paramsOf?: ((file: ScannableFile) => AddPageParams | undefined) | undefined;
 }
 
 // Reading a page again takes as long as scanning it; keeping all pages of a large site takes too much memory.
 const maxKeptBytes = 32 * 1024 * 1024;
 
-/** Reads files and finds their embeds. */
-export async function scanSite(
-  files: readonly ScannableFile[],
-  { onPlainFile, onEmbeddingFile, onSnippet, paramsOf }: ScanOptions,
-): Promise<ScannedSite> {
+/** Reads files and finds their embeds. Those without are checked for the API key. */
+export async function scanSite(files: readonly ScannableFile[], scanning: Scanning): Promise<ScannedSite> {
+  const { settings, fetcher, verifier, urls } = scanning;
   const { readEmbeds } = await import('../snippets/file-embeds.ts');
+  const { pageParams } = await import('../snippets/page-params.ts');
   const uses: SnippetUses = new Map();
   const found: EmbeddingFile[] = [];
   const invalid: InvalidEmbed[] = [];
   const warnings: string[] = [];
   const idsInHeadings = new Set<number>();
   let keptBytes = 0;
-  await inTurns(files, (source) => {
+  const look = (source: ScannableFile, bytes: Buffer): boolean => {
     const { name, kind, generated } = source;
-    const bytes = generated?.() ?? readEmbedding(source);
-    if (bytes === undefined) return onPlainFile(source, undefined);
-    const { embeds, ...flaws } = readEmbeds({ name, kind, bytes, addParams: paramsOf?.(source) }, uses);
+    const addParams = settings.params && pageParams(settings.params, pathOfFile(name, kind === 'html', urls));
+    const { embeds, ...flaws } = readEmbeds({ name, kind, bytes, addParams }, uses);
     for (const embed of flaws.invalid) invalid.push(embed);
     for (const warning of flaws.warnings) warnings.push(warning);
-    if (embeds.length + flaws.invalid.length === 0) return onPlainFile(source, bytes);
-    onEmbeddingFile?.(source, bytes);
+    if (embeds.length + flaws.invalid.length === 0) return false;
+    scanning.onEmbeddingFile?.(source, bytes);
     for (const { request, inHeading } of embeds) {
       const use = uses.get(request.key);
-      if (use?.places.length === 1) onSnippet(use);
+      if (use?.places.length === 1) fetcher.prefetch(request);
       // What is shown already does not become children.
       if (generated !== undefined && use?.placesWithoutChildren.at(-1) !== name)
         use?.placesWithoutChildren.push(name);
       if (inHeading && kind === 'html') idsInHeadings.add(request.id);
     }
     keptBytes += bytes.length;
-    const kept = keptBytes > maxKeptBytes ? undefined : bytes;
-    found.push({ source, embeds, bytes: kept });
+    found.push({ source, embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
+    return true;
+  };
+  await inTurns(files, (source) => {
+    const bytes = source.generated?.() ?? readEmbedding(source);
+    if (bytes !== undefined && look(source, bytes)) return;
+    scanning.onPlainFile?.(source);
+    verifier.check(source, bytes);
   });
   return { files: found, idsInHeadings, uses: [...uses.values()], invalid, warnings };
 }
