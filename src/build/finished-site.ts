@@ -80,11 +80,12 @@ export async function checkLateFiles(
     );
   }
   if (hashes.size === 0) return;
-  const { readPageCopy, withoutSuffix } = await import('./side-products/page-copies.ts');
-  const isStale = ({ file, name }: SiteFile) => {
-    if (!hashes.has(withoutSuffix(name))) return false;
-    const page = readFileSync(withoutSuffix(file));
-    return !readPageCopy({ file }, page.length)?.equals(page);
+  const { hashOf } = await import('../record/manifest.ts');
+  const { hashOfCopy, withoutSuffix } = await import('./side-products/page-copies.ts');
+  const isStale = (copy: SiteFile) => {
+    if (!hashes.has(withoutSuffix(copy.name))) return false;
+    const page = readFileSync(withoutSuffix(copy.file));
+    return hashOfCopy(copy, [page]) !== hashOf(page);
   };
   const stale = compressed.filter(isStale).map(({ name }) => name);
   if (stale.length === 0) return;

@@ -36,7 +36,6 @@ import {
   notACopy,
   type PageCopy,
   pageCopyOf,
-  readPageCopy,
   shownPath,
   siteFolders,
 } from './side-products/page-copies.ts';
@@ -88,9 +87,7 @@ export async function recover(file: string, manifest: Manifest): Promise<Manifes
       if (next === undefined || last === undefined) return page;
       const bytes = await readFile(join(output, page.name)).catch(() => undefined);
       if (bytes === undefined || hashOf(bytes) !== last) return page;
-      const isWhole = listPageCopies(folders, page).every((copy) =>
-        readPageCopy(copy, bytes.length)?.equals(bytes),
-      );
+      const isWhole = listPageCopies(folders, page).every((copy) => hashOfCopy(copy, [bytes]) === last);
       const states = [...new Set([page.hash, ...next])];
       const written = { ...current, hash: last, past: [page.hash, ...(page.past ?? [])] };
       return isWhole ? written : { ...written, next: states };

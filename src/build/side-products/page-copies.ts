@@ -74,37 +74,30 @@ export function listPageCopies(
   });
 }
 
+// How much longer than it is now, or is going to be, a page may have been when a copy was made of it.
+const slack = 4 * 1024 * 1024;
+
 /**
- * Reads the page out of a copy of it. `undefined` if it holds something that is longer, or no page at all. It never takes
- * more memory than that.
+ * The hash of what a copy holds; `undefined` if that is far longer than the page, or no page at all. It never takes more
+ * memory than that.
+ *
+ * @param pages the page as it is now, and as it is going to be.
  */
-export function readPageCopy({ file }: Pick<PageCopy, 'file'>, maxLength: number): Buffer | undefined {
+export function hashOfCopy({ file }: PageCopy, pages: readonly Buffer[]): string | undefined {
+  const maxLength = Math.max(...pages.map(({ length }) => length)) + slack;
   const size = statSync(file, { throwIfNoEntry: false })?.size;
-  if (size === undefined) return undefined;
   const encoding = encodingOf(file);
-  if (encoding === undefined) return size > maxLength ? undefined : readFileSync(file);
+  if (size === undefined || (encoding === undefined && size > maxLength)) return undefined;
+  const bytes = readFileSync(file);
   try {
-    return encoding.decode(readFileSync(file), { maxOutputLength: maxLength + 1 });
+    return hashOf(encoding?.decode(bytes, { maxOutputLength: maxLength }) ?? bytes);
   } catch {
     return undefined;
   }
 }
 
-// How much longer than it is now, or is going to be, a page may have been when a copy was made of it.
-export const slack = 4 * 1024 * 1024;
-
-/**
- * The hash of what a copy holds; `undefined` if that is no page.
- *
- * @param pages the page as it is now, and as it is going to be.
- */
-export function hashOfCopy(copy: PageCopy, pages: readonly Buffer[]): string | undefined {
-  const held = readPageCopy(copy, Math.max(...pages.map(({ length }) => length)) + slack);
-  return held && hashOf(held);
-}
-
 /** What a copy of a page has to contain. */
-export function pageCopyOf(page: Buffer, { file }: Pick<PageCopy, 'file'>): Buffer | Promise<Buffer> {
+export function pageCopyOf(page: Buffer, { file }: PageCopy): Buffer | Promise<Buffer> {
   return encodingOf(file)?.encode(page) ?? page;
 }
 
