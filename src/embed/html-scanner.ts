@@ -285,36 +285,33 @@ export function attributesOf(text: string, { start }: Pick<Tag, 'start'>): Attri
 
 /** @returns the end of the tag, or -1 if it has none. */
 function readAttributes(text: string, from: number, attributes?: Attribute[]): number {
-  const { length } = text;
-  for (let at = from; at < length; ) {
-    const first = text.charCodeAt(at);
-    if (first === 0x3e /* > */) return at + 1;
-    if (endsName(first)) {
-      at += 1;
-      continue;
-    }
+  for (let at = from; at < text.length; ) {
     const nameStart = at;
-    // A name may begin with "=", and ends before the next one.
+    const first = text.charCodeAt(at);
     at += 1;
-    while (at < length && !endsName(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3d) at += 1;
-    const nameEnd = at;
-    at = skipSpace(text, at);
-    let value: Range & { quote: Attribute['quote'] } = { start: nameEnd, end: nameEnd, quote: '' };
-    if (text.charCodeAt(at) === 0x3d /* = */) {
-      const start = skipSpace(text, at + 1);
-      const quote = text.charAt(start);
-      if (quote === '"' || quote === "'") {
-        const end = text.indexOf(quote, start + 1);
-        if (end === -1) return -1;
-        value = { start: start + 1, end, quote };
-        at = end + 1;
+    if (first === 0x3e /* > */) return at;
+    if (endsName(first)) continue;
+    // A name may begin with "=", and ends before the next one.
+    while (at < text.length && !endsName(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3d) at += 1;
+    const name = attributes && text.slice(nameStart, at).toLowerCase();
+    let start = at;
+    let quote: Attribute['quote'] = '';
+    const equals = skipSpace(text, at);
+    if (text.charCodeAt(equals) === 0x3d /* = */) {
+      start = skipSpace(text, equals + 1);
+      const opening = text.charAt(start);
+      if (opening === '"' || opening === "'") {
+        quote = opening;
+        start += 1;
+        at = text.indexOf(quote, start);
+        if (at === -1) return -1;
       } else {
         at = start;
-        while (at < length && !isSpace(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3e) at += 1;
-        value = { start, end: at, quote: '' };
+        while (at < text.length && !isSpace(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3e) at += 1;
       }
     }
-    attributes?.push({ name: text.slice(nameStart, nameEnd).toLowerCase(), ...value });
+    if (name !== undefined) attributes?.push({ name, start, end: at, quote });
+    at += quote.length;
   }
   return -1;
 }
