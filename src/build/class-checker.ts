@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
-import { attributeOf } from '../html/attributes.ts';
+import { readAttribute } from '../html/attributes.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { ScannableFile } from './scan-site.ts';
 
@@ -63,8 +63,8 @@ export class ClassChecker {
     walk(html, '', {
       open: (tag) => {
         if (tag.name !== 'link') return tag.name;
-        const kinds = attributeOf(html, tag, 'rel')?.toLowerCase().split(/\s+/);
-        const href = attributeOf(html, tag, 'href');
+        const kinds = readAttribute(html, tag, 'rel')?.toLowerCase().split(/\s+/);
+        const href = readAttribute(html, tag, 'href');
         if (kinds?.includes('stylesheet') && href !== undefined) sheets.push(this.#sheet(href));
         return tag.name;
       },

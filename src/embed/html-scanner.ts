@@ -10,9 +10,11 @@ export interface Tag extends Range {
   isSelfClosing: boolean;
 }
 
-/** The raw value of an attribute, without its quotes. The name is in lower case. */
+/** An attribute, and the place of its value, without its quotes. The name is in lower case. */
 export interface Attribute extends Range {
   name: string;
+  /** As it is written. */
+  value: string;
   quote: '"' | "'" | '';
 }
 
@@ -233,15 +235,10 @@ function endOf(text: string, ending: string, from: number): number {
   return at === -1 ? text.length : at + ending.length;
 }
 
-const rawEnds = new Map(
-  [...rules.keys()].map((name) => [name, new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, 'gi')] as const),
-);
-
 function rawEnd(text: string, from: number, name: string): number {
-  const end = rawEnds.get(name);
-  if (end === undefined || name === 'plaintext') return text.length;
+  const end = new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, 'gi');
   end.lastIndex = from;
-  return end.exec(text)?.index ?? text.length;
+  return name === 'plaintext' ? text.length : (end.exec(text)?.index ?? text.length);
 }
 
 /** The end of a script. The end tag in `<!-- <script> </script> -->` does not count. */
@@ -275,7 +272,7 @@ export function tagAt(text: string, start: number): Tag | undefined {
 }
 
 /** The attributes of a tag. Of two with the same name, the first counts. */
-export function attributesOf(text: string, { start }: Pick<Tag, 'start'>): Attribute[] {
+export function attributesOf(text: string, { start }: Tag): Attribute[] {
   const attributes: Attribute[] = [];
   let nameEnd = start + 1;
   while (!endsName(text.charCodeAt(nameEnd))) nameEnd += 1;
@@ -310,7 +307,7 @@ function readAttributes(text: string, from: number, attributes?: Attribute[]): n
         while (at < text.length && !isSpace(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3e) at += 1;
       }
     }
-    if (name !== undefined) attributes?.push({ name, start, end: at, quote });
+    if (name !== undefined) attributes?.push({ name, value: text.slice(start, at), start, end: at, quote });
     at += quote.length;
   }
   return -1;

@@ -76,6 +76,12 @@ function asBytes(text: string): string {
   return text.charCodeAt(0) < 0x80 && text.length === 1 ? text : Buffer.from(text).toString('latin1');
 }
 
+/** Decodes an attribute of a file that was read as Latin-1. */
+export function decodeAttribute(bytes: string): string {
+  // Most values are numbers or empty.
+  return /[&\x80-\xff]/.test(bytes) ? decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString()) : bytes;
+}
+
 const named = (names: Record<string, string>) => (character: string) =>
   names[character] ?? `&#${character.charCodeAt(0)};`;
 const inXml = named({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' });

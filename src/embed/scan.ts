@@ -1,35 +1,21 @@
 import { findCode, type MarkdownCode, withoutCodeSpans } from './code-spans.ts';
-import { elementName } from './element.ts';
-import {
-  add,
-  attributeOf,
-  decodeAttribute,
-  type FoundEmbed,
-  inData,
-  inFile,
-  inHtml,
-  inText,
-  inTextElement,
-  isWholePage,
-  type Place,
-  type Refusal,
-  report,
-  type Scan,
-  type Search,
-} from './found.ts';
+import { type EmbedAs, type EmbedAttributes, elementName } from './element.ts';
+import type { Form, FoundEmbed, Refusal, Scan } from './found.ts';
 import {
   type Attribute,
   attributesOf,
   blockElements,
   holdsElement,
+  isBlockLevel,
   type Range,
   type Tag,
   type TextKind,
   tagAt,
   walk,
 } from './html-scanner.ts';
-import { asciiLayer, cut, enter, type Part } from './layers.ts';
+import { asciiLayer, cut, decodeAttribute, enter, type Layer, type Part } from './layers.ts';
 import { writtenComponent as component, embedName as name } from './may-hold-embeds.ts';
+import { textOf } from './text.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
@@ -38,6 +24,30 @@ const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 // A quote, or the end of a line, that is not escaped.
 const stringEnd = /(?<!\\)(?:\\\\)*["\n]/g;
+
+interface Search extends Scan {
+  /** Whether it is a page. In other files, code is marked with backticks, and strings contain HTML. */
+  isPage: boolean;
+}
+
+/** What a place means for an embed. */
+interface Place extends Partial<Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph'>> {
+  shows: EmbedAs;
+  /** Whether the attribute `as` can change that. */
+  isFree: boolean;
+  /** Whether text has to be escaped because it is surrounded by HTML. */
+  isHtml: boolean;
+  /** Whether it may be part of a URL. */
+  inUrls: boolean;
+  /** Why no embed can work there. */
+  refusal?: Refusal;
+}
+
+const inHtml: Place = { shows: 'html', isFree: true, isHtml: true, inUrls: false };
+const inFile: Place = { shows: 'html', isFree: true, isHtml: false, inUrls: true };
+const inData: Place = { shows: 'text', isFree: true, isHtml: false, inUrls: true };
+const inText: Place = { shows: 'text', isFree: false, isHtml: false, inUrls: true };
+const inTextElement: Place = { ...inText, isHtml: true, inUrls: false };
 
 /**
  * Finds every embed in a file: elements in HTML, and their encoded forms in other text. Examples are left out: code,
@@ -48,12 +58,15 @@ const stringEnd = /(?<!\\)(?:\\\\)*["\n]/g;
  */
 export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
-  const search: Search = { file: text, isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
+  const search: Search = { isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
   const whole: Part = { text, layers: [], at: (offset) => offset };
-  if (name.test(text) || (search.isPage && component.test(text))) scanners[kind](search, whole);
-  else if (/^(?:\xff\xfe|\xfe\xff)/.test(text) && name.test(text.replaceAll('\0', '')))
-    search.warnings.push({ flaw: 'utf-16', start: 0 });
-  readDeclarations(search);
+  if (!name.test(text) && !(search.isPage && component.test(text))) {
+    const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && name.test(text.replaceAll('\0', ''));
+    if (isUtf16) search.warnings.push({ flaw: 'utf-16', start: 0 });
+  } else if (kind === 'json') scanJson(search, whole, inFile);
+  else if (kind === 'text') scanString(search, whole, inFile);
+  else scanMarkup(search, whole, inHtml, { isXml: kind === 'xml' });
+  readDeclarations(search, text);
   const { embeds, faults, warnings } = search;
   for (const found of [embeds, faults, warnings]) found.sort((a, b) => a.start - b.start);
   return { embeds, faults, warnings };
@@ -67,7 +80,7 @@ const charset =
 const isUtf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
 /** A file may declare that it is XHTML, or that its encoding is not UTF-8. */
-function readDeclarations({ file, isPage, embeds, warnings }: Search): void {
+function readDeclarations({ isPage, embeds, warnings }: Search, file: string): void {
   if (embeds.length === 0) return;
   const head = file.slice(0, declarationsEnd);
   const isXhtml = isPage && /^(?:\xef\xbb\xbf)?\s*<\?xml\b|application\/xhtml\+xml/i.test(head);
@@ -81,13 +94,6 @@ function readDeclarations({ file, isPage, embeds, warnings }: Search): void {
     embed.form = { ...embed.form, layers: [asciiLayer(layers[0]), ...layers] };
   }
 }
-
-const scanners: Record<FileKind, (search: Search, whole: Part) => void> = {
-  html: (search, whole) => scanMarkup(search, whole, inHtml),
-  xml: (search, whole) => scanMarkup(search, whole, inHtml, { isXml: true }),
-  json: (search, whole) => scanJson(search, whole, inFile),
-  text: (search, whole) => scanString(search, whole, inFile),
-};
 
 const ignored = 'data-snippets-ignore';
 // Once for all pages: making them takes as long as using them.
@@ -142,7 +148,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
 
   const close = (tag: Tag, { inIsland, heading, lang }: Context, endTag?: Range) => {
     embed = undefined;
-    const inHeading = heading !== undefined && attributeOf(text, heading, 'id') !== undefined;
+    const inHeading = heading !== undefined && valueIn(attributesOf(text, heading), 'id') !== undefined;
     const found = add(search, { ...part, lang }, { ...place, inIsland, inHeading, inParagraph }, tag, endTag);
     if (paragraph === undefined) return;
     paragraph = found && paragraph.holds === undefined ? { ...paragraph, holds: found } : undefined;
@@ -209,7 +215,10 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       else scanText(search, inner, { ...inText, inUrls: isXml || place.inUrls });
     } else if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland });
     else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
-    else if (holder !== undefined && dataScripts.test(attributeOf(text, holder, 'type')?.trim() ?? ''))
+    else if (
+      holder !== undefined &&
+      dataScripts.test(valueIn(attributesOf(text, holder), 'type')?.trim() ?? '')
+    )
       scanJson(search, raw, inData, { inScript: true });
     else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
   };
@@ -260,7 +269,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     },
     { isXml },
   );
-  if (isWhole && codeInHeadings.size > 0) removeExamples(search, codeInHeadings, linkTexts);
+  if (isWhole && codeInHeadings.size > 0) removeExamples(search, text, codeInHeadings, linkTexts);
 }
 
 interface LinkText extends Range {
@@ -270,27 +279,18 @@ interface LinkText extends Range {
 /**
  * In the headings of a page, Astro turns code into plain text for links to them. So what is an example in a heading has
  * to be one in a table of contents.
- *
- * @param codeIn the code in headings.
  */
-function removeExamples(
-  search: Search,
-  codeIn: ReadonlyMap<Tag, string>,
-  linkTexts: readonly LinkText[],
-): void {
-  const { file } = search;
-  const codeOf = new Map(
-    [...codeIn].map(([heading, code]) => [attributeOf(file, heading, 'id') ?? '', decodeAttribute(code)]),
-  );
+function removeExamples(search: Search, page: string, codeIn: Map<Tag, string>, linkTexts: LinkText[]): void {
+  const idOf = (heading: Tag) => valueIn(attributesOf(page, heading), 'id') ?? '';
+  const codeOf = new Map([...codeIn].map(([heading, code]) => [idOf(heading), decodeAttribute(code)]));
   for (const { link, start, end } of linkTexts) {
-    const href = attributeOf(file, link, 'href') ?? '';
+    const href = valueIn(attributesOf(page, link), 'href') ?? '';
     const code = href.startsWith('#') ? codeOf.get(decodeFragment(href.slice(1))) : undefined;
     if (code === undefined) continue;
-    const isHere = (found: { start: number }) => start <= found.start && found.start < end;
-    const isExample = (found: FoundEmbed) =>
-      code.includes(decodeAttribute(file.slice(found.start, found.end)));
-    search.embeds = search.embeds.filter((found) => !isHere(found) || !isExample(found));
-    search.warnings = search.warnings.filter((found) => !isHere(found));
+    const isElsewhere = (found: { start: number }) => found.start < start || found.start >= end;
+    const isExample = (found: Range) => code.includes(decodeAttribute(page.slice(found.start, found.end)));
+    search.embeds = search.embeds.filter((found) => isElsewhere(found) || !isExample(found));
+    search.warnings = search.warnings.filter(isElsewhere);
   }
 }
 
@@ -429,9 +429,81 @@ function scanEncoded(search: Search, part: Part, place: Place): void {
   }
 }
 
+// Shared by most embeds of a site.
+const plain: Readonly<Record<EmbedAs, Form>> = {
+  html: { as: 'html', layers: [] },
+  text: { as: 'text', layers: [] },
+};
+
+/** Adds an embed to the result, or a fault or warning if it is not a valid one. */
+function add(
+  search: Search,
+  part: Part,
+  place: Place,
+  tag: Tag,
+  endTag: Range = { start: tag.end, end: tag.end },
+): FoundEmbed | undefined {
+  const start = part.at(tag.start);
+  const written = attributesOf(part.text, tag);
+  const read = (name: keyof EmbedAttributes) => valueIn(written, name);
+  const attributes = { id: read('id'), params: read('params'), as: read('as'), optional: read('optional') };
+  if (!isWholePage(search, part) && !isId(attributes.id)) {
+    search.warnings.push({ start, flaw: 'invalid-id' });
+    return undefined;
+  }
+  if (place.refusal !== undefined) {
+    search.faults.push({ start, ...place.refusal });
+    return undefined;
+  }
+  const { as: asked } = attributes;
+  const as = place.isFree && (asked === 'html' || asked === 'text') ? asked : place.shows;
+  const layers: readonly Layer[] =
+    as === 'text' && place.isHtml ? [...part.layers, 'html-text'] : part.layers;
+  const children = part.text.slice(tag.end, endTag.start);
+  const found: FoundEmbed = {
+    start,
+    end: part.at(endTag.end),
+    attributes,
+    children: {
+      start: part.at(tag.end),
+      end: part.at(endTag.start),
+      isBlockLevel: isBlockLevel(children),
+      // Copied, since a part of the page's text would keep all of it in memory.
+      ...(as === 'text' && children !== '' && { text: textOf(Buffer.from(children, 'latin1').toString()) }),
+    },
+    form: layers.length === 0 ? plain[as] : { as, layers },
+    inIsland: place.inIsland ?? false,
+    inHeading: place.inHeading ?? false,
+    inParagraph: place.inParagraph ?? false,
+    lang: part.lang,
+  };
+  search.embeds.push(found);
+  return found;
+}
+
+/** Reports an incomplete embed. */
+function report(search: Search, part: Part, offset: number, outer?: number): void {
+  const start = part.at(offset);
+  if (!isWholePage(search, part)) {
+    search.warnings.push({ start, flaw: outer === undefined ? 'unclosed' : 'nested' });
+  } else if (outer === undefined) search.faults.push({ start, flaw: 'unclosed' });
+  else search.faults.push({ start, flaw: 'nested', outer: part.at(outer) });
+}
+
+/** Whether an element is meant as one. Other files, and parts of pages, may contain excerpts and examples. */
+function isWholePage(search: Search, { layers }: Part): boolean {
+  return search.isPage && layers.length === 0;
+}
+
+// Snippet ids are positive safe integers.
+function isId(id: string | undefined): boolean {
+  return id !== undefined && /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id));
+}
+
 /** The language inside an element. One without a value means that the language is not known. */
 function langIn(text: string, tag: Tag, outer: string | undefined): string | undefined {
-  const lang = attributeOf(text, tag, 'lang') ?? attributeOf(text, tag, 'xml:lang');
+  const attributes = attributesOf(text, tag);
+  const lang = valueIn(attributes, 'lang') ?? valueIn(attributes, 'xml:lang');
   return lang === undefined ? outer : lang.trim() || undefined;
 }
 
@@ -445,4 +517,10 @@ function finder(text: string, all: RegExp): (from: number) => number {
     }
     return next;
   };
+}
+
+/** The value of an attribute. Of two with the same name, the first counts. */
+function valueIn(attributes: readonly Attribute[], name: string): string | undefined {
+  const found = attributes.find((attribute) => attribute.name === name);
+  return found && decodeAttribute(found.value);
 }

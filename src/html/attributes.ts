@@ -4,13 +4,9 @@ import type { Edit } from '../embed/edits.ts';
 import { type Attribute, attributesOf, type Tag } from '../embed/html-scanner.ts';
 
 /** The value of an attribute, as a browser reads it. */
-export function attributeValue(html: string, { start, end }: Attribute): string {
-  return decodeHTMLAttribute(html.slice(start, end));
-}
-
-export function attributeOf(html: string, tag: Pick<Tag, 'start'>, name: string): string | undefined {
+export function readAttribute(html: string, tag: Tag, name: string): string | undefined {
   const found = attributesOf(html, tag).find((attribute) => attribute.name === name);
-  return found && attributeValue(html, found);
+  return found && decodeHTMLAttribute(found.value);
 }
 
 /** Gives an attribute another value. Its quotes stay. */
@@ -31,12 +27,8 @@ export function replaceCandidates(srcset: string, replacement: (url: string) => 
 }
 
 /** Replaces the URL of an attribute, or those of a `srcset`. */
-export function replaceUrls(
-  html: string,
-  attribute: Attribute,
-  replacement: (url: string) => string,
-): Edit[] {
-  const value = attributeValue(html, attribute);
+export function replaceUrls(attribute: Attribute, replacement: (url: string) => string): Edit[] {
+  const value = decodeHTMLAttribute(attribute.value);
   const changed = attribute.name === 'srcset' ? replaceCandidates(value, replacement) : replacement(value);
   return changed === value ? [] : [replaceValue(attribute, changed)];
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { RouteToHeaders } from '../astro-version.ts';
-import { decodeAttribute } from '../embed/found.ts';
 import { attributesOf, startTags } from '../embed/html-scanner.ts';
 import type { Replacement } from '../embed/inline.ts';
+import { decodeAttribute } from '../embed/layers.ts';
 import { routeFiles } from '../settings/site-urls.ts';
-import { attributeOf, replaceValue } from './attributes.ts';
+import { readAttribute, replaceValue } from './attributes.ts';
 import type { InlineCode } from './scripts.ts';
 
 /** A script or a style as a policy names it: `'sha256-…'`. */
@@ -85,15 +85,14 @@ export function allowInPage(page: Buffer, sources: Sources): Replacement[] {
   const html = page.toString('latin1', 0, end === -1 ? page.length : end);
   if (!/content-security-policy/i.test(html)) return [];
   return startTags(html).flatMap((tag) => {
-    const sets = tag.name === 'meta' && attributeOf(html, tag, 'http-equiv')?.toLowerCase() === header;
+    const sets = tag.name === 'meta' && readAttribute(html, tag, 'http-equiv')?.toLowerCase() === header;
     const content = sets && attributesOf(html, tag).find(({ name }) => name === 'content');
     if (!content) return [];
-    const written = html.slice(content.start, content.end);
-    const policy = decodeAttribute(written);
+    const { start, end, value } = content;
+    const policy = decodeAttribute(value);
     const allowed = allowSources(policy, sources);
-    const { start, end } = content;
-    const bytes =
-      allowed === policy ? Buffer.from(written, 'latin1') : Buffer.from(replaceValue(content, allowed).text);
+    const isAllowed = allowed === policy;
+    const bytes = isAllowed ? Buffer.from(value, 'latin1') : Buffer.from(replaceValue(content, allowed).text);
     return { start, end, bytes };
   });
 }

@@ -1,7 +1,8 @@
+import { decodeHTMLAttribute } from 'entities/decode';
 import { cleanText } from '../client/clean-text.ts';
 import { applyEdits, type Edit } from '../embed/edits.ts';
 import { attributesOf, walk } from '../embed/html-scanner.ts';
-import { attributeValue, replaceUrls } from './attributes.ts';
+import { replaceUrls } from './attributes.ts';
 
 /** The site's own copy of an image: its name in the folder of assets, and its size in pixels, as a browser shows it. */
 export interface ImageFile {
@@ -22,19 +23,16 @@ export type FoundImage = { copy?: LocalImage | undefined; flaw?: string | undefi
 /** Finds an image. `undefined` if it is none that the site serves. */
 export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
 
-export interface HtmlWithImages {
-  html: string;
-  /** Each once, in the order of the HTML. */
-  images: ImageUse[];
-  /** Why images stay where they are: a sentence each, without its subject. */
-  flaws: string[];
-}
-
 /**
  * Puts the site's own copies of images into HTML: in `src` and `srcset` of `<img>` and of `<source>` in `<picture>`. These
  * elements get `width`, `height`, `loading` and `decoding`, unless they have them. Every other byte stays.
+ *
+ * @returns also each image once, and why images stay where they are: a sentence each, without its subject.
  */
-export async function localizeImages(html: string, find: FindImage): Promise<HtmlWithImages> {
+export async function localizeImages(
+  html: string,
+  find: FindImage,
+): Promise<{ html: string; images: ImageUse[]; flaws: string[] }> {
   const found = new Map<string, FoundImage | undefined>();
   replaceImages(html, (url) => void found.set(url, undefined));
   await Promise.all([...found.keys()].map(async (url) => found.set(url, await find(new URL(url)))));
@@ -64,7 +62,7 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
       // Of two with one name, browsers take the first.
       const written = attributesOf(html, tag).reverse();
       const attributes = new Map(written.map((one) => [one.name, one]));
-      const given = new Map(written.map((one) => [one.name, attributeValue(html, one)]));
+      const given = new Map(written.map((one) => [one.name, decodeHTMLAttribute(one.value)]));
       const shown: (LocalImage | undefined)[] = [];
       const hrefOf = (url: string) => {
         const copy = find(wholeUrl(url))?.copy;
@@ -74,7 +72,7 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
       // On a <source>, `src` means nothing.
       for (const wanted of isSource ? ['srcset'] : ['src', 'srcset']) {
         const attribute = attributes.get(wanted);
-        if (attribute) edits.push(...replaceUrls(html, attribute, hrefOf));
+        if (attribute) edits.push(...replaceUrls(attribute, hrefOf));
       }
       // At the end of the tag, a slash may belong to a value without quotes.
       const at = tag.start + 1 + name.length;

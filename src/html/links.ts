@@ -21,7 +21,7 @@ export function adaptLinks(html: string, rules: LinkRules): string {
     const isPage = pageElements.has(tag.name);
     return attributesOf(html, tag)
       .filter(({ name }) => urlAttributes.has(name))
-      .flatMap((attribute) => replaceUrls(html, attribute, (url) => adaptLink(url, isPage, rules)));
+      .flatMap((attribute) => replaceUrls(attribute, (url) => adaptLink(url, isPage, rules)));
   });
   return applyEdits(html, edits);
 }

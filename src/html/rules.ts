@@ -5,7 +5,7 @@ import { startTags, tagAt } from '../embed/html-scanner.ts';
 import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import { attributeOf } from './attributes.ts';
+import { readAttribute } from './attributes.ts';
 import type { FindImage, ImageUse } from './images.ts';
 import type { InlineCode } from './scripts.ts';
 
@@ -175,7 +175,7 @@ export function hasOnlyOrdinaryTags(html: string): boolean {
 export function classesIn(html: string): string[] {
   if (!/\bclass\b/i.test(html)) return [];
   const names = startTags(html).flatMap(
-    (tag) => attributeOf(html, tag, 'class')?.split(/[\t\n\f\r ]+/) ?? [],
+    (tag) => readAttribute(html, tag, 'class')?.split(/[\t\n\f\r ]+/) ?? [],
   );
   return [...new Set(names.filter((name) => name !== ''))].sort();
 }

@@ -138,7 +138,7 @@ function attributeAt(page: string, tag: Tag, offset: number): string {
   const about = attributes.find(
     ({ name }) => tag.name === 'meta' && (name === 'name' || name === 'property'),
   );
-  const more = about === undefined ? '' : ` ${about.name}="${page.slice(about.start, about.end)}"`;
+  const more = about === undefined ? '' : ` ${about.name}="${about.value}"`;
   return latin1(`${found?.name ?? 'attribute'} of <${tag.name}${more}>`);
 }
 
