@@ -14,7 +14,7 @@ const { openSync, writeSync } = fs;
 
 function strike(path, writeHalf) {
   // An empty lock counts as that of another machine, which is given up after 30 s.
-  if (!/[\\\\/](?:public|dist)[\\\\/]|[\\\\/]manifest[^\\\\/]*(?<!lock)$/.test(String(path)) || left-- > 0) return;
+  if (!/[\\\\/](?:public|dist|static)[\\\\/]|[\\\\/]manifest[^\\\\/]*(?<!lock)$/.test(String(path)) || left-- > 0) return;
   if (/\\.(?:tmp|pack)$/.test(path)) writeHalf?.();
   process.kill(process.pid, 'SIGKILL');
 }
