@@ -45,9 +45,8 @@ const opaque = /^(?:code|kbd|pre|samp|script|style|textarea|title)$/;
 export function findCode(text: string): MarkdownCode[] {
   if (!/[`~]/.test(text) || isPlainHtml(text)) return [];
   const code: MarkdownCode[] = [];
-  const unclosed = new Set<string>();
-  // Where paragraphs end in which nothing closes runs of a length.
-  const unclosedUntil = new Map<number, number>();
+  // Up to where nothing closes runs of a length, or elements of a name.
+  const unclosedUntil = new Map<number | string, number>();
   let holdsTags = false;
   let isMarkdown = false;
   let inHtml = false;
@@ -85,11 +84,11 @@ export function findCode(text: string): MarkdownCode[] {
   const readTag = (name: string, end: number): number => {
     holdsTags = true;
     inHtml ||= blockElements.has(name) || name.includes('-');
-    if (!opaque.test(name) || unclosed.has(name)) return end;
+    if (!opaque.test(name) || unclosedUntil.has(name)) return end;
     const closing = new RegExp(`</${name}(?=[\\s/>])[^>]*>`, 'gi');
     closing.lastIndex = end;
     if (closing.test(text)) return closing.lastIndex;
-    unclosed.add(name);
+    unclosedUntil.set(name, text.length);
     return end;
   };
 

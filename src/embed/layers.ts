@@ -115,11 +115,15 @@ const json = codec(jsonEscape, (found) => {
   const units = found.split(/\\[ux]/).slice(1);
   return asBytes(String.fromCharCode(...units.map((digits) => Number.parseInt(digits, 16))));
 });
-const decodePercent = (found: string) => String.fromCharCode(Number.parseInt(found.slice(1), 16));
+const cdata = codec(/\]\]><!\[CDATA\[/g, () => '');
+const decodePercent = (found: string) =>
+  found === '+' ? ' ' : String.fromCharCode(Number.parseInt(found.slice(1), 16));
 // Outside of all others, in a file that declares another encoding than UTF-8. Nothing is read through it.
 const ascii = codec(/(?!)/g, (found) => found);
 
 const quoted = (text: string) => withoutNul(text).replace(/[&<>"'\r\u00a0]/g, inHtml);
+const asPercent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+const encodePercent = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, asPercent);
 const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
 const newSection = ']]><![CDATA[';
 
@@ -158,11 +162,8 @@ const layers = {
   'html-unquoted-whole': htmlAttribute((text) => `"${quoted(text)}"`),
   'xml-text': xml((text) => withoutControls(text).replace(/[&<>\r]/g, inXml)),
   'xml-attribute': xml((text) => withoutControls(text).replace(/[&<>"'\t\n\r]/g, inXml)),
-  cdata: codec(
-    /\]\]><!\[CDATA\[/g,
-    () => '',
-  )((text) =>
-    // Never forms "]]>" with what precedes or follows it.
+  /** Never forms "]]>" with what precedes or follows it. */
+  cdata: cdata((text) =>
     withoutControls(text)
       .replace(/(^|\])(?=>)|\]$|^$/g, (bracket) => bracket + newSection)
       .replaceAll('\r', ']]>&#13;<![CDATA['),
@@ -172,11 +173,9 @@ const layers = {
   /** The same without `<`: in a script, or in a file that avoids it. */
   'json-in-script': json((text) => escapeForScript(encodeJson(text))),
   /** Part of a URL. */
-  url: codec(/%[\da-f]{2}/gi, decodePercent)(percentEncode),
+  url: codec(/%[\da-f]{2}/gi, decodePercent)(encodePercent),
   /** The same in a query that writes spaces as `+`. */
-  'url-query': codec(/%[\da-f]{2}|\+/gi, (found) => (found === '+' ? ' ' : decodePercent(found)))((text) =>
-    percentEncode(text).replaceAll('%20', '+'),
-  ),
+  'url-query': codec(/%[\da-f]{2}|\+/gi, decodePercent)((text) => encodePercent(text).replaceAll('%20', '+')),
   'ascii-html': ascii(asciiHtml),
   'ascii-json': ascii(asUnits),
   'ascii-cdata': ascii((text) =>
@@ -188,11 +187,4 @@ const layers = {
 export function asciiLayer(outermost: Layer | undefined): Layer {
   if (outermost === 'cdata') return 'ascii-cdata';
   return outermost?.startsWith('json') ? 'ascii-json' : 'ascii-html';
-}
-
-function percentEncode(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }

@@ -11,6 +11,7 @@ import {
   type Tag,
   type TextKind,
   tagAt,
+  type Visitor,
   walk,
 } from './html-scanner.ts';
 import { asciiLayer, cut, decodeAttribute, enter, type Layer, type Part } from './layers.ts';
@@ -208,6 +209,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     }
     if (!hasName(range)) return;
     const raw = cut({ ...part, lang }, range);
+    const type = (holder && valueIn(attributesOf(text, holder), 'type'))?.trim() ?? '';
     if (kind === 'text' || kind === 'cdata') {
       const inner = enter(raw, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
       if (inner === undefined) return;
@@ -215,60 +217,52 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       else scanText(search, inner, { ...inText, inUrls: isXml || place.inUrls });
     } else if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland });
     else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
-    else if (
-      holder !== undefined &&
-      dataScripts.test(valueIn(attributesOf(text, holder), 'type')?.trim() ?? '')
-    )
-      scanJson(search, raw, inData, { inScript: true });
+    else if (dataScripts.test(type)) scanJson(search, raw, inData, { inScript: true });
     else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
   };
 
-  walk<Context>(
-    text,
-    { isExample: false, inIsland: false, lang: part.lang },
-    {
-      open,
-      close(closed, at, context, isImplied) {
-        if (embed !== undefined) {
-          const { tag, inside } = embed;
-          if (context !== inside || closed !== elementName) return;
-          if (!isImplied) return close(tag, context, at);
-          report(search, part, tag.start);
-          embed = undefined;
-        }
-        if (closed !== 'p') return;
-        inParagraph = false;
-        if (paragraph?.holds && !isImplied)
-          paragraph.holds.paragraph = { start: part.at(paragraph.start), end: part.at(at.end) };
-        paragraph = undefined;
-      },
-      text(range, context, kind) {
-        if (embed !== undefined) return;
-        const written = text.slice(range.start, range.end);
-        if (paragraph !== undefined && /[^\t\n\f\r ]/.test(written)) paragraph = undefined;
-        const { isExample, heading, link } = context;
-        if (isExample && heading !== undefined && hasName(range)) {
-          codeInHeadings.set(heading, `${codeInHeadings.get(heading) ?? ''}${written}\n`);
-        }
-        if (isExample) return;
-        if (link !== undefined) linkTexts.push({ ...range, link });
-        scanRange(range, context, kind);
-      },
-      comment() {
-        if (embed === undefined) paragraph = undefined;
-      },
-      cut(start, { isExample }) {
-        const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
-        if (isEmbed && embed === undefined && !isExample) report(search, part, start);
-      },
-      isDone: (at) =>
-        embed === undefined &&
-        paragraph?.holds === undefined &&
-        nameFrom(at) === Infinity &&
-        componentFrom(at) === Infinity,
+  const visitor: Visitor<Context> = {
+    open,
+    close(closed, at, context, isImplied) {
+      if (embed !== undefined) {
+        const { tag, inside } = embed;
+        if (context !== inside || closed !== elementName) return;
+        if (!isImplied) return close(tag, context, at);
+        report(search, part, tag.start);
+        embed = undefined;
+      }
+      if (closed !== 'p') return;
+      inParagraph = false;
+      if (paragraph?.holds && !isImplied)
+        paragraph.holds.paragraph = { start: part.at(paragraph.start), end: part.at(at.end) };
+      paragraph = undefined;
     },
-    { isXml },
-  );
+    text(range, context, kind) {
+      if (embed !== undefined) return;
+      const written = text.slice(range.start, range.end);
+      if (paragraph !== undefined && /[^\t\n\f\r ]/.test(written)) paragraph = undefined;
+      const { isExample, heading, link } = context;
+      if (isExample && heading !== undefined && hasName(range)) {
+        codeInHeadings.set(heading, `${codeInHeadings.get(heading) ?? ''}${written}\n`);
+      }
+      if (isExample) return;
+      if (link !== undefined) linkTexts.push({ ...range, link });
+      scanRange(range, context, kind);
+    },
+    comment() {
+      if (embed === undefined) paragraph = undefined;
+    },
+    cut(start, { isExample }) {
+      const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
+      if (isEmbed && embed === undefined && !isExample) report(search, part, start);
+    },
+    isDone: (at) =>
+      embed === undefined &&
+      paragraph?.holds === undefined &&
+      nameFrom(at) === Infinity &&
+      componentFrom(at) === Infinity,
+  };
+  walk(text, { isExample: false, inIsland: false, lang: part.lang }, visitor, { isXml });
   if (isWhole && codeInHeadings.size > 0) removeExamples(search, text, codeInHeadings, linkTexts);
 }
 

@@ -1,9 +1,9 @@
-import { applyEdits } from '../embed/edits.ts';
-import type { Range } from '../embed/html-scanner.ts';
+import { applyEdits, type Edit } from '../embed/edits.ts';
 import { hashSource } from './content-security-policy.ts';
 import { contexts, type Element, elementsOf } from './parsed-html.ts';
 
-export interface FoundScript extends Range {
+/** A script, as the edit that takes it out. */
+export interface FoundScript extends Edit {
   /** A name for people, such as `the attribute onclick`. */
   what: string;
 }
@@ -20,7 +20,7 @@ export function findScripts(html: string): FoundScript[] {
   const found = contexts.flatMap((before) =>
     [...elementsOf(before + html, { templates: true })]
       .flatMap((element) => scriptsOf(element, before.length + html.length))
-      .map(({ what, start, end }) => ({ what, start: start - before.length, end: end - before.length })),
+      .map((one) => ({ ...one, start: one.start - before.length, end: one.end - before.length })),
   );
   return [...new Map(found.map((one) => [`${one.start} ${one.end}`, one])).values()];
 }
@@ -38,10 +38,7 @@ export function stripScripts(html: string): string | undefined {
   for (let pass = 0; pass < mostPasses; pass += 1) {
     const found = findScripts(stripped);
     if (found.length === 0) return stripped;
-    stripped = applyEdits(
-      stripped,
-      found.map(({ start, end }) => ({ start, end, text: '' })),
-    );
+    stripped = applyEdits(stripped, found);
   }
   return undefined;
 }
@@ -51,14 +48,14 @@ function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, lengt
   const { startOffset: start } = place;
   // An unclosed element extends to the end, for which the parser has no location.
   const end = place.endOffset > start ? place.endOffset : length;
-  if (tagName === 'script') return [{ what: '<script>', start, end }];
+  if (tagName === 'script') return [{ what: '<script>', start, end, text: '' }];
   return attrs.flatMap(({ name, prefix, value }) => {
     const what = nameOf(name.toLowerCase(), value);
     if (what === undefined) return [];
     const written = (prefix ? `${prefix}:${name}` : name).toLowerCase();
     const at = place.attrs?.[written];
     // Without a location of its own, an attribute is removed with its element.
-    return [{ what, start: at?.startOffset ?? start, end: at?.endOffset ?? end }];
+    return [{ what, start: at?.startOffset ?? start, end: at?.endOffset ?? end, text: '' }];
   });
 }
 
