@@ -2,6 +2,7 @@ import { cleanText } from '../client/clean-text.ts';
 import type { Snippet } from '../client/service.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
 import { startTags, tagAt } from '../embed/html-scanner.ts';
+import type { Content } from '../embed/inline.ts';
 import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
@@ -11,18 +12,12 @@ import type { InlineCode } from './scripts.ts';
 
 const mostTags = 100_000;
 
-/** A snippet that is ready to be inlined. */
-export interface PreparedSnippet {
-  /** What is inlined as HTML. */
-  html: string;
-  /** What is inlined where only text is possible: the text of the sanitized HTML. */
-  text: string;
+/** A snippet that is ready to be inlined. Its text is that of the sanitized HTML. */
+export interface PreparedSnippet extends Content {
   /** Flaws that do not keep it from being shown. Each names the snippet. */
   warnings: string[];
   /** What the policy of a page has to allow. */
   inlineCode: InlineCode | undefined;
-  /** Whether the HTML would swallow the rest of a page. */
-  leavesOpen?: true | undefined;
   /** What is inlined as HTML in files that are no pages, if it differs: with the original URLs of images. */
   htmlElsewhere?: string | undefined;
   /** The names of its classes, if the site makes CSS for them. */
