@@ -114,24 +114,11 @@ export function walk<Context>(
   let counts: Map<string, number> | undefined;
 
   const count = (name: string, change: number) => counts?.set(name, (counts.get(name) ?? 0) + change);
-  const push = (element: OpenElement<Context>) => {
-    around.push(current);
-    current = element;
-    count(element.name, 1);
-  };
   const pop = (place: Range, isImplied: boolean) => {
     const closed = current;
     current = around.pop() ?? closed;
     count(closed.name, -1);
     visitor.close?.(closed.name, place, closed.context, isImplied);
-  };
-  const isOpen = (name: string) => {
-    if (current.name === name) return true;
-    if (counts === undefined) {
-      counts = new Map();
-      for (const element of [...around, current]) count(element.name, 1);
-    }
-    return (counts.get(name) ?? 0) > 0;
   };
   const leaveForeign = (place: Range) => {
     while (current.language === 'svg' || current.language === 'math') pop(place, true);
@@ -147,7 +134,9 @@ export function walk<Context>(
     const languageInside = languageIn(name, language);
     const isEmpty = language === languageInside && language === 'html' ? isVoid : tag.isSelfClosing;
     if (inside === undefined || isEmpty) return end;
-    push({ name, context: inside, language: languageInside });
+    around.push(current);
+    current = { name, context: inside, language: languageInside };
+    count(name, 1);
     if (holds === undefined) return end;
     const contentEnd = name === 'script' ? scriptEnd(text, end) : rawEnd(text, end, name);
     if (contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, holds);
@@ -157,29 +146,35 @@ export function walk<Context>(
   const endTag = ({ name, start, end }: Tag) => {
     const here = { start, end: start };
     if (name === 'p' || name === 'br') leaveForeign(here);
-    if (!isOpen(name)) return;
+    if (current.name !== name && counts === undefined) {
+      counts = new Map();
+      for (const element of [...around, current]) count(element.name, 1);
+    }
+    if (current.name !== name && !counts?.get(name)) return;
     while (current.name !== name) pop(here, true);
     pop({ start, end }, false);
   };
 
   let read = 0;
   for (let at = text.indexOf('<'); at !== -1; ) {
-    const kind = markupAt(text, at, current.language);
-    if (kind === undefined) {
+    const isEnd = text.charCodeAt(at + 1) === 0x2f /* / */;
+    const first = text.charCodeAt(isEnd ? at + 2 : at + 1);
+    const isTag = isLetter(first);
+    const isOther = isEnd ? at + 2 < text.length : first === 0x21 /* ! */ || first === 0x3f; /* ? */
+    // Before anything else, a `<` is text.
+    if (!isTag && !isOther) {
       at = text.indexOf('<', at + 1);
       continue;
     }
     if (at > read) visitor.text?.({ start: read, end: at }, current.context, 'text');
     if (visitor.isDone?.(at)) return;
-    if (kind === 'start') {
+    if (isTag) {
       const tag = tagAt(text, at);
-      if (tag === undefined) visitor.cut?.(at, current.context);
-      read = tag === undefined ? text.length : startTag(tag);
-    } else if (kind === 'end') {
-      const tag = tagAt(text, at);
-      if (tag !== undefined) endTag(tag);
       read = tag?.end ?? text.length;
-    } else if (kind === 'cdata') {
+      if (tag === undefined && !isEnd) visitor.cut?.(at, current.context);
+      else if (tag !== undefined && isEnd) endTag(tag);
+      else if (tag !== undefined) read = startTag(tag);
+    } else if (current.language !== 'html' && text.startsWith('<![CDATA[', at)) {
       // A section that contains "]]>" is written as two.
       let end = text.indexOf(']]>', at);
       while (end !== -1 && text.startsWith('<![CDATA[', end + 3)) end = text.indexOf(']]>', end + 3);
@@ -200,20 +195,6 @@ function languageIn(name: string, language: Language): Language {
   return htmlInside[language]?.has(name) ? 'html' : language;
 }
 
-type Markup = 'start' | 'end' | 'comment' | 'cdata';
-
-/** What a `<` begins; `undefined` if it is text. */
-function markupAt(text: string, at: number, language: Language): Markup | undefined {
-  const next = text.charCodeAt(at + 1);
-  if (isLetter(next)) return 'start';
-  if (next === 0x2f /* / */) {
-    if (at + 2 >= text.length) return undefined;
-    return isLetter(text.charCodeAt(at + 2)) ? 'end' : 'comment';
-  }
-  if (next !== 0x21 /* ! */ && next !== 0x3f /* ? */) return undefined;
-  return language !== 'html' && text.startsWith('<![CDATA[', at) ? 'cdata' : 'comment';
-}
-
 function isLetter(code: number): boolean {
   const lower = code | 0x20;
   return lower >= 0x61 && lower <= 0x7a;
@@ -223,11 +204,9 @@ function isLetter(code: number): boolean {
 function commentEnd(text: string, at: number, isXml: boolean): number {
   if (isXml && text.startsWith('<?', at)) return endOf(text, '?>', at);
   if (!text.startsWith('<!--', at)) return endOf(text, '>', at + 2);
-  if (text.startsWith('>', at + 4)) return at + 5;
-  if (text.startsWith('->', at + 4)) return at + 6;
-  const end = /--!?>/g;
-  end.lastIndex = at + 4;
-  return end.test(text) ? end.lastIndex : text.length;
+  const comment = /<!--(?:-?>|.*?--!?>)/sy;
+  comment.lastIndex = at;
+  return comment.test(text) ? comment.lastIndex : text.length;
 }
 
 function endOf(text: string, ending: string, from: number): number {

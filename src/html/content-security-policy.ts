@@ -97,11 +97,7 @@ export function allowInPage(page: Buffer, sources: Sources): Replacement[] {
   });
 }
 
-/**
- * Allows sources in the policies that are sent as headers, by the name of the page's file.
- *
- * @param base the site's base path, which routes may begin with.
- */
+/** Allows sources in the policies that are sent as headers. Routes may begin with the site's base path. */
 export function headerPolicies(
   routes: RouteToHeaders,
   base: string,

@@ -30,7 +30,10 @@ export function leftOpen(html: string, before = ''): string | undefined {
   for (const element of elementsOf(whole + rest, { templates: before !== '' })) {
     const { tagName, sourceCodeLocation: place } = element;
     if (tagName !== 'snippet-end' || place?.startOffset !== whole.length) continue;
-    const around = ancestorsOf(element).findLast(swallows);
+    let around: Element | undefined;
+    for (let node = element.parentNode; node && 'tagName' in node; node = node.parentNode) {
+      if (swallows(node)) around = node;
+    }
     return around && `<${around.tagName}>`;
   }
   // In <noscript> and <select>, one may be missing although nothing is open.
@@ -41,11 +44,4 @@ export function leftOpen(html: string, before = ''): string | undefined {
   const open = elements.findLast((one) => swallows(one) && one.sourceCodeLocation?.endTag === undefined);
   if (open !== undefined) return `<${open.tagName}>`;
   return before === '' ? 'a comment or a tag' : undefined;
-}
-
-/** The innermost first. */
-function ancestorsOf({ parentNode }: Element): Element[] {
-  const found: Element[] = [];
-  for (let node = parentNode; node !== null && 'tagName' in node; node = node.parentNode) found.push(node);
-  return found;
 }
