@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
@@ -178,13 +179,13 @@ export class Run {
     // A refresh that has ended since collections opened it.
     if (isWrittenSince(this.manifest, this.#openedAt)) await this.close();
     await this.#listen();
-    const { removeManifest, requestsOf } = await import('./record/manifest.ts');
+    const { requestsOf } = await import('./record/manifest.ts');
     const { removeOtherPacks } = await import('./record/pack.ts');
     const { fetcher, before } = await this.open();
-    const requests = before === undefined ? [] : requestsOf(before);
+    const requests = requestsOf(before);
     if (requests.length > 0) this.#requireConnection('the snippets of the last build');
     // From here on the output is no longer that of the last build, even if this build is killed.
-    await removeManifest(this.manifest);
+    await rm(this.manifest, { force: true });
     removeOtherPacks(this.manifest, {});
     // While Astro still bundles. A snippet that is no longer embedded costs a request and nothing else.
     for (const request of requests) fetcher.prefetch(request);

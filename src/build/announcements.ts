@@ -2,18 +2,12 @@ import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { listen } from '../embed/announcement.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { routeFiles } from '../settings/site-urls.ts';
-import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { ScannableFile, ScannedSite } from './scan-site.ts';
 
 /** A snippet that was rendered but is not in the output. */
 export interface LostSnippet extends InvalidEmbed {
   /** The names of its page's files, if they are known by the path of the page. */
   files: string[];
-}
-
-/** Of what `<Snippet>` announced, which knows nothing of the params that the site adds. */
-function writtenKey({ written, request }: FileEmbed): string {
-  return written ?? request.key;
 }
 
 /** Everything that `<Snippet>` announced while pages were rendered. */
@@ -49,7 +43,9 @@ export class Announcements {
   lost(site: ScannedSite, scannable: readonly ScannableFile[], base: string): LostSnippet[] {
     if (this.#pages.size === 0) return [];
     const embedsIn = new Map(site.files.map(({ source, embeds }) => [source.name, embeds]));
-    const keysIn = (name: string) => embedsIn.get(name)?.map(writtenKey) ?? [];
+    // What `<Snippet>` announces knows nothing of the params that the site adds.
+    const keysIn = (name: string) =>
+      embedsIn.get(name)?.map(({ written, request }) => written ?? request.key) ?? [];
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
     let everywhere: Set<string> | undefined;

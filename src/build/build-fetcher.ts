@@ -1,6 +1,6 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf } from '../failures/errors.ts';
-import { hashOf, type Manifest, readManifest, requestsOf } from '../record/manifest.ts';
+import { hashOf, type Manifest, readManifest, requestsOf, snippetsByKey } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { CacheEntry } from '../snippets/cache.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
@@ -54,17 +54,14 @@ export async function prepareEarly(
   { params }: Pick<Settings, 'params'>,
 ): Promise<string[]> {
   const uses: SnippetUses = new Map();
-  const known = before === undefined ? [] : requestsOf(before);
+  const known = requestsOf(before);
   // What the option adds may depend on the page's language, which is known once the page is rendered.
   const literal = params === undefined ? await literalRequests(sources) : [];
   for (const request of [...known, ...literal]) snippetUse(uses, request).asHtml = true;
   const failed = await fetcher.prepare([...uses.values()]);
-  const missed = new Set(
-    failed.filter(({ error }) => effectOf(error) === 'children').map(({ request }) => request.key),
-  );
-  return known.flatMap(({ key }, index) =>
-    missed.has(key) ? (before?.snippets[index]?.content?.classes ?? []) : [],
-  );
+  const missed = failed.filter(({ error }) => effectOf(error) === 'children');
+  const shown = snippetsByKey(before);
+  return missed.flatMap(({ request }) => shown.get(request.key)?.content?.classes ?? []);
 }
 
 /**
@@ -73,7 +70,7 @@ export async function prepareEarly(
  */
 function supersededBy(before: Manifest | undefined): (request: SnippetRequest, entry: CacheEntry) => boolean {
   if (before === undefined) return () => false;
-  const shown = new Map(requestsOf(before).map(({ key }, index) => [key, before.snippets[index]] as const));
+  const shown = snippetsByKey(before);
   const askedAt = Date.parse(before.refreshedAt ?? before.builtAt);
   return ({ key }, { content, fetchedAt }) => {
     const { content: known, missing } = shown.get(key) ?? {};

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { cp, rename } from 'node:fs/promises';
+import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { userError } from '../failures/user-error.ts';
@@ -8,7 +8,6 @@ import {
   type Manifest,
   type ManifestFile,
   type RecordedEnvironment,
-  removeManifest,
   writeManifest,
 } from '../record/manifest.ts';
 import { contains, lockFile } from '../record/manifest-file.ts';
@@ -241,9 +240,9 @@ async function publish(
   { staged, names, states }: ChangedFiles,
   { before, record }: { before: Manifest | undefined; record: Manifest | undefined },
 ): Promise<void> {
-  if (record === undefined) await removeManifest(asideOf(manifest));
+  if (record === undefined) await rm(asideOf(manifest), { force: true });
   else await writeManifest(asideOf(manifest), announced(record, states));
-  await removeManifest(manifest);
+  await rm(manifest, { force: true });
   await staged.commit();
   if (from !== to) {
     const records = dirname(manifest);

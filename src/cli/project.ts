@@ -19,7 +19,7 @@ import {
   outputOf,
   type RecordedEnvironment,
   readManifest,
-  requestsOf,
+  snippetsByKey,
 } from '../record/manifest.ts';
 import { contains, listManifests, lockFile, manifestOf, manifestsIn } from '../record/manifest-file.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
@@ -258,10 +258,8 @@ export async function openChanges(
 
 /** Tells contents that differ from the recorded ones. A watch would write all others again each time. */
 function contentsChangedSince(manifest: Manifest): NonNullable<FetcherOptions['isWorthKeeping']> {
-  const shown = new Map(
-    requestsOf(manifest).map(({ key }, index) => [key, manifest.snippets[index]?.content?.hash] as const),
-  );
-  return ({ key }, content) => shown.get(key) !== hashOf(content);
+  const shown = snippetsByKey(manifest);
+  return ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content);
 }
 
 /**

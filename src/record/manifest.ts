@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
@@ -219,9 +219,16 @@ export function hashOfFile(file: string): string {
   return pieces.digest('base64url').slice(0, hashLength);
 }
 
-/** The requests of the recorded snippets, in their order. */
-export function requestsOf({ snippets }: { snippets: readonly RecordedRequest[] }): SnippetRequest[] {
-  return snippets.map(({ id, params }) => toRequest(id, params));
+/** The requests of the recorded snippets, in their order. None without a record. */
+export function requestsOf(manifest: { snippets: readonly RecordedRequest[] } | undefined): SnippetRequest[] {
+  return manifest?.snippets.map(({ id, params }) => toRequest(id, params)) ?? [];
+}
+
+/** The recorded snippets by the keys of their requests. None without a record. */
+export function snippetsByKey<Recorded extends RecordedRequest>(
+  manifest: { snippets: readonly Recorded[] } | undefined,
+): Map<string, Recorded> {
+  return new Map(manifest?.snippets.map((one) => [toRequest(one.id, one.params).key, one]));
 }
 
 /**
@@ -300,9 +307,4 @@ export async function writeManifest(file: string, manifest: Manifest): Promise<v
   const files = manifest.files.map(writtenFile);
   // A known name: what a killed process has left is written over.
   await writeAtomically(file, JSON.stringify({ version, ...manifest, files }), temporaryFile(file));
-}
-
-/** Removes the record of a build whose output is about to be overwritten. */
-export async function removeManifest(file: string): Promise<void> {
-  await rm(file, { force: true });
 }

@@ -139,7 +139,7 @@ async function probeFor(
 ): Promise<Probe> {
   if (named !== undefined) return { request: named, isGuess: false };
   const manifest = await findManifest(context, project);
-  const [shown] = manifest === undefined ? [] : requestsOf(manifest);
+  const [shown] = requestsOf(manifest);
   return shown === undefined
     ? { request: createRequest(1), isGuess: true }
     : { request: shown, isGuess: false };

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { Eta } from 'eta';
 import { cleanText } from '../../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../client/format.ts';
-import { type SnippetRequest, toRequest } from '../../client/snippet-request.ts';
+import type { SnippetRequest } from '../../client/snippet-request.ts';
 import { fileKind } from '../../file-kinds.ts';
 import { type Shown, shownOn } from '../../record/changes.ts';
-import { type Manifest, requestsOf } from '../../record/manifest.ts';
+import { type Manifest, requestsOf, snippetsByKey } from '../../record/manifest.ts';
 import { entryName } from '../../snippets/collection-entry.ts';
 import type { ReportOutput } from '../cli-output.ts';
 import { shownFile } from '../shown-files.ts';
@@ -109,20 +109,18 @@ export interface ReportRow {
 /** One row for each snippet that the site shows, and for each that it showed before. */
 export function reportRows(manifest: Manifest): ReportRow[] {
   const { before } = manifest;
-  const hashesBefore = new Map(
-    before?.snippets.map(({ id, params, hash }) => [toRequest(id, params).key, hash]),
-  );
+  const shownBefore = snippetsByKey(before);
   const changeOf = (key: string, hash: string | undefined): Change => {
     if (before === undefined) return 'unknown';
-    if (!hashesBefore.has(key)) return 'added';
-    return hashesBefore.get(key) === hash ? 'same' : 'changed';
+    if (!shownBefore.has(key)) return 'added';
+    return shownBefore.get(key)?.hash === hash ? 'same' : 'changed';
   };
   const rows = shownOn(manifest).map(({ request, recorded: { content, missing }, ...shown }): ReportRow => {
     const change = changeOf(request.key, content?.hash);
     return { request, change, content, isMissing: missing === true, shown };
   });
   const shown = new Set(rows.map(({ request }) => request.key));
-  const gone = requestsOf({ snippets: before?.snippets ?? [] })
+  const gone = requestsOf(before)
     .filter(({ key }) => !shown.has(key))
     .map(
       (request): ReportRow => ({
