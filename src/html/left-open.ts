@@ -40,8 +40,6 @@ export function leftOpen(html: string, before = ''): string | undefined {
   const errors: string[] = [];
   const elements = [...elementsOf(whole, { onError: (code) => errors.push(code) })];
   const construct = errors.map((code) => constructs[code]).find((name) => name !== undefined);
-  if (construct !== undefined) return construct;
   const open = elements.findLast((one) => swallows(one) && one.sourceCodeLocation?.endTag === undefined);
-  if (open !== undefined) return `<${open.tagName}>`;
-  return before === '' ? 'a comment or a tag' : undefined;
+  return construct ?? (open && `<${open.tagName}>`) ?? (before === '' ? 'a comment or a tag' : undefined);
 }
