@@ -4,6 +4,7 @@ import type { InvalidEmbed } from '../failures/report.ts';
 import type { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/block-warnings.ts';
+import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { headingWarnings } from '../source/heading-warnings.ts';
 import { withSources } from '../source/markdown-sources.ts';
@@ -112,12 +113,17 @@ export async function inlineSnippets(
       ...fetcher.counts,
       missing: missing.size,
       withoutKey: fetcher.showsChildren,
+      retrieved: settings.renderBaseUrl === undefined ? 0 : countRetrieved(snippets),
       linkedPages: editLinks?.pages,
     };
     logger.info(describeBuild(site, counts, performance.now() - start));
     if (editLinks !== undefined) logger.warn(editLinksWarning);
   }
   return recorder;
+}
+
+function countRetrieved(snippets: FetchedSnippets): number {
+  return [...snippets.values()].filter(({ variant }) => variant === 'retrieve').length;
 }
 
 // Where a build is published is not known here.

@@ -15,19 +15,22 @@ export function describeBuild(
   counts: SnippetSource['counts'] & {
     missing: number;
     withoutKey: boolean;
+    /** How many came from variant A although there is a variant B. */
+    retrieved: number;
     /** On how many pages there are edit links, if the site has them. */
     linkedPages?: number | undefined;
   },
   milliseconds: number,
 ): string {
-  const { requests, retries, fallbacks, cached = 0, missing, withoutKey, linkedPages } = counts;
+  const { requests, retries, retrieved, cached = 0, missing, withoutKey, linkedPages } = counts;
   const embeds = files.reduce((sum, file) => sum + file.embeds.length, 0);
   const isPage = files.every(({ source }) => source.kind === 'html');
   return [
     `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`}`,
     withoutKey
       ? 'children are shown, without an API key'
-      : `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${count(fallbacks, 'fallback')}`,
+      : `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}`,
+    ...(retrieved > 0 ? [`${retrieved} retrieved instead of rendered`] : []),
     ...(cached > 0 ? [`${cached} from the cache`] : []),
     ...(missing > 0 ? [`${count(missing, 'optional snippet')} not found`] : []),
     ...(linkedPages === undefined ? [] : [`edit links on ${count(linkedPages, 'page')}`]),

@@ -24,6 +24,8 @@ export interface Connection {
   onRequest(isRetry: boolean): void;
   /** Called when a snippet falls back from variant B to variant A. */
   onFallback(): void;
+  /** Called when an endpoint has no route for a snippet: it answers a status such as 404 without a problem. */
+  onNoRoute(endpoint: Endpoint, status: number | undefined): void;
   /** Whether variant B has been given up for the run. */
   leavesFirst(): boolean;
 }
@@ -104,6 +106,7 @@ export async function fetchSnippet<T>(
       traffic.recordAnswer(progress, endpoint);
       return { variant, value: response.value, attempts, isFallback, milliseconds: clock.now() - start };
     }
+    if (verdict === 'elsewhere') connection.onNoRoute(endpoint, response.status);
     const error = responseError(code, { snippetId: request.id, variant, attempts, ...response });
     if (verdict === 'again') {
       traffic.recordFailure(progress, endpoint, { startedAt, reason: describe(code, response) });

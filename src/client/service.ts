@@ -62,6 +62,10 @@ export class Service {
   readonly #notify: (notice: Notice) => void;
   readonly #closing = new AbortController();
   readonly #counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
+  /** Of variant B: how many snippets it has rendered, and for how many it had no route. */
+  #rendered = 0;
+  #withoutRoute = 0;
+  #routeStatus: number | undefined;
   #fallbacksInARow = 0;
   #renderGivenUp = false;
 
@@ -104,11 +108,24 @@ export class Service {
       onFallback: () => {
         this.#counts.fallbacks += 1;
       },
+      onNoRoute: ({ variant }, status) => {
+        if (variant !== 'render') return;
+        this.#withoutRoute += 1;
+        this.#routeStatus = status;
+      },
     };
   }
 
   get counts(): Readonly<Counts> {
     return { ...this.#counts };
+  }
+
+  /** What variant B answers, if it has rendered nothing, and each snippet fell back because it has no such route. */
+  get routeMissing(): { baseUrl: string; status: number | undefined } | undefined {
+    const { render } = this.#endpoints;
+    if (render === undefined || this.#rendered > 0 || this.#withoutRoute === 0) return undefined;
+    if (this.#withoutRoute < this.#counts.fallbacks) return undefined;
+    return { baseUrl: render.base.href, status: this.#routeStatus };
   }
 
   /** Variant B (specification, section 4.2). @throws SnippetError */
@@ -134,8 +151,10 @@ export class Service {
       request,
     );
     const { variant, value, attempts, milliseconds, isFallback } = await this.#fetch(plan, signal);
-    if (variant === 'render') this.#fallbacksInARow = 0;
-    else if (isFallback) this.#noteFallback();
+    if (variant === 'render') {
+      this.#rendered += 1;
+      this.#fallbacksInARow = 0;
+    } else if (isFallback) this.#noteFallback();
     if (value.content === undefined) {
       throw new SnippetError(
         'no-content',
@@ -231,6 +250,6 @@ export class Service {
     this.#fallbacksInARow += 1;
     if (this.#renderGivenUp || this.#fallbacksInARow < this.#connection.limits.fallbacksInARow) return;
     this.#renderGivenUp = true;
-    this.#notify({ kind: 'render-given-up' });
+    this.#notify({ kind: 'render-given-up', isRouteMissing: this.routeMissing !== undefined });
   }
 }

@@ -25,13 +25,14 @@ import type { SnippetRequest } from './snippet-request.ts';
  * - `held`: the service asked (`Retry-After`) for a pause of so many milliseconds.
  * - `failing`: nothing has arrived from this origin for some time, and why. It is asked now and then.
  * - `recovered`: it responds again.
- * - `render-given-up`: variant B failed for several snippets in a row; variant A is asked from now on.
+ * - `render-given-up`: variant B failed for several snippets in a row; variant A is asked from now on. `isRouteMissing` if it
+ *   has no route for any of them, as where its base URL is wrong.
  */
 export type Notice =
   | { kind: 'held'; origin: string; milliseconds: number }
   | { kind: 'failing'; origin: string; reason: string }
   | { kind: 'recovered'; origin: string }
-  | { kind: 'render-given-up' };
+  | { kind: 'render-given-up'; isRouteMissing: boolean };
 
 /** Why a request is not made, and for how long the endpoint has been, or will be, closed to requests. */
 export interface Refusal {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Driver } from 'unstorage';
 import { z } from 'zod';
@@ -7,10 +8,27 @@ import { userError } from '../failures/user-error.ts';
 import { parseDuration } from './duration.ts';
 import type { SiteUrls } from './site-urls.ts';
 
-const pem = z.string().refine((text) => text.includes('-----BEGIN CERTIFICATE-----'), {
-  error:
-    'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
-});
+const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+
+const pem = z
+  .string()
+  .refine((text) => text.includes('-----BEGIN CERTIFICATE-----'), {
+    error:
+      'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
+    abort: true,
+  })
+  .refine((text) => text.match(certificates)?.every(isCertificate), {
+    error: 'contains a certificate that is malformed or cut off.',
+  });
+
+// Otherwise, Node would trust the others, or none, and each request would fail.
+function isCertificate(text: string): boolean {
+  try {
+    return new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
 
 const duration = z.string().transform((text, context) => {
   const milliseconds = parseDuration(text);

@@ -44,6 +44,10 @@ export class CachingSource implements SnippetSource {
     return { ...this.#service.counts, cached: this.#cached };
   }
 
+  get routeMissing(): SnippetSource['routeMissing'] {
+    return this.#service.routeMissing;
+  }
+
   async get(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet> {
     const { policy, isSuperseded } = this.#options;
     const start = Date.now();

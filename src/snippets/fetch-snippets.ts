@@ -1,3 +1,4 @@
+import { cleanText } from '../client/clean-text.ts';
 import { timerLength, unlessAborted } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
@@ -75,6 +76,7 @@ export class SnippetFetcher {
   readonly #prefetching = new AbortController();
   #source: SnippetSource | undefined;
   #showsChildren = false;
+  #isRouteWarned = false;
   readonly #images: Promise<SiteImages> | undefined;
   /** By the answer, and by what decides which rules apply. */
   readonly #prepared = new WeakMap<SourcedSnippet, Map<boolean, Promise<PreparedSnippet>>>();
@@ -151,6 +153,7 @@ export class SnippetFetcher {
     const { warn } = this.#options;
     for (const warning of childrenWarnings(failed)) warn(warning);
     for (const warning of warningsOf(fetched, uses)) warn(warning);
+    this.#warnOfRoute([...fetched.values()]);
     return fetched;
   }
 
@@ -164,6 +167,18 @@ export class SnippetFetcher {
     const ready = await this.#applyRulesInTime(snippet, shown, signal);
     if (ready.classes !== undefined) this.#options.onClasses?.(ready.classes);
     return { ...snippet, ...ready };
+  }
+
+  /** A base URL that is wrong would go unnoticed: variant A has all snippets, too. */
+  #warnOfRoute(fetched: readonly FetchedSnippet[]): void {
+    const missing = this.#source?.routeMissing;
+    if (missing === undefined || this.#isRouteWarned || fetched.length === 0) return;
+    if (fetched.some(({ variant }) => variant === 'render')) return;
+    this.#isRouteWarned = true;
+    const { baseUrl, status } = missing;
+    this.#options.warn(
+      `No snippet was rendered: ${cleanText(baseUrl)} answers ${status} for every route. All were retrieved instead. Check the base URL of variant B (SNIPPETS_RENDER_BASE_URL).`,
+    );
   }
 
   /** Closes connections. They are opened again when another snippet is needed. */

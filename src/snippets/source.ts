@@ -24,6 +24,7 @@ export interface SnippetSource {
   get(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet>;
   /** What the service was asked, and how many snippets came from the cache instead. */
   readonly counts: Readonly<Counts & { cached?: number }>;
+  readonly routeMissing?: Service['routeMissing'];
   close(): Promise<void>;
 }
 
@@ -53,7 +54,10 @@ export function openSource(settings: Settings, options: SourceOptions): SnippetS
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, answerFolder, staleIfError, offline } =
     settings;
   const apiKey = requireConnection(settings);
-  const onNotice = (notice: Notice) => notify(describeNotice(notice));
+  const onNotice = (notice: Notice) => {
+    const line = describeNotice(notice);
+    if (line !== undefined) notify(line);
+  };
   const service = new Service(
     { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, limits, onNotice },
     clock,
@@ -83,7 +87,7 @@ function endpointsOf(renderBaseUrl: string | undefined, retrieveBaseUrl: string 
   return endpoints;
 }
 
-function describeNotice(notice: Notice): string {
+function describeNotice(notice: Notice): string | undefined {
   switch (notice.kind) {
     case 'held':
       return `The service at ${notice.origin} asks to wait ${formatDuration(notice.milliseconds)}.`;
@@ -92,6 +96,9 @@ function describeNotice(notice: Notice): string {
     case 'recovered':
       return `The service at ${notice.origin} responds again.`;
     case 'render-given-up':
-      return 'Rendering (variant B) failed for several snippets in a row. The rest are retrieved (variant A).';
+      // That is said with the URL, when all snippets are there.
+      return notice.isRouteMissing
+        ? undefined
+        : 'Rendering (variant B) failed for several snippets in a row. The rest are retrieved (variant A).';
   }
 }

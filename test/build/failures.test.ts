@@ -65,7 +65,10 @@ describe('what is wrong with the whole site', async () => {
     Object.assign(service.faults, { failingNext: 1, renderAbsent: true });
     const { exitCode, output } = await site.build(service.environment);
     expect(exitCode).toBe(0);
-    expect(output).toContain('5 requests, 1 retry, 2 fallbacks');
+    expect(output).toContain('5 requests, 1 retry · 2 retrieved instead of rendered');
+    expect(output).toContain(
+      `No snippet was rendered: ${service.environment.SNIPPETS_RENDER_BASE_URL} answers 404 for every route. All were retrieved instead.`,
+    );
     expect(await site.read('index.html')).toContain('<p>Home <b>one</b></p>');
   });
 });

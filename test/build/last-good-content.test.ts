@@ -45,7 +45,7 @@ test('staleIfError shows what the last refresh has written when the service is d
 
 test('offline builds from the cache, to which the refresh has written, without requests', async () => {
   const before = service.requests().length;
-  expect(await build('{ offline: true }')).toContain('0 requests, 0 retries, 0 fallbacks · 2 from the cache');
+  expect(await build('{ offline: true }')).toContain('0 requests, 0 retries · 2 from the cache');
   expect(await site.read('index.html')).toContain('<p>newer</p>');
   expect(await site.read('about/index.html')).toContain('<p>two</p>');
   expect(service.requests()).toHaveLength(before);
@@ -74,7 +74,7 @@ test('nothing brings back from another storage what a refresh has replaced, or w
   await refresh();
   await site.write({ 'src/pages/about.html': '<p>Nothing.</p>' });
   // Snippet 3 is young enough, and so is 2, which the last build showed.
-  expect(await build(`{ ${cache(`maxAge: '1h'`)} }`)).toContain('1 request, 0 retries, 0 fallbacks · 2 from');
+  expect(await build(`{ ${cache(`maxAge: '1h'`)} }`)).toContain('1 request, 0 retries · 2 from');
   expect(await site.read('index.html')).toContain('<p>newer</p>');
 
   service.put(1, 'newest');

@@ -125,7 +125,7 @@ test('after five fallbacks in a row the client stays with variant A, with one no
   for (const id of [1, 2, 3, 4, 5, 6, 7, 8])
     expect(await service.get(id)).toMatchObject({ content: `${id}` });
   expect(count(asked)).toEqual([5, 8]);
-  expect(notices).toEqual([{ kind: 'render-given-up' }]);
+  expect(notices).toEqual([{ kind: 'render-given-up', isRouteMissing: true }]);
 });
 
 test('a success of variant B resets the count of fallbacks in a row', async () => {

@@ -83,7 +83,7 @@ export const outputs: Record<string, () => Promise<Map<string, string>>> = {
         run('doctor', { SNIPPETS_API_KEY: 'sk_wrong' }),
       ]);
       return new Map([
-        ['build-output', textBlock(lineWith(built, ' 0 fallbacks '))],
+        ['build-output', textBlock(lineWith(built, ' 0 retries '))],
         ['page-output', block('html', html)],
         ['list-output', list],
         ['check-output', check],

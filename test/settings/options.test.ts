@@ -23,6 +23,7 @@ test.for([
   [{ concurrency: 0 }, 'concurrency'],
   [{ concurrency: 1.5 }, 'concurrency'],
   [{ ca: '/etc/ssl/ca.pem' }, 'must be the text of a certificate (PEM)'],
+  [{ ca: '-----BEGIN CERTIFICATE-----\nMIIB' }, 'contains a certificate that is malformed or cut off'],
   [{ renderBaseUrl: 7 }, 'renderBaseUrl'],
   [{ staleIfError: '7' }, 'staleIfError: must be a duration with its unit'],
   [{ cache: { maxAge: 'soon' } }, 'maxAge: must be a duration with its unit'],

@@ -43,7 +43,7 @@ test.skipIf(noRedis)('builds on two machines with one Redis fetch each snippet o
   const [first, second] = [await machine(redis.url), await machine(redis.url)];
   await first.build();
   expect(await second.build()).toContain(
-    '30 snippets in 30 embeds on 1 page · 0 requests, 0 retries, 0 fallbacks · 30 from the cache',
+    '30 snippets in 30 embeds on 1 page · 0 requests, 0 retries · 30 from the cache',
   );
   expect(await second.site.read('index.html')).toBe(await first.site.read('index.html'));
   const asked = service.requests().map(({ snippetId }) => Number(snippetId));
