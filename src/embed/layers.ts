@@ -36,9 +36,9 @@ export function cut(part: Part, { start, end }: Range): Part {
   return { ...part, text: part.text.slice(start, end), at: (offset) => part.at(start + offset) };
 }
 
-/** Decodes a part through one more layer; `undefined` if there are too many. */
-export function enter(part: Part, layer: Layer): Part | undefined {
-  if (part.layers.length === deepest) return undefined;
+/** Decodes a part through one more layer. If there are too many, nothing is left of it. */
+export function enter(part: Part, layer: Layer): Part {
+  if (part.layers.length === deepest) return { ...part, text: '' };
   const { escaped, decode }: Codec = layers[layer];
   // The starts of pieces with the same shift between the decoded text and the source.
   const starts = [0];

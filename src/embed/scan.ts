@@ -48,7 +48,6 @@ const inHtml: Place = { shows: 'html', isFree: true, isHtml: true, inUrls: false
 const inFile: Place = { shows: 'html', isFree: true, isHtml: false, inUrls: true };
 const inData: Place = { shows: 'text', isFree: true, isHtml: false, inUrls: true };
 const inText: Place = { shows: 'text', isFree: false, isHtml: false, inUrls: true };
-const inTextElement: Place = { ...inText, isHtml: true, inUrls: false };
 
 /**
  * Finds every embed in a file: elements in HTML, and their encoded forms in other text. Examples are left out: code,
@@ -212,10 +211,9 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     const type = (holder && valueIn(attributesOf(text, holder), 'type'))?.trim() ?? '';
     if (kind === 'text' || kind === 'cdata') {
       const inner = enter(raw, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
-      if (inner === undefined) return;
       if (isXml && holder === undefined) scanString(search, inner, { ...inHtml, inUrls: true });
       else scanText(search, inner, { ...inText, inUrls: isXml || place.inUrls });
-    } else if (kind === 'rcdata') scanText(search, raw, { ...inTextElement, inIsland });
+    } else if (kind === 'rcdata') scanText(search, raw, { ...inText, isHtml: true, inUrls: false, inIsland });
     else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
     else if (dataScripts.test(type)) scanJson(search, raw, inData, { inScript: true });
     else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
@@ -301,7 +299,6 @@ function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: 
   if (codeAttributes.has(attributeName)) return;
   const layer = isXml ? 'xml-attribute' : quote === '' ? 'html-unquoted' : 'html-attribute';
   const inner = enter(cut(part, attribute), layer);
-  if (inner === undefined) return;
   const before = search.embeds.length;
   if (refusedAttributes.test(attributeName)) {
     scanCode(search, inner, { flaw: 'in-attribute', attribute: attributeName });
@@ -360,8 +357,7 @@ function scanJson(search: Search, part: Part, place: Place, { inScript = false }
     if (nameFrom(start) < end) {
       const string = cut(part, { start, end });
       const avoidsTags = inScript || /\\u003c/i.test(string.text);
-      const inner = enter(string, avoidsTags ? 'json-in-script' : 'json');
-      if (inner !== undefined) scanString(search, inner, place);
+      scanString(search, enter(string, avoidsTags ? 'json-in-script' : 'json'), place);
     }
     start = text.indexOf('"', end + 1) + 1;
   }
@@ -369,8 +365,7 @@ function scanJson(search: Search, part: Part, place: Place, { inScript = false }
 
 /** Scripts and styles, where no embed can work. */
 function scanCode(search: Search, part: Part, refusal: Refusal): void {
-  const inner = enter(part, 'json');
-  if (inner !== undefined) scanText(search, inner, { ...inText, refusal });
+  scanText(search, enter(part, 'json'), { ...inText, refusal });
 }
 
 /** Text without markup other than embeds, encoded or not. */
@@ -410,16 +405,11 @@ const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 function scanEncoded(search: Search, part: Part, place: Place): void {
   const { text } = part;
   if (!name.test(text)) return;
-  if (escaped.test(text)) {
-    const inner = enter(part, 'html-text');
-    const shown: Place = { ...place, shows: 'text', isFree: false, isHtml: false, inUrls: false };
-    if (inner !== undefined) scanText(search, inner, shown);
-  }
+  if (escaped.test(text)) scanText(search, enter(part, 'html-text'), { ...place, ...inText, inUrls: false });
   if (!place.inUrls) return;
   for (const { 0: url, index: start } of text.matchAll(percentEncoded)) {
     const encoded = cut(part, { start, end: start + url.length });
-    const inner = enter(encoded, /embed\+/i.test(url) ? 'url-query' : 'url');
-    if (inner !== undefined) scanText(search, inner, place);
+    scanText(search, enter(encoded, /embed\+/i.test(url) ? 'url-query' : 'url'), place);
   }
 }
 
