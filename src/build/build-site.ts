@@ -73,7 +73,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
 async function inlineSite(build: SiteBuild, pack: PackWriter): Promise<FinishedSite> {
   const { directory, settings, fetcher, collected, announcements, urls } = build;
   const inlinedAt = Date.now();
-  const { scannable, others } = listSiteFiles(directory, settings.exclude);
+  const { scannable, others } = listSiteFiles([directory], settings.exclude);
   const unfinished = new Set<SiteFile>(scannable);
   const verifier = new OutputVerifier(settings.apiKey);
   let recorder: FileRecorder | undefined;

@@ -38,7 +38,7 @@ export async function finishPlainSite(
   directory: string,
   { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
 ): Promise<FinishedSite | undefined> {
-  const { scannable, others } = listSiteFiles(directory, exclude);
+  const { scannable, others } = listSiteFiles([directory], exclude);
   const verifier = new OutputVerifier(apiKey);
   if (!findEmbedding(scannable, verifier).next().done) return undefined;
   await verifier.read(others);
@@ -63,7 +63,7 @@ export async function checkLateFiles(
   const hashes = new Map(files.map(({ name, hash }) => [name, hash]));
   let holdsEmbed: ReturnType<typeof embedFinder> | undefined;
   const isLate = ({ file }: SiteFile) => isWrittenSince(file, at);
-  const { scannable, others, compressed } = listSiteFiles(directory, exclude);
+  const { scannable, others, compressed } = listSiteFiles([directory], exclude);
   for (const { file, bytes } of findEmbedding(scannable.filter(isLate), verifier)) {
     const { hashOf } = await import('../record/manifest.ts');
     const { name, kind } = file;

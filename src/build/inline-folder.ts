@@ -278,38 +278,15 @@ function setAside(manifest: string): void {
 
 /** The files that are going to be published. What earlier runs have left in the output is published, too. */
 function listFiles({ from, to, manifest }: SiteFolders, exclude: readonly string[]): SiteFiles {
-  const records = dirname(manifest) + sep;
-  const generated = selected(listSiteFiles(from, exclude), ({ file }) => !file.startsWith(records));
-  if (from === to || !existsSync(to)) return withoutStaged(generated);
-  const names = new Set(
-    Object.values(generated).flatMap((files: SiteFile[]) => files.map(({ name }) => name)),
-  );
-  const left = selected(listSiteFiles(to, exclude), ({ name }) => !names.has(name));
-  const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
-  return withoutStaged({
-    scannable: [...generated.scannable, ...left.scannable].sort(byName),
-    others: [...generated.others, ...left.others].sort(byName),
-    compressed: [...generated.compressed, ...left.compressed].sort(byName),
+  const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
+  return listSiteFiles(from === to || !existsSync(to) ? [from] : [from, to], exclude, ({ file, name }) => {
+    // Left by a process that was killed.
+    if (isTemporary(name)) rmSync(file, { force: true });
+    const generated = join(from, name);
+    const isLeft = from !== to && file === join(to, name);
+    const isReplaced = isLeft && existsSync(generated) && !isRecord(generated);
+    return isTemporary(name) || isReplaced || isRecord(file);
   });
-}
-
-function withoutStaged(files: SiteFiles): SiteFiles {
-  return selected(files, ({ file, name }) => {
-    if (!isTemporary(name)) return true;
-    rmSync(file, { force: true });
-    return false;
-  });
-}
-
-function selected(
-  { scannable, others, compressed }: SiteFiles,
-  isSelected: (file: SiteFile) => boolean,
-): SiteFiles {
-  return {
-    scannable: scannable.filter(isSelected),
-    others: others.filter(isSelected),
-    compressed: compressed.filter(isSelected),
-  };
 }
 
 /** @throws AstroError if one folder is inside the other, or if the record would be published. */

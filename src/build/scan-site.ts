@@ -58,31 +58,40 @@ class OutputFile implements ScannableFile {
 }
 
 /**
- * Lists the files of the output, in an order that does not depend on the disk. Other binary files
- * are left out.
+ * Lists the files of a site, in an order that does not depend on the disk. Other binary files are left out.
  *
+ * @param directories the folders that it is in.
  * @param exclude patterns of files whose embeds are examples.
  */
-export function listSiteFiles(directory: string, exclude: readonly string[]): SiteFiles {
+export function listSiteFiles(
+  directories: readonly string[],
+  exclude: readonly string[],
+  isLeftOut: (file: SiteFile) => boolean = () => false,
+): SiteFiles {
   const files: SiteFiles = { scannable: [], others: [], compressed: [] };
   const isExcluded = excluder(exclude);
-  const root = directory.endsWith(sep) ? directory.slice(0, -1) : directory;
   // Folder by folder, because joining names is cheaper than taking recursive paths apart.
-  const list = (folder: string, prefix: string) => {
+  const list = (root: string, folder: string, prefix: string) => {
     for (const found of readdirSync(folder, { withFileTypes: true })) {
       const name = `${prefix}${found.name}`;
       const path = `${folder}${sep}${found.name}`;
       const entry = found.isSymbolicLink() ? linkedEntry(path, folder) : found;
-      if (entry?.isDirectory()) list(path, `${name}/`);
+      if (entry?.isDirectory()) list(root, path, `${name}/`);
       if (!entry?.isFile()) continue;
       const kind = fileKind(found.name);
       if (kind === 'binary') continue;
-      if (kind === 'compressed') files.compressed.push(new OutputFile(root, name, 'text'));
-      else if (kind === 'code' || isExcluded(name)) files.others.push(new OutputFile(root, name, 'text'));
-      else files.scannable.push(new OutputFile(root, name, kind));
+      const isOther = kind === 'compressed' || kind === 'code' || isExcluded(name);
+      const file = new OutputFile(root, name, isOther ? 'text' : kind);
+      if (isLeftOut(file)) continue;
+      if (kind === 'compressed') files.compressed.push(file);
+      else if (isOther) files.others.push(file);
+      else files.scannable.push(file);
     }
   };
-  list(root, '');
+  for (const directory of directories) {
+    const root = directory.endsWith(sep) ? directory.slice(0, -1) : directory;
+    list(root, root, '');
+  }
   const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
   for (const found of Object.values(files) as SiteFile[][]) found.sort(byName);
   return files;

@@ -94,7 +94,7 @@ function listFiles(
   directory: string,
   { isRecorded, since }: Changing,
 ): Record<'indexes' | 'texts', string[]> {
-  const { scannable, others } = listSiteFiles(directory, []);
+  const { scannable, others } = listSiteFiles([directory], []);
   const names = [...scannable, ...others].map(({ name }) => name);
   const indexes = names.filter((name) => basename(name) === indexEntry);
   const folders = indexes.map((name) => name.slice(0, -indexEntry.length));
