@@ -148,6 +148,7 @@ async function inlineLocked({
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close().catch(() => {});
+    last.close();
     changed.staged.discard();
     pack.discard();
     throw error;

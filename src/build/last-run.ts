@@ -38,7 +38,7 @@ export class LastRun {
   readonly record: Manifest | undefined;
   /** Files that are as it left them, such as those of a generator that did not write them again. */
   readonly kept: ReadonlyMap<string, ManifestFile>;
-  readonly #pack: Pack | undefined;
+  #pack: Pack | undefined;
   readonly #files: ReadonlyMap<string, ManifestFile>;
   #requests: readonly SnippetRequest[] | undefined;
 
@@ -150,5 +150,6 @@ export class LastRun {
 
   close(): void {
     this.#pack?.close();
+    this.#pack = undefined;
   }
 }

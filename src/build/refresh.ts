@@ -7,7 +7,7 @@ import type { FileKind } from '../embed/scan.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../file-kinds.ts';
 import type { Progress } from '../progress.ts';
-import { hashShown, outdatedIn } from '../record/changes.ts';
+import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
 import {
   asBefore,
   contentRecord,
@@ -122,27 +122,23 @@ export interface PlanOptions {
   progress?: Progress | undefined;
   /** Called with each page that a refresh is going to write, as it is going to be. */
   onPage?(page: ManifestFile, after: Buffer): void;
-  /** How many bytes of new pages are kept until they are written. Others are made again then. */
-  maxKeptBytes?: number;
 }
 
 // Making a page again takes as long as reading it; keeping all pages of a large site takes too much memory.
-const keptBytesDefault = 64 * 1024 * 1024;
+const maxKeptBytes = 64 * 1024 * 1024;
 
 /**
  * Computes what a build would make of each page whose snippets have changed. Writes nothing.
  *
- * @param snippets those of the manifest, in its order; `undefined` for an optional one that does not exist.
  * @throws AstroError if pages have to be made, and are not there as they were generated.
  */
 export async function planRefresh(
   file: string,
   manifest: Manifest,
-  snippets: readonly (FetchedSnippet | undefined)[],
-  { cwd, progress = () => {}, onPage, maxKeptBytes = keptBytesDefault }: PlanOptions = {},
+  { snippets, hashes }: Pick<Changes, 'snippets' | 'hashes'>,
+  { cwd, progress = () => {}, onPage }: PlanOptions = {},
 ): Promise<RefreshPlan> {
   const output = outputOf(file, manifest);
-  const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
   const plan: RefreshPlan = { pages: [], toBuild: [], changed: [], stale: [], close: () => {} };
   const reasonForAll = manifest.rules.sanitizes
     ? 'shows content that only a build sanitizes'

@@ -208,14 +208,14 @@ function warnOfChanged({ terminal }: CliContext, { changed }: RefreshPlan): void
 /** @throws AstroError if a page would contain the API key, as a build does. */
 async function planChanges(
   { cwd }: CliContext,
-  { file, manifest, snippets, containsKey }: OpenedChanges,
+  { file, manifest, containsKey, ...changes }: OpenedChanges,
   progress: Progress | undefined,
 ): Promise<RefreshPlan> {
   const withKey: string[] = [];
   const onPage = ({ name }: ManifestFile, after: Buffer) => {
     if (containsKey(after)) withKey.push(name);
   };
-  const plan = await planRefresh(file, manifest, snippets, { cwd, progress, onPage });
+  const plan = await planRefresh(file, manifest, changes, { cwd, progress, onPage });
   if (withKey.length === 0) return plan;
   plan.close();
   throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
