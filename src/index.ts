@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration } from 'astro';
-import { astroVersion, hasPolicy, headersOf, policyOption, rendersTitles } from './astro-version.ts';
 import { builtPlugin } from './built-plugin.ts';
 import { cleanLogger } from './clean-logger.ts';
 import { nodeFlaw } from './client/node-version.ts';
@@ -11,6 +10,7 @@ import { userError } from './failures/user-error.ts';
 import { lastIntegration } from './last-integration.ts';
 import type {} from './loader/fetch-hook.ts';
 import { Run } from './run.ts';
+import { astroVersion, hasPolicy, headersOf, policyOption, rendersTitles } from './settings/astro-version.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
 import type { SiteSource } from './source/on-demand-routes.ts';

@@ -3,17 +3,18 @@ import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
-import { hasPolicy } from './astro-version.ts';
 import type { Announcements } from './build/announcements.ts';
 import type { BuildFetcher } from './build/build-fetcher.ts';
 import type { SiteBuild } from './build/build-site.ts';
 import type { FinishedSite } from './build/finished-site.ts';
 import type { CollectedEntry } from './build/recorder.ts';
 import type { SnippetRequest } from './client/snippet-request.ts';
+import { isWrittenSince } from './files/read.ts';
 import type { FetchHook } from './loader/fetch-hook.ts';
 import type { RecordedEnvironment } from './record/manifest.ts';
 import { lockFile, manifestFile } from './record/manifest-file.ts';
 import type { OutputLock } from './record/output-lock.ts';
+import { hasPolicy } from './settings/astro-version.ts';
 import type { Environment, EnvironmentFiles } from './settings/environment.ts';
 import type { ParsedOptions } from './settings/options.ts';
 import {
@@ -28,7 +29,6 @@ import type { SiteUrls } from './settings/site-urls.ts';
 import type { ClassFile } from './snippets/class-file.ts';
 import type { FetchedSnippets } from './snippets/fetch-snippets.ts';
 import type { SourceFolders } from './source/source-files.ts';
-import { isWrittenSince } from './written-since.ts';
 
 export type Command = HookParameters<'astro:config:setup'>['command'];
 

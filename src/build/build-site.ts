@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RouteToHeaders } from '../astro-version.ts';
-import { writeError } from '../failures/write-error.ts';
+import { readBytes } from '../files/read.ts';
+import { writeError } from '../files/write.ts';
 import { headerPolicies } from '../html/content-security-policy.ts';
-import { readBytes } from '../read-file.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { PackWriter } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
+import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import { userError } from '../failures/user-error.ts';
+import { isWrittenSince } from '../files/read.ts';
 import type { Manifest, ManifestFile } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
-import { isWrittenSince } from '../written-since.ts';
 import type { embedFinder } from './output-state.ts';
 import { listSiteFiles, readEmbedding, type ScannableFile, type SiteFile } from './scan-site.ts';
 import { OutputVerifier, refuseKey } from './verify-output.ts';

@@ -3,6 +3,7 @@ import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { userError } from '../failures/user-error.ts';
+import { isTemporary } from '../files/write.ts';
 import {
   hashOf,
   type Manifest,
@@ -15,7 +16,6 @@ import { lockAfterRefresh } from '../record/output-lock.ts';
 import { PackWriter, removeOtherPacks } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
-import { isTemporary } from '../write-atomically.ts';
 import { fetcherAfter } from './build-fetcher.ts';
 import { inlineSnippets } from './inline-snippets.ts';
 import { asideOf, LastRun } from './last-run.ts';

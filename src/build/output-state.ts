@@ -4,10 +4,10 @@ import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { textOf } from '../embed/text.ts';
 import { listNames } from '../failures/report.ts';
-import { fileKind } from '../file-kinds.ts';
+import { fileKind } from '../files/kinds.ts';
+import { isSince } from '../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile, outputOf } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
-import { isSince } from '../written-since.ts';
 import { inTurns } from './in-turns.ts';
 
 // Whether the output is what the record says. It may have been deleted, rolled back, or built again without the

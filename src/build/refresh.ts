@@ -5,8 +5,8 @@ import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { listNames } from '../failures/report.ts';
-import { fileKind } from '../file-kinds.ts';
-import type { Progress } from '../progress.ts';
+import { fileKind } from '../files/kinds.ts';
+import { listTemporaryFiles, temporaryFile } from '../files/write.ts';
 import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
 import {
   asBefore,
@@ -20,11 +20,11 @@ import {
   writeManifest,
 } from '../record/manifest.ts';
 import { Pack } from '../record/pack.ts';
+import type { Progress } from '../record/progress.ts';
 import { writeImages } from '../record/write-images.ts';
 import { entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { type FileEmbed, readEmbeds } from '../snippets/file-embeds.ts';
-import { listTemporaryFiles, temporaryFile } from '../write-atomically.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
 import { type InlinedPage, pageInliner } from './inline-page.ts';
 import { lookAtOutput, writtenAgain } from './output-state.ts';

@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { writeError } from '../failures/write-error.ts';
-import { copyMode, temporaryFile } from '../write-atomically.ts';
+import { copyMode, temporaryFile, writeError } from '../files/write.ts';
 import { inTurns } from './in-turns.ts';
 
 /**

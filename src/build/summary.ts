@@ -1,5 +1,5 @@
 import { count, formatDuration } from '../client/format.ts';
-import { type ProgressPace, paced } from '../progress.ts';
+import { type ProgressPace, paced } from '../record/progress.ts';
 import type { SnippetSource } from '../snippets/source.ts';
 import type { ScannedSite } from './scan-site.ts';
 

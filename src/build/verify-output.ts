@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/user-error.ts';
-import { overlaps, readUnlessLarge, searchFile } from '../read-file.ts';
+import { overlaps, readUnlessLarge, searchFile } from '../files/read.ts';
 import { inTurns } from './in-turns.ts';
 import type { SiteFile } from './scan-site.ts';
 

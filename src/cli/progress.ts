@@ -1,4 +1,4 @@
-import { type Progress, type ProgressPace, paced } from '../progress.ts';
+import { type Progress, type ProgressPace, paced } from '../record/progress.ts';
 import type { CliContext } from './context.ts';
 
 /** On a terminal, one line is rewritten; anywhere else, a line is added. */

@@ -8,7 +8,6 @@ import { cleanText } from '../client/clean-text.ts';
 import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
 import type { RecordedImages } from '../images/site-images.ts';
-import type { Progress } from '../progress.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
 import {
   hashOf,
@@ -22,6 +21,7 @@ import {
   snippetsByKey,
 } from '../record/manifest.ts';
 import { contains, listManifests, lockFile, manifestOf, manifestsIn } from '../record/manifest-file.ts';
+import type { Progress } from '../record/progress.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { answerFolderIn, imageFolderIn, resolveSettings, type Settings } from '../settings/settings.ts';

@@ -4,11 +4,11 @@ import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '.
 import type { DerivedFile } from '../build/side-products/derived-files.ts';
 import { listPlaces } from '../failures/report.ts';
 import { userError } from '../failures/user-error.ts';
-import type { Progress } from '../progress.ts';
 import type { ContentDiff } from '../record/content-diff.ts';
 import { type Manifest, type ManifestFile, readManifest, writeManifest } from '../record/manifest.ts';
 import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitUntilFree } from '../record/output-lock.ts';
+import type { Progress } from '../record/progress.ts';
 import { commandPending, linesOf } from './after-command.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import { waiting, whileLocked } from './command-lock.ts';

@@ -1,5 +1,5 @@
 import type { RefreshedPage } from '../build/refresh.ts';
-import { fileKind } from '../file-kinds.ts';
+import { fileKind } from '../files/kinds.ts';
 import { type ChangedSnippet, type Changes, hashShown, type Shown } from '../record/changes.ts';
 import type { Manifest, ManifestContent } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';

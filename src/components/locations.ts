@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { SourceMap } from 'node:module';
-import { originalPlace, placeAt, shownSource } from '../source-place.ts';
+import { originalPlace, placeAt, shownSource } from '../source/source-files.ts';
 import { type Source, sourceProp, writeSource } from './source-prop.ts';
 
 /** A source map as it is written. */

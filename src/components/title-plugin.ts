@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { userError } from '../failures/user-error.ts';
-import { placeAt, shownSource } from '../source-place.ts';
+import { placeAt, shownSource } from '../source/source-files.ts';
 
 const component = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<Snippet[\s/>]/g;
 

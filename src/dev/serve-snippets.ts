@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import { z } from 'zod';
-import { astroVersion, escapesErrors } from '../astro-version.ts';
 import { pageInliner } from '../build/inline-page.ts';
 import { cleanLogger } from '../clean-logger.ts';
 import { keyDetector } from '../client/api-key.ts';
 import type { FileKind } from '../embed/scan.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
+import { astroVersion, escapesErrors } from '../settings/astro-version.ts';
 import { isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings } from '../snippets/block-warnings.ts';

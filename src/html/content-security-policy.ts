@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { RouteToHeaders } from '../astro-version.ts';
 import { attributesOf, startTags } from '../embed/html-scanner.ts';
 import type { Replacement } from '../embed/inline.ts';
 import { decodeAttribute } from '../embed/layers.ts';
+import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import { readAttribute, replaceValue } from './attributes.ts';
 import type { InlineCode } from './scripts.ts';

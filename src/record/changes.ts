@@ -1,10 +1,10 @@
 import { count } from '../client/format.ts';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import type { Progress } from '../progress.ts';
 import { type CollectionEntry, entryName } from '../snippets/collection-entry.ts';
 import { type FetchedSnippet, type SnippetFetcher, warningsOf } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
 import { hashOf, type Manifest, type ManifestFile } from './manifest.ts';
+import type { Progress } from './progress.ts';
 
 /** Where a snippet is shown. */
 export interface Shown {

@@ -3,10 +3,10 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
+import { piecesOf } from '../files/read.ts';
+import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { ImageUse } from '../html/images.ts';
-import { piecesOf } from '../read-file.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import { temporaryFile, writeAtomically } from '../write-atomically.ts';
 
 const index = z.int().min(0);
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { userError } from '../failures/user-error.ts';
-import { writeError } from '../failures/write-error.ts';
+import { writeError } from '../files/write.ts';
 
 const schema = z.object({
   work: z.enum(['build', 'refresh', 'command']),

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { userError } from '../failures/user-error.ts';
-import { writeError } from '../failures/write-error.ts';
+import { writeError } from '../files/write.ts';
 import type { Manifest, ManifestFile, RecordedPack } from './manifest.ts';
 
 // The pages of a site as they were generated, one after the other in one file beside the record. A refresh inlines

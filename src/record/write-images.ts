@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { ImageUse } from '../html/images.ts';
-import { temporaryFile, writeAtomically } from '../write-atomically.ts';
 
 /**
  * Writes the images of contents into folders of assets, unless they are there: their names change with their bytes.

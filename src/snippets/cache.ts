@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
 import type { Variant } from '../client/service-url.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { writeSmallFile } from '../write-atomically.ts';
+import { writeSmallFile } from '../files/write.ts';
 
 const entrySchema = z.object({
   content: z.string(),

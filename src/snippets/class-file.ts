@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
-import { writeSmallFile } from '../write-atomically.ts';
+import { writeSmallFile } from '../files/write.ts';
 
 // In milliseconds: from one snippet of a page to the next.
 const pause = 100;

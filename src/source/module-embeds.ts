@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
-import { originalPlace, placeAt, shownSource } from '../source-place.ts';
-import { fileOf } from './source-files.ts';
+import { fileOf, originalPlace, placeAt, shownSource } from './source-files.ts';
 import { findWritten, type SyntaxNode } from './written-embeds.ts';
 
 /** What a module of the site does with embeds. The lists are lines of its source, in their order. */

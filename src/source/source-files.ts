@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { shownSource } from '../source-place.ts';
+import type { SourceMap } from 'node:module';
+import { join, relative, resolve, sep } from 'node:path';
 
 export interface SourceFolders {
   /** The project. People know a source by its path from here. */
@@ -50,4 +50,28 @@ async function readSource(file: string, root: string): Promise<SourceFile | unde
 /** The file of a module, without the query for one of its parts. */
 export function fileOf(id: string): string {
   return id.replace(/[?#].*$/, '');
+}
+
+/** A place in a file, counted from 1. */
+export interface Place {
+  line: number;
+  column: number;
+}
+
+export function placeAt(text: string, offset: number): Place {
+  const lines = text.slice(0, offset).split('\n');
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+}
+
+/** Where compiled code comes from. `undefined` if the source map does not say. */
+export function originalPlace(map: SourceMap, code: string, offset: number): Place | undefined {
+  const { line, column } = placeAt(code, offset);
+  const entry = map.findEntry(line - 1, column - 1);
+  if (!('originalLine' in entry) || entry.originalLine === undefined) return undefined;
+  return { line: entry.originalLine + 1, column: entry.originalColumn + 1 };
+}
+
+/** How people know a source: by its path in the project, with slashes. */
+export function shownSource(file: string, root: string): string {
+  return relative(root, file).split(sep).join('/');
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger, ViteUserConfig } from 'astro';
-import { separatesPrerendered } from '../astro-version.ts';
 import type { ErrorCode } from '../failures/errors.ts';
 import { errors } from '../failures/errors.ts';
 import { userError } from '../failures/user-error.ts';
+import { separatesPrerendered } from '../settings/astro-version.ts';
 import type { ModuleEmbeds } from './module-embeds.ts';
 import type { Reached } from './module-graph.ts';
 import type { SiteSource } from './on-demand-routes.ts';

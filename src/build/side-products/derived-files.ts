@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
-import { fileKind } from '../../file-kinds.ts';
-import { isLargeBinary, overlaps, piecesOf } from '../../read-file.ts';
+import { fileKind } from '../../files/kinds.ts';
+import { isLargeBinary, overlaps, piecesOf } from '../../files/read.ts';
 import { listSiteFiles } from '../scan-site.ts';
 import { type OldContent, oldTextFinder } from './old-texts.ts';
 import type { SiteFolder } from './page-copies.ts';

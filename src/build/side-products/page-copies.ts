@@ -10,8 +10,8 @@ import {
   zstdCompress,
   zstdDecompressSync,
 } from 'node:zlib';
+import { isWrittenSince } from '../../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../../record/manifest.ts';
-import { isWrittenSince } from '../../written-since.ts';
 
 // Files that hold a page and nothing else: compressed beside it, of another name, or in a copy of the output.
 

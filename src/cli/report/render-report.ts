@@ -5,7 +5,7 @@ import { Eta } from 'eta';
 import { cleanText } from '../../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../client/format.ts';
 import type { SnippetRequest } from '../../client/snippet-request.ts';
-import { fileKind } from '../../file-kinds.ts';
+import { fileKind } from '../../files/kinds.ts';
 import { type Shown, shownOn } from '../../record/changes.ts';
 import { type Manifest, requestsOf, snippetsByKey } from '../../record/manifest.ts';
 import { entryName } from '../../snippets/collection-entry.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { writeAtomically } from '../../files/write.ts';
 import type { Manifest } from '../../record/manifest.ts';
-import { writeAtomically } from '../../write-atomically.ts';
 import type { ReportOutput } from '../cli-output.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../output.ts';

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -7,6 +7,8 @@ const largeSize = 8 * MiB;
 const pieceSize = 64 * KiB;
 // People write no text of that size.
 const binarySize = 64 * MiB;
+// File systems keep times by a coarser clock than `Date.now()`.
+const clockGranularity = 50;
 
 /** How many bytes two pieces have in common: more than what is searched for can take. */
 export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
@@ -76,4 +78,20 @@ function withFile<T>(file: string, work: (descriptor: number, size: number) => T
   } finally {
     closeSync(descriptor);
   }
+}
+
+/**
+ * Whether a file was written since a moment, or just before it. `false` if there is no such file.
+ *
+ * @param since in milliseconds since the epoch.
+ */
+export function isWrittenSince(file: string, since: number): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found !== undefined && isSince(found, since);
+}
+
+/** The same for a file that was looked at. */
+export function isSince({ ctimeMs }: Stats, since: number): boolean {
+  // Not the time of its content, which a copy takes over from the original.
+  return ctimeMs >= since - clockGranularity;
 }

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { FileKind } from './embed/scan.ts';
+import type { FileKind } from '../embed/scan.ts';
 
 type Kind = FileKind | 'code' | 'compressed' | 'binary';
 
