@@ -21,10 +21,13 @@ export interface Answer {
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
+  /** Whether nothing is there that could answer: its port refuses, or its name does not resolve. */
+  readonly isUnreachable: boolean;
 
-  constructor(kind: NoAnswer['kind'], reason: string) {
+  constructor(kind: NoAnswer['kind'], reason: string, isUnreachable = false) {
     super(reason);
     this.kind = kind;
+    this.isUnreachable = isUnreachable;
   }
 }
 
@@ -214,8 +217,11 @@ const certificateErrors = new Set([
   'UNSPECIFIED',
 ]);
 
+const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
 function explain(error: unknown, { limits, server = 'the service' }: TransportOptions): NoAnswer {
-  const { code = '', message } = causeOf(error);
+  const causes = innermost(error);
+  const { code = '', message = 'the connection failed' } = causes[0] ?? {};
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     return new NoAnswer('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
   }
@@ -226,21 +232,22 @@ function explain(error: unknown, { limits, server = 'the service' }: TransportOp
     return new NoAnswer('timeout', `${server} sent nothing for ${limits.idleTimeout / 1000} s`);
   }
   if (certificateErrors.has(code)) return new NoAnswer('certificate', `${message} (${code})`);
-  return new NoAnswer('network', code === '' || message.includes(code) ? message : `${message} (${code})`);
+  const reason = code === '' || message.includes(code) ? message : `${message} (${code})`;
+  return new NoAnswer(
+    'network',
+    reason,
+    causes.every(({ code = '' }) => unreachable.has(code)),
+  );
 }
 
-/** The innermost cause: "connect ECONNREFUSED" instead of the "fetch failed" around it. */
-function causeOf(error: unknown): { code?: string; message: string } {
-  let cause = error as { code?: unknown; message?: unknown; cause?: unknown; errors?: unknown };
-  for (let depth = 0; depth < 5; depth++) {
-    const next = cause.cause ?? (Array.isArray(cause.errors) ? cause.errors[0] : undefined);
-    if (typeof next !== 'object' || next === null) break;
-    cause = next;
-  }
-  return {
-    ...(typeof cause.code === 'string' ? { code: cause.code } : {}),
-    message: typeof cause.message === 'string' ? cause.message : 'the connection failed',
-  };
+/**
+ * The innermost causes, as "connect ECONNREFUSED" instead of the "fetch failed" around it: several where several addresses
+ * were tried.
+ */
+function innermost(error: unknown): NodeJS.ErrnoException[] {
+  const { cause, errors } = error as { cause?: unknown; errors?: unknown };
+  if (Array.isArray(errors) && errors.length > 0) return errors.flatMap(innermost);
+  return cause instanceof Error ? innermost(cause) : [error as NodeJS.ErrnoException];
 }
 
 export interface TransportOptions {

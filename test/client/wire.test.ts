@@ -3,9 +3,12 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { SnippetClientOptions } from '../../src/client/index.ts';
+import { defaultLimits } from '../../src/client/limits.ts';
+import { httpsTransport } from '../../src/client/transport.ts';
 import { failureOf } from '../support/failure.ts';
-import { httpServer, rawServer } from '../support/tls-server.ts';
-import { apiKey, clientOf, serve } from '../support/wire.ts';
+import { freePort } from '../support/free-port.ts';
+import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
+import { apiKey, clientOf, closeAfterwards, serve } from '../support/wire.ts';
 
 const content = JSON.stringify({ content: 'Grüße, <b>& more</b>' });
 const fine = (_: Http2ServerRequest, response: Http2ServerResponse) => {
@@ -113,6 +116,23 @@ test('the first of two Retry-After headers is used', async () => {
   const notices: unknown[] = [];
   await clientOf(server, { onNotice: (notice) => notices.push(notice) }).get(1);
   expect(notices).toEqual([{ kind: 'held', origin: server.origin, milliseconds: 7_000 }]);
+});
+
+test('whether anything is there is known of each failure', async () => {
+  const transport = httpsTransport({ ca: certificate.ca, concurrency: 1, limits: defaultLimits });
+  closeAfterwards(transport);
+  const ask = async (host: string) => {
+    const request = { url: `https://${host}/`, authorization: 'none', milliseconds: 10_000 };
+    return transport.send(request, new AbortController().signal).catch((reason: unknown) => reason);
+  };
+  const closed = await freePort();
+  const unreachable = { kind: 'network', isUnreachable: true };
+  expect(await ask(`127.0.0.1:${closed}`)).toMatchObject(unreachable);
+  // Several addresses are tried, and each refuses.
+  expect(await ask(`localhost:${closed}`)).toMatchObject(unreachable);
+  expect(await ask('nothing.invalid')).toMatchObject(unreachable);
+  const { port } = await serve(rawServer((socket) => socket.destroy()));
+  expect(await ask(`localhost:${port}`)).toMatchObject({ kind: 'network', isUnreachable: false });
 });
 
 describe('abort and close', () => {
