@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { AstroConfig, AstroIntegration } from 'astro';
-import { builtPlugin } from './built-plugin.ts';
-import { cleanLogger } from './clean-logger.ts';
+import type { AstroConfig, AstroIntegration, AstroIntegrationLogger, HookParameters } from 'astro';
+import type { BuildRun } from './build/build-run.ts';
+import { builtPlugin, lastIntegration } from './build/last-hooks.ts';
+import type { SiteRun } from './build/site-run.ts';
+import { cleanLines } from './client/clean-text.ts';
 import { nodeFlaw } from './client/node-version.ts';
 import { locationPlugin } from './components/location-plugin.ts';
 import { titlePlugin } from './components/title-plugin.ts';
+import type { DevRun } from './dev/dev-run.ts';
 import { userError } from './failures/user-error.ts';
-import { lastIntegration } from './last-integration.ts';
-import type {} from './loader/fetch-hook.ts';
-import { Run } from './run.ts';
 import { astroVersion, hasPolicy, headersOf, policyOption, rendersTitles } from './settings/astro-version.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
+import type {} from './snippets/collection-entry.ts';
 import type { SiteSource } from './source/on-demand-routes.ts';
 import { sourcePlugin } from './source/source-plugin.ts';
 
@@ -36,26 +37,33 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   const flaw = nodeFlaw();
   if (flaw !== undefined) throw userError('unsupported-node', flaw);
   const parsed = parseOptions(options);
-  const run = new Run(parsed);
+  let command: HookParameters<'astro:config:setup'>['command'];
+  let dev: DevRun | undefined;
+  // Of a sync, too.
+  let build: BuildRun | undefined;
+  // From `astro:config:done` on, there is one.
+  const run = () => (dev ?? build) as SiteRun;
   const source: SiteSource = { modules: new Map(), routes: [] };
   return {
     name,
     hooks: {
-      async 'astro:config:setup'({ command, config, addDevToolbarApp, injectScript, updateConfig, logger }) {
-        run.begin(command);
-        const plugin = environmentPlugin((environment, files) => run.readEnvironment(environment, files));
+      async 'astro:config:setup'({ config, addDevToolbarApp, injectScript, updateConfig, logger, ...setup }) {
+        await build?.release();
+        command = setup.command;
         const version = astroVersion(fileURLToPath(config.root));
         updateConfig({
           vite: {
             plugins: [
-              plugin,
-              sourcePlugin(source, cleanLogger(logger), () => run.expectEmbeds()),
+              environmentPlugin((...read) => run().readEnvironment(...read)),
+              sourcePlugin(source, cleanLogger(logger), async () => {
+                if (command === 'build') await build?.lockOutput();
+              }),
               locationPlugin(),
               rendersTitles(version) ? undefined : titlePlugin(version),
             ],
             define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
           },
-          integrations: [lastIntegration((dir) => run.checkLateFiles(fileURLToPath(dir)))],
+          integrations: [lastIntegration(async (dir) => build?.complete(fileURLToPath(dir)))],
         });
         if (command === 'dev') {
           const { pageScript } = await import('./dev/page-script.ts');
@@ -70,7 +78,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       },
       async 'astro:config:done'({ config, injectTypes, logger }) {
         refuseSecondIntegration(config);
-        await run.configure(config, cleanLogger(logger));
+        const site = { command, options: parsed, config, logger: cleanLogger(logger) };
+        // What a dev server needs is not loaded in a build, nor the other way round.
+        const isDev = command === 'dev';
+        dev = isDev ? new (await import('./dev/dev-run.ts')).DevRun(site) : undefined;
+        build = isDev ? undefined : new (await import('./build/build-run.ts')).BuildRun(site);
+        // What follows a sync or a preview makes no CSS, and may run where nothing can be written.
+        if (isDev || command === 'build') await run().openClasses();
         injectTypes({ filename: 'element.d.ts', content: elementTypes() });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
         if (parsed.csp === 'hash' && !hasPolicy(config)) {
@@ -81,24 +95,25 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro:routes:resolved'({ routes }) {
         source.routes = routes;
       },
-      'astro-snippets:fetch': (options) => run.fetch(options),
-      async 'astro:server:setup'(server) {
-        const { serveSnippets } = await import('./dev/serve-snippets.ts');
-        serveSnippets(server, run, source);
-        // A page is not kept waiting, and what fails here is said when a page shows it.
-        run.prepareClasses().catch(() => {});
-      },
-      'astro:build:start': () => run.startBuild(),
+      'astro-snippets:fetch': (options) => run().fetch(options),
+      'astro:server:setup': (server) => dev?.serve(server, source),
+      'astro:build:start': () => build?.start(),
       'astro:build:setup'({ updateConfig }) {
-        updateConfig({ plugins: [builtPlugin((directory) => run.finishWithoutPages(directory))] });
+        updateConfig({ plugins: [builtPlugin(async (directory) => build?.finish({ directory }))] });
       },
       'astro:build:generated': (parameters) =>
-        run.finishBuild({
-          directory: fileURLToPath(parameters.dir),
-          routeToHeaders: headersOf(parameters),
-        }),
+        build?.finish({ directory: fileURLToPath(parameters.dir), routeToHeaders: headersOf(parameters) }),
     },
   };
+}
+
+/** Astro's logger with every message cleaned: most contain text from the service or the names of files. */
+function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
+  return Object.assign(Object.create(logger), {
+    info: (message: string) => logger.info(cleanLines(message)),
+    warn: (message: string) => logger.warn(cleanLines(message)),
+    error: (message: string) => logger.error(cleanLines(message)),
+  });
 }
 
 /** All of them, not an import: from inside this package, TypeScript may find other frameworks than the project's. */

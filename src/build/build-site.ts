@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { readBytes } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
 import { headerPolicies } from '../html/content-security-policy.ts';
-import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
-import { PackWriter } from '../record/pack.ts';
+import { type Manifest, outputFrom, type RecordedEnvironment, writeManifest } from '../record/manifest.ts';
+import { PackWriter, removeOtherPacks } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -16,8 +16,10 @@ import type { Announcements } from './announcements.ts';
 import { ClassChecker } from './class-checker.ts';
 import { type FinishedSite, plainSite } from './finished-site.ts';
 import { inlineSnippets, type RewriteFile } from './inline-snippets.ts';
+import { sealedFiles } from './output-state.ts';
 import { type CollectedEntry, FileRecorder, siteManifest } from './recorder.ts';
 import { listSiteFiles, type SiteFile } from './scan-site.ts';
+import { findCopies } from './side-products/page-copies.ts';
 import type { BuildLogger } from './summary.ts';
 import { OutputVerifier, refuseKey } from './verify-output.ts';
 
@@ -162,4 +164,21 @@ function write(descriptor: number, bytes: Buffer, lengthBefore: number): void {
     written += writeSync(descriptor, bytes, written, bytes.length - written, written);
   }
   if (bytes.length < lengthBefore) ftruncateSync(descriptor, bytes.length);
+}
+
+/** Writes the manifest of a site, with the copies that adapters made of its files. */
+export async function recordSite(
+  manifest: string,
+  directory: string,
+  root: string,
+  { at, files, before, record }: FinishedSite,
+): Promise<void> {
+  if (record === undefined) return;
+  const copies = findCopies(root, directory, { files, since: at });
+  await writeManifest(manifest, {
+    ...record,
+    files: await sealedFiles(directory, record.files, { at, before }),
+    ...(copies.length > 0 && { copies: copies.map((copy) => outputFrom(manifest, copy)) }),
+  });
+  removeOtherPacks(manifest, record);
 }

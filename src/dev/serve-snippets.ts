@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import { z } from 'zod';
 import { pageInliner } from '../build/inline-page.ts';
-import { cleanLogger } from '../clean-logger.ts';
 import { keyDetector } from '../client/api-key.ts';
 import type { FileKind } from '../embed/scan.ts';
 import type { FailedSnippet } from '../failures/report.ts';
@@ -12,13 +11,13 @@ import { isWithoutKey, type Settings, withoutKeyWarning } from '../settings/sett
 import { canonicalPath, type SiteUrls } from '../settings/site-urls.ts';
 import { blockWarnings } from '../snippets/block-warnings.ts';
 import { excluder } from '../snippets/excluder.ts';
-import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { type FileEmbed, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { pageParams } from '../snippets/page-params.ts';
 import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
 import { withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
 import type { SourceFolders } from '../source/source-files.ts';
+import type { DevRun } from './dev-run.ts';
 import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
 import { OpenPages, type ShownOnPage } from './open-pages.ts';
 import { listener } from './page-messages.ts';
@@ -44,34 +43,22 @@ const openSchema = z.object({ page: z.string() });
 // In milliseconds: until a tool has made CSS for classes that are new.
 const stylesPause = 150;
 
-/** What the dev server needs of the run. */
-interface DevRun {
-  readonly settings: Settings;
-  readonly config: { base: string };
-  readonly sources: SourceFolders;
-  readonly urls: SiteUrls;
-  /** The file with the classes of snippets, if the site makes CSS for them. */
-  readonly classFile: string | undefined;
-  open(): Promise<{ fetcher: SnippetFetcher }>;
-  close(): Promise<void>;
-}
-
 /**
  * Inlines snippets into the pages of `astro dev` as they are served, with the same scan, fetch and inline as in a
  * build. The snippets of pages that are open in a browser are polled; a page reloads when what it shows has changed.
  */
 export function serveSnippets(
-  { server, refreshContent, ...hook }: HookParameters<'astro:server:setup'>,
+  { server, refreshContent }: HookParameters<'astro:server:setup'>,
   run: DevRun,
   source: SiteSource,
 ): void {
-  const logger = cleanLogger(hook.logger);
+  const { logger, config } = run.site;
   const warn = (line: string) => logger.warn(line);
   const pages = new OpenPages();
   const { sources } = run;
   const { hot } = server.environments.client;
   if (!escapesErrors(astroVersion(sources.root))) escapeOwnErrors(hot);
-  const refusal = (page: string) => onDemandError(page, run.config.base, source, server);
+  const refusal = (page: string) => onDemandError(page, config.base, source, server);
 
   const memory = new SnippetMemory(async (use) => (await run.open()).fetcher.get(use), {
     onUpdate({ request }) {
@@ -110,7 +97,7 @@ export function serveSnippets(
       const [page = '/'] = (request.originalUrl ?? '/').split('?');
       try {
         const { settings } = run;
-        if (excluder(settings.exclude)(nameOf(page, run.config.base))) return response;
+        if (excluder(settings.exclude)(nameOf(page, config.base))) return response;
         const view = await viewOf(response, page, {
           memory,
           refusal,

@@ -1,16 +1,15 @@
 import type { AstroConfig } from 'astro';
 import type { Loader } from 'astro/loaders';
 import { z } from 'astro/zod';
-import { cleanLogger } from '../clean-logger.ts';
+import { cleanLines } from '../client/clean-text.ts';
 import { checkParams, type SnippetDefinition } from '../client/define-snippet.ts';
 import { count } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type Params, type SnippetRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
-import { entryName } from '../snippets/collection-entry.ts';
+import { entryName, type FetchHook } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
-import type { FetchHook } from './fetch-hook.ts';
 
 /** One entry of a collection: a snippet by its id, or as `defineSnippet` returned it, with the params to pass. */
 export type SnippetEntry =
@@ -79,7 +78,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
         store.set({ id, data, digest: generateDigest({ data, html }), rendered: { html } });
       }
       for (const id of store.keys()) if (!requests.has(id)) store.delete(id);
-      cleanLogger(logger).info(`${count(requests.size, 'snippet')} in the collection ${collection}`);
+      logger.info(cleanLines(`${count(requests.size, 'snippet')} in the collection ${collection}`));
     },
   };
 }

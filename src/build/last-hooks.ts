@@ -1,3 +1,5 @@
+import type { AstroIntegration } from 'astro';
+
 interface Builder {
   environments: Readonly<Record<string, { config: { build: { outDir: string } } }>>;
 }
@@ -20,6 +22,29 @@ export function builtPlugin(onBuilt: (directory: string) => Promise<void>) {
       async handler({ environments }: Builder) {
         const { client } = environments;
         if (client !== undefined) await onBuilt(client.config.build.outDir);
+      },
+    },
+  };
+}
+
+const name = 'astro-snippets:last';
+
+/**
+ * An integration that runs behind all others. One that finds itself not last adds another behind itself, until it is.
+ *
+ * @param onDone called in the last `astro:build:done` of all.
+ */
+export function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegration {
+  let isLast = true;
+  return {
+    name,
+    hooks: {
+      'astro:config:setup'({ config, updateConfig }) {
+        isLast = config.integrations.at(-1)?.name === name;
+        if (!isLast) updateConfig({ integrations: [lastIntegration(onDone)] });
+      },
+      async 'astro:build:done'({ dir }) {
+        if (isLast) await onDone(dir);
       },
     },
   };

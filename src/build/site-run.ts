@@ -1,0 +1,128 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
+import type { RecordedEnvironment } from '../record/manifest.ts';
+import { hasPolicy } from '../settings/astro-version.ts';
+import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
+import type { ParsedOptions } from '../settings/options.ts';
+import { hasConnection, resolveSettings, type Settings } from '../settings/settings.ts';
+import type { SiteUrls } from '../settings/site-urls.ts';
+import type { ClassFile } from '../snippets/class-file.ts';
+import type { FetchHook } from '../snippets/collection-entry.ts';
+import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
+import type { SourceFolders } from '../source/source-files.ts';
+import type { BuildFetcher } from './build-fetcher.ts';
+
+/** From the root of the project. Documented: sites name it in their style sheets. */
+const classFile = '.astro/integrations/astro-snippets/classes.html';
+
+/** What a run of Astro begins with, in `astro:config:done`. */
+export interface Site {
+  command: HookParameters<'astro:config:setup'>['command'];
+  options: ParsedOptions;
+  config: AstroConfig;
+  logger: AstroIntegrationLogger;
+}
+
+/** One run of Astro. Its settings are known once Vite has read the environment. */
+export abstract class SiteRun {
+  readonly site: Site;
+  readonly urls: SiteUrls;
+  readonly sources: SourceFolders;
+  /** The classes of snippets, if the site makes CSS for them. */
+  protected classes: ClassFile | undefined;
+  #read: { environment: Environment; files: EnvironmentFiles; settings: Settings } | undefined;
+  #opened: Promise<BuildFetcher> | undefined;
+
+  constructor(site: Site) {
+    const { base, trailingSlash, build, root, srcDir, outDir, site: url } = site.config;
+    this.site = site;
+    this.urls = { site: url, base, trailingSlash, format: build.format };
+    this.sources = {
+      root: fileURLToPath(root),
+      srcDir: fileURLToPath(srcDir),
+      outDir: fileURLToPath(outDir),
+    };
+  }
+
+  /** What reads the file of the classes may do so at any time from now on. */
+  async openClasses(): Promise<void> {
+    const { command, options, config } = this.site;
+    if (!options.classes) return;
+    const { ClassFile } = await import('../snippets/class-file.ts');
+    this.classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)));
+    // In a build it is written again before Vite bundles.
+    if (command === 'dev') this.classes.keep();
+    this.classes.create();
+  }
+
+  /**
+   * In Vite's `configResolved`: several times in a build, and again when a `.env` file changes in dev.
+   *
+   * @throws AstroError for a malformed key or URL.
+   */
+  readEnvironment(environment: Environment, files: EnvironmentFiles): void {
+    const isSame = JSON.stringify(environment) === JSON.stringify(this.#read?.environment);
+    this.#read = { environment, files, settings: isSame ? this.settings : this.#resolve(environment) };
+    if (!isSame) this.close().catch(() => {});
+  }
+
+  #resolve(environment: Environment): Settings {
+    const { command, options, config } = this.site;
+    const { base, build } = config;
+    return resolveSettings(options, environment, {
+      cacheDirectory: fileURLToPath(config.cacheDir),
+      hasPolicy: hasPolicy(config),
+      urls: this.urls,
+      // As Astro does with its own images: a dev server serves them itself.
+      assets: { folder: build.assets, prefix: command === 'dev' ? base : (build.assetsPrefix ?? base) },
+    });
+  }
+
+  get settings(): Settings {
+    return this.#known.settings;
+  }
+
+  /** Where the environment was read: the folder from that of the project, so that both can be moved together. */
+  protected get environment(): RecordedEnvironment {
+    const { mode, directory } = this.#known.files;
+    return { mode, directory: directory && (relative(this.sources.root, directory) || undefined) };
+  }
+
+  get #known() {
+    if (this.#read !== undefined) return this.#read;
+    throw new Error('astro-snippets: the environment of this run is not known yet.');
+  }
+
+  /** Connects to nothing until a snippet is needed. Loaded only then: a site without snippets loads none of it. */
+  protected abstract openFetcher(): Promise<BuildFetcher>;
+
+  /** The snippets of this run, opened once for its pages and its collections. */
+  open(): Promise<BuildFetcher> {
+    this.#opened ??= this.openFetcher();
+    return this.#opened;
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    // Before anything is awaited: a run that is opened in the meantime stays open.
+    this.#opened = undefined;
+    await (await opened)?.fetcher.close();
+  }
+
+  /** Fetches snippets for a collection. */
+  async fetch({ uses }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
+    return (await this.open()).fetcher.fetch(uses);
+  }
+
+  /**
+   * Waits for the snippets that are known before a page is rendered, so that CSS is made for their classes. Where no
+   * snippet can be fetched, those of the last time stay.
+   */
+  async prepareClasses(): Promise<void> {
+    if (this.classes === undefined || !hasConnection(this.settings)) return;
+    const { prepareEarly } = await import('./build-fetcher.ts');
+    this.classes.add(await prepareEarly(await this.open(), this.sources, this.settings));
+    this.classes.write();
+  }
+}
