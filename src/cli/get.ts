@@ -1,6 +1,6 @@
+import { containsKnownKey } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../client/format.ts';
-import { containsKnownKey } from '../client/known-keys.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
 import type { CliContext } from './context.ts';

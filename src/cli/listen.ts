@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { protectKey } from '../client/api-key.ts';
 import type { Clock } from '../client/clock.ts';
-import { protectKey } from '../client/known-keys.ts';
 import { userError } from '../failures/user-error.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import type { CliContext } from './context.ts';

@@ -14,71 +14,82 @@ function characterPattern(character: string): string {
   const hex = code.toString(16);
   const anyCase = hex.replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`);
   const html = [`#0*${code}`, `#[xX]0*${anyCase}`, references[character] ?? []].flat().join('|');
-  return `(?:\\x${hex}|&(?:${html});|\\\\\\x${hex}|\\\\u00${anyCase}|%${anyCase})`;
+  return `(?:\\\\?\\x${hex}|&(?:${html});|(?:\\\\u00|%)${anyCase})`;
 }
 
-/**
- * A key in encodings that leave no character as it is: as hexadecimal digits, and as base64 and base64url (at each of the
- * three offsets that surrounding text can put it at).
- */
+/** A key in encodings of all of its characters: hexadecimal, and base64 at each offset that text before it can cause. */
 function encodings(key: string): string[] {
   const bytes = Buffer.from(key);
   const base64 = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
     // The first and last characters also encode bits of their neighbours.
-    const first = offset === 0 ? 0 : offset + 1;
-    const last = Math.floor((shifted.length * 8) / 6);
-    const standard = shifted.toString('base64').slice(first, last);
-    return [standard, encodeURIComponent(standard), shifted.toString('base64url').slice(first, last)];
+    const whole = [offset === 0 ? 0 : offset + 1, Math.floor((shifted.length * 8) / 6)] as const;
+    const standard = shifted.toString('base64').slice(...whole);
+    return [standard, encodeURIComponent(standard), shifted.toString('base64url').slice(...whole)];
   });
   const hex = bytes.toString('hex');
   return [...new Set([hex, hex.toUpperCase(), ...base64])];
 }
 
-/**
- * Returns a function that tells whether text contains the key, as it is or as encoders of HTML, JSON, URLs, hexadecimal
- * and base64 write it.
- */
-export function keyDetector(key: string): (text: Buffer | string) => boolean {
-  const encoded = encodings(key).map((spelling) => Buffer.from(spelling));
-  // No encoder escapes letters and digits. A search for them is many times faster than one by a pattern.
-  const runs = key.match(/[A-Za-z0-9]+/g) ?? [''];
-  const longest = Buffer.from(runs.reduce((best, run) => (run.length > best.length ? run : best)));
-  const pattern = new RegExp([...key].map(characterPattern).join(''));
-  return (text) => {
-    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-    if (encoded.some((spelling) => bytes.includes(spelling))) return true;
-    return bytes.includes(longest) && pattern.test(bytes.toString('latin1'));
-  };
+/** Finds one API key, in every form that encoders give to a whole key. */
+interface KeySearch {
+  isIn(text: Buffer | string): boolean;
+  /** @param isCut whether text is missing at the end, which may be in the middle of the key. */
+  hide(text: string, isCut: boolean): string;
 }
 
-/** What hides one API key in text that is shown. */
-export interface KeyCover {
-  /** Whether the key is in a text. */
-  isIn(text: string): boolean;
-  /** Replaces the key. It is found even with white space between its characters. */
-  hide(text: string): string;
-  /** Returns a text without the beginning of a key at its end, where the text was cut. */
-  withoutEnd(text: string): string;
-}
-
-export function keyCover(key: string): KeyCover {
-  const pattern = new RegExp([...key].map(characterPattern).join('\\s*'), 'g');
+function keySearch(key: string): KeySearch {
   const encoded = encodings(key);
+  const written = [...key].map(characterPattern).join('\\s*');
+  const forms = new RegExp([written, ...encoded.map((form) => form.replaceAll('+', '\\+'))].join('|'), 'g');
+  const runs = key.match(/[A-Za-z0-9]+/g) ?? [''];
+  const longestRun = runs.reduce((longest, run) => (run.length > longest.length ? run : longest));
+  // Each form has one of these. A search for them is many times faster than one by a pattern.
+  const signs = [longestRun, ...encoded].map((sign) => Buffer.from(sign));
   return {
-    isIn: keyDetector(key),
-    hide: (text) =>
-      encoded.reduce(
-        (hidden, spelling) => hidden.replaceAll(spelling, '[API key]'),
-        text.replace(pattern, '[API key]'),
-      ),
-    withoutEnd(text) {
-      const places = [...text.matchAll(/\S/g)].map(({ index }) => index);
-      const compact = text.replace(/\s/g, '');
-      for (let length = Math.min(key.length, compact.length); length > 0; length -= 1) {
-        if (compact.endsWith(key.slice(0, length))) return text.slice(0, places[compact.length - length]);
+    isIn(text) {
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+      return signs.some((sign) => bytes.includes(sign)) && bytes.toString('latin1').search(forms) !== -1;
+    },
+    hide(text, isCut) {
+      const hidden = text.replace(forms, '[API key]');
+      for (let at = Math.max(0, hidden.length - 2 * key.length); isCut && at < hidden.length; at += 1) {
+        if (key.startsWith(hidden.slice(at).replace(/\s/g, ''))) return hidden.slice(0, at);
       }
-      return text;
+      return hidden;
     },
   };
+}
+
+/** Returns a function that tells whether text contains the key. */
+export function keyDetector(key: string): KeySearch['isIn'] {
+  return keySearch(key).isIn;
+}
+
+// The component and the loader are part of the site's code and share no module with the integration, so what is known is
+// kept by the process. Only functions are: a key itself stays in the module that was given it.
+const hook = Symbol.for('astro-snippets:known-keys');
+const known = globalThis as { [hook]?: KeySearch[] };
+const keys = new Set<string>();
+
+/** Keeps an API key out of everything that this process shows or sends as params, from now on. */
+export function protectKey(key: string): void {
+  if (keys.has(key)) return;
+  keys.add(key);
+  known[hook] = [...(known[hook] ?? []), keySearch(key)];
+}
+
+/** Whether a text contains an API key of this process. */
+export function containsKnownKey(text: string): boolean {
+  return known[hook]?.some((search) => search.isIn(text)) ?? false;
+}
+
+/**
+ * Replaces each API key of this process, even one with white space between its characters. The text has to be clean: an
+ * escape sequence may split a key.
+ *
+ * @param isCut whether text is missing at the end: the beginning of a key there is removed.
+ */
+export function hideKnownKeys(text: string, isCut = false): string {
+  return known[hook]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
 }

@@ -1,4 +1,4 @@
-import { hideKnownKeys, withoutCutKey } from './known-keys.ts';
+import { hideKnownKeys } from './api-key.ts';
 
 const maxLength = 300;
 // More than 300, since escape sequences between them are removed.
@@ -24,7 +24,7 @@ export function cleanText(text: string): string {
   const cut = text.slice(0, maxRead);
   const plain = cut.replace(sequences, '').replace(unprintable, ' ').replace(/\s+/g, ' ').trim();
   const isCut = cut.length < text.length;
-  const characters = Array.from(harmless(isCut ? withoutCutKey(plain) : plain));
+  const characters = Array.from(harmless(plain, isCut));
   if (characters.length <= maxLength && !isCut) return characters.join('');
   return `${characters.slice(0, maxLength - 1).join('')}…`;
 }
@@ -49,8 +49,8 @@ export function cleanJson(value: unknown, indent = 2): string {
 }
 
 /** Cleaned first: removing an escape sequence from the middle of a key would put the key together again. */
-function harmless(plain: string): string {
-  return withoutCommands(hideKnownKeys(plain));
+function harmless(plain: string, isCut = false): string {
+  return withoutCommands(hideKnownKeys(plain, isCut));
 }
 
 /**

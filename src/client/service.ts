@@ -1,11 +1,10 @@
 import { type RenderedSnippet, type RetrievedSnippet, readRendered, readRetrieved } from './answer.ts';
-import { checkApiKey } from './check-api-key.ts';
+import { containsKnownKey, protectKey } from './api-key.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Endpoint, newHealth, type Origin } from './endpoint.ts';
 import { type Connection, type FetchPlan, type FetchResult, fetchSnippet, probe } from './fetch-snippet.ts';
-import { containsKnownKey, protectKey } from './known-keys.ts';
 import { type Limits, withDefaults } from './limits.ts';
-import { parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
+import { checkApiKey, parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
 import { type Notice, Traffic } from './traffic.ts';

@@ -1,5 +1,5 @@
+import { containsKnownKey } from './api-key.ts';
 import { cleanText } from './clean-text.ts';
-import { containsKnownKey } from './known-keys.ts';
 import { SnippetError } from './snippet-error.ts';
 
 /**

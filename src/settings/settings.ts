@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { checkApiKey } from '../client/check-api-key.ts';
-import { protectKey } from '../client/known-keys.ts';
-import { parseBaseUrl } from '../client/service-url.ts';
+import { protectKey } from '../client/api-key.ts';
+import { checkApiKey, parseBaseUrl } from '../client/service-url.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { errors } from '../failures/errors.ts';
 import { userError } from '../failures/user-error.ts';

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { protectKey } from '../../src/client/known-keys.ts';
+import { protectKey } from '../../src/client/api-key.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
 import { OpenPages } from '../../src/dev/open-pages.ts';
 import { SnippetMemory } from '../../src/dev/snippet-memory.ts';

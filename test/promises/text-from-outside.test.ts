@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keyDetector } from '../../src/client/api-key.ts';
+import { keyDetector, protectKey } from '../../src/client/api-key.ts';
 import { cleanJson, cleanLines, cleanText } from '../../src/client/clean-text.ts';
 import { defineSnippet, SnippetError } from '../../src/client/index.ts';
-import { protectKey } from '../../src/client/known-keys.ts';
 import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
 import { embedStart } from '../../src/components/embed-element.ts';
 import { SiteError } from '../../src/failures/errors.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { containsKnownKey, hideKnownKeys } from '../../client/api-key.ts';
 import { cleanText } from '../../client/clean-text.ts';
-import { containsKnownKey, hideKnownKeys } from '../../client/known-keys.ts';
 import { editUrlOf } from '../../settings/edit-url.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { OpenPages } from '../open-pages.ts';
