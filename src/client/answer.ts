@@ -21,6 +21,9 @@ export interface Problem {
   type?: string | undefined;
 }
 
+/** What the service is asked for. */
+export const accept = 'application/json, application/problem+json';
+
 const rendered: z.ZodType<RenderedSnippet> = z.object({ content: z.string() });
 
 const optionalText = z
@@ -46,12 +49,12 @@ const completeProblem = z.object({
 });
 
 /** Parses a successful body of variant B. Returns `undefined` if it is cut off, not JSON, or not as specified. */
-export function readRendered(body: string): RenderedSnippet | undefined {
+export function readRendered(body: Uint8Array): RenderedSnippet | undefined {
   return read(rendered, body);
 }
 
 /** Parses a successful body of variant A, whose id must be the one that was asked for. */
-export function readRetrieved(body: string, id: number): RetrievedSnippet | undefined {
+export function readRetrieved(body: Uint8Array, id: number): RetrievedSnippet | undefined {
   const snippet = read(retrieved, body);
   return snippet?.id === id ? snippet : undefined;
 }
@@ -60,7 +63,7 @@ export function readRetrieved(body: string, id: number): RetrievedSnippet | unde
  * Parses a problem object. Every error of the service is one (specification, section 7), so an error without one
  * comes from something else at this URL.
  */
-export function readProblem(contentType: string, body: string): Problem | undefined {
+export function readProblem(contentType: string, body: Uint8Array): Problem | undefined {
   const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
   const found = read<Problem>(isDeclared ? problem : completeProblem, body);
   if (found === undefined) return undefined;
@@ -72,10 +75,10 @@ export function readProblem(contentType: string, body: string): Problem | undefi
   };
 }
 
-function read<T>(schema: z.ZodType<T>, body: string): T | undefined {
+function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
   let json: unknown;
   try {
-    json = JSON.parse(body);
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
     return undefined;
   }

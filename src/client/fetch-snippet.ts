@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { type Problem, readProblem } from './answer.ts';
+import { accept, type Problem, readProblem } from './answer.ts';
 import { cleanText } from './clean-text.ts';
 import type { Clock } from './clock.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -36,7 +36,7 @@ export interface FetchPlan<T> {
   /** Where to ask for it, in the order of preference: one or two. */
   endpoints: readonly Endpoint[];
   /** Parses a body of status 200. Returns `undefined` if it is not what the variant answers. */
-  read(variant: Variant, body: string): T | undefined;
+  read(variant: Variant, body: Uint8Array): T | undefined;
 }
 
 export interface FetchResult<T> {
@@ -200,7 +200,7 @@ async function send<T>(
   const url = snippetUrl(base, variant, request);
   let answer: Answer;
   try {
-    answer = await transport.send({ url, authorization, milliseconds }, signal);
+    answer = await transport.send({ url, headers: { authorization, accept }, milliseconds }, signal);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     return { outcome: { kind: error.kind }, reason: cleanText(error.message) };

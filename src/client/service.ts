@@ -129,14 +129,14 @@ export class Service {
 
   /** Variant B (specification, section 4.2). @throws SnippetError */
   async render(request: SnippetRequest, signal?: AbortSignal): Promise<RenderedSnippet> {
-    const read = (_variant: Variant, body: string) => readRendered(body);
+    const read = (_variant: Variant, body: Uint8Array) => readRendered(body);
     const plan = { request, endpoints: [this.#endpoint('render')], read };
     return (await this.#fetch(plan, signal)).value;
   }
 
   /** Variant A (specification, section 4.1). @throws SnippetError */
   async retrieve(request: SnippetRequest, signal?: AbortSignal): Promise<RetrievedSnippet> {
-    const read = (_variant: Variant, body: string) => readRetrieved(body, request.id);
+    const read = (_variant: Variant, body: Uint8Array) => readRetrieved(body, request.id);
     const plan = { request, endpoints: [this.#endpoint('retrieve')], read };
     return (await this.#fetch(plan, signal)).value;
   }

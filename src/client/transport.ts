@@ -2,19 +2,26 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Http2Session, Http2Stream } from 'node:http2';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import type { SecureContext, TLSSocket } from 'node:tls';
+import tls, { type TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import { timerLength } from './clock.ts';
 import type { Limits } from './limits.ts';
 import { firstPace } from './pace.ts';
-import { proxySetting } from './proxy.ts';
 
-/** A complete answer of the service: its body has arrived to the last byte. */
+export interface HttpRequest {
+  url: string;
+  headers: Record<string, string>;
+  /** For the whole request, from connecting to the last byte of the body. */
+  milliseconds: number;
+}
+
+/** A complete answer: its body has arrived to the last byte. Of a header that is sent several times, the first. */
 export interface Answer {
   status: number;
   contentType: string;
   retryAfter: string | undefined;
-  body: string;
+  etag?: string | undefined;
+  body: Uint8Array;
 }
 
 /** Why there is no complete answer. The message comes from Node or from this package, and is not cleaned yet. */
@@ -31,17 +38,10 @@ export class NoAnswer extends Error {
   }
 }
 
-export interface HttpRequest {
-  url: string;
-  authorization: string;
-  /** For the whole request, from connecting to the last byte of the body. */
-  milliseconds: number;
-}
-
 /** What carries requests. Passed in, so that tests can put a simulated service in its place. */
 export interface Transport {
   /**
-   * Makes one request and reads its whole body. Does not follow redirects or accept compressed bodies.
+   * Makes one GET request and reads its whole body. Does not follow redirects or accept compressed bodies.
    *
    * @throws NoAnswer, or the reason of `signal` if the caller aborted.
    */
@@ -52,80 +52,66 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** A GET request of any kind. */
-export interface GetRequest extends Pick<HttpRequest, 'url' | 'milliseconds'> {
-  headers: Record<string, string>;
-}
-
-/** A complete answer with its body as it is. */
-export interface RawAnswer {
-  status: number;
-  /** By their names in lower case. Of a header that is sent several times, the first. */
-  header(name: string): string | undefined;
-  bytes: Uint8Array;
-}
-
-/** Connections that share nothing with the rest of the process. */
-export interface Connections {
+export interface TransportOptions {
+  ca: string | readonly string[] | undefined;
+  concurrency: number;
+  limits: Limits;
+  /** What is asked, for people. @default 'the service' */
+  server?: string;
   /**
-   * Makes one request and reads its whole body. Does not follow redirects or accept compressed bodies.
-   *
-   * @throws NoAnswer, or the reason of `signal` if the caller aborted.
+   * Whether an answer that ends with its connection is refused: nobody knows whether it is whole. It is asked for over
+   * HTTP/1.1, whose headers tell.
    */
-  get(request: GetRequest, signal: AbortSignal): Promise<RawAnswer>;
-  /** As of a {@link Transport}. */
-  readonly capacity: number;
-  /** Ends what is under way and closes the connections. */
-  close(): Promise<void>;
+  needsEnd?: boolean;
 }
 
-/** HTTPS with connections of the client's own, opened on the first request. */
+/** HTTPS with connections that share nothing with the rest of the process. They are opened on the first request. */
 export function httpsTransport(options: TransportOptions): Transport {
-  const connections = openConnections(options);
-  return {
-    async send({ url, authorization, milliseconds }, signal) {
-      const headers = { authorization, accept: 'application/json, application/problem+json' };
-      const { status, header, bytes } = await connections.get({ url, headers, milliseconds }, signal);
-      return {
-        status,
-        contentType: header('content-type') ?? '',
-        retryAfter: header('retry-after'),
-        body: decode(bytes),
-      };
-    },
-    get capacity() {
-      return connections.capacity;
-    },
-    close: () => connections.close(),
-  };
-}
-
-/** Opens connections on the first request. */
-export function openConnections(options: TransportOptions): Connections {
-  let dispatcher: Promise<Dispatcher> | undefined;
+  const { server = 'the service', needsEnd = false } = options;
   const sockets = new Set<Socket>();
+  let dispatcher: Dispatcher | undefined;
   return {
-    async get(request, signal) {
-      dispatcher ??= createDispatcher(options, sockets);
-      return sendRequest(request, await dispatcher, options, signal);
+    async send({ url, headers, milliseconds }, signal) {
+      const timeout = new AbortController();
+      const timer = setTimeout(() => timeout.abort(), timerLength(milliseconds));
+      try {
+        dispatcher ??= createDispatcher(options, sockets);
+        const response = await loadUndici().request(url, {
+          dispatcher,
+          signal: AbortSignal.any([signal, timeout.signal]),
+          headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
+        });
+        const body = await response.body.bytes();
+        const { statusCode: status } = response;
+        const header = (name: string) => [response.headers[name]].flat()[0];
+        const saysItsEnd =
+          header('content-length') !== undefined || /chunked$/i.test(header('transfer-encoding') ?? '');
+        if (needsEnd && status === 200 && !saysItsEnd) {
+          throw new NoAnswer('network', `${server} did not say where its answer ends`);
+        }
+        const contentType = header('content-type') ?? '';
+        return { status, contentType, retryAfter: header('retry-after'), etag: header('etag'), body };
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        if (timeout.signal.aborted) {
+          throw new NoAnswer('timeout', `no complete answer within ${Math.round(milliseconds) / 1000} s`);
+        }
+        throw error instanceof NoAnswer ? error : explain(error, options.limits, server);
+      } finally {
+        clearTimeout(timer);
+      }
     },
     get capacity() {
-      for (const socket of sockets) if (!isMultiplexed(socket)) return firstPace;
-      return Number.POSITIVE_INFINITY;
+      const areMultiplexed = [...sockets].every((socket) => (socket as TLSSocket).alpnProtocol === 'h2');
+      return areMultiplexed ? Number.POSITIVE_INFINITY : firstPace;
     },
     async close() {
-      // Why it could not be made is an error of each request.
-      const opened = await dispatcher?.catch(() => undefined);
       // Destroying the dispatcher hands an error to every HTTP/2 stream that is not quite closed. Closing the sockets
       // hands on none.
       await Promise.all([...sockets].map(closeSocket));
-      await opened?.destroy();
+      await dispatcher?.destroy();
     },
   };
-}
-
-function isMultiplexed(socket: Socket): boolean {
-  return (socket as TLSSocket).alpnProtocol === 'h2';
 }
 
 async function closeSocket(socket: Socket): Promise<void> {
@@ -135,91 +121,14 @@ async function closeSocket(socket: Socket): Promise<void> {
   await closed;
 }
 
-async function sendRequest(
-  { url, headers, milliseconds }: GetRequest,
-  dispatcher: Dispatcher,
-  options: TransportOptions,
-  signal: AbortSignal,
-): Promise<RawAnswer> {
-  const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), timerLength(milliseconds));
-  try {
-    const response = await loadUndici().request(url, {
-      dispatcher,
-      signal: AbortSignal.any([signal, timeout.signal]),
-      headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
-    });
-    const bytes = await response.body.bytes();
-    const header = (name: string) => single(response.headers[name]);
-    if (options.needsEnd === true && response.statusCode === 200 && !saysItsEnd(header)) {
-      throw new NoAnswer('network', `${options.server ?? 'the service'} did not say where its answer ends`);
-    }
-    return { status: response.statusCode, header, bytes };
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    if (timeout.signal.aborted) {
-      throw new NoAnswer('timeout', `no complete answer within ${Math.round(milliseconds) / 1000} s`);
-    }
-    throw error instanceof NoAnswer ? error : explain(error, options);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function saysItsEnd(header: RawAnswer['header']): boolean {
-  return header('content-length') !== undefined || /chunked$/i.test(header('transfer-encoding') ?? '');
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
-}
-
-/** A body that is not UTF-8 counts as empty: it is never content, but its status still decides what happens. */
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return '';
-  }
-}
-
-const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
-
 // How Node names a certificate that does not verify, after OpenSSL. UNSPECIFIED covers what has no name, such as a
 // signature that is too weak. Retrying fixes none of these.
-const certificateErrors = new Set([
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'CERT_CHAIN_TOO_LONG',
-  'CERT_REJECTED',
-  'CERT_REVOKED',
-  'CERT_SIGNATURE_FAILURE',
-  'CERT_UNTRUSTED',
-  'CRL_HAS_EXPIRED',
-  'CRL_NOT_YET_VALID',
-  'CRL_SIGNATURE_FAILURE',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'ERR_TLS_CERT_ALTNAME_FORMAT',
-  'ERROR_IN_CERT_NOT_AFTER_FIELD',
-  'ERROR_IN_CERT_NOT_BEFORE_FIELD',
-  'HOSTNAME_MISMATCH',
-  'INVALID_CA',
-  'INVALID_PURPOSE',
-  'PATH_LENGTH_EXCEEDED',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
-  'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
-  'UNABLE_TO_GET_CRL',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNSPECIFIED',
-]);
+const certificateError =
+  /^(?:ERR_TLS_CERT|(?!ERR_).*(?:_CERT|CERT_|_CRL|CRL_|ISSUER|SIGNATURE))|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/;
 
 const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
-function explain(error: unknown, { limits, server = 'the service' }: TransportOptions): NoAnswer {
+function explain(error: unknown, limits: Limits, server: string): NoAnswer {
   const causes = innermost(error);
   const { code = '', message = 'the connection failed' } = causes[0] ?? {};
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
@@ -228,10 +137,10 @@ function explain(error: unknown, { limits, server = 'the service' }: TransportOp
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
     return new NoAnswer('timeout', `no connection within ${limits.connectTimeout / 1000} s`);
   }
-  if (timeouts.has(code)) {
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return new NoAnswer('timeout', `${server} sent nothing for ${limits.idleTimeout / 1000} s`);
   }
-  if (certificateErrors.has(code)) return new NoAnswer('certificate', `${message} (${code})`);
+  if (certificateError.test(code)) return new NoAnswer('certificate', `${message} (${code})`);
   const reason = code === '' || message.includes(code) ? message : `${message} (${code})`;
   return new NoAnswer(
     'network',
@@ -250,34 +159,24 @@ function innermost(error: unknown): NodeJS.ErrnoException[] {
   return cause instanceof Error ? innermost(cause) : [error as NodeJS.ErrnoException];
 }
 
-export interface TransportOptions {
-  ca: string | readonly string[] | undefined;
-  concurrency: number;
-  limits: Limits;
-  /** What is asked, for people. @default 'the service' */
-  server?: string;
-  /**
-   * Whether an answer that ends with its connection is refused: nobody knows whether it is whole. It is asked for over
-   * HTTP/1.1, whose headers tell.
-   */
-  needsEnd?: boolean;
-}
-
-/** Shares nothing with the rest of the process. @throws NoAnswer if the proxy that is set cannot be used. */
-async function createDispatcher(
+function createDispatcher(
   { ca, concurrency, limits, needsEnd = false }: TransportOptions,
   sockets: Set<Socket>,
-): Promise<Dispatcher> {
+): Dispatcher {
   const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = loadUndici();
   const idleTimeout = timerLength(limits.idleTimeout);
   const connectTimeout = timerLength(limits.connectTimeout);
   const allowH2 = !needsEnd;
-  const tls = {
+  const verified = {
     allowH2,
     preferH2: true,
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
     rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { secureContext: await trusting(ca) }),
+    // In addition to Node's roots, as NODE_EXTRA_CA_CERTS does; `ca` of TLS would replace them. One context serves all
+    // connections: parsing all roots takes longer than a handshake.
+    ...(ca === undefined
+      ? {}
+      : { secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }) }),
   };
   const options: Agent.Options = {
     connections: Math.min(concurrency, firstPace),
@@ -288,29 +187,44 @@ async function createDispatcher(
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
-    connect: buildConnector({ timeout: connectTimeout, ...tls }),
+    connect: buildConnector({ timeout: connectTimeout, ...verified }),
     // Here and not around the connector above, since a proxy's tunnels are made by one of undici's own.
     factory: (origin, { connect, ...others }: Pool.Options) =>
       new Pool(origin, { ...others, connect: remembering(connect as buildConnector.connector, sockets) }),
   };
-  const proxy = proxySetting(process.env);
+  const proxy = proxyVariable(process.env);
   if (proxy === undefined) return new Agent(options);
-  if (proxy.url === undefined) {
+  try {
+    return new EnvHttpProxyAgent({
+      ...options,
+      httpsProxy: proxy.url,
+      // Not used, and not to be read from the environment: every request is one over HTTPS.
+      httpProxy: '',
+      connectTimeout,
+      requestTls: verified,
+      proxyTls: { rejectUnauthorized: true },
+    });
+  } catch {
     // Without its value, which may contain a password.
     throw new NoAnswer(
       'invalid-options',
       `the environment variable ${proxy.name} is not the URL of a proxy, such as http://proxy.example:3128`,
     );
   }
-  return new EnvHttpProxyAgent({
-    ...options,
-    httpsProxy: proxy.url,
-    // Not used, and not to be read from the environment: every request is one over HTTPS.
-    httpProxy: '',
-    connectTimeout,
-    requestTls: tls,
-    proxyTls: { rejectUnauthorized: true },
-  });
+}
+
+/**
+ * Finds the proxy for HTTPS in the variables that undici reads, too. A proxy without a scheme, such as
+ * `proxy.example:3128`, is one for `http:`, as in curl; a URL would take the host for the scheme.
+ */
+function proxyVariable(environment: NodeJS.ProcessEnv): { name: string; url: string } | undefined {
+  for (const protocol of ['https', 'http']) {
+    const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
+    const name = names.find((one) => environment[one] !== undefined) ?? '';
+    const value = environment[name]?.trim();
+    if (value) return { name, url: /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}` };
+  }
+  return undefined;
 }
 
 /** Keeps the sockets that a connector opens in a set, until they are closed. */
@@ -325,17 +239,6 @@ function remembering(connector: buildConnector.connector, sockets: Set<Socket>):
       }
       callback(...result);
     });
-}
-
-/**
- * Trusts certificates in addition to Node's roots, as NODE_EXTRA_CA_CERTS does; TLS itself would replace the roots. One
- * context serves all connections: parsing all roots takes longer than a handshake.
- */
-async function trusting(ca: string | readonly string[]): Promise<SecureContext> {
-  const { createSecureContext, getCACertificates } = await import('node:tls');
-  return createSecureContext({
-    ca: [...getCACertificates('default'), ...(typeof ca === 'string' ? [ca] : ca)],
-  });
 }
 
 // Where the built-in fetch of Node 22 and 24 looks up its dispatcher.

@@ -7,7 +7,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { systemClock } from '../client/clock.ts';
 import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import { type Connections, NoAnswer, openConnections } from '../client/transport.ts';
+import { httpsTransport, NoAnswer, type Transport } from '../client/transport.ts';
 import type { FoundImage, LocalImage } from '../html/images.ts';
 import type { ImageSettings, Settings } from '../settings/settings.ts';
 import { examineImage, imageType } from './image-file.ts';
@@ -38,7 +38,7 @@ const retryBase = 250;
 export class SiteImages {
   readonly #options: SiteImagesOptions;
   readonly #cache: Storage;
-  readonly #connections: Connections;
+  readonly #transport: Transport;
   readonly #queue = pLimit(downloadsAtOnce);
   readonly #found = new Map<string, { image: Promise<FoundImage>; until: number }>();
   readonly #ended = new AbortController();
@@ -49,7 +49,7 @@ export class SiteImages {
     this.#cache = createStorage(base === undefined ? {} : { driver: fsLite({ base }) });
     const limits = { ...defaultLimits, bodyBytes: largestImage };
     const how = { concurrency: downloadsAtOnce, limits, server: 'its host', needsEnd: true };
-    this.#connections = openConnections({ ca, ...how });
+    this.#transport = httpsTransport({ ca, ...how });
   }
 
   /**
@@ -86,7 +86,7 @@ export class SiteImages {
   /** Ends what is under way or waiting, and closes connections. What was found can still be read. */
   async close(): Promise<void> {
     this.#ended.abort(new SnippetError('closed', 'The images of this run were closed.'));
-    await this.#connections.close();
+    await this.#transport.close();
   }
 
   async #find(url: URL, mayDownload: boolean): Promise<FoundImage> {
@@ -118,12 +118,12 @@ export class SiteImages {
     // Not a list: hosts that choose a format would choose one that older browsers lack.
     const headers = { accept: 'image/*', ...(kept?.etag && { 'if-none-match': kept.etag }) };
     const request = { url: url.href, headers, milliseconds: attemptTimeout };
-    const answer = await this.#connections.get(request, this.#ended.signal).catch((error: unknown) => {
+    const answer = await this.#transport.send(request, this.#ended.signal).catch((error: unknown) => {
       if (!(error instanceof NoAnswer)) throw error;
       return { flaw: error.message, isTrouble: error.kind === 'network' || error.kind === 'timeout' };
     });
     if ('flaw' in answer) return answer;
-    const { status, header, bytes } = answer;
+    const { status, contentType, etag, body } = answer;
     if (status === 304 && kept !== undefined) return kept;
     if (status !== 200) {
       const isRedirect = status >= 300 && status < 400;
@@ -131,13 +131,13 @@ export class SiteImages {
       const isTrouble = status >= 500 || status === 408 || status === 429;
       return { flaw, isTrouble, copy: [404, 410].includes(status) ? undefined : kept?.copy };
     }
-    const image = examineImage(url, bytes, header('content-type') ?? '', this.#options.assets);
+    const image = examineImage(url, body, contentType, this.#options.assets);
     if (image.copy === undefined) return image;
     const { file } = image.copy;
     try {
       // Somebody may be reading one that is there.
-      if (!(await this.read(file))) await this.#cache.setItemRaw(file, bytes);
-      await this.#cache.setItem(keyOf(url), { file, etag: header('etag') });
+      if (!(await this.read(file))) await this.#cache.setItemRaw(file, body);
+      await this.#cache.setItem(keyOf(url), { file, etag });
       return image;
     } catch (error) {
       return { flaw: `it could not be kept: ${(error as Error).message}` };

@@ -140,11 +140,11 @@ function answerWith(what: 'good' | number | { status: number; retryAfter: string
       status: 200,
       contentType,
       retryAfter: undefined,
-      body: JSON.stringify({ id, content: `${id}` }),
+      body: Buffer.from(JSON.stringify({ id, content: `${id}` })),
     };
   }
   const { status, retryAfter } = typeof what === 'number' ? { status: what, retryAfter: undefined } : what;
-  return { status, contentType: 'text/plain', retryAfter, body: '' };
+  return { status, contentType: 'text/plain', retryAfter, body: Buffer.alloc(0) };
 }
 
 /** Ids from 1, of which a share is chosen at random. */

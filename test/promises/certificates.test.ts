@@ -124,7 +124,7 @@ test.for([
   expect(client.counts).toEqual({ requests: 1, retries: 0, fallbacks: 0 });
 });
 
-test.for(['ECONNRESET', 'EPROTO', 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'CERT'])(
+test.for(['ECONNRESET', 'EPROTO', 'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'CERT'])(
   'the error %s is a network error: it is retried, with a fallback',
   async (code) => {
     failTls(code);

@@ -175,7 +175,12 @@ test('a service that has been given up is asked again by the snippets that come 
   const { clock, arrived } = clientOf(
     () => {
       if (isDown) throw new NoAnswer('network', 'connect ECONNREFUSED');
-      return { status: 200, contentType: '', retryAfter: undefined, body: '{"content":"rendered"}' };
+      return {
+        status: 200,
+        contentType: '',
+        retryAfter: undefined,
+        body: Buffer.from('{"content":"rendered"}'),
+      };
     },
     { limits: { patience: 10_000 } },
   );

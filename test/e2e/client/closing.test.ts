@@ -67,15 +67,15 @@ test('answers to HTTP/2 requests that were just aborted do not end the process w
   const output = await outputOf(
     `import { setTimeout } from 'node:timers/promises';
      import { defaultLimits } from ${path('src/client/limits.ts')};
-     import { openConnections } from ${path('src/client/transport.ts')};
+     import { httpsTransport } from ${path('src/client/transport.ts')};
      import { certificate, httpServer } from ${path('test/support/tls-server.ts')};
      let ends = 0;
      process.on('uncaughtException', () => { ends += 1; });
      const server = await httpServer((_, response) => response.end('{}'));
-     const connections = openConnections({ ca: certificate.ca, concurrency: 100, limits: defaultLimits });
+     const transport = httpsTransport({ ca: certificate.ca, concurrency: 100, limits: defaultLimits });
      const controller = new AbortController();
      await Promise.all(Array.from({ length: 400 }, () =>
-       connections.get({ url: server.origin, headers: {}, milliseconds: 60_000 }, controller.signal)
+       transport.send({ url: server.origin, headers: {}, milliseconds: 60_000 }, controller.signal)
          .then(() => controller.abort(), () => {})));
      // Undici closes a connection that is idle for four seconds.
      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
