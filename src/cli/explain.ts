@@ -1,5 +1,5 @@
 import { type ErrorCode, errors, isSnippetFailure } from '../failures/errors.ts';
-import type { UserError } from '../failures/user-error.ts';
+import { UserError } from '../failures/user-error.ts';
 import type { ErrorOutput } from './cli-output.ts';
 import { exitCodes } from './output.ts';
 
@@ -25,25 +25,16 @@ const exitCodeOf: Partial<Record<ErrorCode, number>> = {
 
 /** Explains an error that ended a command. */
 export function explain(error: unknown): Explanation {
-  const code = codeOf(error);
   const { message } = error as Error;
-  const hint = isSnippetFailure(error) ? errors[error.code].hint : (error as UserError).hint;
+  const { code, hint, codes } = isSnippetFailure(error)
+    ? { code: error.code, hint: errors[error.code].hint, codes: [error.code] }
+    : error instanceof UserError
+      ? error
+      : { code: undefined, hint: undefined, codes: ['unexpected'] };
   return {
     message: code === undefined ? message : `${message} [${code}]`,
     hint,
     exitCode: (code === undefined ? undefined : exitCodeOf[code]) ?? exitCodes.failed,
-    error: { code: code ?? codeOfReport(error as UserError), message, hint: hint || undefined },
+    error: { code: codes.length === 1 ? (codes[0] ?? '') : 'several', message, hint: hint || undefined },
   };
-}
-
-function codeOfReport({ codes }: UserError): string {
-  if (codes === undefined) return 'unexpected';
-  const [only, ...others] = codes;
-  return only === undefined || others.length > 0 ? 'several' : only;
-}
-
-function codeOf(error: unknown): ErrorCode | undefined {
-  if (isSnippetFailure(error)) return error.code;
-  const [, code] = /^astro-snippets\/(.+)$/.exec((error as Error).name) ?? [];
-  return code as ErrorCode | undefined;
 }

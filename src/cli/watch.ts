@@ -325,9 +325,9 @@ class WatchedSite {
     this.#toBuild = reasons;
   }
 
-  /** Logged once per kind of trouble. The hint tells kinds apart, since details such as attempts change each time. */
-  #logTrouble({ message, hint = '' }: UserError, error: ErrorOutput['error']): void {
-    const kind = hint === '' ? message : hint;
+  /** Logged once per kind of trouble. The codes tell kinds apart, since details such as attempts change each time. */
+  #logTrouble({ message, hint, codes }: Partial<UserError>, error: ErrorOutput['error']): void {
+    const kind = codes?.join() ?? message;
     if (kind === this.#trouble) return;
     this.#trouble = kind;
     this.#emit({ event: 'trouble', error });

@@ -5,7 +5,7 @@ import {
   type InvalidEmbed,
   throwFailures,
 } from '../failures/report.ts';
-import type { UserError } from '../failures/user-error.ts';
+import { UserError } from '../failures/user-error.ts';
 import { failureLook } from './look.ts';
 
 /** Why a page is not shown, or shows children. */
@@ -40,11 +40,10 @@ export function childrenShown(failed: readonly FailedSnippet[]): ViewFailure | u
 }
 
 export function asViewFailure(error: unknown): ViewFailure {
-  const { name, ...shown } = error as UserError;
   const message = cleanLines((error as UserError).message);
-  const hint = cleanLines(shown.hint ?? '');
+  const hint = cleanLines((error as UserError).hint ?? '');
+  const code = error instanceof UserError ? error.code : undefined;
   // A report names the codes itself.
-  const code = /^astro-snippets\/(.+)/.exec(name)?.[1];
   return { message, hint: code === undefined ? hint : `${code}: ${hint}`, identity: message };
 }
 

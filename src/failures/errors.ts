@@ -13,58 +13,18 @@ export type Effect = 'end' | 'fail' | 'children';
 export interface ErrorEntry {
   /** A short name for people, as a sentence without a period. */
   title: string;
-  effect: Effect;
   /** What to do next. */
   hint: string;
+  /** Of a snippet or an embed. */
+  effect?: Effect;
 }
 
-/** What goes wrong with a snippet besides fetching it. These codes are permanent, as the client's are. */
-export type SiteErrorCode =
-  | 'not-cached'
-  | 'sanitize-failed'
-  | 'too-many-tags'
-  | 'script-refused'
-  | 'left-open'
-  | 'embed-unclosed'
-  | 'embed-nested'
-  | 'embed-in-island'
-  | 'embed-in-script'
-  | 'embed-in-attribute'
-  | 'embed-in-xml'
-  | 'embed-lost'
-  | 'unrendered-component'
-  | 'invalid-as'
-  | 'invalid-optional'
-  | 'params-failed';
+type Effective = Required<ErrorEntry>;
 
-/** What goes wrong before any snippet is fetched, or with the output as a whole. Permanent too. */
-export type SetupErrorCode =
-  | 'missing-key'
-  | 'missing-url'
-  | 'unreadable-key-file'
-  | 'exposed-key'
-  | 'published-key'
-  | 'late-embed'
-  | 'stale-compressed-file'
-  | 'missing-integration'
-  | 'duplicate-integration'
-  | 'on-demand-page'
-  | 'embed-in-browser'
-  | 'missing-manifest'
-  | 'output-in-use'
-  | 'unwritable-file'
-  | 'missing-output'
-  | 'webhook-secret'
-  | 'cannot-listen'
-  | 'unusable-output';
+// To add an error, add its entry to a table, or its code to the client's: then the compiler asks for the entry, and a
+// test for its section in docs/errors.md. Codes are permanent.
 
-export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
-
-/**
- * Every error, one entry each. To add one, add its code to a type above: the compiler asks for the entry, and a test
- * for its section in docs/errors.md.
- */
-export const errors = {
+const clientErrors = {
   unauthorized: {
     title: 'The API key is not valid',
     effect: 'end',
@@ -175,6 +135,10 @@ export const errors = {
     effect: 'fail',
     hint: 'Try again.',
   },
+} as const satisfies Readonly<Record<SnippetErrorCode, Effective>>;
+
+/** What goes wrong with a snippet besides fetching it. */
+const siteErrors = {
   'not-cached': {
     title: 'The snippet is not in the cache',
     effect: 'children',
@@ -255,97 +219,88 @@ export const errors = {
     effect: 'fail',
     hint: 'Fix the function `params` in the Astro config: it takes { page, lang } and returns one plain JSON object, or undefined.',
   },
+} as const satisfies Readonly<Record<string, Effective>>;
+
+/** What goes wrong before any snippet is fetched, or with the output as a whole: nothing else could succeed. */
+const setupErrors = {
   'missing-key': {
     title: 'The API key is missing',
-    effect: 'end',
     hint: 'Set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
   },
   'missing-url': {
     title: 'The base URL of the service is missing',
-    effect: 'end',
     hint: 'Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both in the environment, or the options renderBaseUrl and retrieveBaseUrl.',
   },
   'unreadable-key-file': {
     title: 'The file with the API key could not be read',
-    effect: 'end',
     hint: 'Write the API key to that file, or set SNIPPETS_API_KEY instead.',
   },
   'exposed-key': {
     title: 'A variable that browsers can read contains the API key',
-    effect: 'end',
     hint: 'Variables with the prefix PUBLIC_ are sent to browsers. Set only SNIPPETS_API_KEY, and replace the key if such a site was published.',
   },
   'published-key': {
     title: 'The output contains the API key',
-    effect: 'end',
     hint: 'Find out how the key got there (a PUBLIC_ variable, a snippet that contains it, a value printed into a page), and replace the key.',
   },
   'late-embed': {
     title: 'Another integration wrote an embed after snippets were inlined',
-    effect: 'end',
     hint: 'Have that integration write the file earlier, in `astro:build:generated`, and list it before snippets() in the Astro config.',
   },
   'stale-compressed-file': {
     title: 'A compressed file was made before snippets were inlined',
-    effect: 'end',
     hint: 'Servers send it instead of the page. Have the integration that compresses files do so in `astro:build:done`, or compress them after the build.',
   },
   'missing-integration': {
     title: 'The integration is missing from the Astro config',
-    effect: 'end',
     hint: 'Add snippets() to the integrations of the Astro config.',
   },
   'duplicate-integration': {
     title: 'The integration is in the Astro config more than once',
-    effect: 'end',
     hint: 'Keep one snippets() in the integrations of the Astro config, with all options. A preset or a theme may add another one.',
   },
   'on-demand-page': {
     title: 'An embed is on a page or in a server island that is rendered on demand',
-    effect: 'end',
     hint: "Prerender the page with `export const prerender = true`, or fetch the snippet in the frontmatter with `SnippetClient` from `astro-snippets/client`. In what Astro's Container API renders for a prerendered feed, `<snippet-embed>` always works.",
   },
   'embed-in-browser': {
     title: 'A script for the browser writes an embed',
-    effect: 'end',
     hint: 'Snippets are inlined while the site is built. Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>. A script can show it later if the embed is in a <template>.',
   },
   'missing-manifest': {
     title: 'No build manifest found',
-    effect: 'end',
     hint: 'Build the site first, or run `astro-snippets inline` on it, in this folder and with this version of astro-snippets. With a cacheDir of your own, pass --manifest.',
   },
   'output-in-use': {
     title: 'Another process writes to the output folder',
-    effect: 'end',
     hint: 'Wait until it has ended, then try again. Two builds at once need an outDir each. If there is no such process, delete the lock file.',
   },
   'missing-output': {
     title: 'The output folder does not exist',
-    effect: 'end',
     hint: 'Pass the folder of the built site to --output, or leave --output out if it was not moved after the build.',
   },
   'unusable-output': {
     title: 'The output folder cannot be used',
-    effect: 'end',
     hint: 'Pass a folder to --output that neither contains the input nor is inside it, and run the command in a folder above both.',
   },
   'webhook-secret': {
     title: 'The secret of signed calls is not set, or cannot be used',
-    effect: 'end',
     hint: 'Set SNIPPETS_WEBHOOK_SECRET, in the environment or in .env, to the secret that the sender signs its calls with: at least 16 characters. Use that of the sender if it makes one. Otherwise, `echo "whsec_$(openssl rand -base64 32)"` makes one for both.',
   },
   'cannot-listen': {
     title: 'The host or port of --listen cannot be used',
-    effect: 'end',
     hint: 'EADDRINUSE: another process has the port. EACCES: this user may not use it. EADDRNOTAVAIL or ENOTFOUND: the host is not one of this machine. Pass another one to --listen.',
   },
   'unwritable-file': {
     title: 'A file could not be written',
-    effect: 'end',
     hint: 'Free space on the disk or fix its permissions, then build again.',
   },
-} as const satisfies Readonly<Record<ErrorCode, ErrorEntry>>;
+} as const satisfies Readonly<Record<string, ErrorEntry>>;
+
+export const errors = { ...clientErrors, ...siteErrors, ...setupErrors };
+
+export type SiteErrorCode = keyof typeof siteErrors;
+export type ErrorCode = keyof typeof errors;
 
 /** A snippet that arrived but must not be shown, or an embed that is invalid. */
 export class SiteError extends Error {

@@ -3,7 +3,7 @@ import { count, formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type ErrorCode, effectOf, errors, isMissing, type SnippetFailure } from './errors.ts';
-import { reportError } from './user-error.ts';
+import { UserError } from './user-error.ts';
 
 /** A request that failed, and where its snippet belongs. */
 export interface FailedSnippet {
@@ -39,6 +39,9 @@ const placesShown = 3;
 const paramsShown = 80;
 const examplesShown = 10;
 
+/** A failure as people are told about it. */
+type Shown = Pick<FailedSnippet, 'request' | 'error' | 'places'>;
+
 /**
  * Throws one report of everything a build has to fail for; returns if there is nothing, or if children are shown
  * instead.
@@ -47,19 +50,18 @@ const examplesShown = 10;
  */
 export function throwFailures({ failed, notAsked, embeds }: Failures): void {
   // Several requests may have received the answer that ends the run. One stands for all of them.
-  const [first, ...alike] = failed.filter(({ error }) => effectOf(error) === 'end');
+  const ending = failed.filter(({ error }) => effectOf(error) === 'end');
   const reported = failed
-    .filter((failure) => effectOf(failure.error) !== 'end' || failure === first)
-    .map((failure): ReportedSnippet => ({ ...failure, places: placesThatFail(failure) }))
+    .filter((failure) => effectOf(failure.error) !== 'end' || failure === ending[0])
+    .map((failure): Shown => ({ ...failure, places: placesThatFail(failure) }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
-  const groups = [...Map.groupBy(reported, causeOf).values()];
-  const entries = [...groups.flatMap(describeGroup), ...describeEmbeds(embeds)];
-  const skipped = notAsked + alike.length;
+  const skipped = notAsked + Math.max(0, ending.length - 1);
+  const entries = [...groupsOf(reported).flatMap(describeGroup), ...describeEmbeds(embeds)];
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
-  throw reportError(
-    `${headline(reported, embeds.length)}\n\n${entries.join('\n\n')}\n`,
+  throw new UserError(
+    `${headline(reported, skipped, embeds.length)}\n\n${entries.join('\n\n')}\n`,
     [...codes].map((code) => `${code}: ${errors[code].hint}`).join('\n'),
     [...codes],
   );
@@ -67,52 +69,48 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
 
 /** Warns that embeds show their children because their snippets could not be fetched. */
 export function childrenWarnings(failed: readonly FailedSnippet[]): string[] {
-  return [...Map.groupBy(failed, causeOf).values()].flatMap((group) =>
-    warnOf(group, 'Its children are shown instead', 'Their children are shown instead'),
+  return groupsOf(failed).flatMap((group) =>
+    warnOf(group, ({ length }) => `${length === 1 ? 'Its' : 'Their'} children are shown instead`),
   );
 }
 
 /** A snippet that is shown as it was, since it could not be fetched now. */
-export interface StaleSnippet extends Pick<FailedSnippet, 'request' | 'error' | 'places'> {
+export interface StaleSnippet extends Shown {
   /** How long ago its content was fetched, in milliseconds. */
   age: number;
 }
 
 /** Warns that the last good content is shown because the snippets could not be fetched now. */
 export function staleWarnings(stale: readonly StaleSnippet[]): string[] {
-  return [...Map.groupBy(stale, causeOf).values()].flatMap((group) => {
-    const ages = group.map(({ age }) => age);
-    const oldest = formatDuration(Math.max(0, ...ages), 'long');
-    return warnOf(
-      group,
-      ({ age }) =>
-        `Its last good content, fetched ${formatDuration(Math.max(0, age), 'long')} ago, is shown instead`,
-      `Their last good content, the oldest fetched ${oldest} ago, is shown instead`,
-    );
-  });
+  return groupsOf(stale).flatMap((group) =>
+    warnOf(group, (some) => {
+      const oldest = formatDuration(Math.max(0, ...some.map(({ age }) => age)), 'long');
+      return some.length === 1
+        ? `Its last good content, fetched ${oldest} ago, is shown instead`
+        : `Their last good content, the oldest fetched ${oldest} ago, is shown instead`;
+    }),
+  );
 }
 
-function warnOf<T extends Pick<FailedSnippet, 'request' | 'error' | 'places'>>(
-  group: readonly T[],
-  forOne: string | ((one: T) => string),
-  forAll: string,
-): string[] {
+/** @param consequence of one, or of all of them together. */
+function warnOf<T extends Shown>(group: readonly T[], consequence: (some: readonly T[]) => string): string[] {
   const [first] = group;
   if (first === undefined || group.length <= examplesShown) {
-    return group.map((one) => {
-      const consequence = typeof forOne === 'string' ? forOne : forOne(one);
-      return `${messageOf(one)} ${consequence} on ${listPlaces(one.places)}. [${one.error.code}]`;
-    });
+    return group.map(
+      (one) => `${messageOf(one)} ${consequence([one])} on ${listPlaces(one.places)}. [${one.error.code}]`,
+    );
   }
   const examples = group.slice(0, examplesShown).map(({ request }) => request.id);
   const places = [...new Set(group.flatMap((one) => one.places))];
+  const reason =
+    commonReason(group) ?? `${errors[first.error.code].title}, for example: ${reasonOf(first.error)}`;
   return [
-    `${count(group.length, 'snippet')} could not be fetched, among them ${examples.join(', ')}: ${reasonOf(first.error)}. ${forAll} on ${listPlaces(places)}. [${first.error.code}]`,
+    `${count(group.length, 'snippet')} could not be fetched, among them ${examples.join(', ')}: ${reason}. ${consequence(group)} on ${listPlaces(places)}. [${first.error.code}]`,
   ];
 }
 
 /** What fails for all snippets at once does not name one. */
-function messageOf({ request, error }: Pick<FailedSnippet, 'request' | 'error'>): string {
+function messageOf({ request, error }: Shown): string {
   const isForAll = error instanceof SnippetError && error.snippetId === undefined;
   return isForAll ? `${nameOf(request)}: ${error.reason}` : error.message;
 }
@@ -131,74 +129,76 @@ export function listPlaces(places: readonly string[]): string {
     : shown;
 }
 
-interface ReportedSnippet {
-  request: SnippetRequest;
-  error: SnippetFailure;
-  places: readonly string[];
-}
-
 function placesThatFail(failed: FailedSnippet): readonly string[] {
   const { error, places, placesWithoutChildren, optionalPlaces } = failed;
   const failing = effectOf(error) === 'children' ? placesWithoutChildren : places;
   return isMissing(error) ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
 
-function headline(snippets: readonly ReportedSnippet[], embeds: number): string {
-  const failed = snippets.filter(({ error }) => error instanceof SnippetError || error.code === 'not-cached');
-  const refused = snippets.length - failed.length;
+/** How many snippets, each with its params, are not shown. Those that were not asked for count as well. */
+function headline(snippets: readonly Shown[], skipped: number, embeds: number): string {
+  const isFetched = ({ error }: Shown) => !(error instanceof SnippetError) && error.code !== 'not-cached';
+  const refused = snippets.filter(isFetched).length;
+  const failed = snippets.length - refused + skipped;
   const parts = [
-    ...(failed.length > 0 ? [`${count(failed.length, 'snippet')} could not be fetched`] : []),
+    ...(failed > 0 ? [`${count(failed, 'snippet')} could not be fetched`] : []),
     ...(refused > 0 ? [`${count(refused, 'snippet')} must not be shown`] : []),
     ...(embeds > 0 ? [`${count(embeds, 'embed')} ${embeds === 1 ? 'is' : 'are'} invalid`] : []),
   ];
   return `${parts.join(', and ')}.`;
 }
 
-function describeSnippet({ request, places, error }: ReportedSnippet): string {
-  return [
-    `${nameOf(request)}: ${reasonOf(error)} [${error.code}]`,
-    ...problemLines(error),
-    `on ${listPlaces(places)}`,
-  ].join('\n    ');
-}
-
 function nameOf({ id, params }: SnippetRequest): string {
   return `Snippet ${id}${params === undefined ? '' : ` ${shorten(params, paramsShown)}`}`;
 }
 
-function problemLines(error: SnippetFailure): string[] {
-  return hasProblem(error) ? [error.detail ?? '', error.type ?? ''].filter((line) => line !== '') : [];
-}
-
-function hasProblem(error: SnippetFailure): error is SnippetError {
-  return error instanceof SnippetError && error.status !== undefined && error.title !== undefined;
+/** The status and the title of the service's answer, where there is one: they are the same for the same fault. */
+function answerOf(error: SnippetFailure): string | undefined {
+  const { status, title }: Partial<SnippetError> = error instanceof SnippetError ? error : {};
+  return status === undefined || title === undefined ? undefined : `${status} ${title}`;
 }
 
 function reasonOf(error: SnippetFailure): string {
-  return hasProblem(error) ? `${error.status} ${error.title}` : error.reason;
+  return answerOf(error) ?? error.reason;
 }
 
-/** What the same fault has in common: everything but numbers, such as ids, attempts and lengths of time. */
-function causeOf({ error }: Pick<FailedSnippet, 'error'>): string {
-  return `${error.code} ${reasonOf(error).replace(/[0-9]+/g, '0')}`;
+/** What the service adds to the title. */
+function detailsOf(error: SnippetFailure): string[] {
+  if (answerOf(error) === undefined || !(error instanceof SnippetError)) return [];
+  return [error.detail, error.type].filter((line) => line !== undefined && line !== '') as string[];
+}
+
+/** By what the same fault has in common. */
+function groupsOf<T extends Shown>(failed: readonly T[]): T[][] {
+  return [...Map.groupBy(failed, ({ error }) => `${error.code} ${answerOf(error)}`).values()];
+}
+
+/** The reason that all have in common. `undefined` if it differs in details, such as the number of attempts. */
+function commonReason([first, ...others]: readonly Shown[]): string | undefined {
+  const reason = first && reasonOf(first.error);
+  return others.every(({ error }) => reasonOf(error) === reason) ? reason : undefined;
 }
 
 /** A few failures with one cause are listed one by one; many are one paragraph with examples. */
-function describeGroup(group: readonly ReportedSnippet[]): string[] {
+function describeGroup(group: readonly Shown[]): string[] {
   const [first] = group;
-  if (first === undefined || group.length <= examplesShown) return group.map(describeSnippet);
-  const { error } = first;
-  const examples = group
-    .slice(0, examplesShown)
-    .map(({ request, places }) => `${nameOf(request)} on ${listPlaces(places)}`);
-  return [
-    [
-      `${count(group.length, 'snippet')}: ${reasonOf(error)} [${error.code}]`,
-      ...problemLines(error),
-      ...examples,
-      `and ${count(group.length - examplesShown, 'more snippet')}`,
-    ].join('\n    '),
-  ];
+  if (first === undefined || group.length <= examplesShown) {
+    return group.map((one) =>
+      paragraph(nameOf(one.request), reasonOf(one.error), one.error, [`on ${listPlaces(one.places)}`]),
+    );
+  }
+  const common = commonReason(group);
+  const examples = group.slice(0, examplesShown).map(({ request, places, error }) => {
+    const place = `${nameOf(request)} on ${listPlaces(places)}`;
+    return common === undefined ? `${place}: ${reasonOf(error)}` : place;
+  });
+  const reason = common ?? errors[first.error.code].title;
+  const more = `and ${count(group.length - examplesShown, 'more snippet')}`;
+  return [paragraph(count(group.length, 'snippet'), reason, first.error, [...examples, more])];
+}
+
+function paragraph(what: string, reason: string, error: SnippetFailure, lines: readonly string[]): string {
+  return [`${what}: ${reason} [${error.code}]`, ...detailsOf(error), ...lines].join('\n    ');
 }
 
 /** The first few of each kind, in their order: one mistake in a layout may be on every page. */

@@ -1,11 +1,27 @@
 import { cleanLines } from '../client/clean-text.ts';
 import { type ErrorCode, errors } from './errors.ts';
 
-/** An error for people: Astro prints its message and hint, and the command line does too. */
-export interface UserError extends Error {
-  hint: string | undefined;
-  /** Of a report on several failures: the code of each kind of failure, once. */
-  codes?: readonly ErrorCode[];
+/**
+ * An error for people: Astro prints its name, message and hint, and the command line does too. Astro recognizes its errors
+ * by `type`; its class is not imported, as the command line and the client work without Astro.
+ */
+export class UserError extends Error {
+  readonly type = 'AstroUserError';
+  readonly hint: string;
+  /** `undefined` for a report on several failures, each of which shows its own code. */
+  readonly code: ErrorCode | undefined;
+  /** The code of each kind of failure, once. */
+  readonly codes: readonly ErrorCode[];
+
+  constructor(message: string, hint: string, codes: ErrorCode | readonly ErrorCode[]) {
+    super(cleanLines(message));
+    this.hint = cleanLines(hint);
+    this.code = typeof codes === 'string' ? codes : undefined;
+    this.codes = typeof codes === 'string' ? [codes] : codes;
+    this.name = this.code === undefined ? 'astro-snippets' : `astro-snippets/${this.code}`;
+    // It only says where in this package the error was created, which does not help the people who read it.
+    this.stack = '';
+  }
 }
 
 /**
@@ -18,18 +34,5 @@ export function userError(
   message: string,
   hint: string = errors[code].hint,
 ): UserError {
-  return createError(`astro-snippets/${code}`, cleanLines(message), cleanLines(hint));
-}
-
-/** Creates the error for a report on several failures, each of which shows its own code. */
-export function reportError(message: string, hint: string, codes: readonly ErrorCode[] = []): UserError {
-  return Object.assign(createError('astro-snippets', cleanLines(message), cleanLines(hint)), { codes });
-}
-
-/**
- * Astro recognizes its errors by `type`. Its class is not imported: the command line and the client work without Astro.
- * The stack only says where in this package the error was created, which does not help the people who read it.
- */
-function createError(name: string, message: string, hint: string): UserError {
-  return Object.assign(new Error(message), { name, hint, type: 'AstroUserError', stack: '' });
+  return new UserError(message, hint, code);
 }

@@ -82,6 +82,7 @@ test('402: an expired subscription ends the run with one report that counts the 
   service.store.organizations.setSubscription(service.organizationId, 'expired');
   const { exitCode, output } = await site.build(service.environment);
   expect(exitCode).toBe(1);
+  expect(output).toContain('62 snippets could not be fetched.');
   expect(output).toContain(': 402 Payment Required [payment-required]');
   expect(output).toContain('The subscription of Test has expired.');
   expect(output).toContain("The organization's free trial or subscription has expired.");

@@ -204,7 +204,7 @@ function commandSection(command: Command): string {
   return `${sentence(command.description())}\n${flags === '' ? '' : `\n${flags}\n`}`;
 }
 
-const effects: Record<ErrorEntry['effect'], string> = {
+const effects: Record<NonNullable<ErrorEntry['effect']>, string> = {
   end: 'The build fails at once: nothing else could succeed.',
   fail: 'The build fails, after everything else was tried, so that all failures are reported together.',
   children: "The embed's children are shown, with a warning. Without children, the build fails.",
@@ -255,7 +255,7 @@ function errorSections(): string {
   const entries = Object.entries(errors as Record<string, ErrorEntry>) as [ErrorCode, ErrorEntry][];
   const sections = entries
     .sort(([a], [b]) => a.localeCompare(b))
-    .map(([code, { title, effect, hint }]) => {
+    .map(([code, { title, effect = 'end', hint }]) => {
       const page = errorPages[code];
       const more = page === undefined ? '' : `\n\nMore: ${page}.`;
       return `### ${code}\n\n${escapeTags(title)}. ${otherEffects[code] ?? effects[effect]}\n\n${escapeTags(hint)}${more}`;

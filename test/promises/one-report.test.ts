@@ -1,7 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { childrenWarnings, type FailedSnippet, staleWarnings } from '../../src/failures/report.ts';
+import { SiteError } from '../../src/failures/errors.ts';
+import {
+  childrenWarnings,
+  type FailedSnippet,
+  staleWarnings,
+  throwFailures,
+} from '../../src/failures/report.ts';
 import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';
@@ -67,10 +73,43 @@ const failed = (count: number): FailedSnippet[] =>
 
 test('10,000 embeds that show their children, or what they were, for one reason are one warning', () => {
   expect(childrenWarnings(failed(10_000))).toEqual([
-    '10000 snippets could not be fetched, among them 1, 2, 3, 4, 5, 6, 7, 8, 9, 10: connect ECONNREFUSED 127.0.0.1:9 (3 attempts). Their children are shown instead on page-1.html, page-2.html, page-3.html and 9997 more places. [network]',
+    '10000 snippets could not be fetched, among them 1, 2, 3, 4, 5, 6, 7, 8, 9, 10: The service could not be reached, for example: connect ECONNREFUSED 127.0.0.1:9 (3 attempts). Their children are shown instead on page-1.html, page-2.html, page-3.html and 9997 more places. [network]',
   ]);
   expect(childrenWarnings(failed(2))).toHaveLength(2);
   expect(staleWarnings(failed(10_000).map((one, index) => ({ ...one, age: index * 1_000 })))).toEqual([
     expect.stringContaining('Their last good content, the oldest fetched 3 hours ago, is shown instead'),
   ]);
+});
+
+test('the headline counts every snippet that is not shown, whatever it fails of, and those that were not asked for', () => {
+  const error = (code: 'left-open' | 'script-refused' | 'not-cached') =>
+    new SiteError(code, 'is refused.', 1);
+  const problem = { title: 'Not Found', detail: 'There is no such snippet.', type: 'about:blank' };
+  const kinds = [
+    new SnippetError('not-found', 'not found', { status: 404, problem }),
+    new SnippetError('forbidden', 'forbidden', { status: 403, problem: { ...problem, title: 'Forbidden' } }),
+    new SnippetError('unauthorized', 'unauthorized', { status: 401 }),
+    error('left-open'),
+    error('script-refused'),
+    error('not-cached'),
+  ];
+  const all = failed(72).map((one, index) => ({ ...one, error: kinds[index % 6] ?? one.error }));
+  const embeds = [{ file: 'a.html', code: 'invalid-as' as const, message: 'Wrong.' }];
+  const report = () => throwFailures({ failed: all, notAsked: 30, embeds });
+  expect(report).toThrow(
+    '78 snippets could not be fetched, and 24 snippets must not be shown, and 1 embed is invalid.\n',
+  );
+  // One of the twelve that would end any run is listed; the others, and those that were not asked for, are not.
+  expect(report).toThrow('\n41 more snippets would fail the same way.\n');
+  expect(report).toThrow('\n12 snippets: 404 Not Found [not-found]\n');
+  expect(report).toThrow('\nSnippet 3: unauthorized [unauthorized]\n');
+});
+
+test('failures are grouped by code, status and title, and each example of a group has the reason that is its own', () => {
+  const others = failed(12).map((one) => ({ ...one, error: new SnippetError('timeout', 'no answer in 5s') }));
+  const report = () => throwFailures({ failed: [...failed(12), ...others], notAsked: 0, embeds: [] });
+  expect(report).toThrow(
+    '12 snippets: The service could not be reached [network]\n    Snippet 1 on page-1.html: connect ECONNREFUSED 127.0.0.1:9 (3 attempts)\n    Snippet 2 on page-2.html: connect ECONNREFUSED 127.0.0.1:9 (4 attempts)\n',
+  );
+  expect(report).toThrow('12 snippets: no answer in 5s [timeout]\n    Snippet 1 on page-1.html\n');
 });

@@ -7,7 +7,7 @@ import { defineSnippet, SnippetError } from '../../src/client/index.ts';
 import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
 import { embedStart } from '../../src/components/embed-element.ts';
 import { SiteError } from '../../src/failures/errors.ts';
-import { reportError, userError } from '../../src/failures/user-error.ts';
+import { UserError, userError } from '../../src/failures/user-error.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';
 import { authorityFile } from '../support/authority.ts';
 import { cli } from '../support/cli.ts';
@@ -99,7 +99,7 @@ describe('the API key in text from outside', () => {
       new SnippetError('network', text, { snippetId: 1 }),
       new SiteError('sanitize-failed', text, 1),
       userError('missing-key', text, text),
-      reportError(text, text),
+      new UserError(text, text, ['not-found', 'left-open']),
     ];
     for (const error of errors) {
       expect(error.message).toContain('a [API key] b');
