@@ -173,7 +173,7 @@ export function siteManifest(
   { manifest, directory, outDir, before, urls, classes, settings, environment, inlinedAt }: RecordedSite,
   shown: ShownSite,
 ): Manifest {
-  const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout } = settings;
+  const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
   const output = outputFrom(manifest, directory);
   const emptied = outputFrom(manifest, outDir);
   return {
@@ -190,6 +190,7 @@ export function siteManifest(
       ca,
       concurrency,
       timeout: `${timeout}ms`,
+      patience: `${patience}ms`,
     },
     rules: recordedRules(settings),
     classes: classes && [...classes],

@@ -12,8 +12,8 @@ import { exitCodes, nameOf } from './output.ts';
 import { isCommandPending, runPendingCommand } from './pending-command.ts';
 import { openProgress } from './progress.ts';
 import {
+  checkPatience,
   findManifest,
-  impatience,
   manifestPath,
   type OpenedChanges,
   openChanges,
@@ -95,7 +95,7 @@ interface Shown {
 async function showChanges(context: CliContext, project: ProjectOptions, json: boolean): Promise<Shown> {
   const { terminal } = context;
   const progress = openProgress(context, { json });
-  const found = await openChanges(context, project, { limits: impatience, progress }).catch(
+  const found = await openChanges(context, project, { patience: checkPatience, progress }).catch(
     async (error: unknown) => {
       if (explain(error).exitCode === exitCodes.needsBuild) await appendStepSummary(context, 'no record');
       throw error;

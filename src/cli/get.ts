@@ -5,7 +5,7 @@ import { parseRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './output.ts';
-import { impatience, openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
+import { openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
 
 /**
  * `astro-snippets get ID`: one snippet as a build would get it. The content goes to standard output and everything else
@@ -19,7 +19,7 @@ export async function get(
 ): Promise<number> {
   const { terminal, stdout } = context;
   const request = parseRequest(id, params);
-  const fetcher = openCliFetcher(context, await readSettings(context, project), { limits: impatience });
+  const fetcher = openCliFetcher(context, await readSettings(context, project), { patience: 0 });
   try {
     const start = performance.now();
     const snippet = await fetcher.get({ request, asHtml: true });

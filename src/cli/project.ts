@@ -5,7 +5,6 @@ import { recover, temporaryFiles } from '../build/refresh.ts';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
-import type { Limits } from '../client/limits.ts';
 import { userError } from '../failures/user-error.ts';
 import type { RecordedImages } from '../images/site-images.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
@@ -179,16 +178,16 @@ export function openCliFetcher(
   { terminal, clock }: CliContext,
   settings: Settings,
   {
-    limits,
+    patience,
     images,
     isWorthKeeping,
-  }: Pick<FetcherOptions, 'limits' | 'isWorthKeeping'> & { images?: RecordedImages | undefined } = {},
+  }: Pick<FetcherOptions, 'patience' | 'isWorthKeeping'> & { images?: RecordedImages | undefined } = {},
 ): SnippetFetcher {
   return new SnippetFetcher(settings, {
     recordedImages: images,
     warn: () => {},
     notify: (line) => terminal.printError(line),
-    limits,
+    patience,
     clock,
     isWorthKeeping,
     alwaysAsk: true,
@@ -196,12 +195,12 @@ export function openCliFetcher(
   });
 }
 
-/** For commands that change nothing: failing soon is better than waiting until a service is back. */
-export const impatience: Partial<Limits> = { patience: 12_000 };
+/** For commands that change nothing: failing soon is better than waiting until a service is back. In milliseconds. */
+export const checkPatience = 12_000;
 
 interface ChangesOptions {
   signal?: AbortSignal | undefined;
-  limits?: Partial<Limits>;
+  patience?: number | undefined;
   progress?: Progress | undefined;
   /** Whether changes are going to be written, so that the images of changed snippets are needed, too. */
   writes?: boolean;
@@ -225,7 +224,7 @@ export interface OpenedChanges extends Project, Changes {
 export async function openChanges(
   context: CliContext,
   options: ProjectOptions,
-  { signal, limits, progress, writes = false, caches = false }: ChangesOptions = {},
+  { signal, patience, progress, writes = false, caches = false }: ChangesOptions = {},
 ): Promise<OpenedChanges> {
   const project = await openProject(context, options, { writes });
   const { file, manifest } = project;
@@ -240,7 +239,7 @@ export async function openChanges(
     context,
     { ...settings, images, imageFolder, answerFolder: caches ? answerFolder : undefined },
     {
-      limits,
+      patience,
       images: images && recordedImages(file, manifest),
       isWorthKeeping: contentsChangedSince(manifest),
     },

@@ -33,6 +33,8 @@ export interface RefreshOptions {
 }
 
 interface UpdateOptions extends Pick<RefreshOptions, 'skipModified' | 'after' | 'json'> {
+  /** The most that a service which answers nobody is tried, in milliseconds. */
+  patience?: number | undefined;
   /** Called with how far it is. */
   progress?: Progress | undefined;
   /** Called before pages are written, or the command is run, with the files that change. */
@@ -109,10 +111,16 @@ async function updateRecorded(
   signal: AbortSignal | undefined,
 ): Promise<SiteUpdate> {
   const { manifest: file } = project;
-  const { after, json = false, progress } = options;
+  const { after, json = false, patience, progress } = options;
   for (;;) {
     const record = await readRecord(file);
-    const changes = await openChanges(context, project, { signal, progress, writes: true, caches: true });
+    const changes = await openChanges(context, project, {
+      signal,
+      patience,
+      progress,
+      writes: true,
+      caches: true,
+    });
     const locked = <T>(work: () => Promise<T>) => whileLocked(context, changes.lock, work, signal);
     const done = await locked(async () => {
       // Another process has written since, so the plan has to be made for that.

@@ -14,6 +14,7 @@ import type { ListenAddress } from './listen-address.ts';
 import { exitCodes } from './output.ts';
 import { buildPending, isCommandPending, markPending, runPendingCommand } from './pending-command.ts';
 import {
+  checkPatience,
   environmentFilesOf,
   findManifest,
   manifestPath,
@@ -134,7 +135,8 @@ export async function watch(
       isUnfinished,
       signal,
       clock: context.clock,
-      update: () => updateSite(context, project, { ...options, beforeWrite }, signal),
+      update: () =>
+        updateSite(context, project, { ...options, patience: checkPatience, beforeWrite }, signal),
       build: build === undefined ? undefined : () => builds(build, signal),
       deploy: async () => (exec === undefined ? undefined : deploy(exec, signal)),
       log: (line) => {

@@ -1,9 +1,13 @@
 export type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
 export { defineSnippet, type ParamsOf, type ParamsSchema, type SnippetDefinition } from './define-snippet.ts';
 export type { PublicLimits as Limits } from './limits.ts';
-export type { Counts, Snippet } from './service.ts';
+export type { Counts, Notice } from './scheduler.ts';
 export type { Variant } from './service-url.ts';
-export { type RequestOptions, SnippetClient, type SnippetClientOptions } from './snippet-client.ts';
+export {
+  type RequestOptions,
+  type Snippet,
+  SnippetClient,
+  type SnippetClientOptions,
+} from './snippet-client.ts';
 export { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
 export type { Json, Params } from './snippet-request.ts';
-export type { Notice } from './traffic.ts';

@@ -1,28 +1,29 @@
 /**
- * How long a client tries. Times are in milliseconds.
+ * How long a client tries to fetch one snippet. Times are in milliseconds.
  *
  * The specification states no limits (section 8); these are the client's own.
  */
 export interface PublicLimits {
   /**
    * Requests for one snippet, both variants together, before it is given up. Unless it is set, more, up to 60, if the
-   * snippets that arrive have failed so often themselves that these failures may be chance. @default 5
+   * snippets that arrive have failed so often themselves that these failures may be chance. Requests while the service
+   * answers nobody (`patience`) do not count. @default 5
    */
   attempts: number;
   /** One request, from connecting to the last byte of its body. @default 15_000 */
   attemptTimeout: number;
   /**
    * The requests for one snippet and the pauses between them. Waiting for its turn does not count, nor for a service
-   * that asks to wait or is down (`patience`). @default 120_000
+   * that asks to wait or answers nobody. @default 120_000
    */
   deadline: number;
-  /** How long a variant may be down before its snippets fail. Never longer than `deadline`. @default 75_000 */
-  patience: number;
+  /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
+  retryAfter: number;
 }
 
 /** How long and how much the client accepts. Times are in milliseconds, sizes in bytes. */
 export interface Limits extends PublicLimits {
-  /** The most requests for one snippet. */
+  /** The most requests for one snippet, not counting those while the service answers nobody. */
   mostAttempts: number;
   /** Failed attempts at variant B before variant A is asked. */
   renderAttempts: number;
@@ -36,13 +37,11 @@ export interface Limits extends PublicLimits {
   bodyBytes: number;
   /** The longest URL requested, in characters. */
   urlLength: number;
-  /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. */
-  retryAfter: number;
   /** The base of the exponential backoff. */
   retryBase: number;
   /** The longest pause between two attempts while other snippets arrive. */
   retryCap: number;
-  /** The longest pause between two attempts, or two probes, while nothing arrives. */
+  /** The longest pause between two attempts, or two witnesses, while nothing arrives. */
   outageCap: number;
   /** Snippets that have to fail in a row, at their first attempt, before a variant counts as down. */
   downAfter: number;
@@ -64,8 +63,19 @@ export const defaultLimits: Readonly<Limits> = {
   retryCap: 2_000,
   outageCap: 8_000,
   downAfter: 5,
-  patience: 75_000,
 };
+
+/**
+ * How many requests are made at once before anything is known about the service. It is also how many connections are
+ * opened at most: HTTP/1.1 needs one for each request, and many servers refuse more from one client.
+ */
+export const firstPace = 20;
+
+/** How long a service that answers nobody is tried, in milliseconds. */
+export const defaultPatience = 60_000;
+
+/** The same, where the port refuses or the name does not resolve, and nothing has answered yet. */
+export const patienceWhereUnreachable = 30_000;
 
 /** Adds the defaults. `attempts` alone sets `mostAttempts` too. */
 export function withDefaults(limits: Partial<Limits> = {}): Limits {

@@ -6,56 +6,39 @@ export interface EndpointView {
   /**
    * - `open`: it may be asked.
    * - `held`: it asked to wait.
-   * - `down`: nothing arrives; it is probed until it responds.
-   * - `given-up`: it has been down for too long.
+   * - `doubted`: a witness finds out whether it answers anybody.
+   * - `down`: it answers nobody; one witness at a time asks.
+   * - `given-up`: it has answered nobody for too long.
    */
-  status: 'open' | 'held' | 'down' | 'given-up';
-  /** Whether it has ever answered a request. */
-  hasAnswered: boolean;
+  status: 'open' | 'held' | 'doubted' | 'down' | 'given-up';
   /** This snippet's failed attempts. */
   failures: number;
-  /** Those that say something about the snippet: made while the endpoint answered others, or nothing is known yet. */
+  /** Those that say something about the snippet: made while others arrived. */
   counted: number;
   /** The share of attempts that fail even for snippets that arrive in the end; `undefined` if none has arrived. */
   failureShare: number | undefined;
 }
 
-/** Where an attempt goes. Views are in the order of preference: variant B, then variant A. */
-export interface Route {
-  kind: 'ask' | 'wait' | 'refuse';
-  /** The endpoint to ask, or the one that is wanted most. */
-  index: number;
-}
-
 /**
- * Decides which endpoint the next attempt asks.
+ * Chooses the endpoint for the next attempt: the one to ask, or to wait for.
  *
- * @param views one or two; an endpoint without a route for the snippet is left out.
+ * @param views one or two, in the order of preference: variant B, then variant A.
  * @param leavesFirst whether the run has given up variant B.
+ * @returns its index.
  */
-export function chooseRoute(
-  views: readonly EndpointView[],
-  leavesFirst: boolean,
-  limits: Pick<Limits, 'renderAttempts'>,
-): Route {
-  const wanted = preferred(views, leavesFirst, limits);
-  const other = views.length > 1 ? 1 - wanted : wanted;
-  const status = views[wanted]?.status;
-  if (status === 'open') return { kind: 'ask', index: wanted };
-  if (status === 'held') return { kind: 'wait', index: wanted };
-  // A variant that fails for every snippet is not waited for if the other one may respond.
-  if (views[other]?.status === 'open') return { kind: 'ask', index: other };
-  if (views.every((view) => view.status === 'given-up')) return { kind: 'refuse', index: wanted };
-  return { kind: 'wait', index: wanted };
-}
-
-function preferred(
-  [first, second]: readonly EndpointView[],
+export function route(
+  views: readonly Pick<EndpointView, 'status' | 'failures'>[],
   leavesFirst: boolean,
   { renderAttempts }: Pick<Limits, 'renderAttempts'>,
 ): number {
+  const [first, second] = views;
   if (first === undefined || second === undefined) return 0;
-  return leavesFirst || first.failures >= renderAttempts ? 1 : 0;
+  const wanted = leavesFirst || first.failures >= renderAttempts ? 1 : 0;
+  const { status } = wanted === 0 ? first : second;
+  const other = wanted === 0 ? second : first;
+  // A variant that fails for every snippet is not waited for if the other one may respond.
+  const isClosed = status === 'down' || status === 'given-up';
+  return isClosed && other.status === 'open' ? 1 - wanted : wanted;
 }
 
 /** How likely it may be that a snippet is given up although it would have arrived. */
@@ -74,60 +57,24 @@ export function failureShare(succeeded: number, failed: number): number {
 }
 
 /**
- * Whether a snippet has failed more often than chance explains, judged by the failures of the snippets that arrived.
- * An endpoint from which nothing has arrived says nothing; if that is all there is, the number of attempts decides.
- *
- * @param attempts those that say something about the snippet.
+ * How many snippets have to fail in a row, at their first attempt, before an endpoint counts as down: so many that it is
+ * not chance, given how many of the first attempts before them failed.
  */
-export function isBeyondChance(
-  views: readonly EndpointView[],
-  attempts: number,
-  limits: Pick<Limits, 'attempts'>,
-): boolean {
-  if (attempts < limits.attempts) return false;
-  const known = views.filter(({ failureShare: share }) => share !== undefined);
-  if (known.length === 0) return true;
-  // The worse of two shares: the one with fewer requests may owe it to those that have not arrived yet.
-  const share = Math.max(...known.map((view) => view.failureShare ?? 0));
-  const counted = known.reduce((sum, view) => sum + view.counted, 0);
-  return share ** counted < chanceOfLoss;
+export function rowLimit(answered: number, failed: number, { downAfter }: Pick<Limits, 'downAfter'>): number {
+  if (answered === 0) return downAfter;
+  const byChance = Math.log(chanceOfFalseAlarm) / Math.log(failureShare(answered, failed));
+  return Math.max(downAfter, Math.ceil(byChance));
 }
-
-/**
- * How many snippets have to fail in a row, at their first attempt, before an endpoint counts as down: so many that it
- * is not chance, given how many of the first attempts before them failed.
- */
-export function streakLimit(
-  answered: number,
-  failed: number,
-  { downAfter }: Pick<Limits, 'downAfter'>,
-): number {
-  return answered === 0 ? downAfter : Math.max(downAfter, beyondChance(failureShare(answered, failed)));
-}
-
-/** How many requests in a row fail by chance at most, if such a share of them fails. */
-export function beyondChance(share: number): number {
-  return Math.ceil(Math.log(chanceOfFalseAlarm) / Math.log(share));
-}
-
-/** What follows a failed attempt. */
-export type NextStep =
-  | { kind: 'retry'; milliseconds: number }
-  /** Ask the other variant, at once. */
-  | { kind: 'fallback' }
-  | { kind: 'give-up' };
 
 export interface AttemptState {
   /** How the endpoints that may still be asked have treated the snippet, the last failure included. */
   views: readonly EndpointView[];
   /** The index of the endpoint that failed; -1 if it has no route for the snippet. */
   failed: number;
-  /** Requests made for this snippet. */
-  attempts: number;
-  /** Those of them that say nothing about the snippet, because the endpoint was down. */
-  uncounted: number;
-  /** Where the next attempt would go. */
-  next: Route;
+  /** The index of the endpoint that the next attempt would ask. */
+  next: number;
+  /** Attempts that say something about the snippet. */
+  counted: number;
   /** Whether the run has given up variant B. */
   leavesFirst: boolean;
   /** Whether other snippets arrive at present. */
@@ -138,66 +85,61 @@ export interface AttemptState {
   random: number;
 }
 
-/** Decides what follows a failed attempt. Pure, so that the policy can be read and tested as a table. */
-export function nextStep(verdict: Exclude<Verdict, 'use'>, state: AttemptState, limits: Limits): NextStep {
-  const { views, failed, attempts, uncounted, next, timeLeft } = state;
-  if (verdict === 'end' || verdict === 'fail' || views.length === 0) return { kind: 'give-up' };
-  if (verdict === 'elsewhere') return { kind: attempts < limits.mostAttempts ? 'fallback' : 'give-up' };
-  if (isBeyondChance(views, attempts - uncounted, limits) && !mayReturn(state)) return { kind: 'give-up' };
-  if (attempts >= limits.mostAttempts || timeLeft <= 0) return { kind: 'give-up' };
-  if (next.kind === 'ask' && next.index !== failed && views[next.index]?.failures === 0) {
-    return { kind: 'fallback' };
-  }
+/**
+ * Decides what follows a failed attempt. Pure, so that the policy can be read and tested as a table.
+ *
+ * @returns how long to wait before the next attempt, in milliseconds; `undefined` if there is none.
+ */
+export function nextWait(
+  verdict: Exclude<Verdict, 'use'>,
+  state: AttemptState,
+  limits: Limits,
+): number | undefined {
+  const { views, failed, next, timeLeft } = state;
+  if (verdict === 'end' || verdict === 'fail' || views.length === 0 || timeLeft <= 0) return undefined;
+  if (verdict === 'elsewhere') return 0;
+  if (isBeyondChance(state, limits) && !mayReturn(state)) return undefined;
+  const { status, failures: failuresThere } = views[next] as EndpointView;
+  if (next !== failed && status === 'open' && failuresThere === 0) return 0;
   const cap = state.isAlive ? limits.retryCap : limits.outageCap;
-  const failures = views[failed]?.failures ?? 0;
-  const milliseconds = retryDelay(failures, state.random, { ...limits, cap });
-  return milliseconds < timeLeft ? { kind: 'retry', milliseconds } : { kind: 'give-up' };
+  const { failures } = views[failed] as EndpointView;
+  // Full jitter, so that builds which failed together do not come back together. The cap is applied before it.
+  const milliseconds = state.random * Math.min(cap, limits.retryBase * 2 ** failures);
+  return milliseconds < timeLeft ? milliseconds : undefined;
+}
+
+/**
+ * Whether a snippet has failed more often than chance explains, judged by the failures of the snippets that arrived.
+ * An endpoint from which nothing has arrived says nothing; if that is all there is, the number of attempts decides.
+ */
+function isBeyondChance({ views, counted }: AttemptState, { attempts }: Pick<Limits, 'attempts'>): boolean {
+  if (counted < attempts) return false;
+  const known = views.filter((view) => view.failureShare !== undefined);
+  if (known.length === 0) return true;
+  // The worse of two shares: the one with fewer requests may owe it to those that have not arrived yet.
+  const share = Math.max(...known.map((view) => view.failureShare ?? 0));
+  return share ** known.reduce((sum, view) => sum + view.counted, 0) < chanceOfLoss;
 }
 
 /** Whether an endpoint that is down now may serve the snippet later. */
 function mayReturn({ views, leavesFirst }: AttemptState): boolean {
-  const isKnown = views.some(({ hasAnswered }) => hasAnswered);
+  const isKnown = views.some((view) => view.failureShare !== undefined);
   return views.some(
-    ({ status, hasAnswered }, index) =>
-      status === 'down' && (hasAnswered || !isKnown) && !(leavesFirst && index === 0 && views.length > 1),
+    ({ status, failureShare: share }, index) =>
+      status === 'down' &&
+      (share !== undefined || !isKnown) &&
+      !(leavesFirst && index === 0 && views.length > 1),
   );
 }
 
 /**
- * How long to wait after the `failures`-th failure (1 is the first), in milliseconds. Full jitter, so that builds
- * which failed together do not come back together. The cap is applied before the jitter.
+ * How long after a witness the next one asks, in milliseconds, once so many have failed. Half of it is certain: full
+ * jitter would make more requests than is meant.
  */
-export function retryDelay(
-  failures: number,
-  random: number,
-  { retryBase, cap }: Pick<Limits, 'retryBase'> & { cap: number },
-): number {
-  return random * Math.min(cap, retryBase * 2 ** failures);
-}
-
-/** How long to wait before the next probe of an endpoint that is down, after so many probes that failed. */
-export function probeDelay(
-  probes: number,
+export function witnessDelay(
+  failed: number,
   random: number,
   { retryBase, outageCap }: Pick<Limits, 'retryBase' | 'outageCap'>,
 ): number {
-  // Half of it is certain: full jitter would make more requests than the number of probes is meant to allow.
-  return (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (probes + 1));
-}
-
-const seconds = /^[0-9]{1,15}$/;
-// The one date format a server may send (RFC 9110, section 5.6.7). Date.parse would also accept "1" and "-5".
-const httpDate =
-  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
-
-/**
- * Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`. Returns `undefined` if it is
- * absent or invalid (negative, a fraction, garbage), and 0 for a date in the past.
- */
-export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
-  const value = header?.trim() ?? '';
-  if (seconds.test(value)) return Number(value) * 1000;
-  if (!httpDate.test(value)) return undefined;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failed + 1));
 }

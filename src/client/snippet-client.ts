@@ -1,19 +1,60 @@
 import type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
-import type { Clock } from './clock.ts';
-import type { PublicLimits } from './limits.ts';
+import { containsKnownKey, protectKey } from './api-key.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { exchange } from './exchange.ts';
+import { defaultPatience, type Limits, type PublicLimits, withDefaults } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
-import { type Counts, Service, type ServiceOptions, type Snippet } from './service.ts';
+import { type Counts, Endpoint, type Notice, type Origin, type Result, Scheduler } from './scheduler.ts';
+import { checkApiKey, parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError } from './snippet-error.ts';
-import { createRequest, type Params } from './snippet-request.ts';
+import { createRequest, type Params, type SnippetRequest } from './snippet-request.ts';
+import { httpsTransport, type Transport } from './transport.ts';
 
-export interface SnippetClientOptions extends Omit<ServiceOptions, 'limits'> {
-  /** Overrides for how long to try. */
+export interface SnippetClientOptions {
+  /** The organization's API key (specification, section 5), sent as a bearer credential with every request. */
+  apiKey: string;
+  /** Base URL of variant B, with its path prefix. At least one of the two URLs is required. */
+  renderBaseUrl?: string | undefined;
+  /** Base URL of variant A, with its path prefix. */
+  retrieveBaseUrl?: string | undefined;
+  /** Certificates (PEM) of authorities to trust in addition to Node's. */
+  ca?: string | readonly string[] | undefined;
+  /**
+   * The most requests made at the same time. A client starts with 20, makes more while the service keeps up, and stays at
+   * 20 over HTTP/1.1. @default 100
+   */
+  concurrency?: number | undefined;
+  /**
+   * How long a service that answers nobody is tried, in milliseconds: at most 30,000 where the port refuses or the name does
+   * not resolve, and nothing has answered yet. With 0, a snippet is given up after `limits.attempts`. @default 60_000
+   */
+  patience?: number | undefined;
+  /** Overrides for how long to try to fetch one snippet. */
   limits?: Partial<PublicLimits> | undefined;
+  /** Called when the service asks to wait, answers nobody, recovers, or when variant B is given up. */
+  onNotice?: ((notice: Notice) => void) | undefined;
+}
+
+/** What a client is made of besides its options. For the other parts of this package, and for tests. */
+export interface ClientParts {
+  clock?: Clock | undefined;
+  transport?: Transport | undefined;
+  /** Limits that are not public. */
+  limits?: Partial<Limits> | undefined;
 }
 
 export interface RequestOptions {
   /** Aborts the request. The promise then rejects with a SnippetError `aborted`. */
   signal?: AbortSignal | undefined;
+}
+
+/** A snippet's content, and the variant it came from. */
+export interface Snippet extends RenderedSnippet {
+  variant: Variant;
+  /** Sent by variant A only. */
+  name?: string | undefined;
+  /** From the first request to the last byte, including waits. */
+  milliseconds: number;
 }
 
 /**
@@ -29,21 +70,49 @@ export interface RequestOptions {
  * await client.close();
  */
 export class SnippetClient {
-  readonly #service: Service;
+  readonly #endpoints: Partial<Record<Variant, Endpoint>>;
+  readonly #scheduler: Scheduler;
+  readonly #limits: Limits;
+  readonly #transport: Transport;
 
-  /**
-   * @param clock the time to go by; replaced in tests.
-   * @throws SnippetError `unsupported-node`, or `invalid-options`. A malformed key is rejected without being shown.
-   */
-  constructor(options: SnippetClientOptions, clock?: Clock) {
+  /** @throws SnippetError `unsupported-node`, or `invalid-options`. A malformed key is rejected without being shown. */
+  constructor(options: SnippetClientOptions);
+  /** @internal */
+  constructor(options: SnippetClientOptions, parts: ClientParts);
+  constructor(options: SnippetClientOptions, { clock = systemClock, transport, limits }: ClientParts = {}) {
     const flaw = nodeFlaw();
     if (flaw !== undefined) throw new SnippetError('unsupported-node', flaw);
+    const { concurrency = 100, patience = defaultPatience, onNotice = () => {} } = options;
     checkLimits(options.limits);
-    this.#service = new Service(options, clock);
+    const apiKey = checkApiKey(options.apiKey);
+    protectKey(apiKey);
+    if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
+      throw new SnippetError('invalid-options', 'concurrency must be a positive whole number.');
+    }
+    if (!(patience >= 0)) throw new SnippetError('invalid-options', 'patience must not be negative.');
+    this.#endpoints = endpointsOf(options);
+    this.#limits = withDefaults({ ...options.limits, ...limits });
+    const carrier = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
+    this.#transport = carrier;
+    const connection = { transport: carrier, authorization: `Bearer ${apiKey}`, now: clock.now };
+    this.#scheduler = new Scheduler({
+      endpoints: Object.values(this.#endpoints),
+      clock,
+      limits: this.#limits,
+      patience,
+      most: () => Math.min(concurrency, carrier.capacity),
+      notify: onNotice,
+      exchange: (one, signal) => exchange(one, connection, signal),
+    });
   }
 
   get counts(): Readonly<Counts> {
-    return this.#service.counts;
+    return { ...this.#scheduler.counts };
+  }
+
+  /** @internal What variant B answers, if it has rendered nothing, and each snippet fell back for want of a route. */
+  get routeMissing(): Scheduler['routeMissing'] {
+    return this.#scheduler.routeMissing;
   }
 
   /**
@@ -54,7 +123,7 @@ export class SnippetClient {
    * @throws SnippetError
    */
   async render(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RenderedSnippet> {
-    return this.#service.render(createRequest(id, params), signal);
+    return (await this.fetchFrom('render', createRequest(id, params), signal)) as RenderedSnippet;
   }
 
   /**
@@ -64,7 +133,7 @@ export class SnippetClient {
    * @throws SnippetError
    */
   async retrieve(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RetrievedSnippet> {
-    return this.#service.retrieve(createRequest(id, params), signal);
+    return this.fetchFrom('retrieve', createRequest(id, params), signal);
   }
 
   /**
@@ -74,20 +143,97 @@ export class SnippetClient {
    * @throws SnippetError
    */
   async get(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<Snippet> {
-    return this.#service.get(createRequest(id, params), signal);
+    return this.fetch(createRequest(id, params), signal);
+  }
+
+  /** @internal The same for a request that was checked before. */
+  async fetch(request: SnippetRequest, signal?: AbortSignal): Promise<Snippet> {
+    const { render, retrieve } = this.#endpoints;
+    const endpoints = [render, retrieve].filter((endpoint) => endpoint !== undefined);
+    const { variant, value, attempts, milliseconds } = await this.#fetch(request, endpoints, signal);
+    const { content, name } = value;
+    if (content === undefined) {
+      const reason = 'the answer has no content. Set a base URL for variant B (render).';
+      const place = { snippetId: request.id, variant, attempts, status: 200 };
+      throw new SnippetError('no-content', reason, place);
+    }
+    return { content, variant, milliseconds, ...(name === undefined ? {} : { name }) };
+  }
+
+  /** @internal One variant, for a request that was checked before. */
+  async fetchFrom(
+    variant: Variant,
+    request: SnippetRequest,
+    signal?: AbortSignal,
+  ): Promise<RetrievedSnippet> {
+    const { value } = await this.#fetch(request, [this.#endpoint(variant)], signal);
+    return value as RetrievedSnippet;
   }
 
   /** Ends every request in progress (each rejects with `closed`) and closes the connections. */
   async close(): Promise<void> {
-    await this.#service.close();
+    this.#scheduler.end(new SnippetError('closed', 'The client was closed.'));
+    await this.#transport.close();
   }
+
+  async #fetch(
+    request: SnippetRequest,
+    endpoints: readonly Endpoint[],
+    signal: AbortSignal | undefined,
+  ): Promise<Result> {
+    this.#checkParams(request, endpoints);
+    try {
+      return await this.#scheduler.fetch(request, endpoints, signal);
+    } catch (error) {
+      if (error instanceof SnippetError || !signal?.aborted) throw error;
+      const fields = { snippetId: request.id, cause: signal.reason };
+      throw new SnippetError('aborted', 'the request was aborted.', fields);
+    }
+  }
+
+  #endpoint(variant: Variant): Endpoint {
+    const endpoint = this.#endpoints[variant];
+    if (endpoint !== undefined) return endpoint;
+    throw new SnippetError('invalid-options', `${variant}BaseUrl is not set.`);
+  }
+
+  #checkParams(request: SnippetRequest, endpoints: readonly Endpoint[]): void {
+    const invalid = (reason: string) => new SnippetError('invalid-params', reason, { snippetId: request.id });
+    // Checked where they entered, unless that was in another process, as with those of a manifest.
+    if (request.params !== undefined && containsKnownKey(request.params)) {
+      throw invalid('its params contain the API key.');
+    }
+    const { urlLength } = this.#limits;
+    for (const { base, variant } of endpoints) {
+      const { length } = snippetUrl(base, variant, request);
+      if (length <= urlLength) continue;
+      throw invalid(`its params make a URL of ${length} characters; the limit is ${urlLength}.`);
+    }
+  }
+}
+
+function endpointsOf(
+  options: Pick<SnippetClientOptions, 'renderBaseUrl' | 'retrieveBaseUrl'>,
+): Partial<Record<Variant, Endpoint>> {
+  const origins = new Map<string, Origin>();
+  const endpoints: Partial<Record<Variant, Endpoint>> = {};
+  for (const variant of ['render', 'retrieve'] as const) {
+    const value = options[`${variant}BaseUrl`];
+    if (value === undefined) continue;
+    const base = parseBaseUrl(`${variant}BaseUrl`, value);
+    const origin = origins.get(base.origin) ?? { name: base.origin, heldUntil: 0 };
+    origins.set(base.origin, origin);
+    endpoints[variant] = new Endpoint(variant, base, origin);
+  }
+  if (Object.keys(endpoints).length > 0) return endpoints;
+  throw new SnippetError('invalid-options', 'Set renderBaseUrl, retrieveBaseUrl, or both.');
 }
 
 const limitNames: readonly string[] = [
   'attempts',
   'attemptTimeout',
   'deadline',
-  'patience',
+  'retryAfter',
 ] satisfies (keyof PublicLimits)[];
 
 function checkLimits(limits: Partial<PublicLimits> = {}): void {

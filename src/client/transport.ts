@@ -5,8 +5,7 @@ import type { Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import { timerLength } from './clock.ts';
-import type { Limits } from './limits.ts';
-import { firstPace } from './pace.ts';
+import { firstPace, type Limits } from './limits.ts';
 
 export interface HttpRequest {
   url: string;

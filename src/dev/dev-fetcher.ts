@@ -8,7 +8,6 @@ const limits = {
   fallbacksInARow: Number.POSITIVE_INFINITY,
   deadline: 20_000,
   outageCap: 2_000,
-  patience: 5_000,
 };
 
 /** Opens the snippets of a dev server, for its pages and its collections. */
@@ -20,6 +19,7 @@ export function openDevFetcher(
   return new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
     limits,
+    patience: 0,
     alwaysAsk: true,
     remember: false,
     onClasses,

@@ -1,5 +1,5 @@
 import { cleanText } from '../client/clean-text.ts';
-import type { Snippet } from '../client/service.ts';
+import type { Snippet } from '../client/snippet-client.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
 import { startTags, tagAt } from '../embed/html-scanner.ts';
 import type { Content } from '../embed/inline.ts';

@@ -122,8 +122,9 @@ const manifestSchema = z.object({
       .optional(),
     ca: z.union([z.string(), z.array(z.string())]).optional(),
     concurrency: z.int(),
-    /** As the option is written. */
+    /** As the options are written. */
     timeout: z.string().optional(),
+    patience: z.string().optional(),
   }),
   /** The rules for HTML. A function cannot be recorded, so only a build can sanitize. */
   rules: z.object({

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Driver } from 'unstorage';
 import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
+import { defaultPatience } from '../client/limits.ts';
 import type { Params } from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
 import { parseDuration } from './duration.ts';
@@ -122,6 +123,13 @@ const options = {
    * @default '30m'
    */
   timeout: duration.default(defaultTimeout),
+  /**
+   * How long a service that gives no answer, or nothing but errors such as 503, is tried before a build fails, such as
+   * `'5m'`: at most 30 seconds where the port refuses or the name does not resolve, and nothing has answered yet.
+   *
+   * @default '60s'
+   */
+  patience: duration.default(defaultPatience),
   /** Where a snippet is edited, for the dev toolbar and `editLinks`: a function from an id to a URL. */
   editUrl: functionOf<(id: string) => string>().optional(),
   /**

@@ -15,6 +15,7 @@ export interface Settings
     | 'ca'
     | 'concurrency'
     | 'timeout'
+    | 'patience'
     | 'editUrl'
     | 'editLinks'
     | 'cache'
@@ -76,7 +77,8 @@ export function resolveSettings(
   environment: Environment,
   { cacheDirectory, hasPolicy = false, urls, assets }: SiteConfig = {},
 ): Settings {
-  const { ca, concurrency, timeout, editUrl, editLinks, cache, staleIfError, offline, missingKey } = options;
+  const { ca, concurrency, timeout, patience, editUrl, editLinks, cache, staleIfError, offline, missingKey } =
+    options;
   const { exclude, params, sanitize, scripts, strict, csp, images, classes } = options;
   const isCached = cache !== false && cacheDirectory !== undefined;
   const apiKey = validKey(environment[variables.apiKey] || undefined);
@@ -89,6 +91,7 @@ export function resolveSettings(
     ca,
     concurrency,
     timeout,
+    patience,
     editUrl,
     editLinks,
     cache,

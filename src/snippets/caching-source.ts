@@ -1,4 +1,4 @@
-import type { Snippet } from '../client/service.ts';
+import type { Snippet } from '../client/snippet-client.ts';
 import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { errors, SiteError } from '../failures/errors.ts';
@@ -48,7 +48,7 @@ export class CachingSource implements SnippetSource {
     return this.#service.routeMissing;
   }
 
-  async get(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet> {
+  async fetch(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet> {
     const { policy, isSuperseded } = this.#options;
     const start = Date.now();
     if (policy.offline) return this.#getOffline(request, start);
@@ -57,7 +57,7 @@ export class CachingSource implements SnippetSource {
       return this.#use(cached, start);
     }
     try {
-      const snippet = await this.#service.get(request, signal);
+      const snippet = await this.#service.fetch(request, signal);
       this.#write(request, snippet);
       return snippet;
     } catch (error) {

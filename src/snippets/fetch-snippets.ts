@@ -242,7 +242,7 @@ export class SnippetFetcher {
     const { key } = request;
     const asked = this.#answers.get(key);
     if (asked !== undefined) return this.#join(asked, request, signal);
-    const answer = this.#open().get(request, signal);
+    const answer = this.#open().fetch(request, signal);
     this.#answers.set(key, answer);
     const forget = () => {
       if (this.#answers.get(key) === answer) this.#answers.delete(key);
@@ -266,7 +266,7 @@ export class SnippetFetcher {
       return await unlessGivenUp(asked, request, signal);
     } catch (error) {
       // Makes no request: only the cache can have it by now.
-      if (isOutOfTime(signal)) return this.#open().get(request, signal);
+      if (isOutOfTime(signal)) return this.#open().fetch(request, signal);
       if (signal?.aborted) throw error;
       // Aborted by the caller that started it, not by this one.
       if (error instanceof SnippetError && error.code === 'aborted') return this.#ask(request, signal);

@@ -2,10 +2,10 @@ import { keyDetector } from '../client/api-key.ts';
 import type { Clock } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import type { Limits } from '../client/limits.ts';
-import { type Counts, Service, type Snippet } from '../client/service.ts';
+import type { Counts, Notice } from '../client/scheduler.ts';
+import { type Snippet, SnippetClient } from '../client/snippet-client.ts';
 import type { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { Notice } from '../client/traffic.ts';
 import { requireConnection, type Settings } from '../settings/settings.ts';
 import { cacheKeys, SnippetCache } from './cache.ts';
 import { type CacheEndpoint, CachingSource, type CachingSourceOptions } from './caching-source.ts';
@@ -21,10 +21,10 @@ export interface SourcedSnippet extends Snippet {
 /** Where snippets come from: the service, or the service and a cache. */
 export interface SnippetSource {
   /** @throws SnippetError, or SiteError `not-cached` */
-  get(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet>;
+  fetch(request: SnippetRequest, signal?: AbortSignal): Promise<SourcedSnippet>;
   /** What the service was asked, and how many snippets came from the cache instead. */
   readonly counts: Readonly<Counts & { cached?: number }>;
-  readonly routeMissing?: Service['routeMissing'];
+  readonly routeMissing?: SnippetClient['routeMissing'];
   close(): Promise<void>;
 }
 
@@ -34,6 +34,8 @@ export interface SourceOptions {
   /** Called instead of `warn` with what the service is doing. */
   notify?(line: string): void;
   limits?: Partial<Limits> | undefined;
+  /** The most that a service which answers nobody is tried, in milliseconds. @default the settings' own */
+  patience?: number | undefined;
   /** For waits between attempts. @default the system's */
   clock?: Clock | undefined;
   /** Makes a request even if a cached answer is young enough. */
@@ -50,6 +52,7 @@ const keepFor = 30 * 24 * 60 * 60 * 1000;
 /** @throws AstroError if the key or the base URLs are not set. */
 export function openSource(settings: Settings, options: SourceOptions): SnippetSource {
   const { warn, notify = warn, limits, clock, alwaysAsk = false } = options;
+  const patience = Math.min(settings.patience, options.patience ?? Number.POSITIVE_INFINITY);
   const { isSuperseded = () => false, isWorthKeeping = () => true } = options;
   const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, answerFolder, staleIfError, offline } =
     settings;
@@ -58,9 +61,9 @@ export function openSource(settings: Settings, options: SourceOptions): SnippetS
     const line = describeNotice(notice);
     if (line !== undefined) notify(line);
   };
-  const service = new Service(
-    { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, limits, onNotice },
-    clock,
+  const service = new SnippetClient(
+    { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, patience, onNotice },
+    { clock, limits },
   );
   if (cache === false || answerFolder === undefined) return service;
   const { driver, options: driverOptions, maxAge } = cache;
@@ -92,7 +95,7 @@ function describeNotice(notice: Notice): string | undefined {
     case 'held':
       return `The service at ${notice.origin} asks to wait ${formatDuration(notice.milliseconds)}.`;
     case 'failing':
-      return `The service at ${notice.origin} cannot be reached: ${notice.reason}. It is asked again until it responds.`;
+      return `The service at ${notice.origin} fails for every request: ${notice.reason}. It is tried for ${formatDuration(notice.patience)}, until ${formatTime(notice.until)}.`;
     case 'recovered':
       return `The service at ${notice.origin} responds again.`;
     case 'render-given-up':
@@ -101,4 +104,9 @@ function describeNotice(notice: Notice): string | undefined {
         ? undefined
         : 'Rendering (variant B) failed for several snippets in a row. The rest are retrieved (variant A).';
   }
+}
+
+/** The time of day, as Astro's own log has it. */
+function formatTime(milliseconds: number): string {
+  return new Date(milliseconds).toLocaleTimeString('en-GB');
 }

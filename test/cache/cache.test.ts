@@ -36,7 +36,7 @@ function service(...answers: (string | SnippetError)[]) {
     asked: 0,
     counts: { requests: 0, retries: 0, fallbacks: 0 },
     variant: 'render' as 'render' | 'retrieve',
-    async get() {
+    async fetch() {
       const answer = answers[Math.min(source.asked, answers.length - 1)] ?? '';
       source.asked += 1;
       if (answer instanceof SnippetError) throw answer;
@@ -54,7 +54,7 @@ interface RunOptions
   folder?: string;
 }
 
-const first = (client: CachingSource) => client.get(createRequest(1));
+const first = (client: CachingSource) => client.fetch(createRequest(1));
 
 /** One run of a build, which gets snippet 1 unless told otherwise. When it has ended, everything is written. */
 async function run<T = Awaited<ReturnType<typeof first>>>(
@@ -121,7 +121,7 @@ describe('maxAge', () => {
 
   test('answers are shared with the same params in another order, and not with other params', async () => {
     const get = (source: SnippetSource, params?: Record<string, string | number>) =>
-      run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1, params)));
+      run(source, { maxAge: 60_000 }, (client) => client.fetch(createRequest(1, params)));
     await get(service('pro'), { plan: 'pro', seats: 2 });
     const source = service('other');
     expect(await get(source, { seats: 2, plan: 'pro' })).toMatchObject({ content: 'pro' });
@@ -226,7 +226,7 @@ describe('the files of the cache', () => {
   test('are complete when two runs write at once', async () => {
     const contents = ['a'.repeat(100_000), 'b'.repeat(100_000)] as const;
     const ids = [1, 2, 3, 4];
-    const getAll = (client: CachingSource) => Promise.all(ids.map((id) => client.get(createRequest(id))));
+    const getAll = (client: CachingSource) => Promise.all(ids.map((id) => client.fetch(createRequest(id))));
     await Promise.all(contents.map((content) => run(service(content), {}, getAll)));
     for (const { content } of await run(service('neither'), { offline: true }, getAll)) {
       expect(contents).toContain(content);
@@ -239,7 +239,7 @@ describe('the files of the cache', () => {
     await writeFile(file, '');
     const three = [1, 2, 3].map((id) => createRequest(id));
     await run(service('good'), { maxAge: 60_000, folder: join(file, 'answers') }, (client) =>
-      Promise.all(three.map((request) => client.get(request))),
+      Promise.all(three.map((request) => client.fetch(request))),
     );
     expect(warnings).toEqual([
       expect.stringMatching(
@@ -258,8 +258,8 @@ describe('the files of the cache', () => {
     };
     const source = service('new', 'new', failing('server-error'));
     await run(source, { staleIfError: 60_000, driver }, async (client) => {
-      await client.get(createRequest(2));
-      await client.get(createRequest(3));
+      await client.fetch(createRequest(2));
+      await client.fetch(createRequest(3));
       expect(await first(client)).toMatchObject({ content: 'kept' });
     });
     expect(warnings).toEqual([expect.stringContaining('ENOSPC')]);
@@ -295,7 +295,7 @@ describe('a storage', () => {
     const running = run(service('good'), { maxAge: 60_000, driver }, (client) =>
       Promise.all(
         Array.from({ length: 200 }, async (_, id) => {
-          await client.get(createRequest(id + 1));
+          await client.fetch(createRequest(id + 1));
           arrived += 1;
         }),
       ),

@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { keyDetector } from '../../src/client/api-key.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
-import { Service } from '../../src/client/service.ts';
 import { parseBaseUrl, snippetUrl } from '../../src/client/service-url.ts';
 import { createRequest, parseSnippetId } from '../../src/client/snippet-request.ts';
 import { instantClock } from '../support/clock.ts';
@@ -92,7 +91,7 @@ test('a limit that is not public is rejected by name', () => {
   const error = rejection(() => new SnippetClient({ apiKey, renderBaseUrl, limits }));
   expect(error.code).toBe('invalid-options');
   expect(error.message).toBe(
-    'limits.bodyBytes is not a limit. There are attempts, attemptTimeout, deadline, patience.',
+    'limits.bodyBytes is not a limit. There are attempts, attemptTimeout, deadline, retryAfter.',
   );
 });
 
@@ -105,7 +104,7 @@ test('a client without any base URL is rejected', () => {
 
 test('a request to a variant without a base URL is rejected', async () => {
   // No key may be shorter.
-  const client = new SnippetClient({ apiKey: '12345678', renderBaseUrl });
+  const client = new SnippetClient({ apiKey: 'eight_ch', renderBaseUrl });
   await expect(client.retrieve(1)).rejects.toMatchObject({
     code: 'invalid-options',
     message: 'retrieveBaseUrl is not set.',
@@ -116,8 +115,8 @@ test('a request to a variant without a base URL is rejected', async () => {
 test('params are refused that contain a key which was not known when they were made', async () => {
   const later = 'sk_later_7f3d91c2b5a846e0';
   const request = createRequest(1, { key: later });
-  const service = new Service({ apiKey: later, renderBaseUrl });
-  await expect(service.get(request)).rejects.toMatchObject({
+  const service = new SnippetClient({ apiKey: later, renderBaseUrl });
+  await expect(service.fetch(request)).rejects.toMatchObject({
     code: 'invalid-params',
     message: 'Snippet 1: its params contain the API key.',
   });
@@ -134,7 +133,7 @@ test('printing a client does not show its API key', async () => {
 test('a URL-encoded or JSON-escaped API key is redacted from problem details', async () => {
   const odd = 'sk"odd\\key/1+2%3';
   answer({ render: [problem(401, { detail: `a ${encodeURIComponent(odd)} b ${JSON.stringify(odd)} c` })] });
-  const client = new SnippetClient({ apiKey: odd, renderBaseUrl }, instantClock());
+  const client = new SnippetClient({ apiKey: odd, renderBaseUrl }, { clock: instantClock() });
   await expect(client.get(1)).rejects.toMatchObject({ detail: 'a [API key] b "[API key]" c' });
   await client.close();
 });

@@ -2,29 +2,28 @@ import { expect, test } from 'vitest';
 import { defaultLimits, withDefaults } from '../../src/client/limits.ts';
 import {
   type AttemptState,
-  chooseRoute,
   type EndpointView,
-  isBeyondChance,
-  nextStep,
-  probeDelay,
-  streakLimit,
+  nextWait,
+  route,
+  rowLimit,
+  witnessDelay,
 } from '../../src/client/retry-policy.ts';
 
 function view(more: Partial<EndpointView> = {}): EndpointView {
-  return { status: 'open', hasAnswered: true, failures: 0, counted: 0, failureShare: 0.01, ...more };
+  return { status: 'open', failures: 0, counted: 0, failureShare: 0.01, ...more };
 }
 
 test.for([
-  // probes so far, random number, milliseconds
+  // witnesses that failed, random number, milliseconds
   [0, 0, 250],
   [0, 1, 500],
   [3, 1, 4_000],
   [9, 0, 4_000],
   [9, 1, 8_000],
 ] as const)(
-  'the wait after %i probes with a random number of %f is %i ms',
-  ([probes, random, milliseconds]) => {
-    expect(probeDelay(probes, random, defaultLimits)).toBe(milliseconds);
+  'the wait after %i witnesses with a random number of %f is %i ms',
+  ([failed, random, milliseconds]) => {
+    expect(witnessDelay(failed, random, defaultLimits)).toBe(milliseconds);
   },
 );
 
@@ -37,19 +36,23 @@ test.for([
 ] as const)(
   'a variant counts as down if, when %s (%i and %i failures), %i snippets fail in a row',
   ([, answered, failed, limit]) => {
-    expect(streakLimit(answered, failed, defaultLimits)).toBe(limit);
+    expect(rowLimit(answered, failed, defaultLimits)).toBe(limit);
   },
 );
 
-test('a variant from which nothing has arrived says nothing about a snippet that another one may have', () => {
-  const dead = view({ hasAnswered: false, counted: 20, failureShare: undefined });
-  expect(isBeyondChance([view({ counted: 2 }), dead], 22, defaultLimits)).toBe(false);
-  expect(isBeyondChance([view({ counted: 4 }), dead], 24, defaultLimits)).toBe(true);
-});
-
-test('a variant that is down is not waited for while the other one may be asked', () => {
-  const views = [view({ failures: 2 }), view({ status: 'down' })];
-  expect(chooseRoute(views, false, defaultLimits)).toEqual({ kind: 'ask', index: 0 });
+test.for<[string, Partial<EndpointView>[], boolean, number]>([
+  ['variant B is asked first', [{}, {}], false, 0],
+  ['variant B is asked twice', [{ failures: 1 }, {}], false, 0],
+  ['then variant A is', [{ failures: 2 }, {}], false, 1],
+  ['the run has left variant B', [{}, {}], true, 1],
+  ['variant B is down', [{ status: 'down' }, {}], false, 1],
+  ['variant A is down', [{ failures: 2 }, { status: 'down' }], false, 0],
+  ['variant A is doubted', [{ failures: 2 }, { status: 'doubted' }], false, 1],
+  ['both are down', [{ status: 'down' }, { status: 'down' }], false, 0],
+  ['variant B asks to wait', [{ status: 'held' }, {}], false, 0],
+  ['there is one', [{ status: 'given-up', failures: 9 }], false, 0],
+])('the next attempt goes where it should if %s', ([, views, leavesFirst, index]) => {
+  expect(route(views.map(view), leavesFirst, defaultLimits)).toBe(index);
 });
 
 function stateOf(more: Partial<AttemptState>): AttemptState {
@@ -57,9 +60,8 @@ function stateOf(more: Partial<AttemptState>): AttemptState {
   return {
     views,
     failed: 0,
-    attempts: 1,
-    uncounted: 0,
-    next: chooseRoute(views, false, defaultLimits),
+    next: route(views, false, defaultLimits),
+    counted: 1,
     leavesFirst: false,
     isAlive: true,
     timeLeft: 60_000,
@@ -68,79 +70,74 @@ function stateOf(more: Partial<AttemptState>): AttemptState {
   };
 }
 
-test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>, unknown]>([
-  ['the key is refused', 'end', {}, { kind: 'give-up' }],
-  ['the snippet is refused', 'fail', {}, { kind: 'give-up' }],
-  ['the only route is missing', 'elsewhere', { views: [] }, { kind: 'give-up' }],
-  ['one of two routes is missing', 'elsewhere', { views: [view()], failed: -1 }, { kind: 'fallback' }],
-  ['it may be temporary', 'again', {}, { kind: 'retry', milliseconds: 500 }],
+/** Of one endpoint that has failed so often. */
+const failed = (failures: number, more: Partial<EndpointView> = {}) => ({
+  views: [view({ failures, counted: failures, ...more })],
+  counted: failures,
+});
+
+const unknown = { failureShare: undefined };
+
+test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>, number | undefined]>([
+  ['the key is refused', 'end', {}, undefined],
+  ['the snippet is refused', 'fail', {}, undefined],
+  ['the only route is missing', 'elsewhere', { views: [] }, undefined],
+  ['one of two routes is missing', 'elsewhere', { views: [view()], failed: -1 }, 0],
+  ['it may be temporary', 'again', {}, 500],
   [
     'it may be temporary, and variant A has not been asked',
     'again',
-    { views: [view({ failures: 2, counted: 2 }), view()], attempts: 2 },
-    { kind: 'fallback' },
+    { views: [view({ failures: 2, counted: 2 }), view()], counted: 2 },
+    0,
   ],
-  [
-    'others arrive, after many failures',
-    'again',
-    { views: [view({ failures: 9, counted: 9, failureShare: 0.5 })], attempts: 9 },
-    { kind: 'retry', milliseconds: 2_000 },
-  ],
+  ['others arrive, after many failures', 'again', failed(9, { failureShare: 0.5 }), 2_000],
   [
     'nothing arrives, after many failures',
     'again',
-    { views: [view({ failures: 9, counted: 9, failureShare: 0.5 })], attempts: 9, isAlive: false },
-    { kind: 'retry', milliseconds: 8_000 },
+    { ...failed(9, { failureShare: 0.5 }), isAlive: false },
+    8_000,
+  ],
+  ['it is more than chance', 'again', failed(5), undefined],
+  ['nothing has ever arrived', 'again', failed(5, unknown), undefined],
+  ['it looks like more than chance, but the service is down', 'again', failed(5, { status: 'down' }), 2_000],
+  [
+    'it looks like more than chance, but the service is down, and nothing has ever arrived',
+    'again',
+    failed(5, { status: 'down', ...unknown }),
+    2_000,
+  ],
+  ['few of its attempts say something', 'again', { ...failed(9), counted: 1 }, 2_000],
+  [
+    'two attempts failed at the variant that others arrive from, and 20 where nothing does',
+    'again',
+    { views: [view({ failures: 2, counted: 2 }), view({ counted: 20, ...unknown })], counted: 22, next: 0 },
+    1_000,
   ],
   [
-    'it is more than chance',
+    'four did, and 20 where nothing does',
     'again',
-    { views: [view({ failures: 5, counted: 5 })], attempts: 5 },
-    { kind: 'give-up' },
+    { views: [view({ failures: 4, counted: 4 }), view({ counted: 20, ...unknown })], counted: 24, next: 0 },
+    undefined,
   ],
-  [
-    'it looks like more than chance, but the service is down',
-    'again',
-    { views: [view({ failures: 5, counted: 5, status: 'down' })], attempts: 5 },
-    { kind: 'retry', milliseconds: 2_000 },
-  ],
-  [
-    'it looks like more than chance, but nothing has ever arrived',
-    'again',
-    { views: [view({ failures: 5, counted: 5, status: 'down', hasAnswered: false })], attempts: 5 },
-    { kind: 'retry', milliseconds: 2_000 },
-  ],
-  [
-    'the attempts were made while the service was down',
-    'again',
-    { views: [view({ failures: 9, counted: 1 })], attempts: 9, uncounted: 8 },
-    { kind: 'retry', milliseconds: 2_000 },
-  ],
-  ['its time is over', 'again', { timeLeft: 500 }, { kind: 'give-up' }],
+  ['its time is over', 'again', { timeLeft: 500 }, undefined],
   [
     'there is no time to ask variant A',
     'again',
-    { views: [view({ failures: 2, counted: 2 }), view()], attempts: 2, timeLeft: 0 },
-    { kind: 'give-up' },
-  ],
-  [
-    'it has been tried as often as may be',
-    'again',
-    { views: [view({ failures: 60, counted: 1 })], attempts: 60, uncounted: 59 },
-    { kind: 'give-up' },
+    { views: [view({ failures: 2, counted: 2 }), view()], counted: 2, timeLeft: 0 },
+    undefined,
   ],
   [
     'variant B is down, and the run has left it',
     'again',
     {
       views: [view({ failures: 5, counted: 5, status: 'down' }), view({ failures: 5, counted: 5 })],
-      attempts: 10,
+      counted: 10,
       leavesFirst: true,
     },
-    { kind: 'give-up' },
+    undefined,
   ],
-])('what follows if %s', ([, verdict, state, step]) => {
-  expect(nextStep(verdict, stateOf(state), defaultLimits)).toEqual(step);
+])('how long to wait if %s', ([, verdict, state, milliseconds]) => {
+  expect(nextWait(verdict, stateOf(state), defaultLimits)).toBe(milliseconds);
 });
 
 test('a limit for `attempts` is exact unless `mostAttempts` is set too', () => {

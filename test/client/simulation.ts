@@ -1,13 +1,13 @@
 import { defaultLimits } from '../../src/client/limits.ts';
-import { Service, type ServiceOptions } from '../../src/client/service.ts';
 import type { Variant } from '../../src/client/service-url.ts';
+import { SnippetClient, type SnippetClientOptions } from '../../src/client/snippet-client.ts';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
 import { virtualClock } from '../support/clock.ts';
 
 /** What the simulated service does with a request; a status, or no answer at all. */
-export type Behaviour = 'good' | 'network' | 'hang' | number;
+export type Behaviour = 'good' | 'network' | 'refused' | 'hang' | number;
 
 export interface SimulatedRequest {
   variant: Variant;
@@ -25,7 +25,7 @@ export interface Simulation {
   behaviour(request: SimulatedRequest): Behaviour | { status: number; retryAfter: string };
   /** Which variants have a base URL, and whether on one origin. */
   endpoints?: 'render' | 'retrieve' | 'both' | 'both-on-one-origin';
-  options?: Partial<ServiceOptions>;
+  options?: Partial<SnippetClientOptions>;
   seed?: number;
 }
 
@@ -95,25 +95,25 @@ export async function simulate({
       throw new NoAnswer('timeout', 'no complete answer');
     }
     await clock.wait(takes, signal);
-    if (what === 'network') throw new NoAnswer('network', 'connect ECONNREFUSED');
+    if (what === 'network') throw new NoAnswer('network', 'read ECONNRESET');
+    if (what === 'refused') throw new NoAnswer('network', 'connect ECONNREFUSED', true);
     return answerWith(what, request.id);
   };
   const notices: SimulatedRun['notices'] = [];
-  const service = new Service(
+  const client = new SnippetClient(
     {
       apiKey: 'sk_simulated',
       ...baseUrls[endpoints],
       onNotice: ({ kind }) => notices.push({ kind, at: clock.advanced() }),
       ...options,
     },
-    clock,
-    transport,
+    { clock, transport },
   );
   const fetched = new Set<number>();
   const failed = new Map<number, SnippetError>();
   const get = async (id: number) => {
     try {
-      await service.get(createRequest(id));
+      await client.fetch(createRequest(id));
       fetched.add(id);
     } catch (error) {
       if (!(error instanceof SnippetError)) throw error;
@@ -122,7 +122,7 @@ export async function simulate({
   };
   await Promise.all(ids.map(get));
   const milliseconds = clock.advanced();
-  await service.close();
+  await client.close();
   return { fetched, failed, milliseconds, requests, most, notices };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseRetryAfter } from '../../src/client/exchange.ts';
 import { type Notice, SnippetClient, type SnippetClientOptions } from '../../src/client/index.ts';
-import { parseRetryAfter } from '../../src/client/retry-policy.ts';
 import { instantClock, type TestClock, virtualClock } from '../support/clock.ts';
 import { failureOf } from '../support/failure.ts';
 import {
@@ -21,8 +21,8 @@ const content = json({ content: 'rendered' });
 function open(options: Partial<SnippetClientOptions> = {}, clock: TestClock = instantClock({ random: 1 })) {
   const notices: Notice[] = [];
   const client = new SnippetClient(
-    { apiKey, renderBaseUrl, onNotice: (notice) => notices.push(notice), ...options },
-    clock,
+    { apiKey, renderBaseUrl, patience: 0, onNotice: (notice) => notices.push(notice), ...options },
+    { clock },
   );
   onTestFinished(() => client.close());
   return { client, clock, notices };
@@ -100,7 +100,7 @@ describe('Retry-After', () => {
   const tooLong = {
     code: 'rate-limited',
     attempts: 1,
-    message: expect.stringMatching(/: the service asks to wait [36]0\.5s$/),
+    message: expect.stringMatching(/: the service asks to wait [36]1s$/),
   };
   test.for<[seconds: string, limits: SnippetClientOptions['limits'], outcome: object, ...counts: number[]]>([
     ['60', {}, arrives, 2, 1],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Service } from '../../src/client/service.ts';
+import { SnippetClient } from '../../src/client/snippet-client.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
@@ -35,7 +35,7 @@ async function run(ids: readonly number[], variants: readonly string[]) {
     ...(variants.includes('render') ? { renderBaseUrl: `${server.origin}/b` } : {}),
     ...(variants.includes('retrieve') ? { retrieveBaseUrl: `${server.origin}/a` } : {}),
   };
-  const service = new Service({ apiKey: 'sk_failing_ids', ca: certificate.ca, ...urls });
+  const service = new SnippetClient({ apiKey: 'sk_failing_ids', ca: certificate.ca, ...urls });
   const uses = ids.map((id) => ({
     request: createRequest(id),
     places: ['index.html'],
@@ -44,7 +44,7 @@ async function run(ids: readonly number[], variants: readonly string[]) {
   }));
   const start = performance.now();
   const { fetched, failed } = await fetchAll(uses, async ({ request }, signal) => {
-    const snippet = await service.get(request, signal);
+    const snippet = await service.fetch(request, signal);
     return { ...snippet, ...withoutRules(snippet.content) };
   });
   const seconds = (performance.now() - start) / 1000;

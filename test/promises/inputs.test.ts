@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
-import { Service } from '../../src/client/service.ts';
+import { SnippetClient } from '../../src/client/snippet-client.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { isBlockLevel } from '../../src/embed/html-scanner.ts';
 import { compose, inline } from '../../src/embed/inline.ts';
@@ -48,7 +48,7 @@ test('any id and params arrive at the service as they were passed', async () => 
       return HttpResponse.json({ content: '' });
     }),
   );
-  const ours = new Service({ apiKey, renderBaseUrl, limits: { urlLength: 1_000_000 } });
+  const ours = new SnippetClient({ apiKey, renderBaseUrl }, { limits: { urlLength: 1_000_000 } });
   const objects = fc.dictionary(
     fc.string({ unit: 'binary' }),
     fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 }),
@@ -59,7 +59,7 @@ test('any id and params arrive at the service as they were passed', async () => 
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), objects, async (id, params) => {
       received.length = 0;
-      await ours.get(createRequest(id, params as never));
+      await ours.fetch(createRequest(id, params as never));
       // As JSON represents them: without minus zero, and without an order of keys.
       expect(received).toEqual([[String(id), JSON.parse(JSON.stringify(params))]]);
     }),

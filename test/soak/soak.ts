@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Command } from 'commander';
 import { type SnippetClientOptions, SnippetError } from '../../src/client/index.ts';
-import { Service } from '../../src/client/service.ts';
+import { SnippetClient } from '../../src/client/snippet-client.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { contentOf, kindOf, promised } from './snippets.ts';
 
@@ -45,8 +45,8 @@ const urls = {
   both: { renderBaseUrl: `${origin}/b`, retrieveBaseUrl: `${origin}/a` },
 };
 
-function open(options: Partial<SnippetClientOptions>): Service {
-  return new Service({ apiKey: 'sk_soak_2b7e151628aed2a6', ca, limits, ...options });
+function open(options: Partial<SnippetClientOptions>): SnippetClient {
+  return new SnippetClient({ apiKey: 'sk_soak_2b7e151628aed2a6', ca, ...options }, { limits });
 }
 
 const counts = { gets: 0, arrived: 0, failed: 0, aborted: 0, requests: 0 };
@@ -57,12 +57,12 @@ function noteWrong(what: string): void {
   if (wrong <= 20) say(`Wrong: ${what}`);
 }
 
-async function get(client: Service, id: number): Promise<void> {
+async function get(client: SnippetClient, id: number): Promise<void> {
   const kind = kindOf(id);
   const signal = Math.random() < 0.03 ? AbortSignal.timeout(Math.floor(300 * Math.random())) : undefined;
   counts.gets += 1;
   try {
-    const { content } = await client.get(createRequest(id), signal);
+    const { content } = await client.fetch(createRequest(id), signal);
     counts.arrived += 1;
     if (content !== contentOf(id) || promised[kind].length > 0) {
       noteWrong(`snippet ${id} (${kind}) arrived with ${content.length} characters`);
@@ -75,7 +75,7 @@ async function get(client: Service, id: number): Promise<void> {
   }
 }
 
-async function round(client: Service): Promise<void> {
+async function round(client: SnippetClient): Promise<void> {
   const before = client.counts.requests;
   const ended = Promise.all(
     Array.from({ length: getsOfARound }, () => get(client, 1 + Math.floor(2_000 * Math.random()))),

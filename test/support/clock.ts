@@ -75,7 +75,7 @@ export function virtualClock({
     last += 1;
     const mine = last;
     if (quietFor > 0) await setTimeout(quietFor);
-    // What the last wait has set off may itself go on in the next turn.
+    // What the last wait has set off may itself go on in the next turns.
     else for (let turn = 0; turn < 2; turn += 1) await setImmediate();
     if (mine !== last || waiting.size === 0) return;
     let next = Number.POSITIVE_INFINITY;

@@ -28,7 +28,10 @@ export const renderBaseUrl = 'https://render.test/delivery';
 export const retrieveBaseUrl = 'https://retrieve.test/content/v1';
 
 export function client(options: Partial<SnippetClientOptions> = {}): SnippetClient {
-  return new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl, ...options }, instantClock());
+  return new SnippetClient(
+    { apiKey, renderBaseUrl, retrieveBaseUrl, patience: 0, ...options },
+    { clock: instantClock() },
+  );
 }
 
 type Answer = () => Response | Promise<Response>;

@@ -1,8 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/index.ts';
 import type { Limits } from '../../src/client/limits.ts';
-import { Service, type Snippet } from '../../src/client/service.ts';
-import { createRequest } from '../../src/client/snippet-request.ts';
 import { instantClock } from './clock.ts';
 import { certificate } from './tls-server.ts';
 
@@ -26,8 +24,8 @@ export function clientOf(
   options: Partial<SnippetClientOptions> = {},
 ): SnippetClient {
   const client = new SnippetClient(
-    { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, ...options },
-    instantClock(),
+    { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, patience: 0, ...options },
+    { clock: instantClock() },
   );
   closeAfterwards(client);
   return client;
@@ -38,11 +36,11 @@ export function limitedClientOf(
   server: { origin: string },
   limits: Partial<Limits>,
   options: Partial<SnippetClientOptions> = {},
-): { get(id: number): Promise<Snippet> } {
-  const service = new Service(
-    { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, ...options, limits },
-    instantClock(),
+): SnippetClient {
+  const client = new SnippetClient(
+    { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, patience: 0, ...options },
+    { clock: instantClock(), limits },
   );
-  closeAfterwards(service);
-  return { get: (id) => service.get(createRequest(id)) };
+  closeAfterwards(client);
+  return client;
 }

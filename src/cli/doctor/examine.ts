@@ -1,5 +1,5 @@
-import { Service } from '../../client/service.ts';
 import type { Variant } from '../../client/service-url.ts';
+import { SnippetClient } from '../../client/snippet-client.ts';
 import { SnippetError, type SnippetErrorCode } from '../../client/snippet-error.ts';
 import type { SnippetRequest } from '../../client/snippet-request.ts';
 import { requireConnection, type Settings } from '../../settings/settings.ts';
@@ -96,17 +96,18 @@ async function tryVariant(
 ): Promise<SnippetError | undefined> {
   const { ca, concurrency, renderBaseUrl, retrieveBaseUrl } = settings;
   const url = variant === 'render' ? { renderBaseUrl } : { retrieveBaseUrl };
-  const service = new Service({ apiKey: requireConnection(settings), ca, concurrency, limits, ...url });
+  const apiKey = requireConnection(settings);
+  const client = new SnippetClient({ apiKey, ca, concurrency, limits, patience: 0, ...url });
   try {
     // Variant A may leave out the content, which fails a build that has no other variant.
     const hasOther = renderBaseUrl !== undefined && retrieveBaseUrl !== undefined;
-    await (hasOther ? service[variant](request) : service.get(request));
+    await (hasOther ? client.fetchFrom(variant, request) : client.fetch(request));
     return undefined;
   } catch (error) {
     if (!(error instanceof SnippetError)) throw error;
     return error;
   } finally {
-    await service.close();
+    await client.close();
   }
 }
 

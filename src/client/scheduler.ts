@@ -1,0 +1,739 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import pRetry from 'p-retry';
+import type { RetrievedSnippet } from './answer.ts';
+import type { Clock } from './clock.ts';
+import { describe, type Exchange, type Response, responseError } from './exchange.ts';
+import { formatDuration } from './format.ts';
+import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
+import { judge, type Verdict } from './outcome.ts';
+import { type EndpointView, failureShare, nextWait, route, rowLimit, witnessDelay } from './retry-policy.ts';
+import type { BaseUrl, Variant } from './service-url.ts';
+import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
+import type { SnippetRequest } from './snippet-request.ts';
+
+/**
+ * What a user of the client may want to know while it works.
+ *
+ * - `held`: the service asked (`Retry-After`) for a pause of so many milliseconds.
+ * - `failing`: nothing has arrived from this origin for some time, and why. It is tried until then (milliseconds since the
+ *   epoch), for so many milliseconds in all.
+ * - `recovered`: it responds again.
+ * - `render-given-up`: variant B failed for several snippets in a row; variant A is asked from now on. `isRouteMissing` if it
+ *   has no route for any of them, as where its base URL is wrong.
+ */
+export type Notice =
+  | { kind: 'held'; origin: string; milliseconds: number }
+  | { kind: 'failing'; origin: string; reason: string; until: number; patience: number }
+  | { kind: 'recovered'; origin: string }
+  | { kind: 'render-given-up'; isRouteMissing: boolean };
+
+/** What was sent so far. */
+export interface Counts {
+  /** HTTP requests, retries included. */
+  requests: number;
+  /** Requests that repeated one to the same variant. */
+  retries: number;
+  /** Snippets that fell back from variant B to variant A. */
+  fallbacks: number;
+}
+
+/** `Retry-After` is about the whole origin, which both variants may share. */
+export interface Origin {
+  name: string;
+  /** Until when the service has asked to wait, in milliseconds since the epoch. */
+  heldUntil: number;
+}
+
+/**
+ * One of the two variants, and how it is doing. Times are in milliseconds since the epoch.
+ *
+ * Judged by the first attempts of snippets alone: one that keeps failing would otherwise make it look worse with each of
+ * its retries.
+ */
+export class Endpoint {
+  state: Exclude<EndpointView['status'], 'held'> = 'open';
+  /** Snippets that were answered, and how often these had failed before: the failures that are chance. */
+  answered = 0;
+  failedBefore = 0;
+  /** First attempts that were answered, and that failed before the last answer. */
+  firstAnswered = 0;
+  firstFailed = 0;
+  /** Ids whose first attempt has failed since the last answer. */
+  readonly row = new Set<number>();
+  lastAnswer = Number.NEGATIVE_INFINITY;
+  /** Why the last request failed. */
+  reason = '';
+  isUnreachable = false;
+  hasWitness = false;
+  nextWitness = 0;
+  /** Since the last answer. */
+  failedWitnesses = 0;
+  /** When the last witness failed after patience had ended. */
+  givenUpAt = Number.NEGATIVE_INFINITY;
+
+  readonly variant: Variant;
+  readonly base: BaseUrl;
+  readonly origin: Origin;
+
+  constructor(variant: Variant, base: BaseUrl, origin: Origin) {
+    this.variant = variant;
+    this.base = base;
+    this.origin = origin;
+  }
+}
+
+/** How one endpoint has treated a snippet. */
+interface Tally {
+  failures: number;
+  counted: number;
+  last: number;
+}
+
+const noTally: Readonly<Tally> = { failures: 0, counted: 0, last: Number.NEGATIVE_INFINITY };
+
+interface Turn {
+  endpoint: Endpoint;
+  isWitness: boolean;
+}
+
+/** A snippet on its way. */
+interface Job {
+  readonly request: SnippetRequest;
+  /** Where it may be asked for, in the order of preference: one or two. */
+  endpoints: readonly Endpoint[];
+  readonly preferred: Endpoint | undefined;
+  readonly cameAt: number;
+  readonly stop: AbortController;
+  readonly signal: AbortSignal;
+  readonly tallies: Map<Endpoint, Tally>;
+  attempts: number;
+  /** Attempts that say something about the snippet. */
+  counted: number;
+  /** On the wire and between two attempts, in milliseconds. Waiting for a turn does not count. */
+  spent: number;
+  startedAt: number | undefined;
+  /** When it may be asked for again. */
+  notBefore: number;
+  isFallback: boolean;
+  turn: { take(turn: Turn): void; refuse(error: unknown): void } | undefined;
+}
+
+/** What a request for a snippet led to. */
+export interface Result {
+  variant: Variant;
+  value: Partial<RetrievedSnippet>;
+  attempts: number;
+  /** From the first request to the last byte, including waits. */
+  milliseconds: number;
+}
+
+/** An attempt that did not lead to the content. */
+class FailedAttempt extends Error {
+  readonly verdict: Exclude<Verdict, 'use'>;
+  readonly endpoint: Endpoint;
+  readonly error: SnippetError;
+  /** Whether it says something about the snippet. */
+  readonly counts: boolean;
+
+  constructor(verdict: Verdict, endpoint: Endpoint, error: SnippetError, counts = true) {
+    super(error.message);
+    this.verdict = verdict === 'use' ? 'fail' : verdict;
+    this.endpoint = endpoint;
+    this.error = error;
+    this.counts = counts;
+  }
+}
+
+export interface SchedulerOptions {
+  endpoints: readonly Endpoint[];
+  clock: Clock;
+  limits: Limits;
+  /** How long a service that answers nobody is tried, in milliseconds. With 0, each failure counts against its snippet. */
+  patience: number;
+  /** The most requests at once, for now. */
+  most(): number;
+  notify(notice: Notice): void;
+  exchange(exchange: Exchange, signal: AbortSignal): Promise<Response>;
+}
+
+// How many snippets that arrived may be asked for again: one alone could be an id that dies afterwards.
+const witnessesKept = 10;
+
+// In milliseconds: how long nothing has to arrive before the user is told.
+const silence = 2_000;
+
+// What a wrong base URL, certificate authority or proxy leads to. One snippet may be an exception, many are not.
+const setupFailures: ReadonlySet<SnippetErrorCode> = new Set([
+  'no-route',
+  'redirect',
+  'certificate',
+  'invalid-options',
+]);
+const failuresAlike = 10;
+
+/**
+ * Decides which snippet is asked for next, where, and when. A slot is held by a request on the wire, never by a wait.
+ *
+ * An endpoint is down when more first attempts fail in a row than chance explains. It is doubted when a snippet is to be
+ * asked for again and nobody was answered since it failed. Then one witness at a time asks: a snippet that was never
+ * tried at best, else one that arrived before, else one that failed. An answer opens the endpoint. A witness that fails
+ * shows that it is down, and the end of patience gives it up. Failures while it is down, and all while nothing has arrived
+ * yet, say nothing about their snippets.
+ */
+export class Scheduler {
+  readonly counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
+  readonly #options: SchedulerOptions;
+  /** In progress. */
+  readonly #jobs = new Set<Job>();
+  /** Those of them that wait for their turn. */
+  #untried: Job[] = [];
+  #again: Job[] = [];
+  /** Snippets that have arrived last. */
+  readonly #arrived: SnippetRequest[] = [];
+  /** Ids that failed as a wrong setup does, while nothing else happened. */
+  readonly #alike = { ids: new Set<number>(), code: undefined as SnippetErrorCode | undefined };
+  #ended: SnippetError | undefined;
+  #hasAnswered = false;
+  /** When the first request was made that has failed since the last answer of all. */
+  #failingSince: number | undefined;
+  /** Whether the user has been told that nothing arrives. */
+  #isSilent = false;
+  #leavesFirst = false;
+  #fallbacksInARow = 0;
+  /** Of variant B: how many snippets it has rendered, and for how many it had no route. */
+  #rendered = 0;
+  #withoutRoute = 0;
+  #routeStatus: number | undefined;
+  #pace: number;
+  #underWay = 0;
+  #isLooking = false;
+  #alarm: { at: number; ended: AbortController } | undefined;
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    this.#pace = Math.min(firstPace, options.most());
+  }
+
+  /** What variant B answers, if it has rendered nothing, and each snippet fell back because it has no such route. */
+  get routeMissing(): { baseUrl: string; status: number | undefined } | undefined {
+    const render = this.#options.endpoints.find(({ variant }) => variant === 'render');
+    if (render === undefined || this.#rendered > 0 || this.#withoutRoute === 0) return undefined;
+    if (this.#withoutRoute < this.counts.fallbacks) return undefined;
+    return { baseUrl: render.base.href, status: this.#routeStatus };
+  }
+
+  /**
+   * Fetches one snippet: attempts, waits and the fallback from variant B to variant A, within the limits.
+   *
+   * @param endpoints one or two, in the order of preference.
+   * @throws SnippetError, or the reason of `signal`.
+   */
+  async fetch(
+    request: SnippetRequest,
+    endpoints: readonly Endpoint[],
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    if (this.#ended !== undefined) throw this.#ended;
+    const { limits } = this.#options;
+    const stop = new AbortController();
+    const job: Job = {
+      request,
+      endpoints,
+      preferred: endpoints[0],
+      cameAt: this.#options.clock.now(),
+      stop,
+      // One signal for each job, since a thousand listeners on one signal are slow.
+      signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+      tallies: new Map(),
+      attempts: 0,
+      counted: 0,
+      spent: 0,
+      startedAt: undefined,
+      notBefore: 0,
+      isFallback: false,
+      turn: undefined,
+    };
+    this.#jobs.add(job);
+    try {
+      const result = await pRetry(() => this.#attempt(job), {
+        retries: limits.mostAttempts - 1,
+        // p-retry's own waits know neither Retry-After nor other snippets: an attempt waits for its turn instead.
+        minTimeout: 0,
+        signal: job.signal,
+        shouldConsumeRetry: ({ error }) => !(error instanceof FailedAttempt) || error.counts,
+        shouldRetry: ({ error }) => error instanceof FailedAttempt && this.#mayRetry(job, error),
+      });
+      this.#watchSetup(request.id, undefined);
+      return result;
+    } catch (error) {
+      if (!(error instanceof FailedAttempt)) throw error;
+      this.#jobs.delete(job);
+      this.#watchSetup(request.id, error.error.code);
+      // The key serves every request.
+      if (error.verdict === 'end') this.#endAll(notAsked());
+      throw error.error;
+    } finally {
+      this.#jobs.delete(job);
+    }
+  }
+
+  /** Ends whatever is in progress, and what comes later. */
+  end(error: SnippetError): void {
+    this.#ended = error;
+    this.#alarm?.ended.abort();
+    this.#endAll(error);
+  }
+
+  #endAll(error: SnippetError): void {
+    this.#untried = [];
+    this.#again = [];
+    for (const { stop } of [...this.#jobs]) stop.abort(error);
+  }
+
+  /** Ends what waits if the first snippets all fail in the same way, before anything has arrived. */
+  #watchSetup(id: number, code: SnippetErrorCode | undefined): void {
+    const alike = this.#alike;
+    alike.code ??= code;
+    if (code === undefined || code !== alike.code || !setupFailures.has(code)) alike.code = 'aborted';
+    else if (alike.ids.add(id).size >= failuresAlike) this.#endAll(notAsked());
+  }
+
+  /** Waits for the job's turn, and makes one request. @throws FailedAttempt, SnippetError, or the reason of its signal. */
+  async #attempt(job: Job): Promise<Result> {
+    const { endpoint, isWitness } = await this.#turn(job);
+    const { clock, limits, exchange } = this.#options;
+    const { request, signal } = job;
+    const { variant, base } = endpoint;
+    const startedAt = clock.now();
+    job.startedAt ??= startedAt;
+    if (endpoint !== job.preferred && !job.isFallback && !this.#leavesFirst) {
+      job.isFallback = true;
+      this.counts.fallbacks += 1;
+    }
+    this.counts.requests += 1;
+    if (tallyOf(job, endpoint).failures > 0) this.counts.retries += 1;
+    job.attempts += 1;
+    const milliseconds = Math.min(limits.attemptTimeout, limits.deadline - job.spent);
+    const response = await this.#holdingSlot(endpoint, isWitness, () =>
+      exchange({ request, variant, base, milliseconds }, signal),
+    );
+    job.spent += clock.now() - startedAt;
+    const { verdict, code } = judge(response.outcome);
+    const { attempts } = job;
+    const error = () => responseError(code, response, { snippetId: request.id, variant, attempts });
+    if (verdict === 'again') {
+      const firstId = attempts === 1 ? request.id : undefined;
+      const counts = this.#noteFailure(endpoint, describe(code, response), response, {
+        startedAt,
+        isWitness,
+        firstId,
+      });
+      const { failures, counted } = tallyOf(job, endpoint);
+      const last = clock.now();
+      job.tallies.set(endpoint, { failures: failures + 1, counted: counted + (counts ? 1 : 0), last });
+      if (counts) job.counted += 1;
+      // What failed with it is noted first: together they may show that nobody is answered.
+      await nextTurn();
+      throw new FailedAttempt(verdict, endpoint, error(), counts);
+    }
+    // What failed before it arrived had failed by chance.
+    for (const [one, { counted }] of job.tallies) one.failedBefore += counted;
+    if (attempts === 1) endpoint.firstAnswered += 1;
+    this.#noteAnswer(endpoint, request);
+    if (verdict === 'use' && response.value !== undefined) {
+      this.#noteArrival(job, endpoint);
+      return { variant, value: response.value, attempts, milliseconds: clock.now() - job.startedAt };
+    }
+    job.counted += 1;
+    if (verdict === 'elsewhere') {
+      job.endpoints = job.endpoints.filter((one) => one !== endpoint);
+      if (variant === 'render') {
+        this.#withoutRoute += 1;
+        this.#routeStatus = response.status;
+      }
+    }
+    throw new FailedAttempt(verdict, endpoint, error());
+  }
+
+  async #holdingSlot<T>(endpoint: Endpoint, isWitness: boolean, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
+      if (isWitness) endpoint.hasWitness = false;
+      this.#look();
+    }
+  }
+
+  #mayRetry(job: Job, { verdict, endpoint }: FailedAttempt): boolean {
+    const { clock, limits } = this.#options;
+    const views = job.endpoints.map((one) => this.#viewOf(job, one));
+    const state = {
+      views,
+      failed: job.endpoints.indexOf(endpoint),
+      next: route(views, this.#leavesFirst, limits),
+      counted: job.counted,
+      leavesFirst: this.#leavesFirst,
+      isAlive: clock.now() - endpoint.lastAnswer <= limits.outageCap,
+      timeLeft: limits.deadline - job.spent,
+      random: clock.random(),
+    };
+    const milliseconds = nextWait(verdict, state, limits);
+    if (milliseconds === undefined) return false;
+    job.spent += milliseconds;
+    job.notBefore = clock.now() + milliseconds;
+    return true;
+  }
+
+  #viewOf(job: Job, endpoint: Endpoint): EndpointView {
+    const { failures, counted } = tallyOf(job, endpoint);
+    const { answered, failedBefore, state } = endpoint;
+    return {
+      status: this.#isHeld(endpoint) ? 'held' : state,
+      failures,
+      counted,
+      failureShare: answered === 0 ? undefined : failureShare(answered, failedBefore),
+    };
+  }
+
+  #turn(job: Job): Promise<Turn> {
+    const { signal } = job;
+    const { promise, resolve, reject } = Promise.withResolvers<Turn>();
+    const abort = () => {
+      this.#leave(job);
+      reject(signal.reason);
+    };
+    if (signal.aborted) abort();
+    else {
+      signal.addEventListener('abort', abort, { once: true });
+      job.turn = {
+        take(turn) {
+          signal.removeEventListener('abort', abort);
+          resolve(turn);
+        },
+        refuse: reject,
+      };
+      (job.attempts === 0 ? this.#untried : this.#again).push(job);
+      this.#look();
+    }
+    return promise;
+  }
+
+  #leave(job: Job): void {
+    for (const list of [this.#untried, this.#again]) {
+      const at = list.indexOf(job);
+      if (at !== -1) list.splice(at, 1);
+    }
+  }
+
+  /** What is asked for at the same time is looked at together, so that the first is drawn from all. */
+  #look(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setImmediate(() => {
+      this.#isLooking = false;
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    const { endpoints } = this.#options;
+    if (endpoints.some((one) => one.state === 'given-up' || this.#isHeld(one))) {
+      this.#untried = this.#untried.filter((job) => !this.#refuse(job));
+      this.#again = this.#again.filter((job) => !this.#refuse(job));
+    }
+    this.#announceSilence();
+    for (const endpoint of endpoints) this.#sendWitness(endpoint);
+    if (endpoints.some((one) => this.#isOpen(one))) {
+      while (this.#underWay < this.#pace && (this.#startOne(this.#untried) || this.#startOne(this.#again)));
+    }
+    this.#setAlarm();
+  }
+
+  /** Starts one of these at random, so that the first answers say something about all of them, whatever their order. */
+  #startOne(jobs: Job[]): boolean {
+    const { clock } = this.#options;
+    const now = clock.now();
+    const from = Math.floor(clock.random() * jobs.length);
+    for (let tried = 0; tried < jobs.length; tried += 1) {
+      const at = (from + tried) % jobs.length;
+      const job = jobs[at] as Job;
+      if (job.notBefore > now) continue;
+      const endpoint = this.#route(job);
+      if (!this.#isOpen(endpoint)) continue;
+      if (this.#needsWitness(job, endpoint)) {
+        this.#doubt(endpoint, 'doubted');
+        this.#sendWitness(endpoint);
+        return this.#startOne(jobs);
+      }
+      jobs[at] = jobs.at(-1) as Job;
+      jobs.pop();
+      this.#ask(job, { endpoint, isWitness: false });
+      return true;
+    }
+    return false;
+  }
+
+  #ask(job: Job, turn: Turn): void {
+    this.#underWay += 1;
+    job.turn?.take(turn);
+  }
+
+  /** The endpoint that the job's next attempt asks, or waits for. */
+  #route(job: Job): Endpoint {
+    const { endpoints } = job;
+    const views = endpoints.map((one) => ({
+      status: this.#isHeld(one) ? ('held' as const) : one.state,
+      failures: tallyOf(job, one).failures,
+    }));
+    return endpoints[route(views, this.#leavesFirst, this.#options.limits)] as Endpoint;
+  }
+
+  #isHeld({ origin }: Endpoint): boolean {
+    return origin.heldUntil > this.#options.clock.now();
+  }
+
+  #isOpen(endpoint: Endpoint): boolean {
+    return endpoint.state === 'open' && !this.#isHeld(endpoint);
+  }
+
+  /**
+   * Whether nobody was answered since this snippet failed there, so that another failure would say nothing about it. One
+   * that may fall back asks twice before it does, without a witness.
+   */
+  #needsWitness(job: Job, endpoint: Endpoint): boolean {
+    const { failures, last } = tallyOf(job, endpoint);
+    if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswer > last) return false;
+    const [first, second] = job.endpoints;
+    return endpoint !== first || second === undefined || !this.#isOpen(second);
+  }
+
+  /** Fails a snippet that is not worth waiting for: the service asks for too long a pause, or is given up. */
+  #refuse(job: Job): boolean {
+    const { clock, limits } = this.#options;
+    const now = clock.now();
+    const endpoint = this.#route(job);
+    const place = { snippetId: job.request.id, variant: endpoint.variant, attempts: job.attempts };
+    if (this.#isHeld(endpoint)) {
+      const milliseconds = endpoint.origin.heldUntil - now;
+      if (milliseconds <= limits.retryAfter && milliseconds < limits.deadline - job.spent) return false;
+      const reason = `the service asks to wait ${formatDuration(milliseconds)}`;
+      job.turn?.refuse(new SnippetError('rate-limited', reason, place));
+      return true;
+    }
+    if (job.endpoints.some(({ state }) => state !== 'given-up')) return false;
+    // It is still asked now and then, by those that come later.
+    const isLate = job.endpoints.every(({ givenUpAt }) => givenUpAt < job.cameAt);
+    if (isLate && job.endpoints.some((one) => one.hasWitness || now >= one.nextWitness)) return false;
+    const time = formatDuration(now - (this.#failingSince ?? now));
+    const reason = `no request has succeeded for ${time}; the last one failed: ${endpoint.reason}`;
+    job.turn?.refuse(new SnippetError('unavailable', reason, place));
+    return true;
+  }
+
+  #doubt(endpoint: Endpoint, state: 'doubted' | 'down'): void {
+    if (endpoint.state === 'open') endpoint.nextWitness = this.#options.clock.now();
+    if (endpoint.state !== 'given-up') endpoint.state = state;
+  }
+
+  #patienceFor({ isUnreachable }: Endpoint): number {
+    const { patience, limits } = this.#options;
+    const most = isUnreachable && !this.#hasAnswered ? patienceWhereUnreachable : patience;
+    return Math.min(patience, most, limits.deadline);
+  }
+
+  #patienceEnds(endpoint: Endpoint): number {
+    return (this.#failingSince ?? this.#options.clock.now()) + this.#patienceFor(endpoint);
+  }
+
+  /** When the next witness asks: now and then, and once more when patience ends. */
+  #witnessDue(endpoint: Endpoint): number {
+    const { nextWitness, state } = endpoint;
+    return state === 'given-up' ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint));
+  }
+
+  /** Finds out whether an endpoint responds, for those that cannot ask another one meanwhile. */
+  #sendWitness(endpoint: Endpoint): void {
+    const { clock, most } = this.#options;
+    if (endpoint.state === 'open' || endpoint.hasWitness) return;
+    if (this.#isHeld(endpoint) || this.#underWay >= most()) return;
+    if (clock.now() < this.#witnessDue(endpoint)) return;
+    const waits = (job: Job) =>
+      this.#route(job) === endpoint ||
+      (job.endpoints.includes(endpoint) && !job.endpoints.some((one) => this.#isOpen(one)));
+    const untried = this.#untried.filter(waits);
+    const again = this.#again.filter(waits);
+    if (untried.length + again.length === 0) return;
+    endpoint.hasWitness = true;
+    endpoint.nextWitness =
+      clock.now() + witnessDelay(endpoint.failedWitnesses, clock.random(), this.#options.limits);
+    const failing = new Set(again.map(({ request }) => request.id));
+    const arrived = this.#arrived.filter(({ id }) => !failing.has(id));
+    // The answer to a snippet that was never tried is of use. What may be dead for good proves nothing.
+    if (untried.length === 0 && arrived.length > 0) {
+      this.#underWay += 1;
+      void this.#askAgain(pick(arrived, clock.random()), endpoint);
+      return;
+    }
+    const job = pick(untried.length > 0 ? untried : again, clock.random());
+    this.#leave(job);
+    this.#ask(job, { endpoint, isWitness: true });
+  }
+
+  /** Asks for a snippet that arrived before: the one request that tells a bad id from a service that is down. */
+  async #askAgain(request: SnippetRequest, endpoint: Endpoint): Promise<void> {
+    const { clock, limits, exchange } = this.#options;
+    const { variant, base } = endpoint;
+    const startedAt = clock.now();
+    this.counts.requests += 1;
+    this.counts.retries += 1;
+    const stop = new AbortController();
+    const ask = () => exchange({ request, variant, base, milliseconds: limits.attemptTimeout }, stop.signal);
+    // It never throws: nothing ends it but its time, or the end of the connections.
+    const response = await this.#holdingSlot(endpoint, true, ask);
+    const { verdict, code } = judge(response.outcome);
+    if (verdict !== 'again') this.#noteAnswer(endpoint, request);
+    else this.#noteFailure(endpoint, describe(code, response), response, { startedAt, isWitness: true });
+  }
+
+  /** Looks again when something may be asked for, or said. */
+  #setAlarm(): void {
+    const { clock, endpoints, patience } = this.#options;
+    if (this.#jobs.size === 0) {
+      this.#alarm?.ended.abort();
+      this.#alarm = undefined;
+      return;
+    }
+    const now = clock.now();
+    let at = Number.POSITIVE_INFINITY;
+    const consider = (time: number) => {
+      if (time > now && time < at) at = time;
+    };
+    const waits = this.#untried.length + this.#again.length > 0;
+    for (const endpoint of endpoints) {
+      if (waits) consider(endpoint.origin.heldUntil);
+      if (waits && endpoint.state !== 'open' && !endpoint.hasWitness) consider(this.#witnessDue(endpoint));
+    }
+    if (patience > 0 && !this.#isSilent) consider(this.#silentFrom);
+    for (const { notBefore } of this.#again) consider(notBefore);
+    if (!Number.isFinite(at) || (this.#alarm !== undefined && this.#alarm.at <= at)) return;
+    this.#alarm?.ended.abort();
+    const alarm = { at, ended: new AbortController() };
+    this.#alarm = alarm;
+    const ring = () => {
+      if (this.#alarm === alarm) this.#alarm = undefined;
+      this.#look();
+    };
+    clock.wait(at - now, alarm.ended.signal).then(ring, () => {});
+  }
+
+  #noteAnswer(endpoint: Endpoint, request: SnippetRequest): void {
+    endpoint.firstFailed += endpoint.row.size;
+    endpoint.row.clear();
+    endpoint.answered += 1;
+    endpoint.lastAnswer = this.#options.clock.now();
+    endpoint.state = 'open';
+    endpoint.failedWitnesses = 0;
+    this.#hasAnswered = true;
+    this.#failingSince = undefined;
+    this.#arrived.unshift(request);
+    this.#arrived.length = Math.min(this.#arrived.length, witnessesKept);
+    this.#pace = Math.min(this.#pace + 1, this.#options.most());
+    if (!this.#isSilent) return;
+    this.#isSilent = false;
+    this.#options.notify({ kind: 'recovered', origin: endpoint.origin.name });
+  }
+
+  #noteArrival({ isFallback }: Job, { variant }: Endpoint): void {
+    const { limits, notify } = this.#options;
+    if (variant === 'render') {
+      this.#rendered += 1;
+      this.#fallbacksInARow = 0;
+    }
+    // Only a fallback that variant A has answered counts: if both are down, variant B is not the one to leave.
+    if (!isFallback || variant === 'render') return;
+    this.#fallbacksInARow += 1;
+    if (this.#leavesFirst || this.#fallbacksInARow < limits.fallbacksInARow) return;
+    this.#leavesFirst = true;
+    notify({ kind: 'render-given-up', isRouteMissing: this.routeMissing !== undefined });
+  }
+
+  /** Returns whether the failure says something about its snippet. */
+  #noteFailure(
+    endpoint: Endpoint,
+    reason: string,
+    { retryAfter, isUnreachable = false }: Response,
+    {
+      startedAt,
+      isWitness,
+      firstId,
+    }: { startedAt: number; isWitness: boolean; firstId?: number | undefined },
+  ): boolean {
+    const { clock, limits, most, patience } = this.#options;
+    const now = clock.now();
+    this.#failingSince ??= startedAt;
+    endpoint.reason = reason;
+    endpoint.isUnreachable = isUnreachable;
+    // Never below where it started, so that a few snippets that keep failing do not slow all others down.
+    this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());
+    if (firstId !== undefined) endpoint.row.add(firstId);
+    if (isWitness) endpoint.failedWitnesses += 1;
+    const { firstAnswered, firstFailed, row } = endpoint;
+    if (isWitness || row.size >= rowLimit(firstAnswered, firstFailed, limits)) this.#doubt(endpoint, 'down');
+    if (isWitness && now >= this.#patienceEnds(endpoint)) {
+      endpoint.state = 'given-up';
+      endpoint.givenUpAt = now;
+      endpoint.nextWitness = now + limits.outageCap;
+    }
+    if (retryAfter !== undefined) this.#hold(endpoint.origin, retryAfter);
+    if (patience === 0) return true;
+    return this.#arrived.length > 0 && (endpoint.state === 'open' || endpoint.state === 'doubted');
+  }
+
+  /** From when nothing has arrived for so long that the user is told. */
+  get #silentFrom(): number {
+    return this.#failingSince === undefined ? Number.POSITIVE_INFINITY : this.#failingSince + silence;
+  }
+
+  #announceSilence(): void {
+    const { clock, endpoints, notify, patience } = this.#options;
+    // Where others arrive, the snippets that fail are to blame.
+    const mayBeAlive = this.#arrived.length > 0 && endpoints.some(({ state }) => state === 'open');
+    if (patience === 0 || this.#isSilent || mayBeAlive || clock.now() < this.#silentFrom) return;
+    const endpoint = endpoints.find(({ reason }) => reason !== '');
+    if (endpoint === undefined) return;
+    this.#isSilent = true;
+    notify({
+      kind: 'failing',
+      origin: endpoint.origin.name,
+      reason: endpoint.reason,
+      until: this.#patienceEnds(endpoint),
+      patience: this.#patienceFor(endpoint),
+    });
+  }
+
+  /** Holds every request to this origin back (`Retry-After`). */
+  #hold(origin: Origin, milliseconds: number): void {
+    const { clock, limits, notify } = this.#options;
+    const now = clock.now();
+    const until = now + milliseconds;
+    if (until <= origin.heldUntil) return;
+    if (origin.heldUntil <= now && milliseconds <= limits.retryAfter) {
+      notify({ kind: 'held', origin: origin.name, milliseconds });
+    }
+    origin.heldUntil = until;
+  }
+}
+
+function tallyOf({ tallies }: Job, endpoint: Endpoint): Readonly<Tally> {
+  return tallies.get(endpoint) ?? noTally;
+}
+
+function pick<T>(list: readonly T[], random: number): T {
+  return list[Math.floor(random * list.length)] as T;
+}
+
+/** Of a request that was not made, because every one would have failed the same way. */
+function notAsked(): SnippetError {
+  return new SnippetError('aborted', 'not asked for: every request would fail the same way.');
+}
