@@ -57,23 +57,14 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
         use.placesWithoutChildren.push(place);
         use.asHtml = true;
       }
-      const snippets = await fetchHook(
-        config,
-        collection,
-      )({
-        uses: [...uses.values()],
-        collection,
-        entries: requests,
-      });
+      const fetch = fetchHook(config, collection);
+      const snippets = await fetch({ uses: [...uses.values()], collection, entries: requests });
       for (const [id, request] of requests) {
         // Without a key and with `missingKey: 'children'`, there are none.
         const { html, htmlElsewhere, text, variant, name } = snippets.get(request.key) ?? empty;
         // Data may go into a feed, where a URL of the site's own copy of an image means nothing.
         const content = htmlElsewhere ?? html;
-        const data = await parseData({
-          id,
-          data: { content, text, variant, name },
-        });
+        const data = await parseData({ id, data: { content, text, variant, name } });
         // Astro does not write an entry with the same digest again, so nothing that depends on it is rebuilt.
         store.set({ id, data, digest: generateDigest({ data, html }), rendered: { html } });
       }

@@ -8,23 +8,11 @@ import { type Environment, variables } from './environment.ts';
 import type { HtmlRules, ParsedOptions } from './options.ts';
 import type { SiteUrls } from './site-urls.ts';
 
+const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
+type UrlOption = (typeof urlOptions)[number];
+
 /** The options and the environment together, validated. A missing key or URL is an error only once it is needed. */
-export interface Settings
-  extends Pick<
-    ParsedOptions,
-    | 'ca'
-    | 'concurrency'
-    | 'timeout'
-    | 'patience'
-    | 'editUrl'
-    | 'editLinks'
-    | 'cache'
-    | 'staleIfError'
-    | 'offline'
-    | 'missingKey'
-    | 'exclude'
-    | 'params'
-  > {
+export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images' | UrlOption> {
   apiKey: string | undefined;
   /** Whether a file for the key is named. If there is no key, it does not exist. */
   hasKeyFile: boolean;
@@ -39,9 +27,6 @@ export interface Settings
   /** Where images are kept; without it, they are not. */
   imageFolder: string | undefined;
 }
-
-const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
-type UrlOption = (typeof urlOptions)[number];
 
 /** Where the site's assets are, as the Astro config says. */
 export interface Assets {
@@ -77,40 +62,27 @@ export function resolveSettings(
   environment: Environment,
   { cacheDirectory, hasPolicy = false, urls, assets }: SiteConfig = {},
 ): Settings {
-  const { ca, concurrency, timeout, patience, editUrl, editLinks, cache, staleIfError, offline, missingKey } =
-    options;
-  const { exclude, params, sanitize, scripts, strict, csp, images, classes } = options;
-  const isCached = cache !== false && cacheDirectory !== undefined;
-  const apiKey = validKey(environment[variables.apiKey] || undefined);
+  const { sanitize, scripts, strict, classes, links, csp, images, ...more } = options;
+  const folder =
+    more.cache === false || cacheDirectory === undefined ? undefined : join(cacheDirectory, 'astro-snippets');
   return {
-    apiKey,
+    ...more,
+    apiKey: validKey(environment[variables.apiKey] || undefined),
     hasKeyFile: Boolean(environment[variables.apiKeyFile]),
     renderBaseUrl: baseUrl('renderBaseUrl', options, environment),
     retrieveBaseUrl: baseUrl('retrieveBaseUrl', options, environment),
     urlOptions: urlOptions.filter((name) => options[name] !== undefined),
-    ca,
-    concurrency,
-    timeout,
-    patience,
-    editUrl,
-    editLinks,
-    cache,
-    staleIfError,
-    offline,
-    missingKey,
-    exclude,
-    params,
     html: {
       sanitize,
-      links: options.links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
+      links: links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
       scripts,
       strict,
       classes,
       policy: hasPolicy ? (csp ?? 'warn') : 'none',
     },
-    answerFolder: isCached ? answerFolderIn(join(cacheDirectory, 'astro-snippets')) : undefined,
+    answerFolder: folder && answerFolderIn(folder),
     images: images && assets && { hosts: images.hosts, assets },
-    imageFolder: isCached ? imageFolderIn(join(cacheDirectory, 'astro-snippets')) : undefined,
+    imageFolder: folder && imageFolderIn(folder),
   };
 }
 
@@ -185,16 +157,14 @@ export function withoutKeyWarning(settings: Pick<Settings, 'hasKeyFile'>): strin
  */
 export function requireConnection(settings: Settings, neededFor?: string): string {
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
-  const missingUrl = renderBaseUrl === undefined && retrieveBaseUrl === undefined;
-  const purpose = neededFor === undefined ? '' : ` Needed for ${neededFor}.`;
-  const { code, text } = whyWithoutKey(settings);
-  const noKey = `${text}.`;
-  const noUrl = 'No base URL of the service is set.';
-  if (apiKey === undefined && missingUrl) {
-    const hints = [errors[code].hint, errors['missing-url'].hint];
-    throw userError(code, `${noKey} ${noUrl}${purpose}`, hints.join('\n'));
-  }
-  if (apiKey === undefined) throw userError(code, `${noKey}${purpose}`);
-  if (missingUrl) throw userError('missing-url', `${noUrl}${purpose}`);
-  return apiKey;
+  if (apiKey !== undefined && hasConnection(settings)) return apiKey;
+  const noUrl = { code: 'missing-url', text: 'No base URL of the service is set' } as const;
+  const missing = [
+    ...(apiKey === undefined ? [whyWithoutKey(settings)] : []),
+    ...(renderBaseUrl === undefined && retrieveBaseUrl === undefined ? [noUrl] : []),
+  ];
+  const [{ code } = noUrl] = missing;
+  const texts = missing.map(({ text }) => `${text}.`);
+  if (neededFor !== undefined) texts.push(`Needed for ${neededFor}.`);
+  throw userError(code, texts.join(' '), missing.map((one) => errors[one.code].hint).join('\n'));
 }

@@ -15,7 +15,11 @@ export interface SiteUrls {
  *
  * @param isPage whether the file is HTML. The path of any other stays as it is.
  */
-export function canonicalPath(path: string, isPage: boolean, { trailingSlash, format }: SiteUrls): string {
+export function canonicalPath(
+  path: string,
+  isPage: boolean,
+  { trailingSlash, format }: Pick<SiteUrls, 'trailingSlash' | 'format'>,
+): string {
   if (!isPage) return path;
   const bare = path.replace(/(^|\/)index\.html$|\.html$/, '').replace(/\/+$/, '');
   const isFolder = trailingSlash === 'always' || (trailingSlash === 'ignore' && format !== 'file');
@@ -24,7 +28,7 @@ export function canonicalPath(path: string, isPage: boolean, { trailingSlash, fo
 
 /** The path of the URL of a file of the output, in its one form. */
 export function pathOfFile(name: string, isPage: boolean, urls: SiteUrls): string {
-  return canonicalPath(`${urls.base.replace(/\/+$/, '')}/${encodeURI(name)}`, isPage, urls);
+  return canonicalPath(pathIn(urls.base, name), isPage, urls);
 }
 
 /**
@@ -39,30 +43,18 @@ export function publishedUrl(
   urls: Pick<SiteUrls, 'site' | 'base' | 'trailingSlash'> | undefined,
 ): string {
   const { site, base = '/', trailingSlash } = urls ?? {};
-  const path = `${base.replace(/\/+$/, '')}/${encodePath(name)}`;
+  const path = pathIn(base, name);
   // A purge by URL needs the form that readers ask for. With 'ignore', servers go by the file that there is.
-  const form = isPage ? (path.endsWith('/index.html') ? 'folder' : 'file') : 'other';
-  return absolute(formed(path, form, trailingSlash), site);
-}
-
-function formed(
-  path: string,
-  form: 'folder' | 'file' | 'other',
-  trailingSlash: SiteUrls['trailingSlash'] | undefined,
-): string {
-  if (form === 'other' || (form === 'file' && trailingSlash === undefined)) return path;
-  const bare = path.replace(/\/index\.html$|\.html$/, '');
-  const isFolder = trailingSlash === 'always' || (trailingSlash !== 'never' && form === 'folder');
-  return isFolder || bare === '' ? `${bare}/` : bare;
-}
-
-function absolute(path: string, site: string | undefined): string {
-  return site === undefined || !URL.canParse(site) ? path : new URL(path, site).href;
+  const format = path.endsWith('/index.html') ? 'directory' : 'file';
+  const isNamed = isPage && (trailingSlash !== undefined || format === 'directory');
+  const url = canonicalPath(path, isNamed, { trailingSlash: trailingSlash ?? 'ignore', format });
+  return site === undefined || !URL.canParse(url, site) ? url : new URL(url, site).href;
 }
 
 /** Unlike `encodeURI`, also encodes what would end the path. */
-function encodePath(name: string): string {
-  return encodeURI(name.toWellFormed()).replace(/[?#]/g, encodeURIComponent);
+function pathIn(base: string, name: string): string {
+  const path = encodeURI(name.toWellFormed()).replace(/[?#]/g, encodeURIComponent);
+  return `${base.replace(/\/+$/, '')}/${path}`;
 }
 
 /** The names of the files that Astro may write for a route, for every `build.format`. */

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { type HttpHandler, HttpResponse, http } from 'msw';
 
 /** A snippet that fails, for the first `times` requests or for all. */
@@ -25,19 +26,6 @@ export interface SnippetHandlersOptions {
   /** The only valid key. @default any key */
   apiKey?: string;
 }
-
-const titles: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  402: 'Payment Required',
-  403: 'Forbidden',
-  404: 'Not Found',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-};
 
 /**
  * Handlers for msw that respond like the Snippet Delivery Service: both variants (specification, section 4), bearer
@@ -72,16 +60,16 @@ export function snippetHandlers(
     return problem(found.status, found.detail ?? `Snippet ${id} is set to fail.`, headers);
   };
 
-  return [
-    http.get(`${renderBaseUrl}/snippets/:id/render`, ({ request, params }) => {
-      const given = answer(request, Number(params['id']));
-      return given instanceof Response ? given : HttpResponse.json(given);
-    }),
-    http.get(`${retrieveBaseUrl}/snippets/:id`, ({ request, params }) => {
+  const handle = (url: string, fieldsOf: (id: number) => object) =>
+    http.get(url, ({ request, params }) => {
       const id = Number(params['id']);
       const given = answer(request, id);
-      return given instanceof Response ? given : HttpResponse.json({ id, name: `Snippet ${id}`, ...given });
-    }),
+      return given instanceof Response ? given : HttpResponse.json({ ...fieldsOf(id), ...given });
+    });
+
+  return [
+    handle(`${renderBaseUrl}/snippets/:id/render`, () => ({})),
+    handle(`${retrieveBaseUrl}/snippets/:id`, (id) => ({ id, name: `Snippet ${id}` })),
   ];
 }
 
@@ -92,8 +80,8 @@ function paramsOf(request: Request): Record<string, unknown> {
 
 function problem(status: number, detail: string, headers: Record<string, string> = {}): Response {
   const type = `https://snippets.test/problems/${status}`;
-  return new HttpResponse(JSON.stringify({ status, title: titles[status], detail, type }), {
-    status,
-    headers: { 'content-type': 'application/problem+json', ...headers },
-  });
+  return HttpResponse.json(
+    { status, title: STATUS_CODES[status], detail, type },
+    { status, headers: { 'content-type': 'application/problem+json', ...headers } },
+  );
 }
