@@ -29,6 +29,11 @@ export function cleanText(text: string): string {
   return `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
+/** Says why something failed, whatever it has thrown, in the same way. */
+export function reasonOf(thrown: unknown): string {
+  return cleanText(String((thrown as Error | undefined)?.message ?? thrown));
+}
+
 /** Makes text of several lines safe in the same way, whole: tabs, line feeds and indentation stay. */
 export function cleanLines(text: string): string {
   return harmless(text.replace(sequences, '').replace(unprintableInLines, ''));

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
+import { reasonOf } from './clean-text.ts';
 import { timerLength } from './clock.ts';
 import { firstPace, type Limits } from './limits.ts';
 
@@ -108,7 +109,11 @@ export function httpsTransport(options: TransportOptions): Transport {
       // Destroying the dispatcher hands an error to every HTTP/2 stream that is not quite closed. Closing the sockets
       // hands on none.
       await Promise.all([...sockets].map(closeSocket));
-      await dispatcher?.destroy();
+      try {
+        await dispatcher?.destroy();
+      } catch {
+        // All that has arrived is whole, so nothing depends on it.
+      }
     },
   };
 }
@@ -129,7 +134,7 @@ const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 function explain(error: unknown, limits: Limits, server: string): NoAnswer {
   const causes = innermost(error);
-  const { code = '', message = 'the connection failed' } = causes[0] ?? {};
+  const [{ code = '', message }] = causes;
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     return new NoAnswer('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
   }
@@ -148,14 +153,21 @@ function explain(error: unknown, limits: Limits, server: string): NoAnswer {
   );
 }
 
+interface Cause {
+  code?: string;
+  message: string;
+}
+
 /**
  * The innermost causes, as "connect ECONNREFUSED" instead of the "fetch failed" around it: several where several addresses
  * were tried.
  */
-function innermost(error: unknown): NodeJS.ErrnoException[] {
-  const { cause, errors } = error as { cause?: unknown; errors?: unknown };
-  if (Array.isArray(errors) && errors.length > 0) return errors.flatMap(innermost);
-  return cause instanceof Error ? innermost(cause) : [error as NodeJS.ErrnoException];
+function innermost(error: unknown): [Cause, ...Cause[]] {
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return error.errors.flatMap(innermost) as [Cause, ...Cause[]];
+  }
+  if (!(error instanceof Error)) return [{ message: reasonOf(error) }];
+  return error.cause === undefined ? [error as Cause] : innermost(error.cause);
 }
 
 function createDispatcher(

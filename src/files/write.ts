@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { userError } from '../failures/user-error.ts';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { reasonOf } from '../client/clean-text.ts';
+import { type UserError, userError } from '../failures/user-error.ts';
 
 const suffix = '.snippets.tmp';
 
 /**
- * Replaces a file as a whole: a reader sees all of the old bytes or all of the new ones, even if the process is killed.
+ * Replaces a file as a whole, or writes it for the first time, with its folder: a reader sees all of the old bytes or all of the new ones, even if the process is killed.
  * Its permissions stay.
  *
  * @param temporary the file that is written first. In the output folder it needs a known name, so that it can be
@@ -20,6 +21,7 @@ export async function writeAtomically(
   temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`,
 ): Promise<void> {
   try {
+    await mkdir(dirname(file), { recursive: true });
     await writeFile(temporary, bytes);
     copyMode(file, temporary);
     await rename(temporary, file);
@@ -83,16 +85,12 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Explains an error of the file system for people. Other errors are returned as they are.
+ * Explains for people why a file could not be written.
  *
  * @param outcome what became of the file, as a sentence.
  */
-export function writeError(file: string, error: unknown, outcome: string): unknown {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  const reason = reasons[code];
-  if (!/^E[A-Z]+$/.test(code)) return error;
-  return userError(
-    'unwritable-file',
-    `${file} could not be written: ${reason === undefined ? message : `${reason} (${code})`}. ${outcome}`,
-  );
+export function writeError(file: string, error: unknown, outcome: string): UserError {
+  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  const reason = code in reasons ? `${reasons[code]} (${code})` : reasonOf(error);
+  return userError('unwritable-file', `${file} could not be written: ${reason}. ${outcome}`);
 }

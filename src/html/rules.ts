@@ -1,4 +1,4 @@
-import { cleanText } from '../client/clean-text.ts';
+import { reasonOf } from '../client/clean-text.ts';
 import type { Snippet } from '../client/snippet-client.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
 import { startTags, tagAt } from '../embed/html-scanner.ts';
@@ -82,7 +82,7 @@ async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules)
     if (typeof clean === 'string') return clean;
     reason = `sanitize returned ${clean === null ? 'null' : `a value of type ${typeof clean}`} instead of a string`;
   } catch (error) {
-    reason = cleanText(String((error as Error)?.message ?? error));
+    reason = reasonOf(error);
   }
   throw refusal('sanitize-failed', request, `could not be sanitized: ${reason}`);
 }

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { createStorage, type Storage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
 import { containsKnownKey } from '../client/api-key.ts';
-import { cleanText } from '../client/clean-text.ts';
+import { cleanText, reasonOf } from '../client/clean-text.ts';
 import { systemClock } from '../client/clock.ts';
 import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-error.ts';
@@ -140,7 +140,7 @@ export class SiteImages {
       await this.#cache.setItem(keyOf(url), { file, etag });
       return image;
     } catch (error) {
-      return { flaw: `it could not be kept: ${(error as Error).message}` };
+      return { flaw: `it could not be kept: ${reasonOf(error)}` };
     }
   }
 }

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
@@ -299,12 +299,11 @@ export async function readManifest(file: string): Promise<FoundManifest> {
     // Used once, and compiling a parser would take longer.
     return { manifest: schema.parse(written, { jitless: true }) };
   } catch (error) {
-    return { flaw: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'absent' : 'damaged' };
+    return { flaw: (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT' ? 'absent' : 'damaged' };
   }
 }
 
 export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
   const files = manifest.files.map(writtenFile);
   // A known name: what a killed process has left is written over.
   await writeAtomically(file, JSON.stringify({ version, ...manifest, files }), temporaryFile(file));

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { ImageUse } from '../html/images.ts';
 
@@ -23,7 +22,6 @@ export async function writeImages(
     // It was in the cache a moment ago.
     if (bytes === undefined)
       throw new Error(`The image ${basename(file)} is no longer in the cache. Try again.`);
-    await mkdir(dirname(file), { recursive: true });
     await writeAtomically(file, Buffer.from(bytes), temporaryFile(file));
   }
 }

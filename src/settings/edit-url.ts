@@ -1,4 +1,4 @@
-import { cleanText } from '../client/clean-text.ts';
+import { cleanText, reasonOf } from '../client/clean-text.ts';
 import { userError } from '../failures/user-error.ts';
 
 // A URL of the site's own is relative to any page.
@@ -19,8 +19,7 @@ export function editUrlOf(
   try {
     url = editUrl(String(id));
   } catch (error) {
-    const reason = cleanText(String((error as Error)?.message ?? error));
-    throw userError('invalid-options', `The function editUrl failed for snippet ${id}: ${reason}`);
+    throw userError('invalid-options', `The function editUrl failed for snippet ${id}: ${reasonOf(error)}`);
   }
   // What is no URL is refused below. Its rejection, which nothing else handles, would end the process.
   if (url instanceof Promise) url.catch(() => {});

@@ -1,4 +1,4 @@
-import { cleanText } from '../client/clean-text.ts';
+import { reasonOf } from '../client/clean-text.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type Params, paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
 import { SiteError } from '../failures/errors.ts';
@@ -36,7 +36,7 @@ function askFor(
   try {
     returned = params({ page, lang });
   } catch (error) {
-    throw failed(cleanText(String((error as Error | undefined)?.message ?? error)));
+    throw failed(reasonOf(error));
   }
   try {
     // The id does not matter. Checked as the params of an embed are.
