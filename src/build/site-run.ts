@@ -50,10 +50,8 @@ export abstract class SiteRun {
     const { command, options, config } = this.site;
     if (!options.classes) return;
     const { ClassFile } = await import('../snippets/class-file.ts');
-    this.classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)));
     // In a build it is written again before Vite bundles.
-    if (command === 'dev') this.classes.keep();
-    this.classes.create();
+    this.classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)), command === 'dev');
   }
 
   /**

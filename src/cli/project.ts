@@ -23,7 +23,7 @@ import { contains, listManifests, lockFile, manifestOf, manifestsIn } from '../r
 import type { Progress } from '../record/progress.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
-import { answerFolderIn, imageFolderIn, resolveSettings, type Settings } from '../settings/settings.ts';
+import { cacheFolders, resolveSettings, type Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { CliContext } from './context.ts';
 import { recordedImages } from './recorded-images.ts';
@@ -232,12 +232,16 @@ export async function openChanges(
   // A sanitizer may change which images there are, and only a build has it.
   const { images } = manifest.rules.sanitizes || !writes ? {} : manifest.rules;
   // Without these folders, the build keeps no images and no answers there.
-  const [imageFolder, answerFolder] = [imageFolderIn, answerFolderIn]
-    .map((folderIn) => folderIn(dirname(file)))
-    .map((folder) => (existsSync(folder) ? folder : undefined));
+  const { imageFolder, answerFolder } = cacheFolders(dirname(file));
+  const ifKept = (folder = '') => (existsSync(folder) ? folder : undefined);
   const fetcher = openCliFetcher(
     context,
-    { ...settings, images, imageFolder, answerFolder: caches ? answerFolder : undefined },
+    {
+      ...settings,
+      images,
+      imageFolder: ifKept(imageFolder),
+      answerFolder: caches ? ifKept(answerFolder) : undefined,
+    },
     {
       patience,
       images: images && recordedImages(file, manifest),

@@ -71,7 +71,7 @@ function startTag(
 }
 
 function explain(error: unknown, props: Props, page: Page): unknown {
-  if (!(error instanceof SnippetError) || error.code === 'aborted' || error.code === 'closed') return error;
+  if (!(error instanceof SnippetError)) return error;
   const message = `<Snippet> of snippet ${nameOf(props)} on ${placeOf(props, pathOf(page))}: ${error.reason}`;
   return located(userError(error.code, message), props);
 }

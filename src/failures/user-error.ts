@@ -29,10 +29,6 @@ export class UserError extends Error {
  *
  * @param hint what to do next, if the table of errors does not say it best.
  */
-export function userError(
-  code: Exclude<ErrorCode, 'aborted' | 'closed'>,
-  message: string,
-  hint: string = errors[code].hint,
-): UserError {
+export function userError(code: ErrorCode, message: string, hint: string = errors[code].hint): UserError {
   return new UserError(message, hint, code);
 }

@@ -81,7 +81,7 @@ async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetReq
     if ('of' in entry) return createRequest(entry.of.id, await checkParams(entry.of, entry.params));
     return createRequest(entry.id, entry.params);
   } catch (error) {
-    if (!(error instanceof SnippetError) || error.code === 'aborted' || error.code === 'closed') throw error;
+    if (!(error instanceof SnippetError)) throw error;
     throw userError(error.code, `${place}: ${error.message}`);
   }
 }

@@ -80,46 +80,35 @@ export function resolveSettings(
       classes,
       policy: hasPolicy ? (csp ?? 'warn') : 'none',
     },
-    answerFolder: folder && answerFolderIn(folder),
+    ...cacheFolders(folder),
     images: images && assets && { hosts: images.hosts, assets },
-    imageFolder: folder && imageFolderIn(folder),
   };
 }
 
-/** Where answers are cached, in the folder that also contains the manifest. */
-export function answerFolderIn(folder: string): string {
-  return join(folder, 'answers');
-}
-
-/** Where images are kept, in the folder that also contains the manifest. */
-export function imageFolderIn(folder: string): string {
-  return join(folder, 'images');
+/** Where answers are cached and images are kept, in the folder that also contains the manifest. */
+export function cacheFolders(folder: string | undefined): Pick<Settings, 'answerFolder' | 'imageFolder'> {
+  return { answerFolder: folder && join(folder, 'answers'), imageFolder: folder && join(folder, 'images') };
 }
 
 function validKey(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const key = validate(() => checkApiKey(value, variables.apiKey));
+  const key = checked(() => checkApiKey(value, variables.apiKey));
   protectKey(key);
   return key;
 }
 
-function baseUrl(
-  name: UrlOption,
-  { [name]: option }: ParsedOptions,
-  environment: Environment,
-): string | undefined {
+function baseUrl(name: UrlOption, options: ParsedOptions, environment: Environment): string | undefined {
+  const { [name]: option } = options;
   const value = option ?? (environment[variables[name]] || undefined);
-  if (value === undefined) return undefined;
   const setting = option === undefined ? variables[name] : `The option ${name}`;
-  return validate(() => parseBaseUrl(setting, value).href);
+  return value === undefined ? undefined : checked(() => parseBaseUrl(setting, value).href);
 }
 
-function validate(check: () => string): string {
+function checked(check: () => string): string {
   try {
     return check();
   } catch (error) {
-    if (!(error instanceof SnippetError)) throw error;
-    throw userError('invalid-options', error.message);
+    throw error instanceof SnippetError ? userError('invalid-options', error.message) : error;
   }
 }
 

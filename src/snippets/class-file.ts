@@ -13,32 +13,23 @@ const pause = 100;
  */
 export class ClassFile {
   readonly file: string;
-  readonly #names = new Set<string>();
-  #written: string | undefined;
+  readonly #names: Set<string>;
+  #written: readonly string[];
   #soon: NodeJS.Timeout | undefined;
 
-  constructor(file: string) {
+  /** @param keeps whether the classes of the last time stay, as it is not known which of them are used. */
+  constructor(file: string, keeps: boolean) {
     this.file = file;
-    this.#written = this.#read();
-  }
-
-  get names(): string[] {
-    return [...this.#names].sort();
+    const text = this.#read();
+    this.#written = namesIn(text ?? '');
+    this.#names = new Set(keeps ? this.#written : []);
+    // So that a tool does not look for it in vain.
+    if (text === undefined) this.write();
   }
 
   /** The classes that were written last. */
-  get written(): string[] {
-    return namesIn(this.#written ?? '');
-  }
-
-  /** Keeps the classes that the file has, until it is known which of them are used. */
-  keep(): void {
-    this.add(this.written);
-  }
-
-  /** Creates the file if there is none, so that a tool does not look for it in vain. */
-  create(): void {
-    if (this.#written === undefined) this.write();
+  get written(): readonly string[] {
+    return this.#written;
   }
 
   add(names: Iterable<string>): void {
@@ -67,8 +58,8 @@ export class ClassFile {
    */
   write(): void {
     clearTimeout(this.#soon);
-    const text = `<div class="${escapeAttribute(this.names.join(' '))}"></div>\n`;
-    this.#written = text;
+    this.#written = [...this.#names].sort();
+    const text = `<div class="${escapeAttribute(this.#written.join(' '))}"></div>\n`;
     if (text === this.#read()) return;
     mkdirSync(dirname(this.file), { recursive: true });
     writeSmallFile(this.file, text);
