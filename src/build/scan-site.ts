@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { sep } from 'node:path';
+import picomatch from 'picomatch';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
@@ -8,7 +9,6 @@ import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from '../files/r
 import { contains } from '../record/manifest-file.ts';
 import type { Settings } from '../settings/settings.ts';
 import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
-import { excluder } from '../snippets/excluder.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
 import { inTurns } from './in-turns.ts';
@@ -122,6 +122,15 @@ export interface ScannedSite {
   warnings: string[];
 }
 
+/**
+ * Returns a function that tells whether a file is excluded, so that its embeds are examples.
+ *
+ * @param patterns glob patterns for paths in the output folder.
+ */
+export function excluder(patterns: readonly string[]): (name: string) => boolean {
+  return patterns.length === 0 ? () => false : picomatch([...patterns]);
+}
+
 /** What scanning a site needs, and whom it tells. */
 export interface Scanning {
   settings: Settings;
@@ -141,8 +150,7 @@ const maxKeptBytes = 32 * 1024 * 1024;
 /** Reads files and finds their embeds. Those without are checked for the API key. */
 export async function scanSite(files: readonly ScannableFile[], scanning: Scanning): Promise<ScannedSite> {
   const { settings, fetcher, verifier, urls } = scanning;
-  const { readEmbeds } = await import('../snippets/file-embeds.ts');
-  const { pageParams } = await import('../snippets/page-params.ts');
+  const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
   const uses: SnippetUses = new Map();
   const found: EmbeddingFile[] = [];
   const invalid: InvalidEmbed[] = [];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cleanText } from './clean-text.ts';
+import type { SnippetErrorCode } from './snippet-error.ts';
 
 /** What `render` returns (specification, section 4.2). */
 export interface RenderedSnippet {
@@ -20,9 +21,6 @@ export interface Problem {
   detail?: string | undefined;
   type?: string | undefined;
 }
-
-/** What the service is asked for. */
-export const accept = 'application/json, application/problem+json';
 
 const rendered: z.ZodType<RenderedSnippet> = z.object({ content: z.string() });
 
@@ -84,4 +82,79 @@ function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
   }
   const parsed = schema.safeParse(json);
   return parsed.success ? parsed.data : undefined;
+}
+
+/** Why there is no answer, or no request was made. These are codes of errors, too. */
+type WithoutAnswer = 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
+
+/** The result of one HTTP request, reduced to what decides the next step. */
+export type Outcome =
+  | { kind: 'usable' }
+  | { kind: 'unusable' }
+  | { kind: 'status'; status: number; problem: boolean }
+  | { kind: WithoutAnswer };
+
+/**
+ * - `use`: the content arrived.
+ * - `end`: the key is used for every request, so no other snippet can succeed.
+ * - `fail`: this snippet fails; the others continue.
+ * - `elsewhere`: this route does not exist; ask the other variant.
+ * - `again`: the failure may be temporary.
+ */
+export type Verdict = 'use' | 'end' | 'fail' | 'elsewhere' | 'again';
+
+interface Judgement {
+  verdict: Verdict;
+  code: SnippetErrorCode;
+}
+
+// Without a problem, they are not the service's.
+const withoutRoute: ReadonlySet<number> = new Set([404, 405, 410, 501]);
+
+const ofStatus: Readonly<Record<number, Judgement>> = {
+  401: { verdict: 'end', code: 'unauthorized' },
+  402: { verdict: 'end', code: 'payment-required' },
+  403: { verdict: 'fail', code: 'forbidden' },
+  404: { verdict: 'fail', code: 'not-found' },
+  408: { verdict: 'again', code: 'timeout' },
+  429: { verdict: 'again', code: 'rate-limited' },
+  500: { verdict: 'again', code: 'server-error' },
+  502: { verdict: 'again', code: 'server-error' },
+  503: { verdict: 'again', code: 'server-error' },
+  504: { verdict: 'again', code: 'server-error' },
+};
+
+const withoutAnswer: Readonly<Record<WithoutAnswer, Verdict>> = {
+  network: 'again',
+  timeout: 'again',
+  certificate: 'fail',
+  'too-large': 'fail',
+  // The environment names a proxy that cannot be used.
+  'invalid-options': 'fail',
+};
+
+/**
+ * Decides what an outcome means. The same for both variants; after variant A there is no other variant to ask, so
+ * `elsewhere` fails there.
+ *
+ * The statuses are those of the specification's section 7, plus the ones that servers and gateways in between are
+ * known to send.
+ */
+export function judge(outcome: Outcome): Judgement {
+  switch (outcome.kind) {
+    case 'usable':
+      return { verdict: 'use', code: 'bad-answer' };
+    case 'unusable':
+      return { verdict: 'again', code: 'bad-answer' };
+    case 'status':
+      return judgeStatus(outcome.status, outcome.problem);
+    default:
+      return { verdict: withoutAnswer[outcome.kind], code: outcome.kind };
+  }
+}
+
+function judgeStatus(status: number, problem: boolean): Judgement {
+  if (!problem && withoutRoute.has(status)) return { verdict: 'elsewhere', code: 'no-route' };
+  const isRedirect = status >= 300 && status < 400;
+  return ofStatus[status] ?? { verdict: 'fail', code: isRedirect ? 'redirect' : 'unexpected-status' };
 }

@@ -1,7 +1,7 @@
+import type { Outcome } from './answer.ts';
 import { type Problem, type RetrievedSnippet, readProblem, readRendered, readRetrieved } from './answer.ts';
 import { cleanText } from './clean-text.ts';
 import { formatDuration } from './format.ts';
-import type { Outcome } from './outcome.ts';
 import { type BaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';

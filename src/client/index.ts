@@ -1,5 +1,4 @@
 export type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
-export { defineSnippet, type ParamsOf, type ParamsSchema, type SnippetDefinition } from './define-snippet.ts';
 export type { PublicLimits as Limits } from './limits.ts';
 export type { Counts, Notice } from './scheduler.ts';
 export type { Variant } from './service-url.ts';
@@ -11,3 +10,9 @@ export {
 } from './snippet-client.ts';
 export { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
 export type { Json, Params } from './snippet-request.ts';
+export {
+  defineSnippet,
+  type ParamsOf,
+  type ParamsSchema,
+  type SnippetDefinition,
+} from './snippet-request.ts';

@@ -1,5 +1,5 @@
+import type { Verdict } from './answer.ts';
 import type { Limits } from './limits.ts';
-import type { Verdict } from './outcome.ts';
 
 /** How one endpoint (a variant at its origin) has treated a snippet so far, and how it treats the others. */
 export interface EndpointView {

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import type { RetrievedSnippet } from './answer.ts';
+import { judge, type Verdict } from './answer.ts';
 import type { Clock } from './clock.ts';
 import { describe, type Exchange, type Response, responseError } from './exchange.ts';
 import { formatDuration } from './format.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
-import { judge, type Verdict } from './outcome.ts';
 import { type EndpointView, failureShare, nextWait, route, rowLimit, witnessDelay } from './retry-policy.ts';
 import type { BaseUrl, Variant } from './service-url.ts';
 import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';

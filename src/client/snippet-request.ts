@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { containsKnownKey } from './api-key.ts';
 import { cleanText } from './clean-text.ts';
 import { SnippetError } from './snippet-error.ts';
@@ -56,6 +57,59 @@ export function parseRequest(id: string | undefined, params: string | undefined)
     throw new SnippetError('invalid-params', flaw);
   }
   return toRequest(snippetId, canonicalParams(variables ?? null));
+}
+
+/** A zod schema, or one of any library that implements Standard Schema. */
+export type ParamsSchema = Pick<z.core.$ZodType, '~standard'>;
+
+/** A snippet with a name in code, and the params it takes. */
+export interface SnippetDefinition<Schema extends ParamsSchema | undefined = ParamsSchema | undefined> {
+  readonly id: number;
+  readonly params: Schema;
+}
+
+/** The params of a snippet that was defined with this schema; `undefined` if it takes none. */
+export type ParamsOf<Schema extends ParamsSchema | undefined> = Schema extends ParamsSchema
+  ? NonNullable<Schema['~standard']['types']>['input']
+  : undefined;
+
+/**
+ * Gives a snippet a name in code and its params a type. A wrong param is then an error in the editor and in
+ * `astro check`; a value that is known only at build time is checked in the build.
+ *
+ * @throws SnippetError `invalid-id`
+ *
+ * @example
+ * export const pricing = defineSnippet({ id: 42, params: z.object({ plan: z.enum(['free', 'pro']) }) });
+ * // <Snippet of={pricing} params={{ plan: 'pro' }} />
+ */
+export function defineSnippet<Schema extends ParamsSchema | undefined = undefined>(definition: {
+  id: number;
+  params?: Schema;
+}): SnippetDefinition<Schema> {
+  return { id: parseSnippetId(definition.id), params: definition.params as Schema };
+}
+
+/**
+ * Makes a request of a snippet that was defined, with its params as the schema outputs them, with defaults for example.
+ *
+ * @throws SnippetError `invalid-params`, with the path of each issue.
+ */
+export async function definedRequest(
+  { id, params: schema }: SnippetDefinition,
+  params: unknown,
+): Promise<SnippetRequest> {
+  if (schema === undefined) {
+    if (params === undefined) return createRequest(id);
+    throw new SnippetError('invalid-params', 'it is defined without params.', { snippetId: id });
+  }
+  const result = await schema['~standard'].validate(params);
+  if (result.issues === undefined) return createRequest(id, result.value);
+  const flaws = result.issues.map(({ path = [], message }) => {
+    const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
+    return `${['params', ...keys].join('.')}: ${cleanText(message)}`;
+  });
+  throw new SnippetError('invalid-params', flaws.join('; '), { snippetId: id });
 }
 
 /** Restores a request from what one of the functions above has checked before. */

@@ -1,7 +1,11 @@
 import { escapeAttribute } from 'entities/escape';
-import { checkParams, type SnippetDefinition } from '../client/define-snippet.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import {
+  createRequest,
+  definedRequest,
+  type SnippetDefinition,
+  type SnippetRequest,
+} from '../client/snippet-request.ts';
 import { containerPage, listener } from '../embed/announcement.ts';
 import { type EmbedAttributes, elementName } from '../embed/element.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
@@ -49,8 +53,8 @@ export function embedStart(props: Props, page: Page, command: Command | undefine
   } catch (error) {
     throw explain(error, props, page);
   }
-  return checkParams(of, props.params)
-    .then((params) => startTag(createRequest(of.id, params), more, page))
+  return definedRequest(of, props.params)
+    .then((request) => startTag(request, more, page))
     .catch((error) => {
       throw explain(error, props, page);
     });

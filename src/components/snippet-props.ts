@@ -1,5 +1,4 @@
-import type { ParamsOf, ParamsSchema, SnippetDefinition } from '../client/define-snippet.ts';
-import type { Params } from '../client/snippet-request.ts';
+import type { Params, ParamsOf, ParamsSchema, SnippetDefinition } from '../client/snippet-request.ts';
 import type { EmbedAs } from '../embed/element.ts';
 
 interface CommonProps {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import { z } from 'zod';
 import { pageInliner } from '../build/inline-page.ts';
+import { excluder } from '../build/scan-site.ts';
 import { keyDetector } from '../client/api-key.ts';
 import type { FileKind } from '../embed/scan.ts';
 import type { FailedSnippet } from '../failures/report.ts';
@@ -9,10 +10,13 @@ import { type UserError, userError } from '../failures/user-error.ts';
 import { astroVersion, escapesErrors } from '../settings/astro-version.ts';
 import { isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath, type SiteUrls } from '../settings/site-urls.ts';
-import { blockWarnings } from '../snippets/block-warnings.ts';
-import { excluder } from '../snippets/excluder.ts';
-import { type FileEmbed, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
-import { pageParams } from '../snippets/page-params.ts';
+import {
+  blockWarnings,
+  type FileEmbed,
+  pageParams,
+  readEmbeds,
+  type SnippetUses,
+} from '../snippets/file-embeds.ts';
 import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
 import { withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';

@@ -2,10 +2,15 @@ import type { AstroConfig } from 'astro';
 import type { Loader } from 'astro/loaders';
 import { z } from 'astro/zod';
 import { cleanLines } from '../client/clean-text.ts';
-import { checkParams, type SnippetDefinition } from '../client/define-snippet.ts';
 import { count } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import { createRequest, type Params, type SnippetRequest } from '../client/snippet-request.ts';
+import {
+  createRequest,
+  definedRequest,
+  type Params,
+  type SnippetDefinition,
+  type SnippetRequest,
+} from '../client/snippet-request.ts';
 import { userError } from '../failures/user-error.ts';
 import { entryName, type FetchHook } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
@@ -78,7 +83,7 @@ const empty: Partial<FetchedSnippet> & Pick<FetchedSnippet, 'html' | 'text'> = {
 
 async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetRequest> {
   try {
-    if ('of' in entry) return createRequest(entry.of.id, await checkParams(entry.of, entry.params));
+    if ('of' in entry) return await definedRequest(entry.of, entry.params);
     return createRequest(entry.id, entry.params);
   } catch (error) {
     if (!(error instanceof SnippetError)) throw error;

@@ -1,11 +1,20 @@
+import { reasonOf } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
-import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import {
+  createRequest,
+  type Params,
+  paramsObject,
+  parseRequest,
+  type SnippetRequest,
+} from '../client/snippet-request.ts';
 import type { EmbedFault, EmbedWarning, FoundEmbed } from '../embed/found.ts';
+import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
 import { type FileKind, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
-import type { AddPageParams } from './page-params.ts';
+import type { ParsedOptions } from '../settings/options.ts';
 
 /** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
 export interface SnippetUse {
@@ -182,17 +191,17 @@ function describeWarnings(
   warnings: readonly EmbedWarning[],
   lineOf: (offset: number) => number,
 ): string[] {
-  if (warnings.length === 0) return [];
-  const kinds = new Map<EmbedWarning['flaw'], { first: number; times: number }>();
-  for (const { start, flaw } of warnings) {
-    const kind = kinds.get(flaw);
-    if (kind === undefined) kinds.set(flaw, { first: start, times: 1 });
-    else kind.times += 1;
-  }
-  return [...kinds].map(([flaw, { first, times }]) => {
-    const place = `${name}:${lineOf(first)}${times > 1 ? ` and ${count(times - 1, 'more time')}` : ''}`;
-    return `${place}: ${warningTexts[flaw]}`;
-  });
+  return firstOfEach(warnings, ({ flaw }) => flaw).map(
+    ({ first, andMore }) => `${name}:${lineOf(first.start)}${andMore}: ${warningTexts[first.flaw]}`,
+  );
+}
+
+/** The first of each kind, with how many more there are of it, for people. */
+function firstOfEach<T>(all: Iterable<T>, kindOf: (one: T) => unknown): { first: T; andMore: string }[] {
+  return [...Map.groupBy(all, kindOf).values()].map((group) => ({
+    first: group[0] as T,
+    andMore: group.length === 1 ? '' : ` and ${count(group.length - 1, 'more time')}`,
+  }));
 }
 
 const left =
@@ -230,4 +239,76 @@ function lineEnds(file: Buffer): number[] {
   const ends: number[] = [];
   for (let at = file.indexOf('\n'); at !== -1; at = file.indexOf('\n', at + 1)) ends.push(at);
   return ends;
+}
+
+/** A page before its snippets are inlined. */
+export interface PageWithEmbeds {
+  /** How people know it. */
+  name: string;
+  embeds: readonly FileEmbed[];
+  /** Its bytes. Only called for a page that gets a warning. */
+  read(): Buffer;
+}
+
+/**
+ * Warns about each snippet with block-level content in a paragraph that contains something else, too: a browser ends the
+ * paragraph there. One warning for each snippet, with its first place.
+ *
+ * @param htmlOf the HTML of a snippet by the key of its request; `undefined` if it has none.
+ */
+export function blockWarnings(
+  pages: Iterable<PageWithEmbeds>,
+  htmlOf: (key: string) => string | undefined,
+): string[] {
+  const known = new Map<string, boolean>();
+  const isBlock = (key: string) => {
+    if (!known.has(key)) known.set(key, isBlockLevel(htmlOf(key) ?? ''));
+    return known.get(key) === true;
+  };
+  const found: { page: PageWithEmbeds; start: number; id: number }[] = [];
+  for (const page of pages) {
+    for (const { request, start, form, inParagraph, paragraph } of page.embeds) {
+      if (!inParagraph || paragraph !== undefined || form.as !== 'html' || form.layers.length > 0) continue;
+      if (isBlock(request.key)) found.push({ page, start, id: request.id });
+    }
+  }
+  return firstOfEach(found, ({ id }) => id).map(
+    ({ first: { page, start, id }, andMore }) =>
+      `${page.name}:${lineFinder(page.read())(start)}${andMore}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into a paragraph of its own.`,
+  );
+}
+
+/** Adds what the site passes to every snippet of a page to the request of one embed. */
+export type AddPageParams = (request: SnippetRequest, lang: string | undefined) => SnippetRequest;
+
+/**
+ * Adds what the option `params` returns for a page to requests. The params of a request win. The function is asked once
+ * for each language of the page.
+ *
+ * @returns a function that throws SiteError `params-failed`, or SnippetError `invalid-params`; `undefined` without the
+ * option.
+ */
+export function pageParams(params: ParsedOptions['params'], page: string): AddPageParams | undefined {
+  if (params === undefined) return undefined;
+  const known = new Map<string | undefined, Params | SiteError | undefined>();
+  return (request, lang) => {
+    if (!known.has(lang)) known.set(lang, askFor(params, page, lang));
+    const added = known.get(lang);
+    if (added instanceof SiteError) throw added;
+    return added === undefined ? request : createRequest(request.id, { ...added, ...paramsObject(request) });
+  };
+}
+
+function askFor(
+  params: NonNullable<ParsedOptions['params']>,
+  page: string,
+  lang: string | undefined,
+): Params | SiteError | undefined {
+  try {
+    // The id does not matter. Checked as the params of an embed are.
+    return paramsObject(createRequest(1, params({ page, lang })));
+  } catch (error) {
+    const reason = error instanceof SnippetError ? error.reason : reasonOf(error);
+    return new SiteError('params-failed', `The option \`params\` failed for ${page}: ${reason}`);
+  }
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { checkParams } from '../../src/client/define-snippet.ts';
 import { defineSnippet } from '../../src/client/index.ts';
+import { createRequest, definedRequest } from '../../src/client/snippet-request.ts';
 
 test('a snippet that is defined without params accepts no params', async () => {
   const plain = defineSnippet({ id: 42 });
-  expect(await checkParams(plain, undefined)).toBeUndefined();
-  await expect(checkParams(plain, {})).rejects.toMatchObject({
+  expect(await definedRequest(plain, undefined)).toEqual(createRequest(42));
+  await expect(definedRequest(plain, {})).rejects.toMatchObject({
     code: 'invalid-params',
     snippetId: 42,
     message: 'Snippet 42: it is defined without params.',
@@ -15,7 +15,7 @@ test('a snippet that is defined without params accepts no params', async () => {
 
 test('params are returned as the schema outputs them, with defaults', async () => {
   const pricing = defineSnippet({ id: 42, params: z.object({ plan: z.string().default('free') }) });
-  expect(await checkParams(pricing, {})).toEqual({ plan: 'free' });
+  expect(await definedRequest(pricing, {})).toEqual(createRequest(42, { plan: 'free' }));
 });
 
 test('every invalid param is reported with its path', async () => {
@@ -23,7 +23,7 @@ test('every invalid param is reported with its path', async () => {
     id: 42,
     params: z.object({ plan: z.enum(['free', 'pro']), seats: z.array(z.int()) }),
   });
-  await expect(checkParams(pricing, { plan: 'gold', seats: [1, 'two'] })).rejects.toMatchObject({
+  await expect(definedRequest(pricing, { plan: 'gold', seats: [1, 'two'] })).rejects.toMatchObject({
     code: 'invalid-params',
     snippetId: 42,
     message: expect.stringMatching(/^Snippet 42: params\.plan: [^;]+; params\.seats\.1: [^;]+$/),
@@ -41,7 +41,7 @@ test('issues of any Standard Schema library are reported, with control character
     },
   } as const;
   const pricing = defineSnippet({ id: 42, params: schema as never });
-  await expect(checkParams(pricing, {})).rejects.toMatchObject({
+  await expect(definedRequest(pricing, {})).rejects.toMatchObject({
     message: 'Snippet 42: params.plan.0: is wrong; params: all of it',
   });
 });
