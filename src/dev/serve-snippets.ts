@@ -8,8 +8,8 @@ import type { FileKind } from '../embed/scan.ts';
 import type { FailedSnippet } from '../failures/report.ts';
 import { type UserError, userError } from '../failures/user-error.ts';
 import { astroVersion, escapesErrors } from '../settings/astro-version.ts';
-import { isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
-import { canonicalPath, type SiteUrls } from '../settings/site-urls.ts';
+import { isWithoutKey, withoutKeyWarning } from '../settings/settings.ts';
+import { canonicalPath } from '../settings/site-urls.ts';
 import {
   blockWarnings,
   type FileEmbed,
@@ -20,7 +20,6 @@ import {
 import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
 import { withSources } from '../source/markdown-sources.ts';
 import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
-import type { SourceFolders } from '../source/source-files.ts';
 import type { DevRun } from './dev-run.ts';
 import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
 import { OpenPages, type ShownOnPage } from './open-pages.ts';
@@ -102,13 +101,7 @@ export function serveSnippets(
       try {
         const { settings } = run;
         if (excluder(settings.exclude)(nameOf(page, config.base))) return response;
-        const view = await viewOf(response, page, {
-          memory,
-          refusal,
-          sources,
-          settings,
-          urls: run.urls,
-        });
+        const view = await viewOf(response, page, run, memory, refusal);
         void view.warnings.then((lines) => warnings.report(page, lines, (line) => logger.warn(line)));
         const parent = parentOf(request, response);
         if (parent === undefined) pages.serve(page, view.shown);
@@ -153,15 +146,6 @@ export function serveSnippets(
   });
 }
 
-interface Served {
-  memory: SnippetMemory;
-  sources: SourceFolders;
-  /** Why a page may contain no embeds. */
-  refusal(page: string): UserError | undefined;
-  settings: Settings;
-  urls: SiteUrls;
-}
-
 /** A response with its snippets. */
 interface View {
   body: Buffer;
@@ -174,10 +158,13 @@ interface View {
   warnings: Promise<string[]>;
 }
 
+/** @param refusal why a page may contain no embeds. */
 async function viewOf(
   response: TextResponse,
   page: string,
-  { memory, sources, refusal, settings, urls }: Served,
+  { settings, sources, urls }: DevRun,
+  memory: SnippetMemory,
+  refusal: (page: string) => UserError | undefined,
 ): Promise<View> {
   const uses: SnippetUses = new Map();
   const { body: bytes, kind } = response;

@@ -18,18 +18,10 @@ const pem = z
       'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
     abort: true,
   })
-  .refine((text) => text.match(certificates)?.every(isCertificate), {
+  // Otherwise, Node would trust the others, or none, and each request would fail.
+  .refine((text) => text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))), {
     error: 'contains a certificate that is malformed or cut off.',
   });
-
-// Otherwise, Node would trust the others, or none, and each request would fail.
-function isCertificate(text: string): boolean {
-  try {
-    return new X509Certificate(text).raw.length > 0;
-  } catch {
-    return false;
-  }
-}
 
 const duration = z.string().transform((text, context) => {
   const milliseconds = parseDuration(text);
@@ -276,9 +268,13 @@ function isHost(text: string): boolean {
 
 /** Whether unstorage has a driver of this name. Nothing is loaded to find out. */
 function isDriverName(name: string): boolean {
-  if (!/^[a-z0-9-]+$/.test(name)) return false;
+  const require = createRequire(import.meta.url);
+  return /^[a-z0-9-]+$/.test(name) && succeeds(() => require.resolve(`unstorage/drivers/${name}`));
+}
+
+function succeeds(call: () => unknown): boolean {
   try {
-    createRequire(import.meta.url).resolve(`unstorage/drivers/${name}`);
+    call();
     return true;
   } catch {
     return false;
