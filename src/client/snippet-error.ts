@@ -2,56 +2,33 @@ import type { Problem } from './answer.ts';
 import { cleanLines } from './clean-text.ts';
 import type { Variant } from './service-url.ts';
 
-/**
- * Why a snippet could not be fetched. The codes are permanent.
- *
- * Sent by the service (specification, section 7):
- * - `unauthorized`: 401, no valid API key was provided.
- * - `payment-required`: 402, the trial or subscription has expired.
- * - `forbidden`: 403, the key lacks permission.
- * - `not-found`: 404 with a problem object: the snippet does not exist, or belongs to another organization.
- * - `no-route`: 404, 405, 410 or 501 without a problem object: this URL is not the service's.
- * - `rate-limited`: 429, or a `Retry-After` longer than the client waits.
- * - `server-error`: 500, 502, 503 or 504, even after the last attempt.
- * - `unexpected-status`: any other status.
- * - `redirect`: a redirect. Redirects are never followed.
- * - `bad-answer`: a 200 whose body is cut off, is not JSON, or does not match the specification.
- * - `no-content`: variant A answered without `content`.
- *
- * The service was not reached:
- * - `network`, `timeout`, `certificate`: the connection failed, took too long, or could not be trusted.
- * - `too-large`: the answer is longer than the client accepts.
- * - `unavailable`: so many attempts failed that the client stopped asking.
- *
- * No request was made:
- * - `invalid-id`, `invalid-params`, `invalid-options`: an argument is invalid. `invalid-options` is also a proxy in the
- *   environment that cannot be used.
- * - `unsupported-node`: this Node is older than `engines` in package.json allows.
- * - `aborted`: the caller's signal was aborted. `closed`: the client was closed.
- */
+/** Why a snippet could not be fetched. The codes are permanent. */
 export type SnippetErrorCode =
-  | 'unauthorized'
-  | 'payment-required'
-  | 'forbidden'
-  | 'not-found'
-  | 'no-route'
-  | 'rate-limited'
-  | 'server-error'
-  | 'unexpected-status'
-  | 'redirect'
-  | 'bad-answer'
-  | 'no-content'
-  | 'network'
-  | 'timeout'
-  | 'certificate'
-  | 'too-large'
-  | 'unavailable'
+  // Sent by the service (specification, section 7).
+  | 'unauthorized' // 401: no valid API key was provided.
+  | 'payment-required' // 402: the trial or subscription has expired.
+  | 'forbidden' // 403: the key lacks permission.
+  | 'not-found' // 404 with a problem object: the snippet does not exist, or belongs to another organization.
+  | 'no-route' // 404, 405, 410 or 501 without a problem object: this URL is not the service's.
+  | 'rate-limited' // 429, or a `Retry-After` longer than the client waits.
+  | 'server-error' // 500, 502, 503 or 504, even after the last attempt.
+  | 'unexpected-status' // Any other status.
+  | 'redirect' // Redirects are never followed.
+  | 'bad-answer' // A 200 whose body is cut off, is not JSON, or does not match the specification.
+  | 'no-content' // Variant A answered without `content`.
+  // The service was not reached.
+  | 'network' // The connection failed.
+  | 'timeout' // It took too long.
+  | 'certificate' // It could not be trusted.
+  | 'too-large' // The answer is longer than the client accepts.
+  | 'unavailable' // So many attempts failed that the client stopped asking.
+  // No request was made.
   | 'invalid-id'
   | 'invalid-params'
-  | 'invalid-options'
-  | 'unsupported-node'
-  | 'aborted'
-  | 'closed';
+  | 'invalid-options' // An argument is invalid, or a proxy in the environment cannot be used.
+  | 'unsupported-node' // This Node is older than `engines` in package.json allows.
+  | 'aborted' // The caller's signal was aborted.
+  | 'closed'; // The client was closed.
 
 interface SnippetErrorFields {
   snippetId?: number | undefined;

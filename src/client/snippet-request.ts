@@ -138,7 +138,7 @@ export function parseSnippetId(value: unknown): number {
 function shown(value: unknown): string {
   if (typeof value === 'string') return `"${cleanText(value)}"`;
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${value}`;
-  return value === null ? 'null' : `a value of type ${typeof value}`;
+  return kindOf(value);
 }
 
 /**
@@ -187,20 +187,18 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   }
   if (ancestors.includes(value)) throw invalid('is a circular reference.');
   if (ancestors.length >= maxDepth) throw invalid(tooDeep);
-  const line = [...ancestors, value];
+  const copyOf = (holder: object, key: string | number, inner: string) =>
+    canonicalCopy(read(holder, key, inner), inner, [...ancestors, value]);
   if (Array.isArray(value)) {
     // Array.from visits holes, so that a hole is rejected instead of turned into null.
-    return Array.from(value, (_, index) =>
-      canonicalCopy(read(value, index, `${path}[${index}]`), `${path}[${index}]`, line),
-    );
+    return Array.from(value, (_, index) => copyOf(value, index, `${path}[${index}]`));
   }
   if (!isPlainObject(value)) throw invalid(`is ${kindOf(value)}: pass plain objects, arrays and values.`);
   // Without a prototype, so that a key named __proto__ is a key like any other.
   const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) {
     if (!key.isWellFormed()) throw invalid('has a key that contains half of a surrogate pair.');
-    const inner = pathTo(path, key);
-    copy[key] = canonicalCopy(read(value, key, inner), inner, line);
+    copy[key] = copyOf(value, key, pathTo(path, key));
   }
   return copy;
 }
@@ -259,16 +257,9 @@ function isExact(value: number, written: string): boolean {
 function sameDigits(number: string): string {
   const [, sign = '', whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
-  const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const significant = withoutTrailingZeros(digits);
-  if (significant === '') return '0';
-  const exponent = BigInt(power) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  const digits = `${whole}${fraction}`;
+  const [written = '', significant] = /^0*(.*[1-9])?/.exec(digits) ?? [];
+  if (significant === undefined) return '0';
+  const exponent = BigInt(power) - BigInt(fraction.length) + BigInt(digits.length - written.length);
   return `${sign}${significant}e${exponent}`;
-}
-
-/** A pattern for this would take quadratic time. */
-function withoutTrailingZeros(digits: string): string {
-  let end = digits.length;
-  while (digits.charAt(end - 1) === '0') end -= 1;
-  return digits.slice(0, end);
 }
