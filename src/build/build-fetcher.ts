@@ -2,9 +2,9 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf } from '../failures/errors.ts';
 import { hashOf, type Manifest, readManifest, requestsOf, snippetsByKey } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { CacheEntry } from '../snippets/cache.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
+import type { KeptAnswer } from '../snippets/kept-answers.ts';
 import { literalRequests } from '../source/literal-requests.ts';
 import type { SourceFolders } from '../source/source-files.ts';
 import type { BuildLogger } from './summary.ts';
@@ -68,7 +68,7 @@ export async function prepareEarly(
  * A cached answer is too old if the site has shown a newer one since, or that the snippet does not exist: a refresh
  * always asks the service.
  */
-function supersededBy(before: Manifest | undefined): (request: SnippetRequest, entry: CacheEntry) => boolean {
+function supersededBy(before: Manifest | undefined): (request: SnippetRequest, entry: KeptAnswer) => boolean {
   if (before === undefined) return () => false;
   const shown = snippetsByKey(before);
   const askedAt = Date.parse(before.refreshedAt ?? before.builtAt);

@@ -1,6 +1,6 @@
 import { count, formatDuration } from '../client/format.ts';
 import { type ProgressPace, paced } from '../record/progress.ts';
-import type { SnippetSource } from '../snippets/source.ts';
+import type { AnswerCounts } from '../snippets/answers.ts';
 import type { ScannedSite } from './scan-site.ts';
 
 /** What a build reports through: Astro's logger, or the command line. Lines are cleaned there. */
@@ -12,7 +12,7 @@ export interface BuildLogger {
 /** The one line that says what a build did. */
 export function describeBuild(
   { files, uses }: ScannedSite,
-  counts: SnippetSource['counts'] & {
+  counts: AnswerCounts & {
     missing: number;
     withoutKey: boolean;
     /** How many came from variant A although there is a variant B. */

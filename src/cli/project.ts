@@ -188,7 +188,7 @@ export function openCliFetcher(
     warn: () => {},
     notify: (line) => terminal.printError(line),
     patience,
-    clock,
+    parts: { clock },
     isWorthKeeping,
     alwaysAsk: true,
     remember: true,

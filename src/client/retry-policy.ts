@@ -61,9 +61,20 @@ export function failureShare(succeeded: number, failed: number): number {
  * not chance, given how many of the first attempts before them failed.
  */
 export function rowLimit(answered: number, failed: number, { downAfter }: Pick<Limits, 'downAfter'>): number {
-  if (answered === 0) return downAfter;
-  const byChance = Math.log(chanceOfFalseAlarm) / Math.log(failureShare(answered, failed));
-  return Math.max(downAfter, Math.ceil(byChance));
+  return answered === 0 ? downAfter : Math.max(downAfter, beyondChance(failureShare(answered, failed)));
+}
+
+/**
+ * How many witnesses have to fail before an endpoint counts as down, given how often the snippets that arrived had failed
+ * before. One that has never answered may not exist.
+ */
+export function witnessLimit(answered: number, failedBefore: number): number {
+  return answered === 0 ? 1 : beyondChance(failureShare(answered, failedBefore));
+}
+
+/** How many requests fail in a row by chance at most, if such a share of them fails. */
+function beyondChance(share: number): number {
+  return Math.ceil(Math.log(chanceOfFalseAlarm) / Math.log(share));
 }
 
 export interface AttemptState {

@@ -1,12 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pRetry from 'p-retry';
-import type { RetrievedSnippet } from './answer.ts';
-import { judge, type Verdict } from './answer.ts';
+import { judge, type RetrievedSnippet, type Verdict } from './answer.ts';
 import type { Clock } from './clock.ts';
 import { describe, type Exchange, type Response, responseError } from './exchange.ts';
 import { formatDuration } from './format.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
-import { type EndpointView, failureShare, nextWait, route, rowLimit, witnessDelay } from './retry-policy.ts';
+import {
+  type EndpointView,
+  failureShare,
+  nextWait,
+  route,
+  rowLimit,
+  witnessDelay,
+  witnessLimit,
+} from './retry-policy.ts';
 import type { BaseUrl, Variant } from './service-url.ts';
 import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
@@ -175,10 +182,10 @@ const failuresAlike = 10;
  * Decides which snippet is asked for next, where, and when. A slot is held by a request on the wire, never by a wait.
  *
  * An endpoint is down when more first attempts fail in a row than chance explains. It is doubted when a snippet is to be
- * asked for again and nobody was answered since it failed. Then one witness at a time asks: a snippet that was never
- * tried at best, else one that arrived before, else one that failed. An answer opens the endpoint. A witness that fails
- * shows that it is down, and the end of patience gives it up. Failures while it is down, and all while nothing has arrived
- * yet, say nothing about their snippets.
+ * asked for again and nobody was answered since it failed. Then one witness at a time asks: one that arrived before shows
+ * whether a doubted endpoint is down; of one that is down, a snippet that was never tried is asked for, and one that failed
+ * if there is no other. An answer opens the endpoint, and the end of patience gives it up. Failures while it is down, and
+ * all while nothing has arrived yet, say nothing about their snippets.
  */
 export class Scheduler {
   readonly counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
@@ -569,8 +576,8 @@ export class Scheduler {
       clock.now() + witnessDelay(endpoint.failedWitnesses, clock.random(), this.#options.limits);
     const failing = new Set(again.map(({ request }) => request.id));
     const arrived = this.#arrived.filter(({ id }) => !failing.has(id));
-    // The answer to a snippet that was never tried is of use. What may be dead for good proves nothing.
-    if (untried.length === 0 && arrived.length > 0) {
+    // What may be dead for good proves nothing. The answer to a snippet that was never tried is of use.
+    if (arrived.length > 0 && (endpoint.state === 'doubted' || untried.length === 0)) {
       this.#underWay += 1;
       void this.#askAgain(pick(arrived, clock.random()), endpoint);
       return;
@@ -678,8 +685,11 @@ export class Scheduler {
     this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());
     if (firstId !== undefined) endpoint.row.add(firstId);
     if (isWitness) endpoint.failedWitnesses += 1;
-    const { firstAnswered, firstFailed, row } = endpoint;
-    if (isWitness || row.size >= rowLimit(firstAnswered, firstFailed, limits)) this.#doubt(endpoint, 'down');
+    const { answered, failedBefore, firstAnswered, firstFailed, row } = endpoint;
+    const isDown = isWitness && endpoint.failedWitnesses >= witnessLimit(answered, failedBefore);
+    if (isDown || row.size >= rowLimit(firstAnswered, firstFailed, limits)) this.#doubt(endpoint, 'down');
+    // It may have been chance. The next one asks at once.
+    else if (isWitness) endpoint.nextWitness = now;
     if (isWitness && now >= this.#patienceEnds(endpoint)) {
       endpoint.state = 'given-up';
       endpoint.givenUpAt = now;

@@ -18,7 +18,7 @@ export function openDevFetcher(
 ): SnippetFetcher {
   return new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
-    limits,
+    parts: { limits },
     patience: 0,
     alwaysAsk: true,
     remember: false,

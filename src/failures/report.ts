@@ -74,15 +74,29 @@ export function childrenWarnings(failed: readonly FailedSnippet[]): string[] {
   );
 }
 
-/** A snippet that is shown as it was, since it could not be fetched now. */
-export interface StaleSnippet extends Shown {
-  /** How long ago its content was fetched, in milliseconds. */
-  age: number;
+/** A snippet that is shown, with what has to be said about it. */
+interface ShownSnippet {
+  /** Why it could not be fetched now, if it is shown as it was. */
+  error?: SnippetFailure | undefined;
+  fetchedAt?: number | undefined;
+  /** What is wrong with its HTML. */
+  warnings: readonly string[];
 }
 
-/** Warns that the last good content is shown because the snippets could not be fetched now. */
-export function staleWarnings(stale: readonly StaleSnippet[]): string[] {
-  return groupsOf(stale).flatMap((group) =>
+/** Warns about each snippet that is shown as it was, and each that has a flaw. */
+export function shownWarnings(
+  snippets: ReadonlyMap<string, ShownSnippet>,
+  uses: readonly Pick<FailedSnippet, 'request' | 'places'>[],
+): string[] {
+  const flaws = new Set<string>();
+  const stale: (Shown & { age: number })[] = [];
+  for (const { request, places } of uses) {
+    const { error, fetchedAt = 0, warnings = [] } = snippets.get(request.key) ?? {};
+    if (error !== undefined) stale.push({ request, error, places, age: Date.now() - fetchedAt });
+    // With other params the same snippet has the same flaw, which is worth one warning per list of pages.
+    for (const flaw of warnings) flaws.add(`${flaw} It is on ${listPlaces(places)}.`);
+  }
+  const warnings = groupsOf(stale).flatMap((group) =>
     warnOf(group, (some) => {
       const oldest = formatDuration(Math.max(0, ...some.map(({ age }) => age)), 'long');
       return some.length === 1
@@ -90,6 +104,7 @@ export function staleWarnings(stale: readonly StaleSnippet[]): string[] {
         : `Their last good content, the oldest fetched ${oldest} ago, is shown instead`;
     }),
   );
+  return [...warnings, ...flaws];
 }
 
 /** @param consequence of one, or of all of them together. */

@@ -1,7 +1,8 @@
 import { count } from '../client/format.ts';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
+import { shownWarnings } from '../failures/report.ts';
 import { type CollectionEntry, entryName } from '../snippets/collection-entry.ts';
-import { type FetchedSnippet, type SnippetFetcher, warningsOf } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
 import { hashOf, type Manifest, type ManifestFile } from './manifest.ts';
 import type { Progress } from './progress.ts';
@@ -101,7 +102,7 @@ export async function findChanges(
     .map(({ recorded: _, ...shown }, index): ChangedSnippet => ({ ...shown, newHash: hashes[index] }))
     .filter(({ pages, collections }) => pages.length + collections.length > 0);
   const keys = new Set(changed.map(({ request }) => request.key));
-  const warnings = warningsOf(
+  const warnings = shownWarnings(
     fetched,
     uses.filter(({ request }) => keys.has(request.key)),
   );

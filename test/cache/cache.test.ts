@@ -4,18 +4,10 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Driver } from 'unstorage';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { SnippetError, type SnippetErrorCode } from '../../src/client/snippet-error.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { cacheKeys, SnippetCache } from '../../src/snippets/cache.ts';
-import {
-  type CachePolicy,
-  CachingSource,
-  type CachingSourceOptions,
-} from '../../src/snippets/caching-source.ts';
-import type { SnippetSource } from '../../src/snippets/source.ts';
+import { Answers, type AnswersOptions } from '../../src/snippets/answers.ts';
+import { apiKey, type Failing, fakeService as service, settingsWith } from '../support/answers.ts';
 
-const apiKey = 'sk_test_3f1c9a6b52d84e07';
-const baseUrl = 'https://render.test';
 let folder: string;
 let warnings: string[];
 
@@ -28,54 +20,38 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const failing = (code: SnippetErrorCode) => new SnippetError(code, `It fails: ${code}`);
+const failing = (fails: Failing) => ({ fails });
 
-/** A service that answers each of these in turn, and then the last one again. */
-function service(...answers: (string | SnippetError)[]) {
-  const source = {
-    asked: 0,
-    counts: { requests: 0, retries: 0, fallbacks: 0 },
-    variant: 'render' as 'render' | 'retrieve',
-    async fetch() {
-      const answer = answers[Math.min(source.asked, answers.length - 1)] ?? '';
-      source.asked += 1;
-      if (answer instanceof SnippetError) throw answer;
-      return { content: answer, variant: source.variant, milliseconds: 5 };
-    },
-    async close() {},
-  };
-  return source satisfies SnippetSource;
-}
-
-interface RunOptions
-  extends Partial<CachePolicy>,
-    Partial<Pick<CachingSourceOptions, 'endpoints' | 'isSuperseded' | 'keyOf'>> {
+interface RunOptions extends Partial<Pick<AnswersOptions, 'isSuperseded'>> {
+  maxAge?: number;
+  staleIfError?: number;
+  offline?: boolean;
   driver?: Driver;
   folder?: string;
+  apiKey?: string;
+  renderBaseUrl?: string | undefined;
+  retrieveBaseUrl?: string;
 }
 
-const first = (client: CachingSource) => client.fetch(createRequest(1));
+const first = (answers: Answers) => answers.get(createRequest(1));
 
 /** One run of a build, which gets snippet 1 unless told otherwise. When it has ended, everything is written. */
 async function run<T = Awaited<ReturnType<typeof first>>>(
-  source: SnippetSource,
-  { driver, folder: files = folder, maxAge = 0, staleIfError = 0, offline = false, ...more }: RunOptions = {},
-  work: (source: CachingSource) => Promise<T> = first as never,
+  { parts }: ReturnType<typeof service>,
+  { driver, folder: files = folder, maxAge = 0, isSuperseded, ...more }: RunOptions = {},
+  work: (answers: Answers) => Promise<T> = first as never,
 ): Promise<T> {
-  const storage = { driver, options: undefined, folder: files };
-  const client = new CachingSource(source, {
-    cache: new SnippetCache(storage, 1000, (line) => warnings.push(line)),
-    policy: { maxAge, staleIfError, offline },
-    keyOf: cacheKeys(apiKey),
-    endpoints: [{ baseUrl, variant: 'render' }],
-    mayKeep: (_request, { content }) => !content.includes(apiKey),
-    isSuperseded: () => false,
-    ...more,
+  const cache = { driver, options: undefined, maxAge };
+  const answers = new Answers(settingsWith({ patience: 0, cache, answerFolder: files, ...more }), {
+    remember: true,
+    parts,
+    isSuperseded,
+    warn: (line) => warnings.push(line),
   });
   try {
-    return await work(client);
+    return await work(answers);
   } finally {
-    await client.close();
+    await answers.close();
   }
 }
 
@@ -111,17 +87,17 @@ describe('maxAge', () => {
 
   test.each<[what: string, more: RunOptions]>([
     ['a site that has already shown a newer one', { isSuperseded: () => true }],
-    ['another API key', { keyOf: cacheKeys('sk_test_of_someone_else') }],
-    ['another base URL', { endpoints: [{ baseUrl: 'https://elsewhere.test', variant: 'render' }] }],
-    ['a client of the other variant only', { endpoints: [{ baseUrl, variant: 'retrieve' }] }],
+    ['another API key', { apiKey: 'sk_test_of_someone_else' }],
+    ['another base URL', { renderBaseUrl: 'https://elsewhere.test' }],
+    ['a second base URL', { retrieveBaseUrl: 'https://retrieve.test' }],
   ])('a young answer is not used for %s', async (_what, more) => {
     await run(service('ours'));
     expect(await run(service('theirs'), { maxAge: 60_000, ...more })).toMatchObject({ content: 'theirs' });
   });
 
   test('answers are shared with the same params in another order, and not with other params', async () => {
-    const get = (source: SnippetSource, params?: Record<string, string | number>) =>
-      run(source, { maxAge: 60_000 }, (client) => client.fetch(createRequest(1, params)));
+    const get = (source: ReturnType<typeof service>, params?: Record<string, string | number>) =>
+      run(source, { maxAge: 60_000 }, (client) => client.get(createRequest(1, params)));
     await get(service('pro'), { plan: 'pro', seats: 2 });
     const source = service('other');
     expect(await get(source, { seats: 2, plan: 'pro' })).toMatchObject({ content: 'pro' });
@@ -130,23 +106,15 @@ describe('maxAge', () => {
   });
 });
 
-test.each([
-  ['render', 'retrieve'],
-  ['retrieve', 'render'],
-] as const)('the newer of the cached answers of both variants is used: %s', async (newer, older) => {
-  const endpoints = [older, newer].map((variant) => ({ baseUrl, variant }));
-  await run(Object.assign(service('old'), { variant: older }), { endpoints });
-  later(1_000);
-  await run(Object.assign(service('new'), { variant: newer }), { endpoints });
-  const kept = await run(service(), { offline: true, endpoints });
-  expect(kept).toMatchObject({ content: 'new', variant: newer });
-});
-
 describe('staleIfError', () => {
-  test.each(['server-error', 'network', 'timeout'] as const)(
+  test.each([
+    ['server-error', 500],
+    ['network', 'network'],
+    ['timeout', 'timeout'],
+  ] as const)(
     'after the error "%s", a build shows the last good content, unless it is too old',
-    async (code) => {
-      const fails = service(failing(code));
+    async (code, how) => {
+      const fails = service(failing(how));
       await run(service('good'));
       expect(await run(fails, { staleIfError: 60_000 })).toMatchObject({ content: 'good', error: { code } });
       await expect(run(fails)).rejects.toMatchObject({ code });
@@ -155,13 +123,15 @@ describe('staleIfError', () => {
     },
   );
 
-  test.each(['unauthorized', 'payment-required', 'forbidden', 'not-found'] as const)(
-    'after the error "%s", a build does not show the last good content',
-    async (code) => {
-      await run(service('good'));
-      await expect(run(service(failing(code)), { staleIfError: 60_000 })).rejects.toMatchObject({ code });
-    },
-  );
+  test.each([
+    ['unauthorized', 401],
+    ['payment-required', 402],
+    ['forbidden', 403],
+    ['not-found', 404],
+  ] as const)('after the error "%s", a build does not show the last good content', async (code, status) => {
+    await run(service('good'));
+    await expect(run(service(failing(status)), { staleIfError: 60_000 })).rejects.toMatchObject({ code });
+  });
 });
 
 describe('content that the site has replaced since', () => {
@@ -226,7 +196,7 @@ describe('the files of the cache', () => {
   test('are complete when two runs write at once', async () => {
     const contents = ['a'.repeat(100_000), 'b'.repeat(100_000)] as const;
     const ids = [1, 2, 3, 4];
-    const getAll = (client: CachingSource) => Promise.all(ids.map((id) => client.fetch(createRequest(id))));
+    const getAll = (client: Answers) => Promise.all(ids.map((id) => client.get(createRequest(id))));
     await Promise.all(contents.map((content) => run(service(content), {}, getAll)));
     for (const { content } of await run(service('neither'), { offline: true }, getAll)) {
       expect(contents).toContain(content);
@@ -239,7 +209,7 @@ describe('the files of the cache', () => {
     await writeFile(file, '');
     const three = [1, 2, 3].map((id) => createRequest(id));
     await run(service('good'), { maxAge: 60_000, folder: join(file, 'answers') }, (client) =>
-      Promise.all(three.map((request) => client.fetch(request))),
+      Promise.all(three.map((request) => client.get(request))),
     );
     expect(warnings).toEqual([
       expect.stringMatching(
@@ -256,10 +226,10 @@ describe('the files of the cache', () => {
         throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
       },
     };
-    const source = service('new', 'new', failing('server-error'));
+    const source = service('new', 'new', failing(500));
     await run(source, { staleIfError: 60_000, driver }, async (client) => {
-      await client.fetch(createRequest(2));
-      await client.fetch(createRequest(3));
+      await client.get(createRequest(2));
+      await client.get(createRequest(3));
       expect(await first(client)).toMatchObject({ content: 'kept' });
     });
     expect(warnings).toEqual([expect.stringContaining('ENOSPC')]);
@@ -295,7 +265,7 @@ describe('a storage', () => {
     const running = run(service('good'), { maxAge: 60_000, driver }, (client) =>
       Promise.all(
         Array.from({ length: 200 }, async (_, id) => {
-          await client.fetch(createRequest(id + 1));
+          await client.get(createRequest(id + 1));
           arrived += 1;
         }),
       ),

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { withoutRules } from '../../src/html/rules.ts';
-import { fetchAll } from '../../src/snippets/fetch-snippets.ts';
+import { SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
+import { fakeService, settingsWith } from '../support/answers.ts';
 import { httpServer } from '../support/tls-server.ts';
 import { limitedClientOf, serve } from '../support/wire.ts';
 
@@ -33,11 +33,14 @@ test.for([25 * 24 * 60 * 60 * 1000, year, Number.POSITIVE_INFINITY])(
 
 test('all snippets may have a time limit of a year', async () => {
   const use = { request: parseRequest('42', undefined), places: ['index.html'], placesWithoutChildren: [] };
-  const { fetched } = await fetchAll(
-    [{ ...use, asHtml: true }],
-    async () => ({ content: '', variant: 'render', milliseconds: 50, ...withoutRules('') }),
-    { timeout: year },
-  );
+  const { parts } = fakeService('fine');
+  const fetcher = new SnippetFetcher(settingsWith({ timeout: year }), {
+    remember: true,
+    parts,
+    warn: () => {},
+  });
+  const fetched = await fetcher.fetch([{ ...use, asHtml: true }]);
+  await fetcher.close();
   expect(fetched.size).toBe(1);
 });
 

@@ -7,6 +7,7 @@ import {
   route,
   rowLimit,
   witnessDelay,
+  witnessLimit,
 } from '../../src/client/retry-policy.ts';
 
 function view(more: Partial<EndpointView> = {}): EndpointView {
@@ -37,6 +38,17 @@ test.for([
   'a variant counts as down if, when %s (%i and %i failures), %i snippets fail in a row',
   ([, answered, failed, limit]) => {
     expect(rowLimit(answered, failed, defaultLimits)).toBe(limit);
+  },
+);
+
+test.for([
+  ['nothing was answered', 0, 0, 1],
+  ['all arrived at once', 400, 0, 2],
+  ['each had failed once', 400, 400, 10],
+] as const)(
+  'a variant that is doubted is down if, when %s (%i and %i failures), %i witnesses fail',
+  ([, answered, failed, limit]) => {
+    expect(witnessLimit(answered, failed)).toBe(limit);
   },
 );
 

@@ -5,7 +5,7 @@ import { SiteError } from '../../src/failures/errors.ts';
 import {
   childrenWarnings,
   type FailedSnippet,
-  staleWarnings,
+  shownWarnings,
   throwFailures,
 } from '../../src/failures/report.ts';
 import { sharedService } from '../support/built-site.ts';
@@ -76,7 +76,11 @@ test('10,000 embeds that show their children, or what they were, for one reason 
     '10000 snippets could not be fetched, among them 1, 2, 3, 4, 5, 6, 7, 8, 9, 10: The service could not be reached, for example: connect ECONNREFUSED 127.0.0.1:9 (3 attempts). Their children are shown instead on page-1.html, page-2.html, page-3.html and 9997 more places. [network]',
   ]);
   expect(childrenWarnings(failed(2))).toHaveLength(2);
-  expect(staleWarnings(failed(10_000).map((one, index) => ({ ...one, age: index * 1_000 })))).toEqual([
+  const stale = failed(10_000).map(({ request, error }, index) => {
+    const fetchedAt = Date.now() - index * 1_000;
+    return [request.key, { error, fetchedAt, warnings: [] }] as const;
+  });
+  expect(shownWarnings(new Map(stale), failed(10_000))).toEqual([
     expect.stringContaining('Their last good content, the oldest fetched 3 hours ago, is shown instead'),
   ]);
 });

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { cacheKeys, SnippetCache } from '../../../src/snippets/cache.ts';
+import { createRequest } from '../../../src/client/snippet-request.ts';
+import { KeptAnswers } from '../../../src/snippets/kept-answers.ts';
+import { settingsWith } from '../../support/answers.ts';
 import { sharedService } from '../../support/built-site.ts';
 import { startRedis } from '../../support/redis.ts';
 import { temporarySite } from '../../support/site.ts';
@@ -74,23 +76,26 @@ test('a build succeeds with one warning if Redis cannot be reached, and its pass
 test('the cache is not given up because the process stands still for seconds while it reads 200 files', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'snippets-cache-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const storage = { driver: undefined, options: undefined, folder };
-  const keys = Array.from({ length: 200 }, (_, id) =>
-    cacheKeys('sk_test')({ baseUrl: 'https://render.test', variant: 'render', id, params: undefined }),
-  );
+  const requests = Array.from({ length: 200 }, (_, index) => createRequest(index + 1));
   const warnings: string[] = [];
-  const open = () => new SnippetCache(storage, 1000, (line) => warnings.push(line));
+  const settings = settingsWith({ answerFolder: folder });
+  const open = () => {
+    const cache = { driver: undefined, options: undefined, maxAge: 60_000 };
+    return new KeptAnswers(settings, cache, { warn: (line) => warnings.push(line) });
+  };
   const filled = open();
-  for (const key of keys) filled.write(key, { content: key, variant: 'render', fetchedAt: 1 });
+  for (const request of requests) {
+    filled.keep(request, { content: request.key, variant: 'render', milliseconds: 1 });
+  }
   await filled.close();
-  const cache = open();
-  onTestFinished(() => cache.close());
-  const reading = Promise.all(keys.map((key) => cache.read(key)));
+  const kept = open();
+  onTestFinished(() => kept.close());
+  const reading = Promise.all(requests.map((request) => kept.current(request)));
   // As Vite does when it bundles, with a few turns of the loop in between.
   for (let pause = 0; pause < 2; pause++) {
     await setImmediate();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200);
   }
-  expect((await reading).map((entry) => entry?.content)).toEqual(keys);
+  expect((await reading).map((answer) => answer?.content)).toEqual(requests.map(({ key }) => key));
   expect(warnings).toEqual([]);
 });

@@ -1,0 +1,43 @@
+import type { ClientParts } from '../../src/client/snippet-client.ts';
+import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
+import { parseOptions } from '../../src/settings/options.ts';
+import { resolveSettings, type Settings } from '../../src/settings/settings.ts';
+
+export const apiKey = 'sk_test_3f1c9a6b52d84e07';
+
+/** The settings of a run, without a cache unless it is told of a folder. */
+export function settingsWith(more: Partial<Settings> = {}): Settings {
+  const environment = { SNIPPETS_API_KEY: apiKey, SNIPPETS_RENDER_BASE_URL: 'https://render.test' };
+  return { ...resolveSettings(parseOptions({}), environment), ...more };
+}
+
+/** How a service can fail; a number is the status of a problem. */
+export type Failing = 'network' | 'timeout' | 401 | 402 | 403 | 404 | 500;
+
+/** A service that answers each of these in turn, content or a failure, and then the last one again. */
+export function fakeService(...answers: (string | { fails: Failing })[]) {
+  let asked = 0;
+  const transport: Transport = {
+    capacity: Number.POSITIVE_INFINITY,
+    async send() {
+      const answer = answers[Math.min(asked, answers.length - 1)] ?? '';
+      asked += 1;
+      if (typeof answer === 'string') return answerWith(200, { content: answer });
+      if (typeof answer.fails === 'string') throw new NoAnswer(answer.fails, 'It fails.');
+      return answerWith(answer.fails, { status: answer.fails, title: 'It fails' });
+    },
+    async close() {},
+  };
+  const parts: ClientParts = { limits: { attempts: 1 }, transport };
+  return {
+    parts,
+    get asked() {
+      return asked;
+    },
+  };
+}
+
+function answerWith(status: number, body: object): Answer {
+  const contentType = status === 200 ? 'application/json' : 'application/problem+json';
+  return { status, contentType, retryAfter: undefined, body: Buffer.from(JSON.stringify(body)) };
+}
