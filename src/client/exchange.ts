@@ -1,6 +1,6 @@
 import type { Outcome } from './answer.ts';
 import { type Problem, type RetrievedSnippet, readProblem, readRendered, readRetrieved } from './answer.ts';
-import { cleanText } from './clean-text.ts';
+import { reasonOf } from './clean-text.ts';
 import { formatDuration } from './format.ts';
 import { type BaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
@@ -45,10 +45,9 @@ export async function exchange(
     answer = await transport.send({ url, headers: { authorization, accept }, milliseconds }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    const { message } = error as Error;
     const { kind, isUnreachable } =
       error instanceof NoAnswer ? error : { kind: 'network' as const, isUnreachable: false };
-    return { outcome: { kind }, reason: cleanText(`${message}`), isUnreachable };
+    return { outcome: { kind }, reason: reasonOf(error), isUnreachable };
   }
   const { status, contentType, body } = answer;
   if (status === 200) {

@@ -6,7 +6,7 @@ import { createStorage, type Driver, defineDriver, type Storage } from 'unstorag
 import fsLite, { type FSStorageOptions } from 'unstorage/drivers/fs-lite';
 import { z } from 'zod';
 import { keyDetector } from '../client/api-key.ts';
-import { cleanText } from '../client/clean-text.ts';
+import { reasonOf } from '../client/clean-text.ts';
 import type { Snippet } from '../client/snippet-client.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf, isSnippetFailure, SiteError } from '../failures/errors.ts';
@@ -145,7 +145,7 @@ export class KeptAnswers {
       } catch (error) {
         const isFirst = !this.#failed.read && !this.#failed.write;
         this.#failed[kind] = true;
-        const reason = cleanText(`${(this.#connectionError ?? (error as Error)).message}`);
+        const reason = reasonOf(this.#connectionError ?? error);
         if (isFirst) this.#options.warn(`The snippet cache failed and is not used for this run: ${reason}`);
         return undefined;
       }

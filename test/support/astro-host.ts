@@ -40,15 +40,16 @@ process.exit = ((status?: number) => {
 }) as typeof process.exit;
 
 // What the stubbed exit has thrown in a callback, and what would end a real process.
-const endLatest = (error: unknown) => {
+const endLatest = (error: unknown, why = '') => {
   if (error instanceof Exit) return;
   const run = current();
   if (run === undefined) return;
-  run.output += `${error instanceof Error ? error.stack : error}\n`;
+  run.output += `${why}${error instanceof Error ? error.stack : error}\n`;
   run.exit(1);
 };
-process.on('uncaughtException', endLatest);
-process.on('unhandledRejection', endLatest);
+for (const event of ['uncaughtException', 'unhandledRejection']) {
+  process.on(event, (error: unknown) => endLatest(error, `${event}: `));
+}
 
 async function build({ folder, argv, environment }: HostedBuild): Promise<HostedResult> {
   process.chdir(folder);

@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sharedSite } from '../support/built-site.ts';
+
+// What a build stands on throws what nobody expects, at each step. The faults stay in the process that builds: they are
+// those that its environment names.
+const { service, site } = await sharedSite(
+  { 1: '<b>one</b>' },
+  {
+    'astro.config.mjs': `
+import fs from 'node:fs';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+
+const thrown = { TypeError: new TypeError('broken'), nothing: undefined };
+const fault = (step) => {
+  const [where, what] = process.env.FAULT?.split(', ') ?? [];
+  if (where === step) throw thrown[what];
+};
+const before = (holder, name, step, isMeant = () => true) => {
+  const original = holder[name];
+  holder[name] = function (...parameters) {
+    if (isMeant(...parameters)) fault(step);
+    return Reflect.apply(original, this, parameters);
+  };
+};
+if (!globalThis.hasFaults) {
+  globalThis.hasFaults = true;
+  const undici = createRequire(${JSON.stringify(join(import.meta.dirname, '../../src/client/'))})('undici');
+  undici.Agent = class extends undici.Agent {
+    constructor(options) {
+      fault('transport open');
+      super(options);
+    }
+  };
+  before(undici.Agent.prototype, 'destroy', 'transport close', (...parameters) => parameters.length === 0);
+  const { request } = undici;
+  undici.request = async (...parameters) => {
+    fault('transport write');
+    const response = await request(...parameters);
+    before(response.body, 'bytes', 'transport read');
+    return response;
+  };
+  const isRecord = (file) => /astro-snippets.manifest/.test(file);
+  before(fs.promises, 'mkdir', 'manifest open', (folder) => /astro-snippets$/.test(folder));
+  before(fs.promises, 'readFile', 'manifest read', isRecord);
+  before(fs.promises, 'writeFile', 'manifest write', isRecord);
+  before(fs.promises, 'rename', 'manifest close', isRecord);
+  before(fs, 'appendFileSync', 'pack write', isRecord);
+  syncBuiltinESMExports();
+}
+const driver = {
+  getInstance: () => fault('cache open'),
+  hasItem: () => true,
+  getItem: async () => fault('cache read'),
+  setItem: async () => fault('cache write'),
+  getKeys: () => [],
+  dispose: () => fault('cache close'),
+};
+export default defineConfig({ integrations: [snippets({ cache: { driver, maxAge: '1h' }, patience: '100ms' })] });`,
+    'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+  },
+);
+
+const works = { exitCode: 0, says: '1 snippet in 1 embed on 1 page' };
+const warns = { exitCode: 0, says: 'The snippet cache failed and is not used for this run: REASON' };
+const fails = { exitCode: 1, says: 'the last one failed: REASON [unavailable]' };
+const hasNoRecord = { exitCode: 1, says: 'could not be written: REASON.' };
+const steps = {
+  'cache open': warns,
+  'cache read': warns,
+  'cache write': warns,
+  'cache close': works,
+  'transport open': fails,
+  'transport write': fails,
+  'transport read': fails,
+  'transport close': works,
+  'manifest open': hasNoRecord,
+  'manifest read': works,
+  'manifest write': hasNoRecord,
+  'manifest close': hasNoRecord,
+  'pack write': hasNoRecord,
+};
+const reasons = { TypeError: 'broken', nothing: 'undefined' };
+
+test.for(
+  Object.entries(steps).flatMap(([step, expected]) =>
+    Object.entries(reasons).map(([what, reason]) => ({ step, what, reason, ...expected })),
+  ),
+)('$step throws $what', async ({ step, what, reason, exitCode, says }) => {
+  const result = await site.build({ ...service.environment, FAULT: `${step}, ${what}` });
+  expect(result.output).toContain(says.replace('REASON', reason));
+  expect(result.output).not.toMatch(/uncaughtException|unhandledRejection/);
+  expect(result.exitCode).toBe(exitCode);
+});
