@@ -532,7 +532,9 @@ export class Scheduler {
     // It is still asked now and then, by those that come later.
     const isLate = job.endpoints.every(({ givenUpAt }) => givenUpAt < job.cameAt);
     if (isLate && job.endpoints.some((one) => one.hasWitness || now >= one.nextWitness)) return false;
-    const time = formatDuration(now - (this.#failingSince ?? now));
+    const tried = endpoint.givenUpAt - (this.#failingSince ?? now);
+    // Whole seconds: nobody needs more, and the same reason is reported once.
+    const time = formatDuration(Math.round(tried / 1000) * 1000 || tried);
     const reason = `no request has succeeded for ${time}; the last one failed: ${endpoint.reason}`;
     job.turn?.refuse(new SnippetError('unavailable', reason, place));
     return true;
