@@ -14,12 +14,11 @@ test('memory grows by less than 50 MB, whatever the service sends', async () => 
   const source = (name: string) =>
     JSON.stringify(join(import.meta.dirname, `../../../src/client/${name}.ts`));
   const folder = await folderWith({
-    'ask.mts': `import { Service } from ${source('service')};
-     import { createRequest } from ${source('snippet-request')};
+    'ask.mts': `import { SnippetClient } from ${source('index')};
      const ask = async (origin: string) => {
-       const options = { apiKey: ${JSON.stringify(apiKey)}, renderBaseUrl: origin, ca: ${JSON.stringify(certificate.ca)} };
-       const client = new Service({ ...options, limits: { attempts: 3, retryBase: 1, attemptTimeout: 60_000 } });
-       const code = await client.get(createRequest(1)).then(() => 'fine', (error) => error.code);
+       const options = { apiKey: ${JSON.stringify(apiKey)}, renderBaseUrl: origin, patience: 0, ca: ${JSON.stringify(certificate.ca)} };
+       const client = new SnippetClient(options, { limits: { attempts: 3, retryBase: 1, attemptTimeout: 60_000 } });
+       const code = await client.get(1).then(() => 'fine', (error) => error.code);
        await client.close();
        return code;
      };
