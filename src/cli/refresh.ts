@@ -33,7 +33,7 @@ export interface RefreshOptions {
 }
 
 interface UpdateOptions extends Pick<RefreshOptions, 'skipModified' | 'after' | 'json'> {
-  /** The most that a service which answers nobody is tried, in milliseconds. */
+  /** The most that a service which answers no one is tried, in milliseconds. */
   patience?: number | undefined;
   /** Called with how far it is. */
   progress?: Progress | undefined;

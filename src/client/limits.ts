@@ -7,14 +7,14 @@ export interface PublicLimits {
   /**
    * Requests for one snippet, both variants together, before it is given up. Unless it is set, more, up to 60, if the
    * snippets that arrive have failed so often themselves that these failures may be chance. Requests while the service
-   * answers nobody (`patience`) do not count. @default 5
+   * answers no one (`patience`) do not count. @default 5
    */
   attempts: number;
   /** One request, from connecting to the last byte of its body. @default 15_000 */
   attemptTimeout: number;
   /**
    * The requests for one snippet and the pauses between them. Waiting for its turn does not count, nor for a service
-   * that asks to wait or answers nobody. @default 120_000
+   * that asks to wait or answers no one. @default 120_000
    */
   deadline: number;
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
@@ -23,7 +23,7 @@ export interface PublicLimits {
 
 /** How long and how much the client accepts. Times are in milliseconds, sizes in bytes. */
 export interface Limits extends PublicLimits {
-  /** The most requests for one snippet, not counting those while the service answers nobody. */
+  /** The most requests for one snippet, not counting those while the service answers no one. */
   mostAttempts: number;
   /** Failed attempts at variant B before variant A is asked. */
   renderAttempts: number;
@@ -71,7 +71,7 @@ export const defaultLimits: Readonly<Limits> = {
  */
 export const firstPace = 20;
 
-/** How long a service that answers nobody is tried, in milliseconds. */
+/** How long a service that answers no one is tried, in milliseconds. */
 export const defaultPatience = 60_000;
 
 /** The same, where the port refuses or the name does not resolve, and nothing has answered yet. */

@@ -7,8 +7,8 @@ export interface EndpointView {
    * - `open`: it may be asked.
    * - `held`: it asked to wait.
    * - `doubted`: a witness finds out whether it answers anybody.
-   * - `down`: it answers nobody; one witness at a time asks.
-   * - `given-up`: it has answered nobody for too long.
+   * - `down`: it answers no one; one witness at a time asks.
+   * - `given-up`: it has answered no one for too long.
    */
   status: 'open' | 'held' | 'doubted' | 'down' | 'given-up';
   /** This snippet's failed attempts. */

@@ -155,7 +155,7 @@ export interface SchedulerOptions {
   endpoints: readonly Endpoint[];
   clock: Clock;
   limits: Limits;
-  /** How long a service that answers nobody is tried, in milliseconds. With 0, each failure counts against its snippet. */
+  /** How long a service that answers no one is tried, in milliseconds. With 0, each failure counts against its snippet. */
   patience: number;
   /** The most requests at once, for now. */
   most(): number;
@@ -182,7 +182,7 @@ const failuresAlike = 10;
  * Decides which snippet is asked for next, where, and when. A slot is held by a request on the wire, never by a wait.
  *
  * An endpoint is down when more first attempts fail in a row than chance explains. It is doubted when a snippet is to be
- * asked for again and nobody was answered since it failed. Then one witness at a time asks: one that arrived before shows
+ * asked for again and no one was answered since it failed. Then one witness at a time asks: one that arrived before shows
  * whether a doubted endpoint is down; of one that is down, a snippet that was never tried is asked for, and one that failed
  * if there is no other. An answer opens the endpoint, and the end of patience gives it up. Failures while it is down, and
  * all while nothing has arrived yet, say nothing about their snippets.
@@ -281,6 +281,9 @@ export class Scheduler {
       throw error.error;
     } finally {
       this.#jobs.delete(job);
+      const isGivenUp = this.#options.endpoints.some(({ state }) => state === 'given-up');
+      // No one has asked in the meantime, so what comes later has patience of its own.
+      if (this.#jobs.size === 0 && !isGivenUp) this.#failingSince = undefined;
     }
   }
 
@@ -291,7 +294,7 @@ export class Scheduler {
     this.#endAll(error);
   }
 
-  #endAll(error: SnippetError): void {
+  #endAll(error: unknown): void {
     this.#untried = [];
     this.#again = [];
     for (const { stop } of [...this.#jobs]) stop.abort(error);
@@ -339,7 +342,7 @@ export class Scheduler {
       const last = clock.now();
       job.tallies.set(endpoint, { failures: failures + 1, counted: counted + (counts ? 1 : 0), last });
       if (counts) job.counted += 1;
-      // What failed with it is noted first: together they may show that nobody is answered.
+      // What failed with it is noted first: together they may show that no one is answered.
       await nextTurn();
       throw new FailedAttempt(verdict, endpoint, error(), counts);
     }
@@ -439,7 +442,12 @@ export class Scheduler {
     this.#isLooking = true;
     setImmediate(() => {
       this.#isLooking = false;
-      this.#start();
+      try {
+        this.#start();
+      } catch (error) {
+        // No one else would hear of it, and it would end the process.
+        this.#endAll(error);
+      }
     });
   }
 
@@ -505,7 +513,7 @@ export class Scheduler {
   }
 
   /**
-   * Whether nobody was answered since this snippet failed there, so that another failure would say nothing about it. One
+   * Whether no one was answered since this snippet failed there, so that another failure would say nothing about it. One
    * that may fall back asks twice before it does, without a witness.
    */
   #needsWitness(job: Job, endpoint: Endpoint): boolean {
@@ -533,7 +541,7 @@ export class Scheduler {
     const isLate = job.endpoints.every(({ givenUpAt }) => givenUpAt < job.cameAt);
     if (isLate && job.endpoints.some((one) => one.hasWitness || now >= one.nextWitness)) return false;
     const tried = endpoint.givenUpAt - (this.#failingSince ?? now);
-    // Whole seconds: nobody needs more, and the same reason is reported once.
+    // Whole seconds: no one needs more, and the same reason is reported once.
     const time = formatDuration(Math.round(tried / 1000) * 1000 || tried);
     const reason = `no request has succeeded for ${time}; the last one failed: ${endpoint.reason}`;
     job.turn?.refuse(new SnippetError('unavailable', reason, place));

@@ -25,13 +25,13 @@ export interface SnippetClientOptions {
    */
   concurrency?: number | undefined;
   /**
-   * How long a service that answers nobody is tried, in milliseconds: at most 30,000 where the port refuses or the name does
+   * How long a service that answers no one is tried, in milliseconds: at most 30,000 where the port refuses or the name does
    * not resolve, and nothing has answered yet. With 0, a snippet is given up after `limits.attempts`. @default 60_000
    */
   patience?: number | undefined;
   /** Overrides for how long to try to fetch one snippet. */
   limits?: Partial<PublicLimits> | undefined;
-  /** Called when the service asks to wait, answers nobody, recovers, or when variant B is given up. */
+  /** Called when the service asks to wait, answers no one, recovers, or when variant B is given up. What it throws is ignored. */
   onNotice?: ((notice: Notice) => void) | undefined;
 }
 
@@ -101,7 +101,13 @@ export class SnippetClient {
       limits: this.#limits,
       patience,
       most: () => Math.min(concurrency, carrier.capacity),
-      notify: onNotice,
+      notify: (notice) => {
+        try {
+          onNotice(notice);
+        } catch {
+          // It is told, and has no say: a snippet does not fail of it.
+        }
+      },
       exchange: (one, signal) => exchange(one, connection, signal),
     });
   }

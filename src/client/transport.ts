@@ -59,7 +59,7 @@ export interface TransportOptions {
   /** What is asked, for people. @default 'the service' */
   server?: string;
   /**
-   * Whether an answer that ends with its connection is refused: nobody knows whether it is whole. It is asked for over
+   * Whether an answer that ends with its connection is refused: no one knows whether it is whole. It is asked for over
    * HTTP/1.1, whose headers tell.
    */
   needsEnd?: boolean;

@@ -23,7 +23,7 @@ export interface AnswersOptions extends KeptOptions {
   notify?(line: string): void;
   /** What the client is made of besides the settings. */
   parts?: ClientParts | undefined;
-  /** The most that a service which answers nobody is tried, in milliseconds. @default the settings' own */
+  /** The most that a service which answers no one is tried, in milliseconds. @default the settings' own */
   patience?: number | undefined;
   /** Makes a request even if an answer that was kept is young enough. */
   alwaysAsk?: boolean | undefined;

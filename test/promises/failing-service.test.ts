@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/snippet-client.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { type Answer, NoAnswer } from '../../src/client/transport.ts';
+import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
 import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, simulate } from '../client/simulation.ts';
 import { virtualClock } from '../support/clock.ts';
@@ -172,10 +172,23 @@ test('a service that limits the rate with Retry-After loses no snippet, however 
   expect(milliseconds).toBeLessThan(11 * 60_000);
 });
 
+const fine: Answer = {
+  ...{ status: 200, contentType: '', retryAfter: undefined },
+  body: Buffer.from('{"content":"rendered"}'),
+};
+
 /** A client on a virtual clock, which is answered by a function. */
-function clientOf(answer: () => Answer, options: Partial<SnippetClientOptions> = {}) {
-  const clock = virtualClock();
-  const transport = { capacity: Number.POSITIVE_INFINITY, send: async () => answer(), async close() {} };
+function clientOf(
+  answer: (url: string) => Answer,
+  options: Partial<SnippetClientOptions> = {},
+  random = Math.random,
+) {
+  const clock = virtualClock({ random });
+  const transport: Transport = {
+    capacity: Number.POSITIVE_INFINITY,
+    send: async ({ url }) => answer(url),
+    async close() {},
+  };
   const urls = { renderBaseUrl: 'https://one.test/b' };
   const client = new SnippetClient({ apiKey: 'sk_simulated', ...urls, ...options }, { clock, transport });
   onTestFinished(() => client.close());
@@ -194,12 +207,7 @@ test('a service that has been given up is asked again by the snippets that come 
   const { clock, arrived } = clientOf(
     () => {
       if (isDown) throw new NoAnswer('network', 'connect ECONNREFUSED');
-      return {
-        status: 200,
-        contentType: '',
-        retryAfter: undefined,
-        body: Buffer.from('{"content":"rendered"}'),
-      };
+      return fine;
     },
     { patience: 10_000 },
   );
@@ -208,6 +216,32 @@ test('a service that has been given up is asked again by the snippets that come 
   await clock.wait(10_000);
   expect(await arrived(thirty)).toBeGreaterThan(0);
   expect(await arrived(thirty)).toBe(30);
+});
+
+test('an outage long after a snippet has failed is waited for all the same', async () => {
+  let isDown = false;
+  const { clock, arrived } = clientOf((url) => {
+    if (isDown || url.includes('/2/')) throw new NoAnswer('network', 'read ECONNRESET');
+    return fine;
+  });
+  expect(await arrived([1, 2])).toBe(1);
+  await clock.wait(3_600_000);
+  isDown = true;
+  void clock.wait(20_000).then(() => {
+    isDown = false;
+  });
+  expect(await arrived([3])).toBe(1);
+});
+
+test('what is told of the service, and what the clock is asked, may throw without ending the process', async () => {
+  const broken = () => {
+    throw new TypeError('broken');
+  };
+  const held = { ...fine, status: 429, retryAfter: '1' };
+  const answers = [held];
+  expect(await clientOf(() => answers.pop() ?? fine, { onNotice: broken }).arrived([1, 2])).toBe(2);
+  const { arrived } = clientOf(() => fine, {}, broken);
+  expect(await arrived([1, 2])).toBe(0);
 });
 
 test('a service that is down is not waited for longer than a snippet may take', async () => {
