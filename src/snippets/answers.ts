@@ -85,7 +85,7 @@ export class Answers {
 
   /** The last good content, which the rest of the run shows, too, even if the service responds again. */
   async lastGood(request: SnippetRequest, error: SnippetError): Promise<Answer | undefined> {
-    const kept = await this.#open().kept?.lastGood(request, error);
+    const kept = await this.#opened?.kept?.lastGood(request, error);
     if (kept === undefined) return undefined;
     this.#cached += 1;
     const answer = { ...kept, milliseconds: 0, error };
