@@ -5,18 +5,7 @@ import { join } from 'node:path';
 export interface Variant {
   name: string;
   /** How the site gets its snippets. */
-  approach:
-    | 'typed'
-    | 'plain'
-    | 'empty'
-    | 'unused'
-    | 'ours'
-    | 'floor'
-    | 'fetch'
-    | 'memo'
-    | 'collection'
-    | 'eleventy'
-    | 'pages';
+  approach: string;
   /** What is on the disk at the start: nothing, the output of an earlier run, or pages that Astro has generated. */
   starts: 'cold' | 'built' | 'generated';
   command: 'build' | 'refresh' | 'pass';

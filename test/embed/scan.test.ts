@@ -1,9 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mayHoldEmbeds } from '../../src/embed/may-hold-embeds.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
 import { lineFinder } from '../../src/snippets/file-embeds.ts';
-import { oneOf, runs } from '../support/property.ts';
 
 const found = (html: string) => scan(Buffer.from(html), 'html');
 const attributes = (html: string) => found(html).embeds.map((embed) => embed.attributes);
@@ -135,31 +133,6 @@ test.for([
   [embed, false],
 ] as const)("%s: the embed is in an island's own markup: %s", ([html, inIsland]) => {
   expect(found(html).embeds).toEqual([expect.objectContaining({ inIsland })]);
-});
-
-const pieces = oneOf(
-  `<p> </p> <title> </title> <!-- --> <script> </script> <snippet-embed </snippet-embed> ' " > /> < &lt; & ü 💡
-  <svg> </svg> <textarea>`,
-  ...['<snippet-embed id="1">', ' id="', '\0', '\r\n'],
-);
-
-test('scanning random HTML never fails, and the embeds found are in order and do not overlap', () => {
-  fc.assert(
-    fc.property(fc.array(fc.oneof(pieces, fc.string()), { maxLength: 40 }), (parts) => {
-      const page = Buffer.from(parts.join(''));
-      let done = 0;
-      for (const { start, end, children } of scan(page, 'html').embeds) {
-        expect(start).toBeGreaterThanOrEqual(done);
-        expect(page.subarray(start).toString()).toMatch(/^<snippet-embed/);
-        expect(children.start).toBeGreaterThan(start);
-        expect(children.end).toBeGreaterThanOrEqual(children.start);
-        expect(end).toBeGreaterThanOrEqual(children.end);
-        done = end;
-      }
-      expect(done).toBeLessThanOrEqual(page.length);
-    }),
-    { numRuns: runs(2_000) },
-  );
 });
 
 // Other places are found, written and read in any combination by the property of layers.test.ts.

@@ -7,7 +7,7 @@ import { folderWith } from '../support/folder.ts';
 import { snippetsCommand } from '../support/installation.ts';
 import { embed, withService } from './folders.ts';
 
-const { service, run, runs } = withService();
+const { service, run, runs } = await withService();
 
 test('pages, feeds and JSON of a folder are inlined, every other byte stays, and the record is in .cache', async () => {
   const others = { 'public/app.js': `const embed = '${embed(1)}';`, 'public/plain.html': '<p>plain</p>' };
@@ -73,10 +73,10 @@ test.for<[what: string, files: Record<string, string | Buffer>, message: string,
     'b.html.gz does not decompress to the file beside it.',
   ],
 ])('nothing is written, and it is said where, when %s', async ([, files, message, flags = []]) => {
-  const key = service().environment.SNIPPETS_API_KEY;
-  service().put(3, `<p>${key}</p>`);
-  service().put(4, '<script>go()</script>');
-  service().put(5, '<textarea>open');
+  const key = service.environment.SNIPPETS_API_KEY;
+  service.put(3, `<p>${key}</p>`);
+  service.put(4, '<script>go()</script>');
+  service.put(5, '<textarea>open');
   const folder = await folderWith({ 'public/a.html': embed(1) });
   for (const [name, content] of Object.entries(files)) {
     const written = typeof content === 'string' ? content.replace('KEY', key) : content;
@@ -101,7 +101,7 @@ describe('--output', () => {
     await runs(folder, ['inline', 'site', '--output', 'www']);
     expect(await folder.files('site')).toEqual(input);
     expect(await folder.files('www')).toEqual({ ...input, 'index.html': '<p><b>one</b></p>' });
-    service().put(1, '<b>new</b>');
+    service.put(1, '<b>new</b>');
     await runs(folder, ['refresh']);
     expect(await folder.read('www/index.html')).toBe('<p><b>new</b></p>');
   });
@@ -132,7 +132,7 @@ describe('--output', () => {
 
   test('a project whose root is the input keeps its record out of the output', async () => {
     // The record's folder has it in an answer of the service, where it must not be searched for.
-    service().put(1, `<p>Write ${embed(99)}</p>`);
+    service.put(1, `<p>Write ${embed(99)}</p>`);
     const folder = await folderWith({ 'site/index.html': embed(1) });
     const project = { directory: join(folder.directory, 'site') };
     await runs(project, ['inline', '.', '--output', '../www']);
@@ -159,7 +159,7 @@ test.for([
 
 describe('options', () => {
   test('come from snippets.config.js, and flags win over it', async () => {
-    service().put(1, '<b onclick="go()">one</b>');
+    service.put(1, '<b onclick="go()">one</b>');
     const folder = await folderWith({
       'public/index.html': embed(1),
       'public/docs/index.html': embed(1),
@@ -193,13 +193,13 @@ describe('options', () => {
   });
 
   test('with the key in the config are refused', async () => {
-    const config = `export default { exclude: '${service().environment.SNIPPETS_API_KEY}' };`;
+    const config = `export default { exclude: '${service.environment.SNIPPETS_API_KEY}' };`;
     const folder = await folderWith({ 'public/index.html': embed(1), 'snippets.config.js': config });
     expect(await runs(folder, ['inline', 'public'], 1)).toContain('snippets.config.js contains the API key.');
   });
 
   test('may be written in TypeScript: csp, and params by page and language', async () => {
-    service().put(1, '<script>go()</script>{{ page }} {{ locale }}');
+    service.put(1, '<script>go()</script>{{ page }} {{ locale }}');
     const policy = `<meta http-equiv="content-security-policy" content="script-src 'self'">`;
     const folder = await folderWith({
       'public/de/about.html': `<html lang="de">${policy}<p>${embed(1)}</p></html>`,
@@ -217,8 +217,8 @@ describe('options', () => {
     const none = { SNIPPETS_RENDER_BASE_URL: '', SNIPPETS_RETRIEVE_BASE_URL: '' };
     const inlined = (flag: string, url: string) => run(folder, ['inline', 'public', flag, url], none);
     expect((await inlined('--render-base-url', 'http://localhost:1')).output).toContain('renderBaseUrl');
-    expect(await inlined('--retrieve-base-url', service().retrieveBaseUrl)).toMatchObject({ exitCode: 0 });
-    expect(service().requests().at(-1)?.variant).toBe('retrieve');
+    expect(await inlined('--retrieve-base-url', service.retrieveBaseUrl)).toMatchObject({ exitCode: 0 });
+    expect(service.requests().at(-1)?.variant).toBe('retrieve');
     expect(await folder.read('public/index.html')).toBe('<b>one</b>');
   });
 
@@ -229,13 +229,13 @@ describe('options', () => {
     ]);
     const folder = await folderWith(Object.fromEntries(pages));
     let arrived = 0;
-    const held = service().hold(() => arrived++ < 2);
-    const before = service().requests().length;
+    const held = service.hold(() => arrived++ < 2);
+    const before = service.requests().length;
     const ended = runs(folder, ['inline', 'public', '--concurrency', '2']);
     await held.asked(2);
     // A third one would have been sent with these two, and answered before this.
     await runs(folder, ['get', '1']);
-    expect(service().requests().length - before).toBe(1);
+    expect(service.requests().length - before).toBe(1);
     held.release();
     await ended;
   });
@@ -247,9 +247,9 @@ describe('options', () => {
     expect(refused).toContain('once without `offline` and with the same key and base URLs');
     await runs(folder, ['inline', 'public', '--stale-if-error', '1d']);
     await folder.write({ 'public/index.html': `<p>${embed(1)}</p>` });
-    const asked = service().requests().length;
+    const asked = service.requests().length;
     await runs(folder, ['inline', 'public', '--offline']);
-    expect(service().requests()).toHaveLength(asked);
+    expect(service.requests()).toHaveLength(asked);
     expect(await folder.read('public/index.html')).toBe('<p><b>one</b></p>');
   });
 });

@@ -8,7 +8,7 @@ import { embed, unzipped, withService } from './folders.ts';
 
 // What `inline` does in a folder with files of an earlier run.
 
-const { service, run, runs } = withService();
+const { service, run, runs } = await withService();
 const inline = (folder: Folder, ...flags: string[]) => runs(folder, ['inline', 'public', ...flags]);
 
 test('what the generator wrote again is inlined again, and the rest shows what the service publishes now', async () => {
@@ -23,7 +23,7 @@ test('what the generator wrote again is inlined again, and the rest shows what t
     'public/b.html': '<p>plain</p>',
     'public/c.html.gz': gzipSync('<p><b>one</b></p>'),
   });
-  service().put(1, '<i>changed</i>');
+  service.put(1, '<i>changed</i>');
   expect(await inline(folder)).toContain('c.html is up to date');
   expect(await folder.read('public/a.html')).toBe('<h1>two & more</h1>');
   expect(await folder.read('public/c.html')).toBe('<p><i>changed</i></p>');
@@ -33,7 +33,7 @@ test('what the generator wrote again is inlined again, and the rest shows what t
 });
 
 test('an embed inside the content of a snippet stays', async () => {
-  service().put(1, `<p>Write ${embed(99)}</p>`);
+  service.put(1, `<p>Write ${embed(99)}</p>`);
   const folder = await folderWith({ 'public/a.html': embed(1) });
   await inline(folder);
   await inline(folder);
@@ -41,7 +41,7 @@ test('an embed inside the content of a snippet stays', async () => {
 });
 
 test('other rules for HTML, and a function that sanitizes or is no longer there, are applied to all files', async () => {
-  service().put(1, '<b onclick="go()">one</b>');
+  service.put(1, '<b onclick="go()">one</b>');
   const folder = await folderWith({
     'public/a.html': embed(1),
     'snippets.config.mjs': "export default { sanitize: () => 'sanitized' };",
@@ -58,7 +58,7 @@ test('other rules for HTML, and a function that sanitizes or is no longer there,
 test('a command of `refresh --after` that has failed is still pending after the next run', async () => {
   const folder = await folderWith({ 'public/a.html': embed(1) });
   await inline(folder);
-  service().put(1, '<b>new</b>');
+  service.put(1, '<b>new</b>');
   await runs(folder, ['refresh', '--after', 'exit 7'], 1);
   await inline(folder);
   expect(await runs(folder, ['refresh', '--after', 'echo RENEWED'])).toContain('RENEWED');
@@ -85,9 +85,9 @@ test.for([
     const folder = await folderWith({ 'public/a.html': `<p>${embed(1)}</p>`, 'public/b.html': embed(2) });
     if (isInlined) await inline(folder);
     await folder.write({ 'public/b.html': embed(2) });
-    service().put(1, content);
+    service.put(1, content);
     const before = await folder.files('public');
-    const held = service().hold();
+    const held = service.hold();
     const running = runs(folder, ['inline', 'public'], 1);
     await held.asked();
     await folder.write({ 'public/a.html': `<h1>${embed(1)}</h1>` });
@@ -142,10 +142,10 @@ test('a file that a later step has changed, and that has a new embed, keeps its 
     expect(await runs(folder, ['list'])).toBe('Snippet 2\n    a.html\nSnippet 1\n    a.html\n    b.html\n');
     expect(await runs(folder, ['check'])).toContain('Nothing has changed');
   }
-  service().put(2, 'three');
+  service.put(2, 'three');
   await runs(folder, ['refresh']);
   expect(await folder.read('public/a.html')).toBe('<p><b>one</b></p>three');
-  service().put(1, '<i>changed</i>');
+  service.put(1, '<i>changed</i>');
   expect(await runs(folder, ['refresh'], 3)).toContain(
     'a.html was changed after a snippet on it was inlined',
   );

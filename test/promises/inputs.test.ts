@@ -89,7 +89,12 @@ test('the scanner and the inliner inline a content byte for byte, and change not
       const { embeds } = scan(page, 'html');
       const pieces: Buffer[] = [];
       let read = 0;
-      for (const { form, paragraph, ...embed } of embeds) {
+      for (const { form, paragraph, children, ...embed } of embeds) {
+        expect(embed.start).toBeGreaterThanOrEqual(read);
+        expect(page.subarray(embed.start).toString()).toMatch(/^<snippet-embed/);
+        expect(children.start).toBeGreaterThan(embed.start);
+        expect(children.end).toBeGreaterThanOrEqual(children.start);
+        expect(embed.end).toBeGreaterThanOrEqual(children.end);
         const { start, end } = (form.as === 'html' && isBlockLevel(content) && paragraph) || embed;
         pieces.push(page.subarray(read, start), Buffer.from(encode(content, form.layers)));
         read = end;

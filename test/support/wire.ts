@@ -23,12 +23,7 @@ export function clientOf(
   server: { origin: string },
   options: Partial<SnippetClientOptions> = {},
 ): SnippetClient {
-  const client = new SnippetClient(
-    { apiKey, renderBaseUrl: `${server.origin}/base`, ca: certificate.ca, patience: 0, ...options },
-    { clock: instantClock() },
-  );
-  closeAfterwards(client);
-  return client;
+  return limitedClientOf(server, {}, options);
 }
 
 /** The same, with limits that are not public. */

@@ -8,7 +8,7 @@ import { folderWith } from '../../support/folder.ts';
 import { killedAfter } from '../../support/killed.ts';
 import { temporarySite } from '../../support/site.ts';
 
-const { service, run, runs } = withService();
+const { service, run, runs } = await withService();
 
 const decoders = { '.gz': gunzipSync, '.br': brotliDecompressSync, '.zst': zstdDecompressSync };
 
@@ -79,13 +79,13 @@ function pagesWith(folder: string, written: readonly string[]): Record<string, s
 test('after an inline that was killed at a write, each file is whole, and the next one completes them', async () => {
   const argv = ['inline', 'public'];
   for (let changes = 0, isKilled = true; isKilled; changes += 2) {
-    service().put(1, '<b>one</b>');
+    service.put(1, '<b>one</b>');
     // Two pages of an earlier run, and a new one.
     const folder = await folderWith(pagesWith('public', names.slice(0, 2)));
     await runs(folder, argv);
     await folder.write(pagesWith('public', ['c.html']));
-    service().put(1, '<i>new</i>');
-    const environment = { ...service().environment, ...(await killedAfter(folder, changes)) };
+    service.put(1, '<i>new</i>');
+    const environment = { ...service.environment, ...(await killedAfter(folder, changes)) };
     const kill = async () => (await startCommand(folder.directory, argv, environment).ended).exitCode !== 0;
     isKilled = await kill();
     for (const name of names) {
@@ -100,7 +100,7 @@ test('after an inline that was killed at a write, each file is whole, and the ne
     }
     // What is published then, or was before, or in one that is killed, too.
     const content = ['<i>new</i>', '<b>one</b>', '<u>newer</u>'][changes % 3] ?? '';
-    service().put(1, content);
+    service.put(1, content);
     if (changes % 3 === 2 && isKilled) await kill();
     await runs(folder, argv);
     for (const name of names) {
@@ -123,7 +123,7 @@ test('a build that was killed at any write leaves no record of what is not there
     for (const name of ['a', 'b']) expect(await site.read(`${name}/index.html`)).toContain('<b>one</b>');
   };
   for (let changes = 0, isKilled = true; isKilled; changes += 2) {
-    const environment = { ...service().environment, ...(await killedAfter(site, changes)) };
+    const environment = { ...service.environment, ...(await killedAfter(site, changes)) };
     const { exitCode, output } = await site.start(['build'], environment).ended;
     isKilled = exitCode !== 0;
     if (isKilled) expect(output).not.toContain('Complete!');
@@ -133,7 +133,7 @@ test('a build that was killed at any write leaves no record of what is not there
     if (checked === 0) await expectComplete();
     if (!isKilled) expect(changes).toBeGreaterThan(5);
     if (isKilled && changes % 3 > 0) continue;
-    expect((await site.build(service().environment)).exitCode).toBe(0);
+    expect((await site.build(service.environment)).exitCode).toBe(0);
     await expectComplete();
     const left = await site.list('node_modules/.astro/astro-snippets');
     expect(left.filter((name) => /\.(?:json|pack)$/.test(name))).toEqual([
