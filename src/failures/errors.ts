@@ -103,7 +103,7 @@ const clientErrors = {
   unavailable: {
     title: 'The service is down',
     effect: 'children',
-    hint: 'The service is down or overloaded. Try again when it has recovered.',
+    hint: 'The service is down or overloaded: try again when it has recovered. Where nothing answers at all, check the base URLs and the network, too.',
   },
   'invalid-id': {
     title: 'The snippet id is invalid',
