@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Driver } from 'unstorage';
@@ -7,17 +6,17 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { Answers, type AnswersOptions } from '../../src/snippets/answers.ts';
 import { apiKey, type Failing, fakeService as service, settingsWith } from '../support/answers.ts';
+import { folderWith } from '../support/folder.ts';
 
 let folder: string;
 let warnings: string[];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'snippets-cache-'));
+  ({ directory: folder } = await folderWith({}));
   warnings = [];
 });
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const failing = (fails: Failing) => ({ fails });

@@ -4,10 +4,6 @@ import { keyDetector } from '../../src/client/api-key.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
 import { parseBaseUrl, snippetUrl } from '../../src/client/service-url.ts';
 import { createRequest, parseSnippetId } from '../../src/client/snippet-request.ts';
-import { instantClock } from '../support/clock.ts';
-import { answer, answerRequests, problem } from '../support/network.ts';
-
-answerRequests();
 
 const apiKey = 'sk_inputs_5b1e8f2c7d90a364';
 const renderBaseUrl = 'https://render.test/delivery';
@@ -45,9 +41,7 @@ test.for([
 test.for([
   ['http://x.test', 'must start with "https:"'],
   ['ftp://x.test', 'must start with "https:"'],
-  ['file:///etc/passwd', 'must start with "https:"'],
   ['x.test', 'must be an absolute URL'],
-  ['/v1', 'must be an absolute URL'],
   ['', 'must be an absolute URL'],
   ['https://', 'must be an absolute URL'],
   ['https://user@x.test', 'must not contain a user name or password'],
@@ -127,14 +121,6 @@ test('printing a client does not show its API key', async () => {
   const client = new SnippetClient({ apiKey, renderBaseUrl });
   const printed = inspect(client, { showHidden: true, depth: 10 }) + JSON.stringify(client);
   expect(keyDetector(apiKey)(printed)).toBe(false);
-  await client.close();
-});
-
-test('a URL-encoded or JSON-escaped API key is redacted from problem details', async () => {
-  const odd = 'sk"odd\\key/1+2%3';
-  answer({ render: [problem(401, { detail: `a ${encodeURIComponent(odd)} b ${JSON.stringify(odd)} c` })] });
-  const client = new SnippetClient({ apiKey: odd, renderBaseUrl }, { clock: instantClock() });
-  await expect(client.get(1)).rejects.toMatchObject({ detail: 'a [API key] b "[API key]" c' });
   await client.close();
 });
 

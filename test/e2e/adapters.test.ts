@@ -2,22 +2,13 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { sharedService } from '../support/built-site.ts';
 import { startCommand } from '../support/command.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createSite, type Site } from '../support/site.ts';
+import { type Site, temporarySite } from '../support/site.ts';
 
 const run = promisify(execFile);
-let service: TestService;
-const sites: Site[] = [];
-
-beforeAll(async () => {
-  service = await startTestService({ 1: 'the heffalump' });
-});
-afterAll(async () => {
-  for (const site of sites) await site.remove();
-  await service.close();
-});
+const service = await sharedService({});
 
 /** Each adapter, and whether it keeps pages that are rendered on demand besides the prerendered ones. */
 const adapters = [
@@ -49,7 +40,7 @@ const adapters = [
 
 test.each(adapters)('a refresh of a site with $name gives all that a full build would', async (adapter) => {
   const { name, call, packages, onDemand, folders, copies } = adapter;
-  const site = await createSite({
+  const site = await temporarySite({
     'astro.config.mjs': `
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
@@ -63,7 +54,6 @@ export default defineConfig({ adapter: ${call}, integrations: [snippets()], sess
       'src/pages/time.astro': '---\nexport const prerender = false;\n---\n<p>{Date.now()}</p>',
     }),
   });
-  sites.push(site);
   if (packages.length > 0) {
     // Without Astro, and without a package.json of its own: it finds both in the folders above.
     const flags = ['--no-save', '--legacy-peer-deps', '--no-audit', '--no-fund', '--no-package-lock'];

@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { protectKey } from '../../src/client/api-key.ts';
 import { systemClock } from '../../src/client/clock.ts';
 import { SiteImages } from '../../src/images/site-images.ts';
+import { folderWith } from '../support/folder.ts';
 import { type ImageHost, images, startImageHost } from '../support/images.ts';
 import { certificate, makeCertificate, rawServer } from '../support/tls-server.ts';
 
@@ -18,13 +18,12 @@ beforeEach(async () => {
   host = await startImageHost({
     '/a.png': { type: 'image/png', body: images.png, headers: { etag: '"1"' } },
   });
-  folder = await mkdtemp(join(tmpdir(), 'images-'));
+  ({ directory: folder } = await folderWith({}));
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   for (const one of opened.splice(0)) await one.close();
   await host.close();
-  await rm(folder, { recursive: true });
 });
 
 function open({ offline = false, ca = certificate.ca, hosts = [host.host] } = {}): SiteImages {

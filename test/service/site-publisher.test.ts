@@ -1,14 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WatchListener } from '../../playground/run-astro.ts';
 import { createSitePublisher, type SitePublisher } from '../../playground/site-publisher.ts';
 import { stylesOf } from '../../playground/site-record.ts';
 import type { WatchOutput } from '../../src/cli/cli-output.ts';
+import { folderWith } from '../support/folder.ts';
 
-let folder: string;
 let publisher: SitePublisher;
 /** What was asked of the watch: `start`, `check` or `stop`; and when it has `stopped`. */
 let asked: string[];
@@ -26,12 +23,11 @@ function turn(upToDate: boolean, ...events: object[]): void {
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1) });
-  folder = await mkdtemp(join(tmpdir(), 'publisher-'));
   asked = [];
   publisher = createSitePublisher({
     siteUrl: 'http://localhost:1',
     environment: () => ({}),
-    served: folder,
+    served: (await folderWith({})).directory,
     commands: {
       watch(_folders, _environment, on) {
         asked.push('start');
@@ -47,9 +43,8 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers();
-  await rm(folder, { recursive: true });
 });
 
 /** Publishes for the first time, which builds the site in two seconds. */

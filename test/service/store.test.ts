@@ -1,20 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startService } from '../../playground/service/index.ts';
-
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'snippet-store-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+import { folderWith } from '../support/folder.ts';
 
 describe('a database of another version', () => {
   /** Says it of a database that a service has just made, and starts the service again. */
-  async function startAfterChange(name: string, change: string) {
-    const file = join(folder, name);
+  async function startAfterChange(change: string) {
+    const file = join((await folderWith({})).directory, 'service.sqlite');
     const first = await startService({ database: file });
     const [organization] = first.store.organizations.list();
     const { secret } = first.store.keys.create(organization?.id ?? 0, 'secret', 'of a site');
@@ -30,7 +23,7 @@ describe('a database of another version', () => {
   }
 
   test('is set aside whole, and said, and its keys stay', async () => {
-    const { store, secret, said, organizationId } = await startAfterChange('other.sqlite', '');
+    const { store, secret, said, organizationId } = await startAfterChange('');
     expect(store.snippets.get(organizationId, 41)?.name).toBe('Announcement banner');
     expect(store.snippets.get(organizationId, 900)).toBeUndefined();
     expect(store.keys.find(secret)).toMatchObject({ name: 'of a site', organizationId });
@@ -43,7 +36,7 @@ describe('a database of another version', () => {
 
   test('whose keys have another form is set aside without them, and that is said', async () => {
     const change = 'ALTER TABLE api_keys RENAME COLUMN hash TO digest';
-    const { store, secret, said } = await startAfterChange('other-keys.sqlite', change);
+    const { store, secret, said } = await startAfterChange(change);
     expect(store.keys.find(secret)).toBeUndefined();
     expect(said).toEqual([expect.stringContaining('Its API keys could not be read.')]);
   });

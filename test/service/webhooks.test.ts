@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Service, startService } from '../../playground/service/index.ts';
+import { folderWith } from '../support/folder.ts';
 
 interface Message {
   headers: IncomingHttpHeaders;
@@ -143,23 +142,19 @@ describe('a webhook of the service', () => {
   });
 
   test('that was not delivered when the service ended is sent when it starts again', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'snippets-'));
-    try {
-      await service.close();
-      await start(join(folder, 'service.sqlite'));
-      await switchOn();
-      answers.push(null);
-      await publish();
-      await vi.waitFor(() => expect(messages).toHaveLength(1), 60_000);
-      await service.close();
-      await start(join(folder, 'service.sqlite'));
-      await service.webhooks.settled();
-      expect(messages).toHaveLength(2);
-      expect(messages[1]?.headers['webhook-id']).toBe(messages[0]?.headers['webhook-id']);
-      expect(deliveries()).toMatchObject([{ state: 'delivered', answer: '202' }]);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const { directory } = await folderWith({});
+    await service.close();
+    await start(join(directory, 'service.sqlite'));
+    await switchOn();
+    answers.push(null);
+    await publish();
+    await vi.waitFor(() => expect(messages).toHaveLength(1), 60_000);
+    await service.close();
+    await start(join(directory, 'service.sqlite'));
+    await service.webhooks.settled();
+    expect(messages).toHaveLength(2);
+    expect(messages[1]?.headers['webhook-id']).toBe(messages[0]?.headers['webhook-id']);
+    expect(deliveries()).toMatchObject([{ state: 'delivered', answer: '202' }]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
+import { afterAll } from 'vitest';
 
 const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -28,11 +29,13 @@ export default async function launchBrowser(): Promise<(() => Promise<void>) | u
   return () => server.close();
 }
 
-/** The browser of this run, with contexts of its own. Closing it closes these. */
-export function startBrowser(): Promise<Browser> {
+/** The browser of this run, with contexts of its own for a file of tests. They are closed after them. */
+export async function sharedBrowser(): Promise<Browser> {
   const { TEST_BROWSER } = process.env;
   if (TEST_BROWSER === undefined) {
     throw new Error('Tests in a browser are part of npm run test:e2e, and belong in test/e2e.');
   }
-  return chromium.connect(TEST_BROWSER);
+  const browser = await chromium.connect(TEST_BROWSER);
+  afterAll(() => browser.close());
+  return browser;
 }

@@ -1,11 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { snippetHandlers } from '../../src/testing/snippet-handlers.ts';
-import { client, network, renderBaseUrl, retrieveBaseUrl } from '../support/network.ts';
+import { answerRequests, client, network, renderBaseUrl, retrieveBaseUrl } from '../support/network.ts';
 
-beforeAll(() => network.enable());
-afterEach(() => network.resetHandlers());
-afterAll(() => network.disable());
+answerRequests();
 
 test('snippetHandlers answers with contents, fixed or made from params', async () => {
   network.use(...snippetHandlers({ 42: '<p>hi</p>', 43: ({ plan }) => `plan ${plan}` }));

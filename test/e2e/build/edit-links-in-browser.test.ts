@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
-import { type FolderServer, serveFolder } from '../../support/folder-server.ts';
+import { serveFolder } from '../../support/folder-server.ts';
 import { csp } from '../../support/policy.ts';
 import { configWith, temporarySite } from '../../support/site.ts';
 
@@ -63,20 +63,13 @@ import { Snippet } from 'astro-snippets/components';
   },
 );
 
-let browser: Browser;
-let server: FolderServer;
+const browser = await sharedBrowser();
 let page: Page;
 /** What the page asked for after it was loaded. */
 let requests: string[];
 
-beforeAll(async () => {
-  browser = await startBrowser();
-  server = await serveFolder(join(site.directory, 'dist'));
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const server = await serveFolder(join(site.directory, 'dist'));
+afterAll(() => server.close());
 
 beforeEach(async () => {
   page = await browser.newPage({ viewport: { width: 1200, height: 800 } });

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceCertificate } from '../../support/authority.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
 import { cli } from '../../support/cli.ts';
 import { images, startImageHost } from '../../support/images.ts';
@@ -14,7 +13,7 @@ import { configWith, createSite, type Site } from '../../support/site.ts';
 const embed = '<snippet-embed id="1"></snippet-embed>';
 const component = `import { Snippet } from 'astro-snippets/components';`;
 
-describe('where a build would fail, astro dev shows an error', () => {
+describe('where a build would fail, astro dev shows an error', async () => {
   const onDemand = (more: string, body: string) => `---
 ${more}
 export const prerender = false;
@@ -23,9 +22,8 @@ export const prerender = false;
 ${body}</body></html>`;
   let site: Site;
   let dev: SiteServer;
-  let browser: Browser;
+  const browser = await sharedBrowser();
   beforeAll(async () => {
-    browser = await startBrowser();
     site = await createSite({
       'astro.config.mjs': configWith('', {
         imports: `
@@ -60,7 +58,6 @@ import Still from '../Still.astro';
     await fetchPage(`${dev.url}/docs/still`);
   });
   afterAll(async () => {
-    await browser.close();
     await dev.stop();
     await site.remove();
   });

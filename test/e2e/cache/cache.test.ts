@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createRequest } from '../../../src/client/snippet-request.ts';
 import { KeptAnswers } from '../../../src/snippets/kept-answers.ts';
 import { settingsWith } from '../../support/answers.ts';
 import { sharedService } from '../../support/built-site.ts';
+import { folderWith } from '../../support/folder.ts';
 import { startRedis } from '../../support/redis.ts';
 import { temporarySite } from '../../support/site.ts';
 
@@ -74,11 +72,10 @@ test('a build succeeds with one warning if Redis cannot be reached, and its pass
 });
 
 test('the cache is not given up because the process stands still for seconds while it reads 200 files', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'snippets-cache-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await folderWith({});
   const requests = Array.from({ length: 200 }, (_, index) => createRequest(index + 1));
   const warnings: string[] = [];
-  const settings = settingsWith({ answerFolder: folder });
+  const settings = settingsWith({ answerFolder: folder.directory });
   const open = () => {
     const cache = { driver: undefined, options: undefined, maxAge: 60_000 };
     return new KeptAnswers(settings, cache, { warn: (line) => warnings.push(line) });

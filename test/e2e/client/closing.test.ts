@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderWith } from '../../support/folder.ts';
 import { certificate, httpServer, tunnelProxy } from '../../support/tls-server.ts';
 import { apiKey, serve } from '../../support/wire.ts';
 
@@ -14,10 +13,8 @@ const content = JSON.stringify({ content: 'fine' });
 
 /** What a script prints, in a process of its own. */
 async function outputOf(code: string, environment: Record<string, string> = {}): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'snippet-client-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'script.mts');
-  await writeFile(file, code);
+  const folder = await folderWith({ 'script.mts': code });
+  const file = join(folder.directory, 'script.mts');
   const env = { ...process.env, ...environment };
   const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 60_000, env });
   return stdout.trim();

@@ -1,9 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { startBrowser } from '../../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { afterEach, expect, test, vi } from 'vitest';
+import { sharedBrowser } from '../../support/browser.ts';
 import { servedSite } from '../../support/built-site.ts';
 
-let browser: Browser;
+const browser = await sharedBrowser();
 
 const pageOf = (embeds: string) => `<html><head><title>page</title></head><body>${embeds}</body></html>`;
 const embed = (id: number, children = '') =>
@@ -29,10 +29,6 @@ const { service, dev } = await servedSite(
     ),
   },
 );
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
 
 afterEach(async () => {
   service.clearFaults();

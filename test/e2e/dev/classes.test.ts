@@ -1,22 +1,12 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startBrowser } from '../../support/browser.ts';
+import { expect, test, vi } from 'vitest';
+import { sharedBrowser } from '../../support/browser.ts';
+import { sharedService } from '../../support/built-site.ts';
 import { startServer } from '../../support/server.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 import { styledPage, styledSites } from '../../support/styled-sites.ts';
 
-let browser: Browser;
-let service: TestService;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-  service = await startTestService({});
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
+const browser = await sharedBrowser();
+const service = await sharedService({});
 
 const styled = (classes: string) => `<p class="${classes}">Its id is computed.</p>`;
 

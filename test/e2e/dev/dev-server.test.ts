@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { sharedBrowser } from '../../support/browser.ts';
 import { type SiteServer, startServer, textWithoutAnswers } from '../../support/server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { createSite, type Site } from '../../support/site.ts';
@@ -9,7 +9,7 @@ import { createSite, type Site } from '../../support/site.ts';
 let service: TestService;
 let site: Site;
 let dev: SiteServer;
-let browser: Browser;
+const browser = await sharedBrowser();
 let page: Page;
 let siteUrl: string;
 
@@ -110,7 +110,6 @@ const { data } = await getEntry('texts', 'banner');
   });
   dev = await startServer(site, 'dev', service.environment);
   siteUrl = `${dev.url}/docs`;
-  browser = await startBrowser();
 });
 beforeEach(async () => {
   page = await browser.newPage();
@@ -121,7 +120,6 @@ beforeEach(async () => {
   };
 });
 afterAll(async () => {
-  await browser.close();
   await dev.stop();
   await site.remove();
   await service.close().catch(() => undefined);

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startBrowser } from '../../support/browser.ts';
+import { sharedBrowser } from '../../support/browser.ts';
 import { type SiteServer, startServer } from '../../support/server.ts';
 import { createSite, type Site } from '../../support/site.ts';
 
 let site: Site;
 let dev: SiteServer;
-let browser: Browser;
+const browser = await sharedBrowser();
 
 const snippetImport = `import { Snippet } from 'astro-snippets/components';`;
 const layoutImport = `import Layout from '../layouts/Layout.astro';`;
@@ -73,10 +72,8 @@ const { id } = Astro.props;
     ...wrong,
   });
   dev = await startServer(site, 'dev');
-  browser = await startBrowser();
 });
 afterAll(async () => {
-  await browser.close();
   await dev.stop();
   await site.remove();
 });

@@ -17,12 +17,6 @@ const stream = (type: string, prefix: string) => `
 const { site, dev } = await servedSite(
   { 1: '<b>"one" & more</b>', 2: 'two' },
   {
-    'src/pages/rss.xml.ts': `
-      export const GET = () => new Response(
-        '<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><item><title>&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;</title>' +
-        '<description>&lt;p&gt;&lt;snippet-embed id="1"&gt;&lt;/snippet-embed&gt;&lt;/p&gt;</description>' +
-        '<content><![CDATA[<p>${embed(1)}</p>]]></content></item></channel></rss>',
-        { headers: { 'content-type': 'application/rss+xml' } });`,
     'src/pages/data.json.ts': `export const GET = () => Response.json({ html: '<p>${embed(1)}</p>' });`,
     'src/pages/wrong.json.ts': `export const GET = () => Response.json({ html: '<p>${embed(404)}</p>' });`,
     'src/pages/llms.txt.ts': `export const GET = () => new Response('# Site\\n\\n${embed(2)}\\n\\n\`${embed(2)}\`\\n');`,
@@ -38,18 +32,6 @@ const { site, dev } = await servedSite(
 );
 
 const text = async (path: string) => (await fetch(dev.url + path)).text();
-
-test('a feed shows snippets, escaped as each place of it demands', async () => {
-  const response = await fetch(`${dev.url}/rss.xml`);
-  expect(response.headers.get('content-type')).toContain('application/rss+xml');
-  const feed = await response.text();
-  expect(feed).not.toContain('snippet-embed');
-  expect(feed).toMatch(/<item><title>(?:"|&quot;)one(?:"|&quot;) &amp; more<\/title>/);
-  expect(feed).toMatch(
-    /<description>&lt;p&gt;&lt;b&gt;(?:"|&quot;)one(?:"|&quot;) &amp; more&lt;\/b&gt;&lt;\/p&gt;</,
-  );
-  expect(feed).toContain('<![CDATA[<p><b>"one" & more</b></p>]]>');
-});
 
 test('a JSON endpoint shows snippets and stays JSON', async () => {
   const response = await fetch(`${dev.url}/data.json`);

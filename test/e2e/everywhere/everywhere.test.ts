@@ -1,26 +1,20 @@
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBrowser } from '../../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, test } from 'vitest';
+import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
 import { before, everyPlace } from '../../support/every-place.ts';
-import { type FolderServer, serveFolder } from '../../support/folder-server.ts';
+import { serveFolder } from '../../support/folder-server.ts';
 import { contents, siteWithOtherTools } from '../../support/other-tools.ts';
 import type { Site } from '../../support/site.ts';
 
+const browser = await sharedBrowser();
+
 /** A built site in a browser, with what the page has complained about. */
-function inBrowser(site: Site) {
-  let browser: Browser;
-  let server: FolderServer;
+async function inBrowser(site: Site) {
+  const server = await serveFolder(join(site.directory, 'dist'));
+  afterAll(() => server.close());
   const problems: string[] = [];
-  beforeAll(async () => {
-    browser = await startBrowser();
-    server = await serveFolder(join(site.directory, 'dist'));
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.close();
-  });
   const open = async (path: string, islands: number): Promise<Page> => {
     const page = await browser.newPage();
     problems.length = 0;
@@ -38,7 +32,7 @@ function inBrowser(site: Site) {
 
 describe('an embed in the props of hydrated islands', async () => {
   const { site } = await builtSite({ 1: before.html }, everyPlace);
-  const { open, problems } = inBrowser(site);
+  const { open, problems } = await inBrowser(site);
 
   test('is the content of its snippet in a browser', async () => {
     const page = await open('/', 2);
@@ -53,7 +47,7 @@ describe('an embed in the props of hydrated islands', async () => {
 
 describe('islands hydrate around snippets', async () => {
   const { site } = await builtSite(contents, siteWithOtherTools);
-  const { open, problems } = inBrowser(site);
+  const { open, problems } = await inBrowser(site);
 
   test.for(['react', 'vue'])('%s', async (name) => {
     const page = await open(`/${name}/`, 1);

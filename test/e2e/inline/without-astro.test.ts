@@ -2,28 +2,20 @@ import { execFile } from 'node:child_process';
 import { mkdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
+import { sharedService } from '../../support/built-site.ts';
 import { cleanEnvironment } from '../../support/environment.ts';
-import { createFolder, type Folder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folder.ts';
 import { packPackage } from '../../support/registry.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 
-let service: TestService;
-let folder: Folder;
-
-beforeAll(async () => {
-  service = await startTestService({ 1: '<b>one</b>' });
-  folder = await createFolder({ 'www/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
-  await install(folder.directory);
-});
-afterAll(async () => {
-  await folder.remove();
-  await service.close();
-});
+const service = await sharedService({ 1: '<b>one</b>' });
+const folder = await createFolder({ 'www/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
+afterAll(() => folder.remove());
+await install(folder.directory);
 
 /** The packed package with its dependencies, and neither Astro nor msw, as `npm install --omit=peer` leaves it. */
 async function install(directory: string): Promise<void> {

@@ -1,15 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { networkSettings } from '../../support/environment.ts';
+import { folderWith } from '../../support/folder.ts';
 import { packPackage, startRegistry } from '../../support/registry.ts';
 import { temporaryService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
 test('npx astro add astro-snippets installs the published files alone and adds the package to the config, and the site builds', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'snippets-packed-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const { directory: folder } = await folderWith({});
   const registry = await startRegistry(await packPackage(folder));
   onTestFinished(() => registry.close());
   const service = await temporaryService({ 1: '<b>one</b>' });

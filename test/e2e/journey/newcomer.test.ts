@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { sharedBrowser } from '../../support/browser.ts';
 import { freePort } from '../../support/free-port.ts';
 import { pictureOf } from '../../support/screenshot.ts';
 
 const patience = { timeout: 60_000 };
 let playground: ChildProcess;
 let output = '';
-let browser: Browser;
+const browser = await sharedBrowser();
 /** Signed in on the website with the link from the terminal. */
 let context: BrowserContext;
 let page: Page;
@@ -29,7 +29,6 @@ beforeAll(async () => {
     { env: { ...process.env, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   for (const stream of [playground.stdout, playground.stderr]) stream?.on('data', (text) => (output += text));
-  browser = await startBrowser();
   context = await browser.newContext();
   await vi.waitFor(() => expect(output).toContain('Ctrl-C ends all of it'), { timeout: 60_000 });
   siteUrl = `http://localhost:${site}`;
@@ -49,7 +48,6 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
   const ended = once(playground, 'exit');
   playground.kill('SIGINT');
   const [exitCode] = await ended;

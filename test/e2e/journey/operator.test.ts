@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startBrowser } from '../../support/browser.ts';
+import { sharedBrowser } from '../../support/browser.ts';
 import { type Cdn, startCdn } from '../../support/cdn.ts';
 import { type RunningCommand, startCommand } from '../../support/command.ts';
 import { codeBelow } from '../../support/docs.ts';
@@ -14,7 +14,7 @@ import { configWith, createSite, type Site } from '../../support/site.ts';
 const [purge = ''] = codeBelow('Purge a CDN by URL', 'sh', 'docs/publishing.md');
 const patience = { timeout: 120_000, interval: 200 };
 
-let browser: Browser;
+const browser = await sharedBrowser();
 let service: TestService;
 let site: Site;
 let origin: FolderServer;
@@ -22,7 +22,6 @@ let cdn: Cdn;
 let watching: RunningCommand | undefined;
 
 beforeAll(async () => {
-  browser = await startBrowser();
   service = await startTestService({ 1: 'Open from 8 to 18.', 2: 'Shipping is free.' });
   cdn = await startCdn(() => origin.url);
   site = await createSite({
@@ -41,7 +40,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   watching?.process.kill('SIGKILL');
-  await browser?.close();
   await cdn?.close();
   await origin?.close();
   await site?.remove();

@@ -1,9 +1,9 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Service, startService } from '../../../playground/service/index.ts';
 import type { Publication, Publisher } from '../../../playground/service/publisher.ts';
 import { violationsOf } from '../../support/accessibility.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { sharedBrowser } from '../../support/browser.ts';
 
 // The website, with a site that does as the test says.
 
@@ -20,7 +20,7 @@ async function askedOnLeaving(link: string): Promise<string | undefined> {
   return asked;
 }
 
-let browser: Browser;
+const browser = await sharedBrowser();
 let page: Page;
 let service: Service;
 let context: BrowserContext;
@@ -40,15 +40,11 @@ const content = () => page.getByLabel('Content', { exact: true });
 const open = (path: string) => page.goto(service.websiteUrl + path);
 
 beforeAll(async () => {
-  browser = await startBrowser();
   service = await startService({ publisher });
   const { key, secret } = service.store.keys.create(organizationOf(service), 'secret', 'Site');
   siteKey = { id: key.id, secret };
 });
-afterAll(async () => {
-  await browser?.close();
-  await service?.close();
-});
+afterAll(() => service?.close());
 beforeEach(async () => {
   latest = undefined;
   context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { startBrowser } from '../../support/browser.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { sharedBrowser } from '../../support/browser.ts';
 import { sharedSite } from '../../support/built-site.ts';
 import { cli } from '../../support/cli.ts';
 import { serveFolder } from '../../support/folder-server.ts';
 import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../../support/policy.ts';
 
-let browser: Browser;
+const browser = await sharedBrowser();
 
 const { service, site } = await sharedSite(
   {},
@@ -19,10 +18,6 @@ import { Snippet } from 'astro-snippets/components';
     'src/pages/headless.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
   },
 );
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
 
 async function build(config: string) {
   service.put(1, snippetWithCode('red'));

@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
-import { startBrowser } from '../../support/browser.ts';
+import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
 import { cli } from '../../support/cli.ts';
 
@@ -26,7 +26,7 @@ ${embed(4)}`,
   },
 );
 
-let browser: Browser;
+const browser = await sharedBrowser();
 let page: Page;
 let url: string;
 const requests: string[] = [];
@@ -36,7 +36,6 @@ beforeAll(async () => {
   const { exitCode, output } = await cli(site.directory, ['report'], service.environment);
   expect(exitCode, output).toBe(0);
   url = pathToFileURL(output.trim()).href;
-  browser = await startBrowser();
   page = await browser.newPage();
   page.on('request', (request) => requests.push(request.url()));
   page.on('console', (message) => problems.push(message.text()));
@@ -47,7 +46,6 @@ beforeAll(async () => {
   });
   await page.goto(url);
 });
-afterAll(() => browser.close());
 
 const column = async (label: string) => {
   const labels = await page.locator('th').allTextContents();

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startBrowser } from '../../support/browser.ts';
+import { sharedBrowser } from '../../support/browser.ts';
 import { copyOfEverything } from '../../support/everything.ts';
 import { serveFolder } from '../../support/folder-server.ts';
 
+const browser = await sharedBrowser();
+
 test('after a refresh, a search in the browser finds the new word and not the old one', async () => {
   const site = await copyOfEverything('pagefind');
-  const browser = await startBrowser();
-  onTestFinished(() => browser.close());
   const server = await serveFolder(`${site.directory}/dist`);
   onTestFinished(() => server.close());
 

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Store } from '../../../playground/service/store/index.ts';
+import { folderWith } from '../../support/folder.ts';
 
 test('every acknowledged publish survives kill -9, and none is stored in part', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'snippet-store-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const { directory: folder } = await folderWith({});
   const file = join(folder, 'killed.sqlite');
   const store = new Store(file);
   const { id: organization } = store.organizations.create('Test');
