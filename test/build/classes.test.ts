@@ -2,19 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
-import { configWith, type Site, temporarySite } from '../support/site.ts';
+import { configWith, temporarySite } from '../support/site.ts';
 import { classFile, styledPage, styledSites } from '../support/styled-sites.ts';
 
 const service = await sharedService({});
 beforeEach(() => service.clearFaults());
 
 const literal = '<p class="pt-[6px]">Its id is written in the page.</p>';
-async function build(site: Site, environment: Record<string, string> = service.environment): Promise<string> {
-  const { exitCode, output } = await site.build(environment);
-  expect(exitCode, output).toBe(0);
-  return output;
-}
-
 const plain = styledSites['no tool'];
 
 test('a rejected key ends the early requests as it ends the others', async () => {
@@ -50,7 +44,7 @@ import { Snippet } from 'astro-snippets/components';
     'public/encoded.html': page('/b%C3%BCcher/a.css'),
     'public/reference.html': page('/b&uuml;cher/a.css'),
   });
-  const output = await build(site);
+  const output = await site.builds(service.environment);
   expect(output.match(/SANITIZED/g)).toHaveLength(1);
   // Style sheets are found however their URLs are written.
   expect(output.match(/Snippet 1 has classes.*/g)).toEqual([
@@ -58,7 +52,7 @@ import { Snippet } from 'astro-snippets/components';
   ]);
   const classes = await readFile(join(site.directory, classFile), 'utf8');
   expect(classes).toContain('big');
-  await build(site, {});
+  await site.builds({});
   expect(await readFile(join(site.directory, classFile), 'utf8')).toBe(classes);
 });
 
@@ -69,6 +63,6 @@ test('with the option params, a snippet is not asked for early without them', as
     'src/pages/index.astro': styledPage('<Snippet id={1} />', plain),
   });
   const before = service.requests().length;
-  await build(site);
+  await site.builds(service.environment);
   expect(service.requests().length - before).toBe(1);
 });

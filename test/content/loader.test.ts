@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { astroVersion, byAstro } from '../support/installation.ts';
-import { configWith, type Site, temporarySite } from '../support/site.ts';
+import { configWith, temporarySite } from '../support/site.ts';
 
 /** A collection of snippets, in the content config. */
 const collections = (...entries: [name: string, entries: string][]) => `
@@ -39,12 +39,6 @@ const { Content } = await render(banner);
 );
 beforeEach(() => service.clearFaults());
 
-async function build(built: Site = site): Promise<string> {
-  const { exitCode, output } = await built.build(service.environment);
-  expect(exitCode, output).toBe(0);
-  return output;
-}
-
 test('a page renders an entry, an endpoint reads it, and an attribute shows its text', async () => {
   expect(output).toContain('[astro-snippets] 4 snippets in the collection snippets');
   const html = '<b>banner</b> & more&nbsp;&mdash; <br>now';
@@ -69,7 +63,7 @@ test('a changed snippet updates its entry, a removed entry disappears, and varia
   service.faults.renderAbsent = true;
   await site.write({ 'src/plain-entries.ts': 'export const plain = { banner: { id: 1 } };' });
   const before = service.requests().length;
-  await build();
+  await site.builds(service.environment);
   // Those of the last build are prefetched, and not asked for again.
   expect(service.requests().length - before).toBe(3);
   expect(await site.read('index.html')).toContain('<p><b>new</b></p>');
@@ -101,7 +95,7 @@ export async function getStaticPaths() {
   }
   expect(first.exitCode, first.output).toBe(0);
   service.put(1, 'after');
-  const again = await build(other);
+  const again = await other.builds(service.environment);
   expect(again).toMatch(/two\/index\.html \(restored\)/);
   expect(again).not.toMatch(/one\/index\.html \(restored\)/);
   expect(await other.read('one/index.html')).toContain('<p>after</p>');

@@ -52,14 +52,9 @@ const lines = ({ environment }: typeof staging) =>
 const run = (arguments_: string[], environment: Record<string, string> = {}) =>
   cli(site.directory, arguments_, environment);
 
-async function build(environment: Record<string, string> = {}, ...flags: string[]): Promise<void> {
-  const { exitCode, output } = await site.build(environment, ...flags);
-  expect(exitCode, output).toBe(0);
-}
-
 test('commands read the .env files of the mode that the site was built in', async () => {
   await site.write({ '.env.staging': lines(staging), '.env.production': lines(production) });
-  await build({}, '--mode', 'staging');
+  await site.builds({}, '--mode', 'staging');
   expect(await run(['check'])).toMatchObject({ exitCode: 0 });
   const diagnosis = await run(['doctor']);
   expect(diagnosis.output).toContain(`the base URL is ${staging.url}`);
@@ -70,7 +65,7 @@ test('commands read the .env files of the mode that the site was built in', asyn
   expect(await run(['check'])).toMatchObject({ exitCode: 0 });
   expect((await run(['get', '1'])).output).toContain('<b>staging, later</b>');
 
-  await build();
+  await site.builds();
   expect(await site.read('index.html')).toContain('<b>production</b>');
   expect(await run(['check'])).toMatchObject({ exitCode: 0 });
 });
@@ -84,7 +79,7 @@ test('commands read the .env files in the folder that the Astro config names', a
       `vite: { envDir: './settings' }, integrations:`,
     ),
   });
-  await build();
+  await site.builds();
   expect(await site.read('index.html')).toContain('<b>staging</b>');
   expect(await run(['check'])).toMatchObject({ exitCode: 0 });
 });
@@ -99,7 +94,7 @@ test('a base URL that is an option wins over the environment in commands, as it 
   await site.write({
     'astro.config.mjs': configWith(JSON.stringify({ renderBaseUrl: staging.url })),
   });
-  await build(mixed);
+  await site.builds(mixed);
   expect(await site.read('index.html')).toContain('<b>staging</b>');
   expect((await run(['doctor'], mixed)).output).toContain(`the base URL is ${staging.url}`);
   expect(await run(['check'], mixed)).toMatchObject({ exitCode: 0 });

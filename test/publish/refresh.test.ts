@@ -122,7 +122,7 @@ test('a refresh gives the same bytes as a full build when all snippets have chan
   const record = JSON.parse(await readFile(site.record, 'utf8'));
   const version = record.version + 1;
   await writeFile(site.record, JSON.stringify({ ...record, version, snippets: [{ id: 777 }] }));
-  await site.rebuild();
+  await site.builds(site.service.environment);
   expect(refreshed).toEqual(await published());
   expect((await site.run('list')).output).not.toContain('777');
 });

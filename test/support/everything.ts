@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { runFolder } from './authority.ts';
 import { type CliOptions, type CliResult, type RunningCli, startCli } from './cli.ts';
 import { imageHost } from './image-host.ts';
@@ -108,8 +108,7 @@ async function build(folder: string): Promise<void> {
   const service = await startTestService(contents());
   const site = await createSite(files());
   try {
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode, output).toBe(0);
+    await site.builds(service.environment);
     const cwd = site.directory;
     const execute = (...[file, ...more]: [string, ...string[]]) => promisify(execFile)(file, more, { cwd });
     await execute(process.execPath, '-e', renewPrecache);
@@ -145,8 +144,6 @@ export interface Everything extends Omit<Site, 'start'> {
   start(arguments_: readonly string[], options?: CliOptions): RunningCli;
   /** All files below folders of the site, by their paths in it. */
   contents(...folders: string[]): Promise<Map<string, Buffer>>;
-  /** Builds it again. Fails if the build does. */
-  rebuild(): Promise<void>;
 }
 
 /**
@@ -180,10 +177,6 @@ export async function copyOfEverything(...late: (typeof lateFiles)[number][]): P
       );
       const read = async (name: string) => [name, await readFile(join(site.directory, name))] as const;
       return new Map(await Promise.all(names.flat().map(read)));
-    },
-    async rebuild() {
-      const { exitCode, output } = await site.build(service.environment);
-      expect(exitCode, output).toBe(0);
     },
   };
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type RunningCommand, startProgram } from './command.ts';
 import { cleanEnvironment } from './environment.ts';
 import { createFolder } from './folder.ts';
@@ -23,6 +23,8 @@ export interface Site {
    * of this package or of its dependencies.
    */
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
+  /** The same for a build that has to succeed. Returns what it wrote. */
+  builds(environment?: Record<string, string>, ...flags: string[]): Promise<string>;
   /** Runs `astro sync` in the same way. */
   sync(environment?: Record<string, string>): Promise<BuildResult>;
   /** Starts `astro` with any command in its own process, as a user would, and returns that process. */
@@ -67,6 +69,11 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       const result = await runInHost({ folder: directory, argv, environment: astroEnvironment(environment) });
       if (result.exitCode === 0) await checkBundles(site, outputOf(flags));
       return result;
+    },
+    async builds(...parameters) {
+      const { exitCode, output } = await site.build(...parameters);
+      expect(exitCode, output).toBe(0);
+      return output;
     },
     sync: (environment) =>
       runInHost({ folder: directory, argv: ['sync'], environment: astroEnvironment(environment) }),

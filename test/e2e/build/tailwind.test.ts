@@ -21,11 +21,7 @@ async function cssOf(site: Site, name: string): Promise<string> {
   return inPage + (file === undefined ? '' : await site.read(file));
 }
 
-async function build(site: Site): Promise<string> {
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode, output).toBe(0);
-  return output;
-}
+const build = (site: Site) => site.builds(service.environment);
 
 test('Tailwind makes CSS for the classes of snippets: for what the last build showed with a dead service, and by no refresh', async () => {
   const styled = styledSites['Tailwind 4'];

@@ -43,11 +43,6 @@ const build = (environment = {}, ...flags: string[]) =>
   site.build({ ...service.environment, ...environment }, ...flags);
 const run = (...argv: string[]) => cli(site.directory, argv, service.environment);
 
-async function builds(environment = {}) {
-  const { exitCode, output } = await build(environment);
-  expect(exitCode, output).toBe(0);
-}
-
 /** Waits until a build has taken a lock. */
 const lockedByBuild = (file: string) =>
   expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 60_000 }).toContain('"build"');
@@ -145,7 +140,7 @@ describe('a refresh', () => {
     const refreshing = service.hold(() => !existsSync(lock()));
     const refreshed = run('refresh');
     await refreshing.asked();
-    await builds({ LAYOUT: 'new' });
+    await site.builds({ ...service.environment, LAYOUT: 'new' });
     refreshing.release();
     expect((await refreshed).exitCode).toBe(0);
     for (let page = 0; page < count; page++) {
