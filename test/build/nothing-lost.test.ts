@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
 import { byAstro } from '../support/installation.ts';
 import { mdxFeed } from '../support/mdx-feed.ts';
-import { configWith, createSite, type Site, temporarySite } from '../support/site.ts';
+import { configWith, createSite, temporarySite } from '../support/site.ts';
 
 const service = await sharedService({
   1: '<b>one</b>',
@@ -25,48 +25,45 @@ const isLost = process.env.LOSE !== undefined;
 
 const percentTags = byAstro({ 5: ['100%', '100%25'], 6: ['100%'], 7: ['100%'] });
 
-describe('a snippet that is rendered', () => {
-  let site: Site;
-  beforeAll(async () => {
-    site = await createSite({
-      'astro.config.mjs': configWith('', {
-        imports: `import mdx from '@astrojs/mdx';\nimport node from '@astrojs/node';`,
-        settings: `adapter: node({ mode: 'standalone' }),`,
-        integrations: 'mdx(), ',
-      }),
-      'src/Island.astro': '<aside><slot /></aside>',
-      'src/Offer.astro': `---\n${component}\n---\n<Snippet id={2} />`,
-      'src/Discards.astro': '<p>Nothing.</p>',
-      // Snippet 1 is on this page elsewhere; each of the others is lost on its page.
-      'src/pages/index.astro': page('<Snippet id={1} /><Snippet id={2} /><Snippet id={3} />'),
-      'src/pages/island.astro': page(
-        '<Snippet id={1} />{isLost && <Island server:defer><Offer /></Island>}',
-        `import Island from '../Island.astro';\nimport Offer from '../Offer.astro';`,
-      ),
-      'src/pages/code.astro': page('{isLost && <pre><code><Snippet id={3} /></code></pre>}'),
-      'src/pages/discarded.astro': page(
-        '<Discards><Snippet id={1} /></Discards>',
-        `import Discards from '../Discards.astro';`,
-      ),
-      'src/pages/tags/[tag].astro': page(
-        '<Snippet id={1} />{isLost && <pre><Snippet id={3} /></pre>}',
-        // Astro 6 and later do not render a path that can be decoded to another one.
-        `export const getStaticPaths = () => ${JSON.stringify(percentTags)}.map((tag) => ({ params: { tag } }));`,
-      ),
-      ...mdxFeed,
-      'src/pages/rss.xml.js': `
+describe('a snippet that is rendered', async () => {
+  const site = await createSite({
+    'astro.config.mjs': configWith('', {
+      imports: `import mdx from '@astrojs/mdx';\nimport node from '@astrojs/node';`,
+      settings: `adapter: node({ mode: 'standalone' }),`,
+      integrations: 'mdx(), ',
+    }),
+    'src/Island.astro': '<aside><slot /></aside>',
+    'src/Offer.astro': `---\n${component}\n---\n<Snippet id={2} />`,
+    'src/Discards.astro': '<p>Nothing.</p>',
+    // Snippet 1 is on this page elsewhere; each of the others is lost on its page.
+    'src/pages/index.astro': page('<Snippet id={1} /><Snippet id={2} /><Snippet id={3} />'),
+    'src/pages/island.astro': page(
+      '<Snippet id={1} />{isLost && <Island server:defer><Offer /></Island>}',
+      `import Island from '../Island.astro';\nimport Offer from '../Offer.astro';`,
+    ),
+    'src/pages/code.astro': page('{isLost && <pre><code><Snippet id={3} /></code></pre>}'),
+    'src/pages/discarded.astro': page(
+      '<Discards><Snippet id={1} /></Discards>',
+      `import Discards from '../Discards.astro';`,
+    ),
+    'src/pages/tags/[tag].astro': page(
+      '<Snippet id={1} />{isLost && <pre><Snippet id={3} /></pre>}',
+      // Astro 6 and later do not render a path that can be decoded to another one.
+      `export const getStaticPaths = () => ${JSON.stringify(percentTags)}.map((tag) => ({ params: { tag } }));`,
+    ),
+    ...mdxFeed,
+    'src/pages/rss.xml.js': `
         import { feed, renderPost } from '../feed.js';
         export async function GET() {
           if (process.env.LOSE) return feed((html) => html.replace(/<.*?>/g, ''));
           if (process.env.RAW) return new Response('<?xml version="1.0"?><rss><item>' + (await renderPost()) + '</item></rss>');
           return feed();
         }`,
-      'src/pages/waiting.astro': `---
+    'src/pages/waiting.astro': `---
 import { existsSync } from 'node:fs';
 for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promise((resolve) => setTimeout(resolve, 10));
 ---
 <html><body>{existsSync('asked') ? 'A snippet was asked for.' : 'Nothing was asked for.'}</body></html>`,
-    });
   });
   afterAll(() => site.remove());
 

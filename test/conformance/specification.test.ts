@@ -1,11 +1,8 @@
 import { request as plainRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { get, type ServiceUnderTest, serviceUnderTest } from './service.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Answer, get, serviceUnderTest } from './service.ts';
 
-let service: ServiceUnderTest;
-beforeAll(async () => {
-  service = await serviceUnderTest();
-});
+const service = await serviceUnderTest();
 afterAll(() => service.close());
 
 const retrieve = (id: number | string, query = '') => `${service.retrieveBaseUrl}/snippets/${id}${query}`;
@@ -16,12 +13,16 @@ const variants = [
 ] as const;
 
 /** Section 2, the error object; section 7, its media type. */
-const problem = (status: number) => ({
-  status,
-  title: expect.stringMatching(/./),
-  detail: expect.stringMatching(/./),
-  type: expect.stringMatching(/^https?:\/\//),
-});
+function expectProblem({ status, contentType, json }: Answer, expected: number): void {
+  expect(status).toBe(expected);
+  expect(contentType).toMatch(/^application\/problem\+json\b/);
+  expect(json).toEqual({
+    status: expected,
+    title: expect.stringMatching(/./),
+    detail: expect.stringMatching(/./),
+    type: expect.stringMatching(/^https?:\/\//),
+  });
+}
 
 describe('section 4.1: retrieve', () => {
   test('a success is 200 and a snippet object', async () => {
@@ -58,27 +59,18 @@ describe.for(variants)('variant %s', ([, urlOf]) => {
   });
 
   test('section 5.5: a request without authentication fails', async () => {
-    const { status, contentType, json } = await get(service, urlOf(service.snippetId), '');
-    expect(status).toBe(401);
-    expect(contentType).toMatch(/^application\/problem\+json\b/);
-    expect(json).toEqual(problem(401));
+    expectProblem(await get(service, urlOf(service.snippetId), ''), 401);
   });
 
   test.for(['Bearer not-a-key', 'Bearer', 'Basic dXNlcjpwYXNz', 'nonsense'])(
     'section 5.6: 401 means that no valid API key was provided: "%s"',
     async (authorization) => {
-      const { status, contentType, json } = await get(service, urlOf(service.snippetId), authorization);
-      expect(status).toBe(401);
-      expect(contentType).toMatch(/^application\/problem\+json\b/);
-      expect(json).toEqual(problem(401));
+      expectProblem(await get(service, urlOf(service.snippetId), authorization), 401);
     },
   );
 
   test('an unknown snippet, or one of another organization, gets a 404', async () => {
-    const { status, contentType, json } = await get(service, urlOf(service.unknownId));
-    expect(status).toBe(404);
-    expect(contentType).toMatch(/^application\/problem\+json\b/);
-    expect(json).toEqual(problem(404));
+    expectProblem(await get(service, urlOf(service.unknownId)), 404);
   });
 
   test('section 5.4: a request over plain HTTP fails', async () => {

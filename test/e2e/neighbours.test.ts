@@ -1,23 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { cleanEnvironment } from '../support/environment.ts';
-import { certificate, httpServer, type TlsServer } from '../support/tls-server.ts';
+import { createFolder } from '../support/folder.ts';
+import { certificate, httpServer } from '../support/tls-server.ts';
 
 const run = promisify(execFile);
-let folder: string;
-let server: TlsServer;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'snippets-neighbours-'));
-  server = await httpServer((_request, response) => void response.end('{"content":"fine"}'));
-});
+const { directory: folder, write, remove } = await createFolder({});
+const server = await httpServer((_request, response) => void response.end('{"content":"fine"}'));
 afterAll(async () => {
   await server.close();
-  await rm(folder, { recursive: true });
+  await remove();
 });
 
 const dist = join(import.meta.dirname, '../../dist');
@@ -80,16 +74,17 @@ test.each(['22', '24', '26'])(
   async (major) => {
     // Node's binaries from the registry, because a machine has only one version.
     const home = join(folder, major);
-    await mkdir(home);
-    await writeFile(
-      join(home, 'package.json'),
-      JSON.stringify({ dependencies: { node: major }, allowScripts: { node: true } }),
-    );
+    await write({
+      'neighbour.mjs': script,
+      [`${major}/package.json`]: JSON.stringify({
+        dependencies: { node: major },
+        allowScripts: { node: true },
+      }),
+    });
     // npm is a shell script on Windows.
     const shell = process.platform === 'win32';
     await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: home, timeout: 200_000, shell });
     const file = join(folder, 'neighbour.mjs');
-    await writeFile(file, script);
     for (const FETCH_FIRST of ['', 'yes']) {
       const env = {
         ...cleanEnvironment(),

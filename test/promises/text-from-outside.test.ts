@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { keyDetector, protectKey } from '../../src/client/api-key.ts';
 import { cleanJson, cleanLines, cleanText } from '../../src/client/clean-text.ts';
 import { defineSnippet, SnippetError } from '../../src/client/index.ts';
@@ -12,7 +12,7 @@ import { snippetLoader } from '../../src/loader/loader.ts';
 import { authorityFile } from '../support/authority.ts';
 import { cli } from '../support/cli.ts';
 import { createSite, type Site, temporarySite } from '../support/site.ts';
-import { httpServer, type TlsServer, trustedCertificate } from '../support/tls-server.ts';
+import { httpServer, trustedCertificate } from '../support/tls-server.ts';
 
 const key = 'sk_live_8d1f&27c3"a9/e6+4b50';
 protectKey(key);
@@ -184,34 +184,28 @@ describe('params with the API key are refused', () => {
   });
 });
 
-describe('against a service whose every text is hostile', () => {
+describe('against a service whose every text is hostile', async () => {
   const split = `${key.slice(0, 9)}\u001b[0m${key.slice(9)}`;
   const hostile = `\n::error::pwned ${split} ${key}\n##[group]pwned \u001b]0;title\u0007`;
   const containsKey = keyDetector(key);
   let leaks = false;
-  let server: TlsServer;
-  let environment: Record<string, string>;
-  let site: Site;
-
-  beforeAll(async () => {
-    server = await httpServer(
-      (request, response) => {
-        const id = Number(/snippets\/(\d+)/.exec(request.url ?? '')?.[1]);
-        const answers = id >= 100;
-        const problem = { status: 404, title: hostile, detail: hostile, type: hostile };
-        const content = id === 101 || leaks ? `<b>${key}</b>` : '<b>fine</b>';
-        response.writeHead(answers ? 200 : 404, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(answers ? { id, name: hostile, content } : problem));
-      },
-      { using: trustedCertificate() },
-    );
-    environment = {
-      SNIPPETS_API_KEY: key,
-      SNIPPETS_RETRIEVE_BASE_URL: server.origin,
-      NODE_EXTRA_CA_CERTS: authorityFile(),
-    };
-    site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="102" /></p>' });
-  });
+  const server = await httpServer(
+    (request, response) => {
+      const id = Number(/snippets\/(\d+)/.exec(request.url ?? '')?.[1]);
+      const answers = id >= 100;
+      const problem = { status: 404, title: hostile, detail: hostile, type: hostile };
+      const content = id === 101 || leaks ? `<b>${key}</b>` : '<b>fine</b>';
+      response.writeHead(answers ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answers ? { id, name: hostile, content } : problem));
+    },
+    { using: trustedCertificate() },
+  );
+  const environment = {
+    SNIPPETS_API_KEY: key,
+    SNIPPETS_RETRIEVE_BASE_URL: server.origin,
+    NODE_EXTRA_CA_CERTS: authorityFile(),
+  };
+  const site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="102" /></p>' });
   afterAll(async () => {
     await site.remove();
     await server.close();

@@ -1,12 +1,8 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Service, startService } from '../../playground/service/index.ts';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startService } from '../../playground/service/index.ts';
 import type { Publication, Publisher } from '../../playground/service/publisher.ts';
 
-let service: Service;
-let mine: number;
-let theirs: number;
-let cookie: string;
 let latest: Publication | undefined;
 let published = 0;
 let siteKey = '';
@@ -22,18 +18,12 @@ const publisher: Publisher = {
   apiKey: () => siteKey,
 };
 
-beforeAll(async () => {
-  service = await startService({
-    publisher,
-    onLinkWanted: () => {
-      links.push(service.loginLink(mine));
-    },
-  });
-  const [first, second] = service.store.organizations.list();
-  mine = first?.id ?? 0;
-  theirs = second?.id ?? 0;
-  cookie = await signIn(mine);
+const service = await startService({
+  publisher,
+  onLinkWanted: () => void links.push(service.loginLink(mine)),
 });
+const [mine = 0, theirs = 0] = service.store.organizations.list().map(({ id }) => id);
+const cookie = await signIn(mine);
 beforeEach(() => {
   latest = undefined;
   published = 0;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { byAstro } from '../../support/installation.ts';
-import { createSite, type Site } from '../../support/site.ts';
+import { createSite } from '../../support/site.ts';
 
 const embed = '<snippet-embed id="42"></snippet-embed>';
 
@@ -61,16 +61,10 @@ Write \`${embed}\`, or with params \`\`<snippet-embed id="42" params='{"plan":"p
 };
 
 const exclude = `snippets({ exclude: ['reference/**'] })`;
-let site: Site;
-let plain: Site;
-let output: string;
-
-beforeAll(async () => {
-  site = await createSite({ ...files, 'astro.config.mjs': config(exclude) });
-  plain = await createSite({ ...files, 'astro.config.mjs': config('') });
-  output = await site.builds();
-  await plain.builds();
-});
+const site = await createSite({ ...files, 'astro.config.mjs': config(exclude) });
+const plain = await createSite({ ...files, 'astro.config.mjs': config('') });
+const output = await site.builds();
+await plain.builds();
 afterAll(async () => {
   await site.remove();
   await plain.remove();

@@ -1,11 +1,8 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { sharedBrowser } from '../../support/browser.ts';
-import { type SiteServer, startServer } from '../../support/server.ts';
-import { createSite, type Site } from '../../support/site.ts';
+import { servedSite } from '../../support/built-site.ts';
 
-let site: Site;
-let dev: SiteServer;
 const browser = await sharedBrowser();
 
 const snippetImport = `import { Snippet } from 'astro-snippets/components';`;
@@ -54,8 +51,9 @@ import Card from '../components/Card.astro';
 <html><body><Card id={0} /></body></html>`,
 };
 
-beforeAll(async () => {
-  site = await createSite({
+const { site, dev } = await servedSite(
+  {},
+  {
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
       import mdx from '@astrojs/mdx';
@@ -70,13 +68,8 @@ const { id } = Astro.props;
   <Snippet {id} />
 </article>`,
     ...wrong,
-  });
-  dev = await startServer(site, 'dev');
-});
-afterAll(async () => {
-  await dev.stop();
-  await site.remove();
-});
+  },
+);
 
 describe('the error overlay points at the place of a wrong <Snippet>', () => {
   test.each([

@@ -1,6 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
 import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
@@ -27,25 +26,21 @@ ${embed(4)}`,
 );
 
 const browser = await sharedBrowser();
-let page: Page;
-let url: string;
 const requests: string[] = [];
 const problems: string[] = [];
 
-beforeAll(async () => {
-  const { exitCode, output } = await cli(site.directory, ['report'], service.environment);
-  expect(exitCode, output).toBe(0);
-  url = pathToFileURL(output.trim()).href;
-  page = await browser.newPage();
-  page.on('request', (request) => requests.push(request.url()));
-  page.on('console', (message) => problems.push(message.text()));
-  page.on('pageerror', (error) => problems.push(error.message));
-  page.on('dialog', (dialog) => {
-    problems.push(dialog.message());
-    void dialog.dismiss();
-  });
-  await page.goto(url);
+const { exitCode, output } = await cli(site.directory, ['report'], service.environment);
+expect(exitCode, output).toBe(0);
+const url = pathToFileURL(output.trim()).href;
+const page = await browser.newPage();
+page.on('request', (request) => requests.push(request.url()));
+page.on('console', (message) => problems.push(message.text()));
+page.on('pageerror', (error) => problems.push(error.message));
+page.on('dialog', (dialog) => {
+  problems.push(dialog.message());
+  void dialog.dismiss();
 });
+await page.goto(url);
 
 const column = async (label: string) => {
   const labels = await page.locator('th').allTextContents();

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFolder } from '../../support/folder.ts';
+import { folderWith } from '../../support/folder.ts';
 import { type Site, temporarySite } from '../../support/site.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -151,7 +151,7 @@ test('the types find the framework that the project has, and not another one bes
 });
 
 test('in a project without any framework the types are no error', async () => {
-  const project = await createFolder({
+  const project = await folderWith({
     'element.d.ts': await readFile(join(root, 'src/element.d.ts'), 'utf8'),
     'tsconfig.json': JSON.stringify({
       compilerOptions: {
@@ -169,7 +169,6 @@ test('in a project without any framework the types are no error', async () => {
   // The types do not make a module of what is not installed.
   expect(placesIn(output)).toEqual(['index.ts 2']);
   expect(output).toContain("Cannot find module 'preact'");
-  await project.remove();
 });
 
 /** Runs a checker in a project, and returns what it writes. */
