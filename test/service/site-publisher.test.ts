@@ -69,23 +69,20 @@ test('what is published while a check is under way is on the site after the next
   expect((await publisher.settled())?.state).toBe('done');
 });
 
-test('another publish after a build that failed does not wait until the watch builds again', async () => {
+test('publishes after a build that failed do not wait until the watch builds again: one new watch starts after its end', async () => {
   publisher.publish();
-  const built = {
-    event: 'built',
-    succeeded: false,
-    problem: 'exited with status 1',
-    retryMilliseconds: 120_000,
-  };
-  turn(false, { event: 'building' }, built);
+  const failed = { succeeded: false, problem: 'exited with status 1', retryMilliseconds: 120_000 };
+  turn(false, { event: 'building' }, { event: 'built', ...failed });
   expect(await publisher.settled()).toMatchObject({
     ...{ state: 'failed', how: 'build', retryAt: Date.now() + 120_000 },
     output: 'The build exited with status 1.',
   });
   publisher.publish();
-  await vi.waitFor(() => expect(asked).toEqual(['start', 'stop', 'stopped', 'start']));
+  publisher.publish();
+  await vi.waitFor(() => expect(asked).toContain('stopped'));
   turn(true, { event: 'building' }, { event: 'built', succeeded: true });
   expect((await publisher.settled())?.state).toBe('done');
+  expect(asked.filter((what) => what !== 'check')).toEqual(['start', 'stop', 'stopped', 'start']);
 });
 
 test('what held an update back is not said of the next one', async () => {
@@ -96,22 +93,6 @@ test('what held an update back is not said of the next one', async () => {
   publisher.publish();
   turn(false, { event: 'building' }, { event: 'built', succeeded: true });
   expect((await publisher.settled())?.output).toBe('');
-});
-
-test('two publishes while a watch ends start one new watch, and after its end', async () => {
-  publisher.publish();
-  turn(
-    false,
-    { event: 'building' },
-    { event: 'built', succeeded: false, problem: 'exited with status 1', retryMilliseconds: 120_000 },
-  );
-  await publisher.settled();
-  publisher.publish();
-  publisher.publish();
-  await vi.waitFor(() => expect(asked).toContain('stopped'));
-  turn(true, { event: 'building' }, { event: 'built', succeeded: true });
-  await publisher.settled();
-  expect(asked.filter((what) => what !== 'check')).toEqual(['start', 'stop', 'stopped', 'start']);
 });
 
 test('the styles of a page are its linked and inline style sheets and nothing else of it', () => {

@@ -8,7 +8,7 @@ import { cli } from '../../support/cli.ts';
 import { images, startImageHost } from '../../support/images.ts';
 import { mdxFeed } from '../../support/mdx-feed.ts';
 import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
-import { configWith, createSite, type Site } from '../../support/site.ts';
+import { configWith, createSite } from '../../support/site.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 const component = `import { Snippet } from 'astro-snippets/components';`;
@@ -20,43 +20,39 @@ export const prerender = false;
 ---
 <html><body>
 ${body}</body></html>`;
-  let site: Site;
-  let dev: SiteServer;
   const browser = await sharedBrowser();
-  beforeAll(async () => {
-    site = await createSite({
-      'astro.config.mjs': configWith('', {
-        imports: `
+  const site = await createSite({
+    'astro.config.mjs': configWith('', {
+      imports: `
           import node from '@astrojs/node';
           import react from '@astrojs/react';`,
-        settings: `base: '/docs', adapter: node({ mode: 'standalone' }),`,
-        integrations: 'react(), ',
-      }),
-      'src/Only.jsx': `export default function Only() {\n  return <p>\n    ${embed}\n  </p>;\n}`,
-      'src/pages/only.astro': `---
+      settings: `base: '/docs', adapter: node({ mode: 'standalone' }),`,
+      integrations: 'react(), ',
+    }),
+    'src/Only.jsx': `export default function Only() {\n  return <p>\n    ${embed}\n  </p>;\n}`,
+    'src/pages/only.astro': `---
 import Only from '../Only.jsx';
 ---
 <html><body><Only client:only="react" /></body></html>`,
-      'src/Hand.astro': `<p>by\n  hand ${embed}</p>`,
-      'src/Late.astro': `<p>${embed}</p>`,
-      'src/pages/island.astro': `---
+    'src/Hand.astro': `<p>by\n  hand ${embed}</p>`,
+    'src/Late.astro': `<p>${embed}</p>`,
+    'src/pages/island.astro': `---
 import Late from '../Late.astro';
 ---
 <html><body><Late server:defer><i slot="fallback">soon</i></Late></body></html>`,
-      'src/pages/live.astro': onDemand(`import Hand from '../Hand.astro';`, `<Hand />${embed}`),
-      'src/pages/component.astro': onDemand(component, '<Snippet id={1} />'),
-      'src/pages/post.md': '# Post\n\nSee <Snippet id={42} /> here.\n',
-      'src/Still.astro': `<p>${embed}</p>`,
-      'src/pages/still.astro': `---
+    'src/pages/live.astro': onDemand(`import Hand from '../Hand.astro';`, `<Hand />${embed}`),
+    'src/pages/component.astro': onDemand(component, '<Snippet id={1} />'),
+    'src/pages/post.md': '# Post\n\nSee <Snippet id={42} /> here.\n',
+    'src/Still.astro': `<p>${embed}</p>`,
+    'src/pages/still.astro': `---
 ${component}
 import Still from '../Still.astro';
 ---
 <p><Still /><Snippet id={1}>children</Snippet></p>`,
-    });
-    dev = await startServer(site, 'dev');
-    // What one page has loaded is not said of another.
-    await fetchPage(`${dev.url}/docs/still`);
   });
+  const dev = await startServer(site, 'dev');
+  // What one page has loaded is not said of another.
+  await fetchPage(`${dev.url}/docs/still`);
   afterAll(async () => {
     await dev.stop();
     await site.remove();

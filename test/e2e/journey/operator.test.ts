@@ -3,26 +3,25 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sharedBrowser } from '../../support/browser.ts';
+import { sharedService } from '../../support/built-site.ts';
 import { type Cdn, startCdn } from '../../support/cdn.ts';
 import { type RunningCommand, startCommand } from '../../support/command.ts';
 import { codeBelow } from '../../support/docs.ts';
 import { type FolderServer, serveFolder } from '../../support/folder-server.ts';
 import { freePort } from '../../support/free-port.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
 import { configWith, createSite, type Site } from '../../support/site.ts';
 
 const [purge = ''] = codeBelow('Purge a CDN by URL', 'sh', 'docs/publishing.md');
 const patience = { timeout: 120_000, interval: 200 };
 
 const browser = await sharedBrowser();
-let service: TestService;
+const service = await sharedService({ 1: 'Open from 8 to 18.', 2: 'Shipping is free.' });
 let site: Site;
 let origin: FolderServer;
 let cdn: Cdn;
 let watching: RunningCommand | undefined;
 
 beforeAll(async () => {
-  service = await startTestService({ 1: 'Open from 8 to 18.', 2: 'Shipping is free.' });
   cdn = await startCdn(() => origin.url);
   site = await createSite({
     'astro.config.mjs': configWith().replace('integrations', `site: '${cdn.url}', integrations`),
@@ -42,7 +41,6 @@ afterAll(async () => {
   await cdn?.close();
   await origin?.close();
   await site?.remove();
-  await service?.close();
 });
 
 /** Waits until the watch has said something. */

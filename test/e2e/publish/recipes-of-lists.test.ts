@@ -2,14 +2,13 @@ import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { sharedSite } from '../../support/built-site.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { codeBelow } from '../../support/docs.ts';
 import { cleanEnvironment } from '../../support/environment.ts';
-import { type Recorder, startRecorder } from '../../support/recorder.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { startRecorder } from '../../support/recorder.ts';
 import { webhookSecret } from '../../support/signed-call.ts';
-import { createSite, type Site } from '../../support/site.ts';
 
 // Word for word, in a real shell, which Windows does not have; with curl, awk and openssl.
 const describeRecipe = describe.skipIf(process.platform === 'win32');
@@ -23,14 +22,10 @@ const commandOf = (recipe: string) =>
 
 const urls = Array.from({ length: 65 }, (_, page) => `https://example.com/${page}/`).toSorted();
 
-let service: TestService;
-let site: Site;
-let api: Recorder;
-
-beforeAll(async () => {
-  api = await startRecorder();
-  service = await startTestService({ 1: 'first', 2: 'alone' });
-  site = await createSite({
+const api = await startRecorder();
+const { service, site } = await sharedSite(
+  { 1: 'first', 2: 'alone' },
+  {
     'astro.config.mjs': `import snippets from 'astro-snippets';
 export default { site: 'https://example.com', integrations: [snippets()] };`,
     'src/pages/[page].astro': `---
@@ -39,19 +34,15 @@ export const getStaticPaths = () => Array.from({ length: 65 }, (_, page) => ({ p
 <p><snippet-embed id="1"></snippet-embed></p>`,
     'src/pages/alone.astro': '<p><snippet-embed id="2"></snippet-embed></p>',
     'purge.sh': purge,
-  });
-  await site.builds(service.environment);
-});
+  },
+);
+await site.builds(service.environment);
 beforeEach(() => {
   service.put(1, 'first');
   service.put(2, 'alone');
   Object.assign(api, { calls: [], status: 200 });
 });
-afterAll(async () => {
-  await site.remove();
-  await service.close();
-  await api.close();
-});
+afterAll(() => api.close());
 
 const check = (command: string) =>
   cli(site.directory, ['check', '--exec', command], {

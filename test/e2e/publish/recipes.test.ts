@@ -4,10 +4,10 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { sharedService } from '../../support/built-site.ts';
 import { codeBelow } from '../../support/docs.ts';
 import { cleanEnvironment } from '../../support/environment.ts';
 import { type Recorder, startRecorder } from '../../support/recorder.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
 import { createSite, type Site } from '../../support/site.ts';
 import { runWorkflow, triggersOf } from '../../support/workflow.ts';
 
@@ -23,7 +23,7 @@ const root = join(import.meta.dirname, '../../..');
 const record = 'node_modules/.astro/astro-snippets/manifest.json';
 const deployFailure = 7;
 
-let service: TestService;
+const service = await sharedService({ 1: 'first' });
 let site: Site;
 /** The build hook, and the API of GitHub. */
 let hooked: Recorder;
@@ -31,7 +31,6 @@ let hooked: Recorder;
 let storage: string;
 
 beforeAll(async () => {
-  service = await startTestService({ 1: 'first' });
   storage = await mkdtemp(join(tmpdir(), 'snippets-recipes-'));
   hooked = await startRecorder();
   const scripts = {
@@ -59,14 +58,13 @@ if (existsSync('deploy-fails')) process.exit(${deployFailure});
 appendFileSync('deployed', readFileSync('dist/index.html', 'utf8').match(/<p>(.*?)<\\/p>/)[1] + '\\n');`,
   });
   await runShell('node install.mjs');
-  expect(await site.build(service.environment)).toMatchObject({ exitCode: 0 });
+  await site.builds(service.environment);
   for (const folder of ['dist', 'node_modules']) {
     await cp(join(site.directory, folder), join(storage, folder), { recursive: true });
   }
 });
 afterAll(async () => {
   await site.remove();
-  await service.close();
   await hooked.close();
   await rm(storage, { recursive: true });
 });
