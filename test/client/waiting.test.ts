@@ -152,25 +152,6 @@ describe('Retry-After', () => {
     },
   );
 
-  test('is not shortened by a shorter Retry-After that follows', async () => {
-    const clock = virtualClock({ quietFor: 50 });
-    const sent: number[] = [];
-    const holds = ['1', '2', '40', '3', '1'].map((seconds) => hold(seconds));
-    answer({
-      render: [
-        () => {
-          const [next = content] = holds.splice(0, 1);
-          sent.push(clock.advanced());
-          return next();
-        },
-      ],
-    });
-    const { client } = open({ concurrency: 5 }, clock);
-    await Promise.all([1, 2, 3, 4, 5].map((id) => client.get(id)));
-    expect(sent.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
-    for (const at of sent.slice(5)) expect(at).toBeGreaterThanOrEqual(40_000);
-  });
-
   test('is announced once per pause', async () => {
     answer({ render: [hold('20'), hold('30'), content, hold('10'), content] });
     const { client, notices } = open({ concurrency: 2 }, virtualClock({ quietFor: 50 }));
