@@ -1,30 +1,26 @@
 import { Console } from 'node:console';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { SnippetClient } from '../../src/client/snippet-client.ts';
 import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, randomNumbers, type Simulation, simulate } from '../client/simulation.ts';
-import { certificate, httpServer, type TlsServer } from '../support/tls-server.ts';
+import { certificate, httpServer } from '../support/tls-server.ts';
 
 // What test/promises/failing-service.test.ts shows on a virtual clock, with a real server, sockets and timers.
 
 const latency = 20;
 const count = 1_000;
 
-let server: TlsServer;
 let fails: (id: number) => boolean = () => false;
 
-beforeAll(async () => {
-  server = await httpServer((request, response) => {
-    const id = Number(/\/snippets\/(\d+)/.exec(request.url)?.[1]);
-    const failing = fails(id);
-    setTimeout(() => {
-      if (failing) response.writeHead(500).end();
-      else response.end(`{"id":${id},"content":"Snippet ${id}"}`);
-    }, latency);
-  });
+const server = await httpServer((request, response) => {
+  const id = Number(/\/snippets\/(\d+)/.exec(request.url)?.[1]);
+  const failing = fails(id);
+  setTimeout(() => {
+    if (failing) response.writeHead(500).end();
+    else response.end(`{"id":${id},"content":"Snippet ${id}"}`);
+  }, latency);
 });
-
 afterAll(() => server.close());
 
 async function run(ids: readonly number[], variants: readonly string[]) {

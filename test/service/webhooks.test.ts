@@ -1,10 +1,11 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Service, startService } from '../../playground/service/index.ts';
 import { folderWith } from '../support/folder.ts';
+import { type LocalServer, startLocalServer } from '../support/local-server.ts';
 
 interface Message {
   headers: IncomingHttpHeaders;
@@ -15,7 +16,7 @@ const path = '/account/webhook';
 let service: Service;
 let organization: number;
 let cookie: string;
-let receiver: Server;
+let receiver: LocalServer;
 let url: string;
 const messages: Message[] = [];
 /** What the receiver answers with, one by one; then 202. `null` is no answer. */
@@ -24,21 +25,17 @@ const answers: (number | null)[] = [];
 beforeEach(async () => {
   messages.length = 0;
   answers.length = 0;
-  receiver = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    messages.push({ headers: request.headers, body });
+  receiver = await startLocalServer(async (request, response) => {
+    messages.push({ headers: request.headers, body: await text(request) });
     const answer = answers.shift();
     if (answer !== null) response.writeHead(answer ?? 202, { location: url }).end('not of interest');
-  }).listen(0, '127.0.0.1');
-  await vi.waitFor(() => expect(receiver.listening).toBe(true), 60_000);
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  });
+  url = `${receiver.url}/`;
   await start();
 });
 afterEach(async () => {
   await service.close();
-  receiver.close();
-  receiver.closeAllConnections();
+  await receiver.close();
 });
 
 async function start(database?: string): Promise<void> {

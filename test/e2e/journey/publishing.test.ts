@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { type Service, startService } from '../../../playground/service/index.ts';
 import type { Publication, Publisher } from '../../../playground/service/publisher.ts';
 import { violationsOf } from '../../support/accessibility.ts';
@@ -22,10 +22,8 @@ async function askedOnLeaving(link: string): Promise<string | undefined> {
 
 const browser = await sharedBrowser();
 let page: Page;
-let service: Service;
 let context: BrowserContext;
 let latest: Publication | undefined;
-let siteKey: { id: number; secret: string };
 const publisher: Publisher = {
   siteUrl: 'http://localhost:1',
   publish() {
@@ -39,12 +37,10 @@ const publisher: Publisher = {
 const content = () => page.getByLabel('Content', { exact: true });
 const open = (path: string) => page.goto(service.websiteUrl + path);
 
-beforeAll(async () => {
-  service = await startService({ publisher });
-  const { key, secret } = service.store.keys.create(organizationOf(service), 'secret', 'Site');
-  siteKey = { id: key.id, secret };
-});
-afterAll(() => service?.close());
+const service = await startService({ publisher });
+const { key, secret } = service.store.keys.create(organizationOf(service), 'secret', 'Site');
+const siteKey = { id: key.id, secret };
+afterAll(() => service.close());
 beforeEach(async () => {
   latest = undefined;
   context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });

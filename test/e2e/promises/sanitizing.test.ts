@@ -1,17 +1,18 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { startServer, textWithoutAnswers } from '../../support/server.ts';
-import { temporaryService } from '../../support/service.ts';
-import { configWith, temporarySite } from '../../support/site.ts';
+import { expect, test } from 'vitest';
+import { servedSite } from '../../support/built-site.ts';
+import { textWithoutAnswers } from '../../support/server.ts';
+import { configWith } from '../../support/site.ts';
 
-test("scripts: 'strip' in astro dev, for a snippet that was shown as text first", async () => {
-  const service = await temporaryService({ 1: '<b onclick="x()">three</b><script>x</script>' });
-  const site = await temporarySite({
+const { service, dev } = await servedSite(
+  { 1: '<b onclick="x()">three</b><script>x</script>' },
+  {
     'astro.config.mjs': configWith(`{ scripts: 'strip' }`),
     'src/pages/text.html': '<title><snippet-embed id="1"></snippet-embed></title>',
     'src/pages/html.html': '<p><snippet-embed id="1"></snippet-embed></p>',
-  });
-  const dev = await startServer(site, 'dev', service.environment);
-  onTestFinished(() => dev.stop());
+  },
+);
+
+test("scripts: 'strip' in astro dev, for a snippet that was shown as text first", async () => {
   const page = async (name: string) =>
     (await fetch(`${dev.url}/${name}`, { signal: AbortSignal.timeout(60_000) })).text();
   const expectText = async () => {
