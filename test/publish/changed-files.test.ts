@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runWithLists } from '../../src/cli/changed-files.ts';
 import { cli, testContext } from '../support/cli.ts';
 import { steppedClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
-import { createFolder } from '../support/folder.ts';
+import { createFolder, folderWith } from '../support/folder.ts';
 
 // Shows what a command is told.
 const script = `import { appendFileSync, readFileSync } from 'node:fs';
@@ -36,14 +35,13 @@ let temporary: string;
 beforeEach(async () => {
   site = await copyOfEverything();
   await site.write({ 'told.mjs': script });
-  temporary = await mkdtemp(join(tmpdir(), 'snippets-lists-'));
+  ({ directory: temporary } = await folderWith({}));
   vi.stubEnv('TMPDIR', temporary);
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
   // Node keeps its compiled code there, too.
   expect(readdirSync(temporary).filter((name) => name !== 'node-compile-cache')).toEqual([]);
-  await rm(temporary, { recursive: true });
 });
 
 const told = () => toldIn(site.directory);
