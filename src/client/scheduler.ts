@@ -377,29 +377,30 @@ export class Scheduler {
 
   #mayRetry(job: Job, { verdict, endpoint }: FailedAttempt): boolean {
     const { clock, limits } = this.#options;
-    const views = job.endpoints.map((one) => this.#viewOf(job, one));
+    const now = clock.now();
+    const views = job.endpoints.map((one) => this.#viewOf(job, one, now));
     const state = {
       views,
       failed: job.endpoints.indexOf(endpoint),
       next: route(views, this.#leavesFirst, limits),
       counted: job.counted,
       leavesFirst: this.#leavesFirst,
-      isAlive: clock.now() - endpoint.lastAnswer <= limits.outageCap,
+      isAlive: now - endpoint.lastAnswer <= limits.outageCap,
       timeLeft: limits.deadline - job.spent,
       random: clock.random(),
     };
     const milliseconds = nextWait(verdict, state, limits);
     if (milliseconds === undefined) return false;
     job.spent += milliseconds;
-    job.notBefore = clock.now() + milliseconds;
+    job.notBefore = now + milliseconds;
     return true;
   }
 
-  #viewOf(job: Job, endpoint: Endpoint): EndpointView {
+  #viewOf(job: Job, endpoint: Endpoint, now: number): EndpointView {
     const { failures, counted } = tallyOf(job, endpoint);
     const { answered, failedBefore, state } = endpoint;
     return {
-      status: this.#isHeld(endpoint) ? 'held' : state,
+      status: isHeld(endpoint, now) ? 'held' : state,
       failures,
       counted,
       failureShare: answered === 0 ? undefined : failureShare(answered, failedBefore),
@@ -443,7 +444,7 @@ export class Scheduler {
     setImmediate(() => {
       this.#isLooking = false;
       try {
-        this.#start();
+        this.#start(this.#options.clock.now());
       } catch (error) {
         // No one else would hear of it, and it would end the process.
         this.#endAll(error);
@@ -451,35 +452,35 @@ export class Scheduler {
     });
   }
 
-  #start(): void {
+  /** Everything is judged at one time: what is due between two readings of the clock would be waited for by no one. */
+  #start(now: number): void {
     const { endpoints } = this.#options;
-    if (endpoints.some((one) => one.state === 'given-up' || this.#isHeld(one))) {
-      this.#untried = this.#untried.filter((job) => !this.#refuse(job));
-      this.#again = this.#again.filter((job) => !this.#refuse(job));
+    if (endpoints.some((one) => one.state === 'given-up' || isHeld(one, now))) {
+      this.#untried = this.#untried.filter((job) => !this.#refuse(job, now));
+      this.#again = this.#again.filter((job) => !this.#refuse(job, now));
     }
-    this.#announceSilence();
-    for (const endpoint of endpoints) this.#sendWitness(endpoint);
-    if (endpoints.some((one) => this.#isOpen(one))) {
-      while (this.#underWay < this.#pace && (this.#startOne(this.#untried) || this.#startOne(this.#again)));
+    this.#announceSilence(now);
+    for (const endpoint of endpoints) this.#sendWitness(endpoint, now);
+    if (endpoints.some((one) => isOpen(one, now))) {
+      const startOne = () => this.#startOne(this.#untried, now) || this.#startOne(this.#again, now);
+      while (this.#underWay < this.#pace && startOne());
     }
-    this.#setAlarm();
+    this.#setAlarm(now);
   }
 
   /** Starts one of these at random, so that the first answers say something about all of them, whatever their order. */
-  #startOne(jobs: Job[]): boolean {
-    const { clock } = this.#options;
-    const now = clock.now();
-    const from = Math.floor(clock.random() * jobs.length);
+  #startOne(jobs: Job[], now: number): boolean {
+    const from = Math.floor(this.#options.clock.random() * jobs.length);
     for (let tried = 0; tried < jobs.length; tried += 1) {
       const at = (from + tried) % jobs.length;
       const job = jobs[at] as Job;
       if (job.notBefore > now) continue;
-      const endpoint = this.#route(job);
-      if (!this.#isOpen(endpoint)) continue;
-      if (this.#needsWitness(job, endpoint)) {
-        this.#doubt(endpoint, 'doubted');
-        this.#sendWitness(endpoint);
-        return this.#startOne(jobs);
+      const endpoint = this.#route(job, now);
+      if (!isOpen(endpoint, now)) continue;
+      if (this.#needsWitness(job, endpoint, now)) {
+        this.#doubt(endpoint, 'doubted', now);
+        this.#sendWitness(endpoint, now);
+        return this.#startOne(jobs, now);
       }
       jobs[at] = jobs.at(-1) as Job;
       jobs.pop();
@@ -495,41 +496,32 @@ export class Scheduler {
   }
 
   /** The endpoint that the job's next attempt asks, or waits for. */
-  #route(job: Job): Endpoint {
+  #route(job: Job, now: number): Endpoint {
     const { endpoints } = job;
     const views = endpoints.map((one) => ({
-      status: this.#isHeld(one) ? ('held' as const) : one.state,
+      status: isHeld(one, now) ? ('held' as const) : one.state,
       failures: tallyOf(job, one).failures,
     }));
     return endpoints[route(views, this.#leavesFirst, this.#options.limits)] as Endpoint;
-  }
-
-  #isHeld({ origin }: Endpoint): boolean {
-    return origin.heldUntil > this.#options.clock.now();
-  }
-
-  #isOpen(endpoint: Endpoint): boolean {
-    return endpoint.state === 'open' && !this.#isHeld(endpoint);
   }
 
   /**
    * Whether no one was answered since this snippet failed there, so that another failure would say nothing about it. One
    * that may fall back asks twice before it does, without a witness.
    */
-  #needsWitness(job: Job, endpoint: Endpoint): boolean {
+  #needsWitness(job: Job, endpoint: Endpoint, now: number): boolean {
     const { failures, last } = tallyOf(job, endpoint);
     if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswer > last) return false;
     const [first, second] = job.endpoints;
-    return endpoint !== first || second === undefined || !this.#isOpen(second);
+    return endpoint !== first || second === undefined || !isOpen(second, now);
   }
 
   /** Fails a snippet that is not worth waiting for: the service asks for too long a pause, or is given up. */
-  #refuse(job: Job): boolean {
-    const { clock, limits } = this.#options;
-    const now = clock.now();
-    const endpoint = this.#route(job);
+  #refuse(job: Job, now: number): boolean {
+    const { limits } = this.#options;
+    const endpoint = this.#route(job, now);
     const place = { snippetId: job.request.id, variant: endpoint.variant, attempts: job.attempts };
-    if (this.#isHeld(endpoint)) {
+    if (isHeld(endpoint, now)) {
       const milliseconds = endpoint.origin.heldUntil - now;
       if (milliseconds <= limits.retryAfter && milliseconds < limits.deadline - job.spent) return false;
       const reason = `the service asks to wait ${formatDuration(milliseconds)}`;
@@ -548,8 +540,8 @@ export class Scheduler {
     return true;
   }
 
-  #doubt(endpoint: Endpoint, state: 'doubted' | 'down'): void {
-    if (endpoint.state === 'open') endpoint.nextWitness = this.#options.clock.now();
+  #doubt(endpoint: Endpoint, state: 'doubted' | 'down', now: number): void {
+    if (endpoint.state === 'open') endpoint.nextWitness = now;
     if (endpoint.state !== 'given-up') endpoint.state = state;
   }
 
@@ -559,31 +551,30 @@ export class Scheduler {
     return Math.min(patience, most, limits.deadline);
   }
 
-  #patienceEnds(endpoint: Endpoint): number {
-    return (this.#failingSince ?? this.#options.clock.now()) + this.#patienceFor(endpoint);
+  #patienceEnds(endpoint: Endpoint, now: number): number {
+    return (this.#failingSince ?? now) + this.#patienceFor(endpoint);
   }
 
   /** When the next witness asks: now and then, and once more when patience ends. */
-  #witnessDue(endpoint: Endpoint): number {
+  #witnessDue(endpoint: Endpoint, now: number): number {
     const { nextWitness, state } = endpoint;
-    return state === 'given-up' ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint));
+    return state === 'given-up' ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint, now));
   }
 
   /** Finds out whether an endpoint responds, for those that cannot ask another one meanwhile. */
-  #sendWitness(endpoint: Endpoint): void {
-    const { clock, most } = this.#options;
+  #sendWitness(endpoint: Endpoint, now: number): void {
+    const { clock, limits, most } = this.#options;
     if (endpoint.state === 'open' || endpoint.hasWitness) return;
-    if (this.#isHeld(endpoint) || this.#underWay >= most()) return;
-    if (clock.now() < this.#witnessDue(endpoint)) return;
+    if (isHeld(endpoint, now) || this.#underWay >= most()) return;
+    if (now < this.#witnessDue(endpoint, now)) return;
     const waits = (job: Job) =>
-      this.#route(job) === endpoint ||
-      (job.endpoints.includes(endpoint) && !job.endpoints.some((one) => this.#isOpen(one)));
+      this.#route(job, now) === endpoint ||
+      (job.endpoints.includes(endpoint) && !job.endpoints.some((one) => isOpen(one, now)));
     const untried = this.#untried.filter(waits);
     const again = this.#again.filter(waits);
     if (untried.length + again.length === 0) return;
     endpoint.hasWitness = true;
-    endpoint.nextWitness =
-      clock.now() + witnessDelay(endpoint.failedWitnesses, clock.random(), this.#options.limits);
+    endpoint.nextWitness = now + witnessDelay(endpoint.failedWitnesses, clock.random(), limits);
     const failing = new Set(again.map(({ request }) => request.id));
     const arrived = this.#arrived.filter(({ id }) => !failing.has(id));
     // What may be dead for good proves nothing. The answer to a snippet that was never tried is of use.
@@ -614,14 +605,13 @@ export class Scheduler {
   }
 
   /** Looks again when something may be asked for, or said. */
-  #setAlarm(): void {
+  #setAlarm(now: number): void {
     const { clock, endpoints, patience } = this.#options;
     if (this.#jobs.size === 0) {
       this.#alarm?.ended.abort();
       this.#alarm = undefined;
       return;
     }
-    const now = clock.now();
     let at = Number.POSITIVE_INFINITY;
     const consider = (time: number) => {
       if (time > now && time < at) at = time;
@@ -629,7 +619,8 @@ export class Scheduler {
     const waits = this.#untried.length + this.#again.length > 0;
     for (const endpoint of endpoints) {
       if (waits) consider(endpoint.origin.heldUntil);
-      if (waits && endpoint.state !== 'open' && !endpoint.hasWitness) consider(this.#witnessDue(endpoint));
+      if (waits && endpoint.state !== 'open' && !endpoint.hasWitness)
+        consider(this.#witnessDue(endpoint, now));
     }
     if (patience > 0 && !this.#isSilent) consider(this.#silentFrom);
     for (const { notBefore } of this.#again) consider(notBefore);
@@ -697,10 +688,11 @@ export class Scheduler {
     if (isWitness) endpoint.failedWitnesses += 1;
     const { answered, failedBefore, firstAnswered, firstFailed, row } = endpoint;
     const isDown = isWitness && endpoint.failedWitnesses >= witnessLimit(answered, failedBefore);
-    if (isDown || row.size >= rowLimit(firstAnswered, firstFailed, limits)) this.#doubt(endpoint, 'down');
+    if (isDown || row.size >= rowLimit(firstAnswered, firstFailed, limits))
+      this.#doubt(endpoint, 'down', now);
     // It may have been chance. The next one asks at once.
     else if (isWitness) endpoint.nextWitness = now;
-    if (isWitness && now >= this.#patienceEnds(endpoint)) {
+    if (isWitness && now >= this.#patienceEnds(endpoint, now)) {
       endpoint.state = 'given-up';
       endpoint.givenUpAt = now;
       endpoint.nextWitness = now + limits.outageCap;
@@ -715,11 +707,11 @@ export class Scheduler {
     return this.#failingSince === undefined ? Number.POSITIVE_INFINITY : this.#failingSince + silence;
   }
 
-  #announceSilence(): void {
-    const { clock, endpoints, notify, patience } = this.#options;
+  #announceSilence(now: number): void {
+    const { endpoints, notify, patience } = this.#options;
     // Where others arrive, the snippets that fail are to blame.
     const mayBeAlive = this.#arrived.length > 0 && endpoints.some(({ state }) => state === 'open');
-    if (patience === 0 || this.#isSilent || mayBeAlive || clock.now() < this.#silentFrom) return;
+    if (patience === 0 || this.#isSilent || mayBeAlive || now < this.#silentFrom) return;
     const endpoint = endpoints.find(({ reason }) => reason !== '');
     if (endpoint === undefined) return;
     this.#isSilent = true;
@@ -727,7 +719,7 @@ export class Scheduler {
       kind: 'failing',
       origin: endpoint.origin.name,
       reason: endpoint.reason,
-      until: this.#patienceEnds(endpoint),
+      until: this.#patienceEnds(endpoint, now),
       patience: this.#patienceFor(endpoint),
     });
   }
@@ -743,6 +735,14 @@ export class Scheduler {
     }
     origin.heldUntil = until;
   }
+}
+
+function isHeld({ origin }: Endpoint, now: number): boolean {
+  return origin.heldUntil > now;
+}
+
+function isOpen(endpoint: Endpoint, now: number): boolean {
+  return endpoint.state === 'open' && !isHeld(endpoint, now);
 }
 
 function tallyOf({ tallies }: Job, endpoint: Endpoint): Readonly<Tally> {

@@ -43,6 +43,7 @@ export async function losesNothing(service: FailingService): Promise<void> {
     latency: ({ random }) => latency * (0.5 + random()),
     behaviour: ({ id, random }) => (chosen.has(id) || random() < chance ? how : 'good'),
     options: { concurrency },
+    step: 0.01,
   });
   expect([...failed.keys()].filter((id) => !chosen.has(id))).toEqual([]);
   expect(fetched.size).toBe(count - chosen.size);

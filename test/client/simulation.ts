@@ -27,6 +27,8 @@ export interface Simulation {
   endpoints?: 'render' | 'retrieve' | 'both' | 'both-on-one-origin';
   options?: Partial<SnippetClientOptions>;
   seed?: number;
+  /** How far the time goes on each time that the client reads the clock, in milliseconds. */
+  step?: number;
 }
 
 export interface SimulatedRun {
@@ -61,9 +63,10 @@ export async function simulate({
   endpoints = 'render',
   options = {},
   seed = 1,
+  step = 0,
 }: Simulation): Promise<SimulatedRun> {
   const random = randomNumbers(seed);
-  const clock = virtualClock({ random: randomNumbers(seed + 1), quietFor: 0 });
+  const clock = virtualClock({ random: randomNumbers(seed + 1), quietFor: 0, step });
   const requests = { render: 0, retrieve: 0 };
   let now = 0;
   let most = 0;

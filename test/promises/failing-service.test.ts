@@ -119,6 +119,15 @@ describe.for(['both', 'both-on-one-origin'] as const)(
   },
 );
 
+test('a service that is dead is given up for every snippet, whenever the client reads the clock', async () => {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const { ids } = chooseIds(20, 0, 1);
+    const { failed, milliseconds } = await simulate({ ids, seed, step: 0.02, behaviour: () => 503 });
+    expect(failed.size).toBe(ids.length);
+    expect(milliseconds).toBeLessThan(70_000);
+  }
+}, 30_000);
+
 test('exactly the snippets fail that are dead for good, whatever else the service does', async () => {
   await fc.assert(fc.asyncProperty(failingServices({ ids: 300, latency: 100 }), losesNothing), {
     numRuns: runs(15),

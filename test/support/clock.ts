@@ -62,10 +62,13 @@ function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | undefin
  * A clock for many waits at once. When nothing has happened for a moment, the time advances to the end of the next wait.
  *
  * @param quietFor that moment, in milliseconds. With 0, two turns of the event loop: for what waits for nothing else.
+ * @param step how far the time goes on with each reading, in milliseconds. Where it does, waits end as Node's timers do:
+ *   their fraction of a millisecond does not count.
  */
 export function virtualClock({
   random = Math.random,
   quietFor = 2,
+  step = 0,
 } = {}): TestClock & { advanced(): number } {
   let now = start;
   const waits: number[] = [];
@@ -84,14 +87,18 @@ export function virtualClock({
     for (const wait of [...waiting]) if (wait.at === next) wait.end();
     void advance();
   };
+  const lengthOf = (milliseconds: number) => (step === 0 ? milliseconds : Math.trunc(milliseconds) || 1);
   return {
     waits,
-    now: () => now,
+    now() {
+      now += step;
+      return now;
+    },
     random,
     advanced: () => now - start,
     wait(milliseconds, signal) {
       waits.push(milliseconds);
-      const ended = beginWait(waiting, now + Math.max(0, milliseconds), signal);
+      const ended = beginWait(waiting, now + Math.max(0, lengthOf(milliseconds)), signal);
       void advance();
       return ended;
     },
