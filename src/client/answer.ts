@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { cleanText } from './clean-text.ts';
+import { cleanText, reasonOf } from './clean-text.ts';
+import { formatDuration } from './format.ts';
+import type { Variant } from './service-url.ts';
 import type { SnippetErrorCode } from './snippet-error.ts';
+import { type Answer, NoAnswer } from './transport.ts';
 
 /** What `render` returns (specification, section 4.2). */
 export interface RenderedSnippet {
@@ -34,43 +37,21 @@ const retrieved: z.ZodType<RetrievedSnippet> = z.object({
   content: optionalText,
 });
 
+const cleaned = z.string().transform(cleanText);
 // A field of the wrong type is dropped without affecting the others.
-const problemText = z.string().optional().catch(undefined);
+const problemText = cleaned.optional().catch(undefined);
 const problem = z.object({ title: problemText, detail: problemText, type: problemText });
 
 // All fields of section 2: recognized even without the media type, which some gateways rewrite.
-const completeProblem = z.object({
-  status: z.int(),
-  title: z.string(),
-  detail: z.string(),
-  type: z.string(),
-});
-
-/** Parses a successful body of variant B. Returns `undefined` if it is cut off, not JSON, or not as specified. */
-export function readRendered(body: Uint8Array): RenderedSnippet | undefined {
-  return read(rendered, body);
-}
-
-/** Parses a successful body of variant A, whose id must be the one that was asked for. */
-export function readRetrieved(body: Uint8Array, id: number): RetrievedSnippet | undefined {
-  const snippet = read(retrieved, body);
-  return snippet?.id === id ? snippet : undefined;
-}
+const completeProblem = z.object({ status: z.int(), title: cleaned, detail: cleaned, type: cleaned });
 
 /**
  * Parses a problem object. Every error of the service is one (specification, section 7), so an error without one
  * comes from something else at this URL.
  */
-export function readProblem(contentType: string, body: Uint8Array): Problem | undefined {
+function readProblem(contentType: string, body: Uint8Array): Problem | undefined {
   const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
-  const found = read<Problem>(isDeclared ? problem : completeProblem, body);
-  if (found === undefined) return undefined;
-  const { title, detail, type } = found;
-  return {
-    title: title && cleanText(title),
-    detail: detail && cleanText(detail),
-    type: type && cleanText(type),
-  };
+  return read<Problem>(isDeclared ? problem : completeProblem, body);
 }
 
 function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
@@ -84,77 +65,121 @@ function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Why there is no answer, or no request was made. These are codes of errors, too. */
-type WithoutAnswer = 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
-
-/** The result of one HTTP request, reduced to what decides the next step. */
-export type Outcome =
-  | { kind: 'usable' }
-  | { kind: 'unusable' }
-  | { kind: 'status'; status: number; problem: boolean }
-  | { kind: WithoutAnswer };
-
-/**
- * - `use`: the content arrived.
- * - `end`: the key is used for every request, so no other snippet can succeed.
- * - `fail`: this snippet fails; the others continue.
- * - `elsewhere`: this route does not exist; ask the other variant.
- * - `again`: the failure may be temporary.
- */
-export type Verdict = 'use' | 'end' | 'fail' | 'elsewhere' | 'again';
-
-interface Judgement {
-  verdict: Verdict;
-  code: SnippetErrorCode;
+/** What one request led to: a content, or why there is none. */
+export interface Response {
+  code?: SnippetErrorCode | undefined;
+  /** What variant A answers with; variant B answers with the content alone. */
+  value?: Omit<RetrievedSnippet, 'id'> | undefined;
+  status?: number;
+  problem?: Problem | undefined;
+  /** Why there is no answer, cleaned. */
+  reason?: string;
+  /** Whether the port refuses, or the name does not resolve. */
+  isUnreachable?: boolean;
+  /** How long the service asks to wait, in milliseconds. */
+  retryAfter?: number | undefined;
 }
+
+// The statuses of the specification's section 7, and those that servers and gateways in between are known to send.
+const codes: Readonly<Record<number, SnippetErrorCode>> = {
+  401: 'unauthorized',
+  402: 'payment-required',
+  403: 'forbidden',
+  404: 'not-found',
+  408: 'timeout',
+  429: 'rate-limited',
+  500: 'server-error',
+  502: 'server-error',
+  503: 'server-error',
+  504: 'server-error',
+};
 
 // Without a problem, they are not the service's.
 const withoutRoute: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 
-const ofStatus: Readonly<Record<number, Judgement>> = {
-  401: { verdict: 'end', code: 'unauthorized' },
-  402: { verdict: 'end', code: 'payment-required' },
-  403: { verdict: 'fail', code: 'forbidden' },
-  404: { verdict: 'fail', code: 'not-found' },
-  408: { verdict: 'again', code: 'timeout' },
-  429: { verdict: 'again', code: 'rate-limited' },
-  500: { verdict: 'again', code: 'server-error' },
-  502: { verdict: 'again', code: 'server-error' },
-  503: { verdict: 'again', code: 'server-error' },
-  504: { verdict: 'again', code: 'server-error' },
-};
+/**
+ * What follows a failed attempt, for both variants.
+ *
+ * - `end`: the key is used for every request, so no other snippet can succeed.
+ * - `fail`: this snippet fails; the others continue.
+ * - `elsewhere`: this route does not exist; ask the other variant. After variant A there is none, so it fails there.
+ * - `again`: the failure may be temporary.
+ */
+export type Verdict = 'end' | 'fail' | 'elsewhere' | 'again';
 
-const withoutAnswer: Readonly<Record<WithoutAnswer, Verdict>> = {
+const verdicts: Readonly<Partial<Record<SnippetErrorCode, Verdict>>> = {
+  unauthorized: 'end',
+  'payment-required': 'end',
+  'no-route': 'elsewhere',
+  'rate-limited': 'again',
+  'server-error': 'again',
+  'bad-answer': 'again',
   network: 'again',
   timeout: 'again',
-  certificate: 'fail',
-  'too-large': 'fail',
-  // The environment names a proxy that cannot be used.
-  'invalid-options': 'fail',
 };
 
-/**
- * Decides what an outcome means. The same for both variants; after variant A there is no other variant to ask, so
- * `elsewhere` fails there.
- *
- * The statuses are those of the specification's section 7, plus the ones that servers and gateways in between are
- * known to send.
- */
-export function judge(outcome: Outcome): Judgement {
-  switch (outcome.kind) {
-    case 'usable':
-      return { verdict: 'use', code: 'bad-answer' };
-    case 'unusable':
-      return { verdict: 'again', code: 'bad-answer' };
-    case 'status':
-      return judgeStatus(outcome.status, outcome.problem);
-    default:
-      return { verdict: withoutAnswer[outcome.kind], code: outcome.kind };
-  }
+export function verdictOf(code: SnippetErrorCode): Verdict {
+  return verdicts[code] ?? 'fail';
 }
 
-function judgeStatus(status: number, problem: boolean): Judgement {
-  if (!problem && withoutRoute.has(status)) return { verdict: 'elsewhere', code: 'no-route' };
-  const isRedirect = status >= 300 && status < 400;
-  return ofStatus[status] ?? { verdict: 'fail', code: isRedirect ? 'redirect' : 'unexpected-status' };
+/**
+ * Reads a complete answer.
+ *
+ * @param id the snippet that was asked for.
+ * @param now milliseconds since the epoch.
+ */
+export function readAnswer(answer: Answer, variant: Variant, id: number, now: number): Response {
+  const { status, contentType, body } = answer;
+  if (status === 200) {
+    const value = variant === 'render' ? read(rendered, body) : readRetrieved(body, id);
+    return { code: value === undefined ? 'bad-answer' : undefined, value, status };
+  }
+  const problem = readProblem(contentType, body);
+  const retryAfter = parseRetryAfter(answer.retryAfter, now);
+  return { code: codeOf(status, problem), status, problem, retryAfter };
+}
+
+/** Says why there is no answer. */
+export function readFailure(error: unknown): Response {
+  const { kind, isUnreachable } = error instanceof NoAnswer ? error : { kind: 'network' as const };
+  return { code: kind, reason: reasonOf(error), isUnreachable: isUnreachable ?? false };
+}
+
+function readRetrieved(body: Uint8Array, id: number): Omit<RetrievedSnippet, 'id'> | undefined {
+  const { id: sent, ...value } = read(retrieved, body) ?? { id: Number.NaN };
+  return sent === id ? value : undefined;
+}
+
+function codeOf(status: number, problem: Problem | undefined): SnippetErrorCode {
+  if (problem === undefined && withoutRoute.has(status)) return 'no-route';
+  return codes[status] ?? (status >= 300 && status < 400 ? 'redirect' : 'unexpected-status');
+}
+
+/** Says why a request did not lead to a content. */
+export function describe({ code, status, problem, reason, retryAfter }: Response): string {
+  if (reason !== undefined) return reason;
+  if (code === 'bad-answer') return 'the answer is cut off or is not what the specification says';
+  if (code === 'no-content') return 'the answer has no content. Set a base URL for variant B (render).';
+  if (code === 'redirect') return `the service answered with a redirect (${status}), which is never followed`;
+  const wait = retryAfter === undefined ? '' : `, retry after ${formatDuration(retryAfter)}`;
+  if (problem === undefined) return `the service answered ${status} without a problem object${wait}`;
+  const { title = '', detail = '' } = problem;
+  return `${status} ${[title, detail].filter((text) => text !== '').join(': ')}${wait}`;
+}
+
+const seconds = /^[0-9]{1,15}$/;
+// The one date format a server may send (RFC 9110, section 5.6.7). Date.parse would also accept "1" and "-5".
+const httpDate =
+  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
+
+/**
+ * Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`. Returns `undefined` if it is
+ * absent or invalid (negative, a fraction, garbage), and 0 for a date in the past.
+ */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  const value = header?.trim() ?? '';
+  if (seconds.test(value)) return Number(value) * 1000;
+  if (!httpDate.test(value)) return undefined;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -1,8 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import pRetry from 'p-retry';
-import { judge, type RetrievedSnippet, type Verdict } from './answer.ts';
+import { describe, type Response, verdictOf } from './answer.ts';
 import type { Clock } from './clock.ts';
-import { describe, type Exchange, type Response, responseError } from './exchange.ts';
 import { formatDuration } from './format.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
 import {
@@ -98,20 +96,26 @@ interface Tally {
 
 const noTally: Readonly<Tally> = { failures: 0, counted: 0, last: Number.NEGATIVE_INFINITY };
 
-interface Turn {
+/** A request that may be made now. */
+export interface Turn {
+  /** The job's own; or one that arrived before, to find out whether anyone is answered. */
+  request: SnippetRequest;
   endpoint: Endpoint;
   isWitness: boolean;
+  startedAt: number;
+  /** The most that it may take. */
+  milliseconds: number;
 }
 
 /** A snippet on its way. */
-interface Job {
+export interface Job {
   readonly request: SnippetRequest;
+  readonly signal: AbortSignal;
   /** Where it may be asked for, in the order of preference: one or two. */
   endpoints: readonly Endpoint[];
   readonly preferred: Endpoint | undefined;
   readonly cameAt: number;
   readonly stop: AbortController;
-  readonly signal: AbortSignal;
   readonly tallies: Map<Endpoint, Tally>;
   attempts: number;
   /** Attempts that say something about the snippet. */
@@ -125,26 +129,15 @@ interface Job {
   turn: { take(turn: Turn): void; refuse(error: unknown): void } | undefined;
 }
 
-/** What a request for a snippet led to. */
-export interface Result {
-  variant: Variant;
-  value: Partial<RetrievedSnippet>;
-  attempts: number;
-  /** From the first request to the last byte, including waits. */
-  milliseconds: number;
-}
-
 /** An attempt that did not lead to the content. */
-class FailedAttempt extends Error {
-  readonly verdict: Exclude<Verdict, 'use'>;
+export class FailedAttempt extends Error {
   readonly endpoint: Endpoint;
   readonly error: SnippetError;
   /** Whether it says something about the snippet. */
   readonly counts: boolean;
 
-  constructor(verdict: Verdict, endpoint: Endpoint, error: SnippetError, counts = true) {
+  constructor(endpoint: Endpoint, error: SnippetError, counts: boolean) {
     super(error.message);
-    this.verdict = verdict === 'use' ? 'fail' : verdict;
     this.endpoint = endpoint;
     this.error = error;
     this.counts = counts;
@@ -160,7 +153,6 @@ export interface SchedulerOptions {
   /** The most requests at once, for now. */
   most(): number;
   notify(notice: Notice): void;
-  exchange(exchange: Exchange, signal: AbortSignal): Promise<Response>;
 }
 
 // How many snippets that arrived may be asked for again: one alone could be an id that dies afterwards.
@@ -230,18 +222,13 @@ export class Scheduler {
   }
 
   /**
-   * Fetches one snippet: attempts, waits and the fallback from variant B to variant A, within the limits.
+   * Begins with a snippet. For each attempt, wait for its {@link turn}, make the request, and {@link note} what it led to.
    *
    * @param endpoints one or two, in the order of preference.
-   * @throws SnippetError, or the reason of `signal`.
+   * @throws SnippetError if everything has ended.
    */
-  async fetch(
-    request: SnippetRequest,
-    endpoints: readonly Endpoint[],
-    signal?: AbortSignal,
-  ): Promise<Result> {
+  begin(request: SnippetRequest, endpoints: readonly Endpoint[], signal?: AbortSignal): Job {
     if (this.#ended !== undefined) throw this.#ended;
-    const { limits } = this.#options;
     const stop = new AbortController();
     const job: Job = {
       request,
@@ -261,30 +248,21 @@ export class Scheduler {
       turn: undefined,
     };
     this.#jobs.add(job);
-    try {
-      const result = await pRetry(() => this.#attempt(job), {
-        retries: limits.mostAttempts - 1,
-        // p-retry's own waits know neither Retry-After nor other snippets: an attempt waits for its turn instead.
-        minTimeout: 0,
-        signal: job.signal,
-        shouldConsumeRetry: ({ error }) => !(error instanceof FailedAttempt) || error.counts,
-        shouldRetry: ({ error }) => error instanceof FailedAttempt && this.#mayRetry(job, error),
-      });
-      this.#watchSetup(request.id, undefined);
-      return result;
-    } catch (error) {
-      if (!(error instanceof FailedAttempt)) throw error;
-      this.#jobs.delete(job);
-      this.#watchSetup(request.id, error.error.code);
+    return job;
+  }
+
+  /** @param error what the snippet failed with, if it did. */
+  leave(job: Job, error?: unknown): void {
+    this.#jobs.delete(job);
+    if (error instanceof FailedAttempt) {
+      const { code } = error.error;
+      this.#watchSetup(job.request.id, code);
       // The key serves every request.
-      if (error.verdict === 'end') this.#endAll(notAsked());
-      throw error.error;
-    } finally {
-      this.#jobs.delete(job);
-      const isGivenUp = this.#options.endpoints.some(({ state }) => state === 'given-up');
-      // No one has asked in the meantime, so what comes later has patience of its own.
-      if (this.#jobs.size === 0 && !isGivenUp) this.#failingSince = undefined;
+      if (verdictOf(code) === 'end') this.#endAll(notAsked());
     }
+    const isGivenUp = this.#options.endpoints.some(({ state }) => state === 'given-up');
+    // No one has asked in the meantime, so what comes later has patience of its own.
+    if (this.#jobs.size === 0 && !isGivenUp) this.#failingSince = undefined;
   }
 
   /** Ends whatever is in progress, and what comes later. */
@@ -301,81 +279,62 @@ export class Scheduler {
   }
 
   /** Ends what waits if the first snippets all fail in the same way, before anything has arrived. */
-  #watchSetup(id: number, code: SnippetErrorCode | undefined): void {
+  #watchSetup(id: number, code: SnippetErrorCode): void {
     const alike = this.#alike;
     alike.code ??= code;
-    if (code === undefined || code !== alike.code || !setupFailures.has(code)) alike.code = 'aborted';
+    if (code !== alike.code || !setupFailures.has(code)) alike.code = 'aborted';
     else if (alike.ids.add(id).size >= failuresAlike) this.#endAll(notAsked());
   }
 
-  /** Waits for the job's turn, and makes one request. @throws FailedAttempt, SnippetError, or the reason of its signal. */
-  async #attempt(job: Job): Promise<Result> {
-    const { endpoint, isWitness } = await this.#turn(job);
-    const { clock, limits, exchange } = this.#options;
-    const { request, signal } = job;
-    const { variant, base } = endpoint;
-    const startedAt = clock.now();
-    job.startedAt ??= startedAt;
-    if (endpoint !== job.preferred && !job.isFallback && !this.#leavesFirst) {
-      job.isFallback = true;
-      this.counts.fallbacks += 1;
-    }
-    this.counts.requests += 1;
-    if (tallyOf(job, endpoint).failures > 0) this.counts.retries += 1;
-    job.attempts += 1;
-    const milliseconds = Math.min(limits.attemptTimeout, limits.deadline - job.spent);
-    const response = await this.#holdingSlot(endpoint, isWitness, () =>
-      exchange({ request, variant, base, milliseconds }, signal),
-    );
-    job.spent += clock.now() - startedAt;
-    const { verdict, code } = judge(response.outcome);
-    const { attempts } = job;
-    const error = () => responseError(code, response, { snippetId: request.id, variant, attempts });
+  /** The request of a turn is no longer on the wire. */
+  done({ endpoint, isWitness }: Turn): void {
+    this.#underWay -= 1;
+    if (isWitness) endpoint.hasWitness = false;
+    this.#look();
+  }
+
+  /** Notes what the request of a turn led to. Returns why the job's own snippet has not arrived. */
+  async note(job: Job, turn: Turn, response: Response): Promise<FailedAttempt | undefined> {
+    const { request, endpoint, startedAt } = turn;
+    const { code } = response;
+    const verdict = code && verdictOf(code);
+    const now = this.#options.clock.now();
+    const isOwn = request === job.request;
+    if (isOwn) job.spent += now - startedAt;
+    const isFirst = isOwn && job.attempts === 1;
+    let counts = true;
     if (verdict === 'again') {
-      const firstId = attempts === 1 ? request.id : undefined;
-      const counts = this.#noteFailure(endpoint, describe(code, response), response, {
-        startedAt,
-        isWitness,
-        firstId,
-      });
-      const { failures, counted } = tallyOf(job, endpoint);
-      const last = clock.now();
-      job.tallies.set(endpoint, { failures: failures + 1, counted: counted + (counts ? 1 : 0), last });
-      if (counts) job.counted += 1;
+      counts = this.#noteFailure(turn, response, isFirst, now);
+      if (isOwn) {
+        const { failures, counted } = tallyOf(job, endpoint);
+        job.tallies.set(endpoint, { failures: failures + 1, counted: counted + (counts ? 1 : 0), last: now });
+      }
       // What failed with it is noted first: together they may show that no one is answered.
       await nextTurn();
-      throw new FailedAttempt(verdict, endpoint, error(), counts);
+    } else {
+      // What failed before it arrived had failed by chance.
+      if (isOwn) for (const [one, { counted }] of job.tallies) one.failedBefore += counted;
+      if (isFirst) endpoint.firstAnswered += 1;
+      this.#noteAnswer(endpoint, request, now);
     }
-    // What failed before it arrived had failed by chance.
-    for (const [one, { counted }] of job.tallies) one.failedBefore += counted;
-    if (attempts === 1) endpoint.firstAnswered += 1;
-    this.#noteAnswer(endpoint, request);
-    if (verdict === 'use' && response.value !== undefined) {
+    if (!isOwn) return undefined;
+    if (code === undefined) {
       this.#noteArrival(job, endpoint);
-      return { variant, value: response.value, attempts, milliseconds: clock.now() - job.startedAt };
+      return undefined;
     }
-    job.counted += 1;
+    if (counts) job.counted += 1;
     if (verdict === 'elsewhere') {
       job.endpoints = job.endpoints.filter((one) => one !== endpoint);
-      if (variant === 'render') {
+      if (endpoint.variant === 'render') {
         this.#withoutRoute += 1;
         this.#routeStatus = response.status;
       }
     }
-    throw new FailedAttempt(verdict, endpoint, error());
+    return new FailedAttempt(endpoint, errorOf(job, endpoint, code, response), counts);
   }
 
-  async #holdingSlot<T>(endpoint: Endpoint, isWitness: boolean, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } finally {
-      this.#underWay -= 1;
-      if (isWitness) endpoint.hasWitness = false;
-      this.#look();
-    }
-  }
-
-  #mayRetry(job: Job, { verdict, endpoint }: FailedAttempt): boolean {
+  /** Decides whether a snippet is asked for again, and when. */
+  mayRetry(job: Job, { endpoint, error }: FailedAttempt): boolean {
     const { clock, limits } = this.#options;
     const now = clock.now();
     const views = job.endpoints.map((one) => this.#viewOf(job, one, now));
@@ -389,7 +348,7 @@ export class Scheduler {
       timeLeft: limits.deadline - job.spent,
       random: clock.random(),
     };
-    const milliseconds = nextWait(verdict, state, limits);
+    const milliseconds = nextWait(verdictOf(error.code), state, limits);
     if (milliseconds === undefined) return false;
     job.spent += milliseconds;
     job.notBefore = now + milliseconds;
@@ -407,11 +366,12 @@ export class Scheduler {
     };
   }
 
-  #turn(job: Job): Promise<Turn> {
+  /** Waits until a request may be made for the job. @throws SnippetError, or the reason of the job's signal. */
+  turn(job: Job): Promise<Turn> {
     const { signal } = job;
     const { promise, resolve, reject } = Promise.withResolvers<Turn>();
     const abort = () => {
-      this.#leave(job);
+      this.#withdraw(job);
       reject(signal.reason);
     };
     if (signal.aborted) abort();
@@ -430,7 +390,7 @@ export class Scheduler {
     return promise;
   }
 
-  #leave(job: Job): void {
+  #withdraw(job: Job): void {
     for (const list of [this.#untried, this.#again]) {
       const at = list.indexOf(job);
       if (at !== -1) list.splice(at, 1);
@@ -484,15 +444,31 @@ export class Scheduler {
       }
       jobs[at] = jobs.at(-1) as Job;
       jobs.pop();
-      this.#ask(job, { endpoint, isWitness: false });
+      this.#ask(job, endpoint, now);
       return true;
     }
     return false;
   }
 
-  #ask(job: Job, turn: Turn): void {
+  /** @param request the job's own; or another one, which it asks for on everyone's behalf. */
+  #ask(job: Job, endpoint: Endpoint, now: number, isWitness = false, request = job.request): void {
+    const { attemptTimeout, deadline } = this.#options.limits;
+    let milliseconds = attemptTimeout;
+    let isRetry = true;
+    if (request === job.request) {
+      milliseconds = Math.min(attemptTimeout, deadline - job.spent);
+      isRetry = tallyOf(job, endpoint).failures > 0;
+      job.attempts += 1;
+      job.startedAt ??= now;
+      if (endpoint !== job.preferred && !job.isFallback && !this.#leavesFirst) {
+        job.isFallback = true;
+        this.counts.fallbacks += 1;
+      }
+    }
     this.#underWay += 1;
-    job.turn?.take(turn);
+    this.counts.requests += 1;
+    if (isRetry) this.counts.retries += 1;
+    job.turn?.take({ request, endpoint, isWitness, startedAt: now, milliseconds });
   }
 
   /** The endpoint that the job's next attempt asks, or waits for. */
@@ -578,30 +554,11 @@ export class Scheduler {
     const failing = new Set(again.map(({ request }) => request.id));
     const arrived = this.#arrived.filter(({ id }) => !failing.has(id));
     // What may be dead for good proves nothing. The answer to a snippet that was never tried is of use.
-    if (arrived.length > 0 && (endpoint.state === 'doubted' || untried.length === 0)) {
-      this.#underWay += 1;
-      void this.#askAgain(pick(arrived, clock.random()), endpoint);
-      return;
-    }
-    const job = pick(untried.length > 0 ? untried : again, clock.random());
-    this.#leave(job);
-    this.#ask(job, { endpoint, isWitness: true });
-  }
-
-  /** Asks for a snippet that arrived before: the one request that tells a bad id from a service that is down. */
-  async #askAgain(request: SnippetRequest, endpoint: Endpoint): Promise<void> {
-    const { clock, limits, exchange } = this.#options;
-    const { variant, base } = endpoint;
-    const startedAt = clock.now();
-    this.counts.requests += 1;
-    this.counts.retries += 1;
-    const stop = new AbortController();
-    const ask = () => exchange({ request, variant, base, milliseconds: limits.attemptTimeout }, stop.signal);
-    // It never throws: nothing ends it but its time, or the end of the connections.
-    const response = await this.#holdingSlot(endpoint, true, ask);
-    const { verdict, code } = judge(response.outcome);
-    if (verdict !== 'again') this.#noteAnswer(endpoint, request);
-    else this.#noteFailure(endpoint, describe(code, response), response, { startedAt, isWitness: true });
+    const asksAgain = arrived.length > 0 && (endpoint.state === 'doubted' || untried.length === 0);
+    const [rather, otherwise] = asksAgain ? [again, untried] : [untried, again];
+    const job = pick(rather.length > 0 ? rather : otherwise, clock.random());
+    this.#withdraw(job);
+    this.#ask(job, endpoint, now, true, asksAgain ? pick(arrived, clock.random()) : undefined);
   }
 
   /** Looks again when something may be asked for, or said. */
@@ -635,11 +592,11 @@ export class Scheduler {
     clock.wait(at - now, alarm.ended.signal).then(ring, () => {});
   }
 
-  #noteAnswer(endpoint: Endpoint, request: SnippetRequest): void {
+  #noteAnswer(endpoint: Endpoint, request: SnippetRequest, now: number): void {
     endpoint.firstFailed += endpoint.row.size;
     endpoint.row.clear();
     endpoint.answered += 1;
-    endpoint.lastAnswer = this.#options.clock.now();
+    endpoint.lastAnswer = now;
     endpoint.state = 'open';
     endpoint.failedWitnesses = 0;
     this.#hasAnswered = true;
@@ -654,6 +611,8 @@ export class Scheduler {
 
   #noteArrival({ isFallback }: Job, { variant }: Endpoint): void {
     const { limits, notify } = this.#options;
+    // The setup is right.
+    this.#alike.code = 'aborted';
     if (variant === 'render') {
       this.#rendered += 1;
       this.#fallbacksInARow = 0;
@@ -668,23 +627,19 @@ export class Scheduler {
 
   /** Returns whether the failure says something about its snippet. */
   #noteFailure(
-    endpoint: Endpoint,
-    reason: string,
-    { retryAfter, isUnreachable = false }: Response,
-    {
-      startedAt,
-      isWitness,
-      firstId,
-    }: { startedAt: number; isWitness: boolean; firstId?: number | undefined },
+    { endpoint, request, isWitness, startedAt }: Turn,
+    response: Response,
+    isFirst: boolean,
+    now: number,
   ): boolean {
-    const { clock, limits, most, patience } = this.#options;
-    const now = clock.now();
+    const { limits, most, patience } = this.#options;
+    const { retryAfter, isUnreachable = false } = response;
     this.#failingSince ??= startedAt;
-    endpoint.reason = reason;
+    endpoint.reason = describe(response);
     endpoint.isUnreachable = isUnreachable;
     // Never below where it started, so that a few snippets that keep failing do not slow all others down.
     this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());
-    if (firstId !== undefined) endpoint.row.add(firstId);
+    if (isFirst) endpoint.row.add(request.id);
     if (isWitness) endpoint.failedWitnesses += 1;
     const { answered, failedBefore, firstAnswered, firstFailed, row } = endpoint;
     const isDown = isWitness && endpoint.failedWitnesses >= witnessLimit(answered, failedBefore);
@@ -697,7 +652,7 @@ export class Scheduler {
       endpoint.givenUpAt = now;
       endpoint.nextWitness = now + limits.outageCap;
     }
-    if (retryAfter !== undefined) this.#hold(endpoint.origin, retryAfter);
+    if (retryAfter !== undefined) this.#hold(endpoint.origin, retryAfter, now);
     if (patience === 0) return true;
     return this.#arrived.length > 0 && (endpoint.state === 'open' || endpoint.state === 'doubted');
   }
@@ -725,9 +680,8 @@ export class Scheduler {
   }
 
   /** Holds every request to this origin back (`Retry-After`). */
-  #hold(origin: Origin, milliseconds: number): void {
-    const { clock, limits, notify } = this.#options;
-    const now = clock.now();
+  #hold(origin: Origin, milliseconds: number, now: number): void {
+    const { limits, notify } = this.#options;
     const until = now + milliseconds;
     if (until <= origin.heldUntil) return;
     if (origin.heldUntil <= now && milliseconds <= limits.retryAfter) {
@@ -751,6 +705,19 @@ function tallyOf({ tallies }: Job, endpoint: Endpoint): Readonly<Tally> {
 
 function pick<T>(list: readonly T[], random: number): T {
   return list[Math.floor(random * list.length)] as T;
+}
+
+function errorOf(
+  { request, attempts }: Job,
+  { variant }: Endpoint,
+  code: SnippetErrorCode,
+  response: Response,
+): SnippetError {
+  const { status, problem, reason } = response;
+  const afterAttempts = attempts === 1 ? '' : ` (${attempts} attempts)`;
+  const cause = reason === undefined ? undefined : new Error(reason);
+  const fields = { snippetId: request.id, variant, attempts, status, problem, cause };
+  return new SnippetError(code, `${describe(response)}${afterAttempts}`, fields);
 }
 
 /** Of a request that was not made, because every one would have failed the same way. */

@@ -1,10 +1,24 @@
-import type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
+import pRetry from 'p-retry';
+import {
+  type RenderedSnippet,
+  type Response,
+  type RetrievedSnippet,
+  readAnswer,
+  readFailure,
+} from './answer.ts';
 import { containsKnownKey, protectKey } from './api-key.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { exchange } from './exchange.ts';
 import { defaultPatience, type Limits, type PublicLimits, withDefaults } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
-import { type Counts, Endpoint, type Notice, type Origin, type Result, Scheduler } from './scheduler.ts';
+import {
+  type Counts,
+  Endpoint,
+  FailedAttempt,
+  type Notice,
+  type Origin,
+  Scheduler,
+  type Turn,
+} from './scheduler.ts';
 import { checkApiKey, parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError } from './snippet-error.ts';
 import { createRequest, type Params, type SnippetRequest } from './snippet-request.ts';
@@ -74,6 +88,8 @@ export class SnippetClient {
   readonly #scheduler: Scheduler;
   readonly #limits: Limits;
   readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #authorization: string;
 
   /** @throws SnippetError `unsupported-node`, or `invalid-options`. A malformed key is rejected without being shown. */
   constructor(options: SnippetClientOptions);
@@ -94,7 +110,8 @@ export class SnippetClient {
     this.#limits = withDefaults({ ...options.limits, ...limits });
     const carrier = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
     this.#transport = carrier;
-    const connection = { transport: carrier, authorization: `Bearer ${apiKey}`, now: clock.now };
+    this.#clock = clock;
+    this.#authorization = `Bearer ${apiKey}`;
     this.#scheduler = new Scheduler({
       endpoints: Object.values(this.#endpoints),
       clock,
@@ -108,7 +125,6 @@ export class SnippetClient {
           // It is told, and has no say: a snippet does not fail of it.
         }
       },
-      exchange: (one, signal) => exchange(one, connection, signal),
     });
   }
 
@@ -129,7 +145,8 @@ export class SnippetClient {
    * @throws SnippetError
    */
   async render(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RenderedSnippet> {
-    return (await this.fetchFrom('render', createRequest(id, params), signal)) as RenderedSnippet;
+    const { content } = await this.fetch(createRequest(id, params), signal, 'render');
+    return { content };
   }
 
   /**
@@ -139,7 +156,12 @@ export class SnippetClient {
    * @throws SnippetError
    */
   async retrieve(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RetrievedSnippet> {
-    return this.fetchFrom('retrieve', createRequest(id, params), signal);
+    const {
+      milliseconds: _,
+      variant: __,
+      ...snippet
+    } = await this.fetch(createRequest(id, params), signal, 'retrieve');
+    return { id, ...snippet };
   }
 
   /**
@@ -152,28 +174,48 @@ export class SnippetClient {
     return this.fetch(createRequest(id, params), signal);
   }
 
-  /** @internal The same for a request that was checked before. */
-  async fetch(request: SnippetRequest, signal?: AbortSignal): Promise<Snippet> {
-    const { render, retrieve } = this.#endpoints;
-    const endpoints = [render, retrieve].filter((endpoint) => endpoint !== undefined);
-    const { variant, value, attempts, milliseconds } = await this.#fetch(request, endpoints, signal);
-    const { content, name } = value;
-    if (content === undefined) {
-      const reason = 'the answer has no content. Set a base URL for variant B (render).';
-      const place = { snippetId: request.id, variant, attempts, status: 200 };
-      throw new SnippetError('no-content', reason, place);
+  /**
+   * @internal The same for a request that was checked before.
+   *
+   * @param only the one variant to ask. From variant A, `content` is missing if the service did not send it.
+   */
+  async fetch(request: SnippetRequest, signal?: AbortSignal, only?: Variant): Promise<Snippet> {
+    const endpoints = this.#endpointsFor(only);
+    this.#checkParams(request, endpoints);
+    const { mostAttempts } = this.#limits;
+    const scheduler = this.#scheduler;
+    const job = scheduler.begin(request, endpoints, signal);
+    const attempt = async (): Promise<Snippet> => {
+      for (;;) {
+        const turn = await scheduler.turn(job);
+        const response = await this.#ask(turn, job.signal, only === undefined).finally(() =>
+          scheduler.done(turn),
+        );
+        const failed = await scheduler.note(job, turn, response);
+        if (failed !== undefined) throw failed;
+        if (turn.request !== request) continue;
+        const milliseconds = this.#clock.now() - (job.startedAt ?? 0);
+        return { ...(response.value as RenderedSnippet), variant: turn.endpoint.variant, milliseconds };
+      }
+    };
+    try {
+      const snippet = await pRetry(attempt, {
+        retries: mostAttempts - 1,
+        // p-retry's own waits know neither Retry-After nor other snippets: an attempt waits for its turn instead.
+        minTimeout: 0,
+        signal: job.signal,
+        shouldConsumeRetry: ({ error }) => !(error instanceof FailedAttempt) || error.counts,
+        shouldRetry: ({ error }) => error instanceof FailedAttempt && scheduler.mayRetry(job, error),
+      });
+      scheduler.leave(job);
+      return snippet;
+    } catch (error) {
+      scheduler.leave(job, error);
+      if (error instanceof FailedAttempt) throw error.error;
+      if (error instanceof SnippetError || !signal?.aborted) throw error;
+      const fields = { snippetId: request.id, cause: signal.reason };
+      throw new SnippetError('aborted', 'the request was aborted.', fields);
     }
-    return { content, variant, milliseconds, ...(name === undefined ? {} : { name }) };
-  }
-
-  /** @internal One variant, for a request that was checked before. */
-  async fetchFrom(
-    variant: Variant,
-    request: SnippetRequest,
-    signal?: AbortSignal,
-  ): Promise<RetrievedSnippet> {
-    const { value } = await this.#fetch(request, [this.#endpoint(variant)], signal);
-    return value as RetrievedSnippet;
   }
 
   /** Ends every request in progress (each rejects with `closed`) and closes the connections. */
@@ -182,25 +224,33 @@ export class SnippetClient {
     await this.#transport.close();
   }
 
-  async #fetch(
-    request: SnippetRequest,
-    endpoints: readonly Endpoint[],
-    signal: AbortSignal | undefined,
-  ): Promise<Result> {
-    this.#checkParams(request, endpoints);
+  /** Makes one request. @throws the reason of `signal`, and nothing else. */
+  async #ask(
+    { request, endpoint: { base, variant }, milliseconds }: Turn,
+    signal: AbortSignal,
+    needsContent: boolean,
+  ): Promise<Response> {
+    const headers = {
+      authorization: this.#authorization,
+      accept: 'application/json, application/problem+json',
+    };
     try {
-      return await this.#scheduler.fetch(request, endpoints, signal);
+      const url = snippetUrl(base, variant, request);
+      const answer = await this.#transport.send({ url, headers, milliseconds }, signal);
+      const response = readAnswer(answer, variant, request.id, this.#clock.now());
+      const isEmpty = needsContent && response.code === undefined && response.value?.content === undefined;
+      return isEmpty ? { ...response, code: 'no-content' } : response;
     } catch (error) {
-      if (error instanceof SnippetError || !signal?.aborted) throw error;
-      const fields = { snippetId: request.id, cause: signal.reason };
-      throw new SnippetError('aborted', 'the request was aborted.', fields);
+      signal.throwIfAborted();
+      return readFailure(error);
     }
   }
 
-  #endpoint(variant: Variant): Endpoint {
-    const endpoint = this.#endpoints[variant];
-    if (endpoint !== undefined) return endpoint;
-    throw new SnippetError('invalid-options', `${variant}BaseUrl is not set.`);
+  #endpointsFor(only: Variant | undefined): readonly Endpoint[] {
+    const wanted = only === undefined ? (['render', 'retrieve'] as const) : [only];
+    const endpoints = wanted.flatMap((variant) => this.#endpoints[variant] ?? []);
+    if (endpoints.length > 0) return endpoints;
+    throw new SnippetError('invalid-options', `${only}BaseUrl is not set.`);
   }
 
   #checkParams(request: SnippetRequest, endpoints: readonly Endpoint[]): void {

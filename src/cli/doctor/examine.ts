@@ -101,7 +101,7 @@ async function tryVariant(
   try {
     // Variant A may leave out the content, which fails a build that has no other variant.
     const hasOther = renderBaseUrl !== undefined && retrieveBaseUrl !== undefined;
-    await (hasOther ? client.fetchFrom(variant, request) : client.fetch(request));
+    await (hasOther ? client.fetch(request, undefined, variant) : client.fetch(request));
     return undefined;
   } catch (error) {
     if (!(error instanceof SnippetError)) throw error;
