@@ -9,11 +9,11 @@ import { nodeFlaw } from './client/node-version.ts';
 import { locationPlugin } from './components/location-plugin.ts';
 import { titlePlugin } from './components/title-plugin.ts';
 import type { DevRun } from './dev/dev-run.ts';
-import { userError } from './failures/user-error.ts';
+import { userError } from './failures/errors.ts';
 import { astroVersion, hasPolicy, headersOf, policyOption, rendersTitles } from './settings/astro-version.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
-import type {} from './snippets/collection-entry.ts';
+import type {} from './snippets/fetch-snippets.ts';
 import type { SiteSource } from './source/on-demand-routes.ts';
 import { sourcePlugin } from './source/source-plugin.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import { isWrittenSince } from '../files/read.ts';
 import type { Manifest, ManifestFile } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';

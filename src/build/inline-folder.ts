@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import { isTemporary } from '../files/write.ts';
 import {
   hashOf,

@@ -1,4 +1,5 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { CollectionEntry } from '../failures/report.ts';
 import {
   asBefore,
   contentRecord,
@@ -10,7 +11,6 @@ import {
 } from '../record/manifest.ts';
 import type { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { CollectionEntry } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet, FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse } from '../snippets/file-embeds.ts';
 import { scriptSource } from './edit-links/page-script.ts';

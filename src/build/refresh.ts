@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FileKind } from '../embed/scan.ts';
-import { listNames } from '../failures/report.ts';
+import { entryName, listNames } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { listTemporaryFiles, temporaryFile } from '../files/write.ts';
 import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
@@ -22,7 +22,6 @@ import {
 import { Pack } from '../record/pack.ts';
 import type { Progress } from '../record/progress.ts';
 import { writeImages } from '../record/write-images.ts';
-import { entryName } from '../snippets/collection-entry.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { type FileEmbed, readEmbeds } from '../snippets/file-embeds.ts';
 import { EditLinks } from './edit-links/edit-links.ts';

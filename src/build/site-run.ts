@@ -8,8 +8,7 @@ import type { ParsedOptions } from '../settings/options.ts';
 import { hasConnection, resolveSettings, type Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { ClassFile } from '../snippets/class-file.ts';
-import type { FetchHook } from '../snippets/collection-entry.ts';
-import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippets, FetchHook } from '../snippets/fetch-snippets.ts';
 import type { SourceFolders } from '../source/source-files.ts';
 import type { BuildFetcher } from './build-fetcher.ts';
 

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { keyDetector } from '../client/api-key.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import { overlaps, readUnlessLarge, searchFile } from '../files/read.ts';
 import { inTurns } from './in-turns.ts';
 import type { SiteFile } from './scan-site.ts';

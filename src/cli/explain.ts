@@ -1,5 +1,4 @@
-import { type ErrorCode, errors, isSnippetFailure } from '../failures/errors.ts';
-import { UserError } from '../failures/user-error.ts';
+import { type ErrorCode, errors, isSnippetFailure, UserError } from '../failures/errors.ts';
 import type { ErrorOutput } from './cli-output.ts';
 import { exitCodes } from './output.ts';
 

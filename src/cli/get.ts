@@ -2,7 +2,7 @@ import { containsKnownKey } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { parseRequest } from '../client/snippet-request.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './output.ts';
 import { openCliFetcher, type ProjectOptions, readSettings } from './project.ts';

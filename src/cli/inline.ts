@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { inlineFolder } from '../build/inline-folder.ts';
 import { lastRecordFile } from '../build/last-run.ts';
 import { shownPath } from '../build/side-products/page-copies.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
 import { readOptions } from '../settings/config-file.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { protectKey } from '../client/api-key.ts';
 import type { Clock } from '../client/clock.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import type { CliContext } from './context.ts';
 import { isLoopback, type ListenAddress } from './listen-address.ts';

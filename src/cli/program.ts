@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../settings/duration.ts';
+import { parseDuration } from '../client/format.ts';
 import type { CliContext } from './context.ts';
 import { type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { exitCodes, exitStatusHelp } from './output.ts';

@@ -5,7 +5,7 @@ import { recover, temporaryFiles } from '../build/refresh.ts';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import type { RecordedImages } from '../images/site-images.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
 import {

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import type { PageToBuild } from '../build/refresh.ts';
 import type { Clock } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
-import type { UserError } from '../failures/user-error.ts';
+import type { UserError } from '../failures/errors.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { type ChangedFiles, runWithLists } from './changed-files.ts';
 import type { ErrorOutput, WatchOutput } from './cli-output.ts';

@@ -1,3 +1,5 @@
+import ms, { type StringValue } from 'ms';
+
 /** `1 page`, `2 pages`; or, with a plural of its own, `2 retries`. */
 export function count(number: number, one: string, other = `${one}s`): string {
   return `${number} ${number === 1 ? one : other}`;
@@ -21,6 +23,14 @@ export function formatDuration(milliseconds: number, display: 'narrow' | 'long' 
   const hours = Math.ceil(milliseconds / hour);
   if (hours < 48) return inUnit(hours, 'hour', display);
   return inUnit(Math.ceil(milliseconds / day), 'day', display);
+}
+
+/** Parses a duration with its unit, such as `30s`, `1.5h` or `7 days`, as milliseconds. `undefined` if it is none. */
+export function parseDuration(text: string): number | undefined {
+  // The unit is required: without one, some would mean seconds and others milliseconds.
+  if (text.length > 100 || !/^\d.*[a-z]$/i.test(text.trim())) return undefined;
+  const milliseconds = ms(text.trim() as StringValue) as number | undefined;
+  return Number.isFinite(milliseconds) ? milliseconds : undefined;
 }
 
 /** A size: `512B`, `1.5kB`. */

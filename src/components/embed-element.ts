@@ -8,7 +8,7 @@ import {
 } from '../client/snippet-request.ts';
 import { containerPage, listener } from '../embed/announcement.ts';
 import { type EmbedAttributes, elementName } from '../embed/element.ts';
-import { type UserError, userError } from '../failures/user-error.ts';
+import { type UserError, userError } from '../failures/errors.ts';
 import { readSource, sourceProp } from './source-prop.ts';
 
 interface Props {

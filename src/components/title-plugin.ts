@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import { placeAt, shownSource } from '../source/source-files.ts';
 
 const component = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<Snippet[\s/>]/g;

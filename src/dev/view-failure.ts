@@ -1,11 +1,11 @@
 import { cleanLines } from '../client/clean-text.ts';
+import { UserError } from '../failures/errors.ts';
 import {
   childrenWarnings,
   type FailedSnippet,
   type InvalidEmbed,
   throwFailures,
 } from '../failures/report.ts';
-import { UserError } from '../failures/user-error.ts';
 import { failureLook } from './look.ts';
 
 /** Why a page is not shown, or shows children. */

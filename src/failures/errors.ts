@@ -1,228 +1,185 @@
 import { cleanLines } from '../client/clean-text.ts';
 import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 
-/**
- * What an error means for a build.
- *
- * - `end`: every request would fail the same way, so no more are made.
- * - `fail`: something has to be fixed. The build fails even if the embed has children.
- * - `children`: the service is in trouble. Embeds show their children; one without children fails the build.
- */
-export type Effect = 'end' | 'fail' | 'children';
-
+/** What people read of an error. */
 export interface ErrorEntry {
-  /** A short name for people, as a sentence without a period. */
+  /** A short name, as a sentence without a period. */
   title: string;
   /** What to do next. */
   hint: string;
-  /** Of a snippet or an embed. */
-  effect?: Effect;
 }
 
-type Effective = Required<ErrorEntry>;
+type Entries = Readonly<Record<string, ErrorEntry>>;
 
-// To add an error, add its entry to a table, or its code to the client's: then the compiler asks for the entry, and a
-// test for its section in docs/errors.md. Codes are permanent.
+// To add an error, add its entry to one of the tables, each of which is for one effect on a build. For each code of the
+// client, the compiler asks for an entry, and for all of them, a test for a section in docs/errors.md. Codes are permanent.
 
-const clientErrors = {
+/** Every request would fail the same way, so no more are made. */
+const ending = {
   unauthorized: {
     title: 'The API key is not valid',
-    effect: 'end',
     hint: 'Check SNIPPETS_API_KEY: the service does not know this key. It may be mistyped, revoked, or missing from the secrets of this environment.',
   },
   'payment-required': {
     title: 'The subscription has expired',
-    effect: 'end',
     hint: "The organization's free trial or subscription has expired. Renew it on the service's website, then try again.",
   },
+  'unsupported-node': {
+    title: 'This version of Node is too old',
+    hint: 'Install a newer Node, and set the same version where the site is deployed.',
+  },
+} as const satisfies Entries;
+
+/** Something has to be fixed. The build fails even if the embed has children. */
+const failing = {
   forbidden: {
     title: 'The API key lacks a permission',
-    effect: 'fail',
     hint: 'Use a secret key: a public one has limited privileges. With a key that may only retrieve, set SNIPPETS_RETRIEVE_BASE_URL alone.',
   },
   'not-found': {
     title: 'The snippet does not exist',
-    effect: 'fail',
     hint: 'Check the id: the snippet does not exist, is not published, or belongs to another organization than the key. An embed with the attribute `optional` shows its children instead.',
   },
   'no-route': {
     title: 'The base URL is not the URL of the service',
-    effect: 'fail',
     hint: 'Check SNIPPETS_RENDER_BASE_URL and SNIPPETS_RETRIEVE_BASE_URL, including their path prefix.',
-  },
-  'rate-limited': {
-    title: 'The service asks for fewer requests',
-    effect: 'children',
-    hint: 'Try again later, or set a lower `concurrency`.',
-  },
-  'server-error': {
-    title: 'The service has an internal error',
-    effect: 'children',
-    hint: 'Try again later, or give the embed children to show until then.',
   },
   'unexpected-status': {
     title: 'The service answered with an unexpected status',
-    effect: 'fail',
     hint: 'The specification does not list this status. Check the base URLs, and what stands between here and the service.',
   },
   redirect: {
     title: 'The service answered with a redirect',
-    effect: 'fail',
     hint: 'Set the base URL to where the service has moved. Redirects are not followed, so that the key goes nowhere else.',
-  },
-  'bad-answer': {
-    title: 'The answer is incomplete or malformed',
-    effect: 'children',
-    hint: 'Something between here and the service may cut off or change its answers.',
   },
   'no-content': {
     title: 'The answer has no content',
-    effect: 'fail',
     hint: 'Set SNIPPETS_RENDER_BASE_URL, so that snippets are rendered.',
-  },
-  network: {
-    title: 'The service could not be reached',
-    effect: 'children',
-    hint: 'Check the base URLs and the network. Behind a proxy, set HTTPS_PROXY.',
-  },
-  timeout: {
-    title: 'The service took too long',
-    effect: 'children',
-    hint: 'Try again later, or give the embed children to show until then.',
   },
   certificate: {
     title: 'The certificate of the service could not be verified',
-    effect: 'fail',
     hint: 'For a certificate authority of your own, set the option `ca`, or the variable NODE_EXTRA_CA_CERTS in the environment of the process, not in .env.',
   },
   'too-large': {
     title: 'The answer is too large',
-    effect: 'fail',
     hint: 'Make the snippet smaller, or split it.',
-  },
-  unavailable: {
-    title: 'The service is down',
-    effect: 'children',
-    hint: 'The service is down or overloaded: try again when it has recovered. Where nothing answers at all, check the base URLs and the network, too.',
   },
   'invalid-id': {
     title: 'The snippet id is invalid',
-    effect: 'fail',
     hint: 'Write the id as a positive whole number: <Snippet id={42} /> or <snippet-embed id="42">.',
   },
   'invalid-params': {
     title: 'The params are invalid',
-    effect: 'fail',
     hint: 'Write params as one plain JSON object, such as {"plan":"pro"}.',
   },
   'invalid-options': {
     title: 'An option or environment variable is invalid',
-    effect: 'fail',
     hint: 'Fix the value in the config or in the environment.',
-  },
-  'unsupported-node': {
-    title: 'This version of Node is too old',
-    effect: 'end',
-    hint: 'Install a newer Node, and set the same version where the site is deployed.',
   },
   aborted: {
     title: 'The request was aborted',
-    effect: 'fail',
     hint: 'Try again.',
   },
   closed: {
     title: 'The client was closed',
-    effect: 'fail',
     hint: 'Try again.',
-  },
-} as const satisfies Readonly<Record<SnippetErrorCode, Effective>>;
-
-/** What goes wrong with a snippet besides fetching it. */
-const siteErrors = {
-  'not-cached': {
-    title: 'The snippet is not in the cache',
-    effect: 'children',
-    hint: 'Fill the cache: build, or view the page in `astro dev`, once without `offline` and with the same key and base URLs.',
   },
   'sanitize-failed': {
     title: 'The snippet could not be sanitized',
-    effect: 'fail',
     hint: 'Fix the function `sanitize` in the config: it takes HTML and returns HTML.',
   },
   'too-many-tags': {
     title: 'The snippet has too many tags',
-    effect: 'fail',
     hint: 'A snippet may have 100,000 tags. Parsing more would take a build minutes. Split the snippet.',
   },
   'script-refused': {
     title: 'The snippet contains a script',
-    effect: 'fail',
     hint: "Remove the script from the snippet on the service's website. Or set scripts: 'strip', or 'allow' if you trust the authors of snippets.",
   },
   'left-open': {
     title: 'The snippet leaves an element open',
-    effect: 'fail',
     hint: "Close it in the snippet on the service's website. With strict: false, this is a warning.",
   },
   'embed-unclosed': {
     title: 'An embed has no end tag',
-    effect: 'fail',
     hint: 'Write </snippet-embed> after the embed and its children.',
   },
   'embed-nested': {
     title: 'An embed is inside another embed',
-    effect: 'fail',
     hint: 'Close the outer embed first. Children are plain HTML.',
   },
   'embed-in-island': {
     title: "An embed is in an island's own markup",
-    effect: 'fail',
     hint: 'Pass the embed to the island as children: <Box client:load><Snippet id={42} /></Box>.',
   },
   'embed-in-script': {
     title: 'An embed is in a script or a style sheet',
-    effect: 'fail',
     hint: 'Put the embed into HTML or into a data attribute, and let the script read it from there.',
   },
   'embed-in-attribute': {
     title: 'An embed is in an attribute that contains code',
-    effect: 'fail',
     hint: 'Put the embed into a data attribute, and let the code read it from there.',
   },
   'embed-in-xml': {
     title: 'An embed is an element of XML',
-    effect: 'fail',
     hint: 'Escape the embed, or put it into a CDATA section, as feeds do with HTML.',
   },
   'embed-lost': {
     title: 'A snippet was rendered, but is not in the output',
-    effect: 'fail',
     hint: "It may be in the slot of a server island, in code such as <pre>, in a file that is excluded, or in a component that discards its children. A sanitizer may have removed it from what Astro's Container API rendered: allow the element `snippet-embed`.",
   },
   'unrendered-component': {
     title: '<Snippet> was not rendered',
-    effect: 'fail',
     hint: 'Markdown renders no components. In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet there. In <title> and <textarea>, Astro before 7 renders none either: write <snippet-embed>. Put an example between backticks.',
   },
   'invalid-as': {
     title: 'The attribute `as` is invalid',
-    effect: 'fail',
     hint: 'Use as="html" or as="text".',
   },
   'invalid-optional': {
     title: 'The attribute `optional` is invalid',
-    effect: 'fail',
     hint: 'Write <Snippet id={42} optional> or <snippet-embed id="42" optional>.',
   },
   'params-failed': {
     title: 'The option `params` failed',
-    effect: 'fail',
     hint: 'Fix the function `params` in the Astro config: it takes { page, lang } and returns one plain JSON object, or undefined.',
   },
-} as const satisfies Readonly<Record<string, Effective>>;
+} as const satisfies Entries;
+
+/** The service is in trouble. Embeds show their children; one without children fails the build. */
+const inTrouble = {
+  'rate-limited': {
+    title: 'The service asks for fewer requests',
+    hint: 'Try again later, or set a lower `concurrency`.',
+  },
+  'server-error': {
+    title: 'The service has an internal error',
+    hint: 'Try again later, or give the embed children to show until then.',
+  },
+  'bad-answer': {
+    title: 'The answer is incomplete or malformed',
+    hint: 'Something between here and the service may cut off or change its answers.',
+  },
+  network: {
+    title: 'The service could not be reached',
+    hint: 'Check the base URLs and the network. Behind a proxy, set HTTPS_PROXY.',
+  },
+  timeout: {
+    title: 'The service took too long',
+    hint: 'Try again later, or give the embed children to show until then.',
+  },
+  unavailable: {
+    title: 'The service is down',
+    hint: 'The service is down or overloaded: try again when it has recovered. Where nothing answers at all, check the base URLs and the network, too.',
+  },
+  'not-cached': {
+    title: 'The snippet is not in the cache',
+    hint: 'Fill the cache: build, or view the page in `astro dev`, once without `offline` and with the same key and base URLs.',
+  },
+} as const satisfies Entries;
 
 /** What goes wrong before any snippet is fetched, or with the output as a whole: nothing else could succeed. */
-const setupErrors = {
+const setup = {
   'missing-key': {
     title: 'The API key is missing',
     hint: 'Set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
@@ -295,11 +252,14 @@ const setupErrors = {
     title: 'A file could not be written',
     hint: 'Free space on the disk or fix its permissions, then build again.',
   },
-} as const satisfies Readonly<Record<string, ErrorEntry>>;
+} as const satisfies Entries;
 
-export const errors = { ...clientErrors, ...siteErrors, ...setupErrors };
+const ofSnippets = { ...ending, ...failing, ...inTrouble } satisfies Record<SnippetErrorCode, ErrorEntry>;
 
-export type SiteErrorCode = keyof typeof siteErrors;
+export const errors = { ...ofSnippets, ...setup };
+
+/** What goes wrong with a snippet besides fetching it. */
+export type SiteErrorCode = Exclude<keyof typeof ofSnippets, SnippetErrorCode>;
 export type ErrorCode = keyof typeof errors;
 
 /** A snippet that arrived but must not be shown, or an embed that is invalid. */
@@ -324,11 +284,44 @@ export function isSnippetFailure(error: unknown): error is SnippetFailure {
   return error instanceof SnippetError || error instanceof SiteError;
 }
 
-export function effectOf({ code }: SnippetFailure): Effect {
-  return errors[code].effect;
+export function effectOf({ code }: { code: ErrorCode }): 'end' | 'fail' | 'children' {
+  if (code in failing) return 'fail';
+  return code in inTrouble ? 'children' : 'end';
 }
 
 /** Whether the service says that the snippet does not exist: then an optional embed shows its children. */
 export function isMissing({ code }: SnippetFailure): boolean {
   return code === 'not-found';
+}
+
+/**
+ * An error for people: Astro prints its name, message and hint, and the command line does too. Astro recognizes its errors
+ * by `type`; its class is not imported, as the command line and the client work without Astro.
+ */
+export class UserError extends Error {
+  readonly type = 'AstroUserError';
+  readonly hint: string;
+  /** `undefined` for a report on several failures, each of which shows its own code. */
+  readonly code: ErrorCode | undefined;
+  /** The code of each kind of failure, once. */
+  readonly codes: readonly ErrorCode[];
+
+  constructor(message: string, hint: string, codes: ErrorCode | readonly ErrorCode[]) {
+    super(cleanLines(message));
+    this.hint = cleanLines(hint);
+    this.code = typeof codes === 'string' ? codes : undefined;
+    this.codes = typeof codes === 'string' ? [codes] : codes;
+    this.name = this.code === undefined ? 'astro-snippets' : `astro-snippets/${this.code}`;
+    // It only says where in this package the error was created, which does not help the people who read it.
+    this.stack = '';
+  }
+}
+
+/**
+ * Creates an error that Astro prints with its code in front and its hint below.
+ *
+ * @param hint what to do next, if the table of errors does not say it best.
+ */
+export function userError(code: ErrorCode, message: string, hint: string = errors[code].hint): UserError {
+  return new UserError(message, hint, code);
 }

@@ -2,8 +2,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { count, formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type ErrorCode, effectOf, errors, isMissing, type SnippetFailure } from './errors.ts';
-import { UserError } from './user-error.ts';
+import { type ErrorCode, effectOf, errors, isMissing, type SnippetFailure, UserError } from './errors.ts';
 
 /** A request that failed, and where its snippet belongs. */
 export interface FailedSnippet {
@@ -15,6 +14,17 @@ export interface FailedSnippet {
   placesWithoutChildren: readonly string[];
   /** Those where each of its embeds is optional. */
   optionalPlaces?: ReadonlySet<string>;
+}
+
+/** An entry of a collection that shows a snippet. */
+export interface CollectionEntry {
+  collection: string;
+  entry: string;
+}
+
+/** How people know an entry of a collection. */
+export function entryName({ collection, entry }: CollectionEntry): string {
+  return `${collection} (collection), entry "${entry}"`;
 }
 
 /** An embed that is invalid, and where it is. */

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync, write
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { reasonOf } from '../client/clean-text.ts';
-import { type UserError, userError } from '../failures/user-error.ts';
+import { type UserError, userError } from '../failures/errors.ts';
 
 const suffix = '.snippets.tmp';
 

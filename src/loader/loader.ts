@@ -11,9 +11,9 @@ import {
   type SnippetDefinition,
   type SnippetRequest,
 } from '../client/snippet-request.ts';
-import { userError } from '../failures/user-error.ts';
-import { entryName, type FetchHook } from '../snippets/collection-entry.ts';
-import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
+import { userError } from '../failures/errors.ts';
+import { entryName } from '../failures/report.ts';
+import type { FetchedSnippet, FetchHook } from '../snippets/fetch-snippets.ts';
 import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 
 /** One entry of a collection: a snippet by its id, or as `defineSnippet` returned it, with the params to pass. */

@@ -1,7 +1,6 @@
 import { count } from '../client/format.ts';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import { shownWarnings } from '../failures/report.ts';
-import { type CollectionEntry, entryName } from '../snippets/collection-entry.ts';
+import { type CollectionEntry, entryName, shownWarnings } from '../failures/report.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
 import { hashOf, type Manifest, type ManifestFile } from './manifest.ts';

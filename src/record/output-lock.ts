@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
 import { type Clock, systemClock } from '../client/clock.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import { writeError } from '../files/write.ts';
 
 const schema = z.object({

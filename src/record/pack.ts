@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import { writeError } from '../files/write.ts';
 import type { Manifest, ManifestFile, RecordedPack } from './manifest.ts';
 

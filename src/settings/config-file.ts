@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { keyDetector } from '../client/api-key.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 import { type ParsedOptions, parseOptions } from './options.ts';
 
 const names = ['snippets.config.js', 'snippets.config.mjs', 'snippets.config.ts'] as const;

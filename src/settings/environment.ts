@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { keyDetector } from '../client/api-key.ts';
-import { userError } from '../failures/user-error.ts';
+import { userError } from '../failures/errors.ts';
 
 /** The environment variables, by the names of the settings. */
 export const variables = {

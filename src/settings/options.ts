@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import type { Driver } from 'unstorage';
 import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
+import { parseDuration } from '../client/format.ts';
 import { defaultPatience } from '../client/limits.ts';
 import type { Params } from '../client/snippet-request.ts';
-import { userError } from '../failures/user-error.ts';
-import { parseDuration } from './duration.ts';
+import { userError } from '../failures/errors.ts';
 import type { SiteUrls } from './site-urls.ts';
 
 const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;

@@ -50,6 +50,28 @@ export interface FetchOptions {
   onMissing?: ((request: SnippetRequest) => void) | undefined;
 }
 
+/**
+ * A hook of the integration that fetches snippets for a loader. Astro loads a loader together with the site's code; the
+ * key, and the client that uses it, stay with the integration.
+ *
+ * @throws AstroError with one report of every snippet that could not be fetched.
+ */
+export type FetchHook = (options: {
+  uses: readonly SnippetUse[];
+  /** The collection that is loaded. */
+  collection: string;
+  /** What each of its entries shows. */
+  entries: ReadonlyMap<string, SnippetRequest>;
+}) => Promise<FetchedSnippets>;
+
+declare global {
+  namespace Astro {
+    interface IntegrationHooks {
+      'astro-snippets:fetch'?: FetchHook;
+    }
+  }
+}
+
 interface Results {
   fetched: Map<string, FetchedSnippet>;
   failed: FailedSnippet[];

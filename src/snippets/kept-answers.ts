@@ -11,7 +11,6 @@ import type { Snippet } from '../client/snippet-client.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import { writeSmallFile } from '../files/write.ts';
-import { isYounger } from '../settings/duration.ts';
 import type { Settings } from '../settings/settings.ts';
 
 const answerSchema = z.object({
@@ -77,7 +76,7 @@ export class KeptAnswers {
     if (!offline && maxAge === 0) return undefined;
     const answer = await this.#read(request);
     const isCurrent = answer !== undefined && this.#isCurrent(request, answer);
-    if (!offline) return isCurrent && isYounger(answer, maxAge, Date.now()) ? answer : undefined;
+    if (!offline) return isCurrent && isYounger(answer, maxAge) ? answer : undefined;
     if (isCurrent) return answer;
     if (answer !== undefined) this.#remove(request);
     const flaw = answer === undefined ? '' : ' only as it was before the site was refreshed';
@@ -90,7 +89,7 @@ export class KeptAnswers {
     const { staleIfError } = this.#settings;
     if (staleIfError === 0 || !isSnippetFailure(error) || effectOf(error) !== 'children') return undefined;
     const answer = await this.#read(request);
-    if (answer === undefined || !isYounger(answer, staleIfError, Date.now())) return undefined;
+    if (answer === undefined || !isYounger(answer, staleIfError)) return undefined;
     if (this.#isCurrent(request, answer)) return answer;
     // The record that tells is gone after a build that fails: the next build may not know.
     this.#remove(request);
@@ -172,6 +171,11 @@ export class KeptAnswers {
     const { default: create } = await import(`unstorage/drivers/${driver}`);
     return create(options ?? {});
   }
+}
+
+/** Whether an answer is no older than `age`, in milliseconds. A date in the future (a wrong clock) counts by its distance. */
+function isYounger({ fetchedAt }: KeptAnswer, age: number): boolean {
+  return Math.abs(Date.now() - fetchedAt) <= age;
 }
 
 /** unstorage's driver for files, except that a file is replaced as a whole: a killed build leaves no partial file. */

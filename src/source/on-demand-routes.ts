@@ -1,6 +1,6 @@
 import { basename, extname, join } from 'node:path';
 import type { IntegrationResolvedRoute } from 'astro';
-import { type UserError, userError } from '../failures/user-error.ts';
+import { type UserError, userError } from '../failures/errors.ts';
 import { type ModuleEmbeds, nameOfModule } from './module-embeds.ts';
 import type { SourceModules } from './source-plugin.ts';
 

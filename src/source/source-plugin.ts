@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger, ViteUserConfig } from 'astro';
-import type { ErrorCode } from '../failures/errors.ts';
-import { errors } from '../failures/errors.ts';
-import { userError } from '../failures/user-error.ts';
+import { type ErrorCode, errors, userError } from '../failures/errors.ts';
 import { separatesPrerendered } from '../settings/astro-version.ts';
 import type { ModuleEmbeds } from './module-embeds.ts';
 import type { Reached } from './module-graph.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import ts from 'typescript';
 import { exitCodes, exitMeanings } from '../../src/cli/output.ts';
-import { type ErrorCode, type ErrorEntry, errors } from '../../src/failures/errors.ts';
+import { type ErrorCode, effectOf, errors } from '../../src/failures/errors.ts';
 import { variables } from '../../src/settings/environment.ts';
 import { readmeLines } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
@@ -204,7 +204,7 @@ function commandSection(command: Command): string {
   return `${sentence(command.description())}\n${flags === '' ? '' : `\n${flags}\n`}`;
 }
 
-const effects: Record<NonNullable<ErrorEntry['effect']>, string> = {
+const effects: Record<ReturnType<typeof effectOf>, string> = {
   end: 'The build fails at once: nothing else could succeed.',
   fail: 'The build fails, after everything else was tried, so that all failures are reported together.',
   children: "The embed's children are shown, with a warning. Without children, the build fails.",
@@ -252,13 +252,14 @@ const errorPages: Partial<Record<ErrorCode, string>> = {
 
 /** A section for every error. */
 function errorSections(): string {
-  const entries = Object.entries(errors as Record<string, ErrorEntry>) as [ErrorCode, ErrorEntry][];
-  const sections = entries
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(([code, { title, effect = 'end', hint }]) => {
+  const codes = Object.keys(errors) as ErrorCode[];
+  const sections = codes
+    .sort((a, b) => a.localeCompare(b))
+    .map((code) => {
+      const { title, hint } = errors[code];
       const page = errorPages[code];
       const more = page === undefined ? '' : `\n\nMore: ${page}.`;
-      return `### ${code}\n\n${escapeTags(title)}. ${otherEffects[code] ?? effects[effect]}\n\n${escapeTags(hint)}${more}`;
+      return `### ${code}\n\n${escapeTags(title)}. ${otherEffects[code] ?? effects[effectOf({ code })]}\n\n${escapeTags(hint)}${more}`;
     });
   return sections.join('\n\n');
 }

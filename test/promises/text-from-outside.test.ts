@@ -6,9 +6,9 @@ import { cleanJson, cleanLines, cleanText } from '../../src/client/clean-text.ts
 import { defineSnippet, SnippetError } from '../../src/client/index.ts';
 import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
 import { embedStart } from '../../src/components/embed-element.ts';
-import { SiteError } from '../../src/failures/errors.ts';
-import { UserError, userError } from '../../src/failures/user-error.ts';
+import { SiteError, UserError, userError } from '../../src/failures/errors.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';
+
 import { authorityFile } from '../support/authority.ts';
 import { cli } from '../support/cli.ts';
 import { createSite, type Site, temporarySite } from '../support/site.ts';

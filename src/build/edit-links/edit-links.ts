@@ -1,7 +1,7 @@
 import { attributesOf, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
 import type { Replacement } from '../../embed/inline.ts';
 import { escapeForScript } from '../../embed/layers.ts';
-import { editUrlOf } from '../../settings/edit-url.ts';
+import { editUrlOf } from '../../settings/settings.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 import { pageScript } from './page-script.ts';
 

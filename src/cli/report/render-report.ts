@@ -5,10 +5,10 @@ import { Eta } from 'eta';
 import { cleanText } from '../../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../client/format.ts';
 import type { SnippetRequest } from '../../client/snippet-request.ts';
+import { entryName } from '../../failures/report.ts';
 import { fileKind } from '../../files/kinds.ts';
 import { type Shown, shownOn } from '../../record/changes.ts';
 import { type Manifest, requestsOf, snippetsByKey } from '../../record/manifest.ts';
-import { entryName } from '../../snippets/collection-entry.ts';
 import type { ReportOutput } from '../cli-output.ts';
 import { shownFile } from '../shown-files.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { containsKnownKey, hideKnownKeys } from '../../client/api-key.ts';
 import { cleanText } from '../../client/clean-text.ts';
-import { editUrlOf } from '../../settings/edit-url.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { editUrlOf } from '../../settings/settings.ts';
 import type { OpenPages } from '../open-pages.ts';
 import { type HotChannel, listener } from '../page-messages.ts';
 import type { RememberedSnippet, SnippetMemory } from '../snippet-memory.ts';
