@@ -2,11 +2,11 @@ import { cleanText } from '../client/clean-text.ts';
 import { formatDuration } from '../client/format.ts';
 import type { Counts, Notice } from '../client/scheduler.ts';
 import { type ClientParts, type Snippet, SnippetClient } from '../client/snippet-client.ts';
-import type { SnippetError } from '../client/snippet-error.ts';
+import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { effectOf, isSnippetFailure } from '../failures/errors.ts';
+import { effectOf, isSnippetFailure, SiteError, type SnippetFailure } from '../failures/errors.ts';
 import { hasConnection, requireConnection, type Settings } from '../settings/settings.ts';
-import { KeptAnswers, type KeptOptions } from './kept-answers.ts';
+import { type KeptAnswer, KeptAnswers } from './kept-answers.ts';
 
 /** A snippet from the service, or kept from an earlier run. */
 export interface Answer extends Snippet {
@@ -16,7 +16,8 @@ export interface Answer extends Snippet {
   error?: SnippetError | undefined;
 }
 
-export interface AnswersOptions extends KeptOptions {
+export interface AnswersOptions {
+  warn(line: string): void;
   /** Whether an answer is used for the whole run. A dev server asks again instead. */
   remember: boolean;
   /** Called instead of `warn` with what the service is doing. */
@@ -27,6 +28,10 @@ export interface AnswersOptions extends KeptOptions {
   patience?: number | undefined;
   /** Makes a request even if an answer that was kept is young enough. */
   alwaysAsk?: boolean | undefined;
+  /** Whether the site has already shown a newer content, which a refresh could not write into this cache. */
+  isSuperseded?: ((request: SnippetRequest, answer: KeptAnswer) => boolean) | undefined;
+  /** Whether an answer is kept. @default each is */
+  isWorthKeeping?: ((request: SnippetRequest, content: string) => boolean) | undefined;
 }
 
 /** What the service was asked, and how many snippets were kept from an earlier run instead. */
@@ -83,32 +88,58 @@ export class Answers {
     return answer;
   }
 
-  /** The last good content, which the rest of the run shows, too, even if the service responds again. */
-  async lastGood(request: SnippetRequest, error: SnippetError): Promise<Answer | undefined> {
-    const kept = await this.#opened?.kept?.lastGood(request, error);
+  /**
+   * The last good content, if the service is in trouble; not if it refuses. The rest of the run shows it, too, even if the
+   * service responds again.
+   */
+  async lastGood(request: SnippetRequest, error: SnippetFailure): Promise<Answer | undefined> {
+    const { staleIfError } = this.#settings;
+    if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children')
+      return undefined;
+    const kept = await this.#recall(request, staleIfError);
     if (kept === undefined) return undefined;
-    this.#cached += 1;
-    const answer = { ...kept, milliseconds: 0, error };
+    const answer = { ...kept, error };
     if (this.#options.remember) this.#asked.set(request.key, Promise.resolve(answer));
     return answer;
   }
 
   async #ask(request: SnippetRequest): Promise<Answer> {
     const { client, kept } = this.#open();
-    const current = await kept?.current(request);
-    if (current !== undefined) {
-      this.#cached += 1;
-      return { ...current, milliseconds: 0 };
+    const { offline, cache } = this.#settings;
+    const maxAge = cache === false || this.#options.alwaysAsk ? 0 : cache.maxAge;
+    if (offline || maxAge > 0) {
+      const known = await this.#recall(request, offline ? Number.POSITIVE_INFINITY : maxAge);
+      if (known !== undefined) return known;
     }
+    if (offline) throw new SiteError('not-cached', 'is not in the cache, and `offline` is set.', request.id);
     try {
       const snippet = await client.fetch(request);
-      kept?.keep(request, snippet);
+      const { content, variant, name } = snippet;
+      if (this.#options.isWorthKeeping?.(request, content) !== false) {
+        kept?.write(request, { content, variant, name, fetchedAt: Date.now() });
+      }
       return snippet;
     } catch (error) {
-      const last = isSnippetFailure(error) ? await this.lastGood(request, error as SnippetError) : undefined;
-      if (last === undefined) throw error;
-      return last;
+      const last = isSnippetFailure(error) && (await this.lastGood(request, error));
+      if (last) return last;
+      throw error;
     }
+  }
+
+  /** An answer that was kept. A date in the future (a wrong clock) counts by its distance. */
+  async #recall(request: SnippetRequest, maxAge: number): Promise<Answer | undefined> {
+    const kept = this.#opened?.kept;
+    const answer = await kept?.read(request);
+    if (answer === undefined || Math.abs(Date.now() - answer.fetchedAt) > maxAge) return undefined;
+    if (!this.#options.isSuperseded?.(request, answer)) {
+      this.#cached += 1;
+      return { ...answer, milliseconds: 0 };
+    }
+    // The record that tells is gone after a build that fails: the next build may not know.
+    kept?.remove(request);
+    if (!this.#settings.offline) return undefined;
+    const reason = 'is in the cache only as it was before the site was refreshed, and `offline` is set.';
+    throw new SiteError('not-cached', reason, request.id);
   }
 
   /** Closes connections. They are opened again when another snippet is needed. */
@@ -121,18 +152,17 @@ export class Answers {
 
   /** @throws AstroError if the key or the base URLs are not set. */
   #open(): { client: SnippetClient; kept: KeptAnswers | undefined } {
-    this.#opened ??= {
-      client: openClient(this.#settings, this.#options),
-      kept: openKept(this.#settings, this.#options),
-    };
+    if (this.#opened === undefined) {
+      const client = openClient(this.#settings, this.#options);
+      const { cache, answerFolder } = this.#settings;
+      const isKept = cache !== false && answerFolder !== undefined;
+      const kept = isKept
+        ? new KeptAnswers(answerFolder, cache, this.#settings, this.#options.warn)
+        : undefined;
+      this.#opened = { client, kept };
+    }
     return this.#opened;
   }
-}
-
-function openKept(settings: Settings, options: AnswersOptions): KeptAnswers | undefined {
-  const { cache, answerFolder } = settings;
-  if (cache === false || answerFolder === undefined) return undefined;
-  return new KeptAnswers(settings, options.alwaysAsk ? { ...cache, maxAge: 0 } : cache, options);
 }
 
 function openClient(settings: Settings, options: AnswersOptions): SnippetClient {

@@ -7,9 +7,7 @@ import fsLite, { type FSStorageOptions } from 'unstorage/drivers/fs-lite';
 import { z } from 'zod';
 import { keyDetector } from '../client/api-key.ts';
 import { reasonOf } from '../client/clean-text.ts';
-import type { Snippet } from '../client/snippet-client.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { effectOf, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import { writeSmallFile } from '../files/write.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -24,14 +22,6 @@ const answerSchema = z.object({
 /** A good answer of the service. */
 export type KeptAnswer = z.infer<typeof answerSchema>;
 
-export interface KeptOptions {
-  warn(line: string): void;
-  /** Whether the site has already shown a newer content, which a refresh could not write into this cache. */
-  isSuperseded?: ((request: SnippetRequest, answer: KeptAnswer) => boolean) | undefined;
-  /** Whether an answer is kept. @default each is */
-  isWorthKeeping?: ((request: SnippetRequest, content: string) => boolean) | undefined;
-}
-
 const operationTimeout = 2_000;
 // Some systems limit the number of open files.
 const operationsAtOnce = 32;
@@ -44,65 +34,51 @@ const keepFor = 30 * 24 * 60 * 60 * 1000;
  * run, with one warning.
  */
 export class KeptAnswers {
-  readonly #settings: Settings;
   readonly #cache: Exclude<Settings['cache'], false>;
-  readonly #options: KeptOptions;
+  readonly #folder: string;
+  readonly #warn: (line: string) => void;
   readonly #containsKey: (text: string) => boolean;
   readonly #keyParts: readonly unknown[];
+  /** In seconds. */
+  readonly #ttl: number;
   readonly #queue = pLimit(operationsAtOnce);
   readonly #writes = new Set<Promise<unknown>>();
   readonly #failed = { read: false, write: false };
   #storage: Promise<Storage> | undefined;
   #connectionError: Error | undefined;
 
-  constructor(settings: Settings, cache: Exclude<Settings['cache'], false>, options: KeptOptions) {
-    const { apiKey = '', renderBaseUrl, retrieveBaseUrl } = settings;
-    this.#settings = settings;
+  /** @param folder where they are, if not in a storage of the user's own. */
+  constructor(
+    folder: string,
+    cache: Exclude<Settings['cache'], false>,
+    settings: Pick<Settings, 'apiKey' | 'renderBaseUrl' | 'retrieveBaseUrl' | 'staleIfError'>,
+    warn: (line: string) => void,
+  ) {
+    const { apiKey = '', renderBaseUrl, retrieveBaseUrl, staleIfError } = settings;
+    this.#folder = folder;
     this.#cache = cache;
-    this.#options = options;
+    this.#warn = warn;
     this.#containsKey = keyDetector(apiKey);
     // Another API key may see other snippets. Its hash does not reveal it.
     this.#keyParts = [hash('sha256', apiKey), renderBaseUrl ?? null, retrieveBaseUrl ?? null];
+    this.#ttl = Math.ceil(Math.max(keepFor, cache.maxAge, staleIfError) / 1000);
   }
 
-  /**
-   * The answer to use without a request.
-   *
-   * @throws SiteError `not-cached`, if `offline` is set and there is none.
-   */
-  async current(request: SnippetRequest): Promise<KeptAnswer | undefined> {
-    const { offline } = this.#settings;
-    const { maxAge } = this.#cache;
-    if (!offline && maxAge === 0) return undefined;
-    const answer = await this.#read(request);
-    const isCurrent = answer !== undefined && this.#isCurrent(request, answer);
-    if (!offline) return isCurrent && isYounger(answer, maxAge) ? answer : undefined;
-    if (isCurrent) return answer;
-    if (answer !== undefined) this.#remove(request);
-    const flaw = answer === undefined ? '' : ' only as it was before the site was refreshed';
-    const reason = `is ${flaw === '' ? 'not in the cache' : `in the cache${flaw}`}, and \`offline\` is set.`;
-    throw new SiteError('not-cached', reason, request.id);
+  async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
+    const stored = await this.#attempt('read', (storage) => storage.getItem(this.#keyOf(request)));
+    // It may be cut off, changed, or written by something else.
+    return answerSchema.safeParse(stored).data;
   }
 
-  /** The answer to use instead, if the service is in trouble. Not if it refuses. */
-  async lastGood(request: SnippetRequest, error: unknown): Promise<KeptAnswer | undefined> {
-    const { staleIfError } = this.#settings;
-    if (staleIfError === 0 || !isSnippetFailure(error) || effectOf(error) !== 'children') return undefined;
-    const answer = await this.#read(request);
-    if (answer === undefined || !isYounger(answer, staleIfError)) return undefined;
-    if (this.#isCurrent(request, answer)) return answer;
-    // The record that tells is gone after a build that fails: the next build may not know.
-    this.#remove(request);
-    return undefined;
-  }
-
-  /** Keeps an answer, in the background. {@link close} waits until everything is written. */
-  keep(request: SnippetRequest, { content, variant, name }: Snippet): void {
-    if (this.#containsKey(content) || this.#containsKey(name ?? '')) return;
-    if (this.#options.isWorthKeeping?.(request, content) === false) return;
-    const answer = { content, variant, fetchedAt: Date.now(), ...(name === undefined ? {} : { name }) };
-    const ttl = Math.ceil(Math.max(keepFor, this.#cache.maxAge, this.#settings.staleIfError) / 1000);
+  /** In the background. {@link close} waits until everything is written. An answer with the API key is not kept. */
+  write(request: SnippetRequest, answer: KeptAnswer): void {
+    if (this.#containsKey(answer.content) || this.#containsKey(answer.name ?? '')) return;
+    const ttl = this.#ttl;
     this.#write((storage) => storage.setItem<KeptAnswer>(this.#keyOf(request), answer, { ttl }));
+  }
+
+  remove(request: SnippetRequest): void {
+    this.#write((storage) => storage.removeItem(this.#keyOf(request)));
   }
 
   async close(): Promise<void> {
@@ -110,23 +86,9 @@ export class KeptAnswers {
     await this.#storage?.then((storage) => withTimeout(storage.dispose())).catch(() => {});
   }
 
-  #isCurrent(request: SnippetRequest, answer: KeptAnswer): boolean {
-    return this.#options.isSuperseded?.(request, answer) !== true;
-  }
-
   /** Lower-case hexadecimal, so that it is a valid file name on every system. */
   #keyOf({ id, params }: SnippetRequest): string {
     return hash('sha256', JSON.stringify([...this.#keyParts, id, params ?? null]));
-  }
-
-  async #read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
-    const stored = await this.#attempt('read', (storage) => storage.getItem(this.#keyOf(request)));
-    // It may be cut off, changed, or written by something else.
-    return answerSchema.safeParse(stored).data;
-  }
-
-  #remove(request: SnippetRequest): void {
-    this.#write((storage) => storage.removeItem(this.#keyOf(request)));
   }
 
   #write(operation: (storage: Storage) => Promise<void>): void {
@@ -145,7 +107,7 @@ export class KeptAnswers {
         const isFirst = !this.#failed.read && !this.#failed.write;
         this.#failed[kind] = true;
         const reason = reasonOf(this.#connectionError ?? error);
-        if (isFirst) this.#options.warn(`The snippet cache failed and is not used for this run: ${reason}`);
+        if (isFirst) this.#warn(`The snippet cache failed and is not used for this run: ${reason}`);
         return undefined;
       }
     });
@@ -166,16 +128,11 @@ export class KeptAnswers {
 
   async #openDriver(): Promise<Driver> {
     const { driver, options } = this.#cache;
-    if (driver === undefined) return fileDriver({ base: this.#settings.answerFolder ?? '' });
+    if (driver === undefined) return fileDriver({ base: this.#folder });
     if (typeof driver !== 'string') return driver;
     const { default: create } = await import(`unstorage/drivers/${driver}`);
     return create(options ?? {});
   }
-}
-
-/** Whether an answer is no older than `age`, in milliseconds. A date in the future (a wrong clock) counts by its distance. */
-function isYounger({ fetchedAt }: KeptAnswer, age: number): boolean {
-  return Math.abs(Date.now() - fetchedAt) <= age;
 }
 
 /** unstorage's driver for files, except that a file is replaced as a whole: a killed build leaves no partial file. */

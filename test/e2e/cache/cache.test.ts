@@ -74,19 +74,18 @@ test('the cache is not given up because the process stands still for seconds whi
   const folder = await folderWith({});
   const requests = Array.from({ length: 200 }, (_, index) => createRequest(index + 1));
   const warnings: string[] = [];
-  const settings = settingsWith({ answerFolder: folder.directory });
   const open = () => {
     const cache = { driver: undefined, options: undefined, maxAge: 60_000 };
-    return new KeptAnswers(settings, cache, { warn: (line) => warnings.push(line) });
+    return new KeptAnswers(folder.directory, cache, settingsWith(), (line) => warnings.push(line));
   };
   const filled = open();
   for (const request of requests) {
-    filled.keep(request, { content: request.key, variant: 'render', milliseconds: 1 });
+    filled.write(request, { content: request.key, variant: 'render', fetchedAt: Date.now() });
   }
   await filled.close();
   const kept = open();
   onTestFinished(() => kept.close());
-  const reading = Promise.all(requests.map((request) => kept.current(request)));
+  const reading = Promise.all(requests.map((request) => kept.read(request)));
   // As Vite does when it bundles, with a few turns of the loop in between.
   for (let pause = 0; pause < 2; pause++) {
     await setImmediate();
