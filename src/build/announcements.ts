@@ -1,5 +1,5 @@
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import { listen } from '../embed/announcement.ts';
+import { listen } from '../embed/element.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import type { ScannableFile, ScannedSite } from './scan-site.ts';

@@ -1,7 +1,6 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { formKey } from '../embed/found.ts';
 import type { Range } from '../embed/html-scanner.ts';
-import { type Composed, type Content, compose, inline } from '../embed/inline.ts';
+import { type Composed, type Content, compose, formKey, inline } from '../embed/inline.ts';
 import { allowInPage, type SourceRules, type Sources, sourcesOf } from '../html/content-security-policy.ts';
 import type { PreparedSnippet } from '../html/rules.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { textOf } from '../embed/html-scanner.ts';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
-import { textOf } from '../embed/text.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { isSince } from '../files/read.ts';

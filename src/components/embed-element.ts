@@ -6,8 +6,7 @@ import {
   type SnippetDefinition,
   type SnippetRequest,
 } from '../client/snippet-request.ts';
-import { containerPage, listener } from '../embed/announcement.ts';
-import { type EmbedAttributes, elementName } from '../embed/element.ts';
+import { containerPage, type EmbedAttributes, elementName, listener } from '../embed/element.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 import { readSource, sourceProp } from './source-prop.ts';
 

@@ -1,5 +1,4 @@
-import { applyEdits } from './edits.ts';
-import { blockElements, isBlockLevel, type Range, tagAt } from './html-scanner.ts';
+import { applyEdits, blockElements, isBlockLevel, type Range, tagAt } from './html-scanner.ts';
 
 /** Code of Markdown: a fence, or text between backticks. */
 export interface MarkdownCode extends Range {

@@ -1,3 +1,5 @@
+import { decodeHTML } from 'entities/decode';
+
 /** Part of a text, from `start` (included) to `end` (excluded). In a file read as Latin-1, these are bytes. */
 export interface Range {
   start: number;
@@ -28,11 +30,11 @@ export interface Visitor<Context> {
   /** @param isImplied whether another element, or the end of the page, closed this one. */
   close?(name: string, place: Range, context: Context, isImplied: boolean): void;
   text?(place: Range, context: Context, kind: TextKind): void;
-  comment?(place: Range, context: Context): void;
+  comment?(place: Range): void;
   /** The page ends inside this start tag. */
   cut?(start: number, context: Context): void;
   /** Whether the rest does not matter. */
-  isDone?(at: number): boolean;
+  isDone?(at: number, context: Context): boolean;
 }
 
 /** The language of an element's content. */
@@ -53,11 +55,9 @@ export const blockElements = words(
   dd dt xmp`,
 );
 
-/** What decides where an HTML element, and others, end. */
+/** What decides where an element ends: `holds` is the kind of its text, if it has nothing else. */
 interface Rules {
-  /** Whether it never has content. */
   isVoid?: true;
-  /** The kind of its text, if its content is not markup. */
   holds?: TextKind;
   /** The elements that its start tag closes, since their end tags are optional. */
   ends?: readonly string[];
@@ -65,36 +65,38 @@ interface Rules {
 
 const ordinary: Rules = {};
 const rules = new Map<string, Rules>();
-const rule = (names: Iterable<string>, given: Rules) => {
-  for (const name of names) rules.set(name, { ...rules.get(name), ...given });
+const rule = (names: string, given: Rules) => {
+  for (const name of words(names)) rules.set(name, { ...rules.get(name), ...given });
 };
-rule(blockElements, { ends: ['p'] });
-rule(['li'], { ends: ['p', 'li'] });
-rule(['dt', 'dd'], { ends: ['p', 'dt', 'dd'] });
-rule(['td', 'th'], { ends: ['p', 'td', 'th'] });
-rule(['tr', 'tbody', 'tfoot', 'thead'], { ends: ['p', 'td', 'th', 'tr'] });
-rule(['option', 'optgroup'], { ends: ['option'] });
-rule(
-  words('area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr'),
-  {
-    isVoid: true,
-  },
-);
+rule([...blockElements].join(' '), { ends: ['p'] });
+rule('li', { ends: ['p', 'li'] });
+rule('dt dd', { ends: ['p', 'dt', 'dd'] });
+rule('td th', { ends: ['p', 'td', 'th'] });
+rule('tr tbody tfoot thead', { ends: ['p', 'td', 'th', 'tr'] });
+rule('option optgroup', { ends: ['option'] });
+rule('area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr', {
+  isVoid: true,
+});
 // <noscript> is not one of them: without scripting, its elements are shown.
-rule(words('script style xmp iframe noembed noframes plaintext'), { holds: 'raw' });
-rule(['title', 'textarea'], { holds: 'rcdata' });
+rule('script style xmp iframe noembed noframes plaintext', { holds: 'raw' });
+rule('title textarea', { holds: 'rcdata' });
 
 // The elements of SVG and MathML that contain HTML.
 const htmlInside: Partial<Record<Language, Set<string>>> = {
   svg: words('foreignobject desc title'),
   math: words('mi mo mn ms mtext'),
 };
-
 // The elements that close SVG and MathML from anywhere inside.
 const htmlOnly = words(
   `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
   nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`,
 );
+
+// Or what counts as one: `<!doctype>`, `<?xml?>`, `</ >`.
+const comment = /<!--(?:-?>|.*?(?:--!?>|$))|<.*?(?:>|$)/sy;
+const instruction = /<\?.*?(?:\?>|$)/sy;
+// One that contains "]]>" is written as two.
+const section = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
 
 /**
  * Walks through a page. Jumps from one `<` to the next and tracks only what decides where elements can be: comments,
@@ -127,18 +129,17 @@ export function walk<Context>(
   const startTag = (tag: Tag): number => {
     const { name, start, end } = tag;
     if (current.language !== 'html' && htmlOnly.has(name)) leaveForeign({ start, end: start });
-    const { language } = current;
-    const { isVoid, holds, ends } = (language === 'html' && rules.get(name)) || ordinary;
+    const { isVoid, holds, ends } = (current.language === 'html' && rules.get(name)) || ordinary;
     while (ends?.includes(current.name)) pop({ start, end: start }, true);
     const inside = visitor.open === undefined ? current.context : visitor.open(tag, current.context);
-    const languageInside = languageIn(name, language);
-    const isEmpty = language === languageInside && language === 'html' ? isVoid : tag.isSelfClosing;
+    const language = languageIn(name, current.language);
+    const isEmpty = language === 'html' && current.language === 'html' ? isVoid : tag.isSelfClosing;
     if (inside === undefined || isEmpty) return end;
     around.push(current);
-    current = { name, context: inside, language: languageInside };
+    current = { name, context: inside, language };
     count(name, 1);
     if (holds === undefined) return end;
-    const contentEnd = name === 'script' ? scriptEnd(text, end) : rawEnd(text, end, name);
+    const contentEnd = rawEnd(text, end, name);
     if (contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, holds);
     return contentEnd;
   };
@@ -167,7 +168,7 @@ export function walk<Context>(
       continue;
     }
     if (at > read) visitor.text?.({ start: read, end: at }, current.context, 'text');
-    if (visitor.isDone?.(at)) return;
+    if (visitor.isDone?.(at, current.context)) return;
     if (isTag) {
       const tag = tagAt(text, at);
       read = tag?.end ?? text.length;
@@ -175,14 +176,12 @@ export function walk<Context>(
       else if (tag !== undefined && isEnd) endTag(tag);
       else if (tag !== undefined) read = startTag(tag);
     } else if (current.language !== 'html' && text.startsWith('<![CDATA[', at)) {
-      // A section that contains "]]>" is written as two.
-      let end = text.indexOf(']]>', at);
-      while (end !== -1 && text.startsWith('<![CDATA[', end + 3)) end = text.indexOf(']]>', end + 3);
-      read = end === -1 ? text.length : end + 3;
-      visitor.text?.({ start: at + 9, end: end === -1 ? read : end }, current.context, 'cdata');
+      read = matchEnd(section, text, at) ?? text.length;
+      const end = text.endsWith(']]>', read) ? read - 3 : read;
+      visitor.text?.({ start: at + 9, end }, current.context, 'cdata');
     } else {
-      read = commentEnd(text, at, isXml);
-      visitor.comment?.({ start: at, end: read }, current.context);
+      read = matchEnd(isXml && first === 0x3f ? instruction : comment, text, at) ?? text.length;
+      visitor.comment?.({ start: at, end: read });
     }
     at = text.indexOf('<', read);
   }
@@ -200,29 +199,19 @@ function isLetter(code: number): boolean {
   return lower >= 0x61 && lower <= 0x7a;
 }
 
-/** The end of a comment, or of what counts as one (`<!doctype>`, `<?xml?>`, `</ >`). */
-function commentEnd(text: string, at: number, isXml: boolean): number {
-  if (isXml && text.startsWith('<?', at)) return endOf(text, '?>', at);
-  if (!text.startsWith('<!--', at)) return endOf(text, '>', at + 2);
-  const comment = /<!--(?:-?>|.*?--!?>)/sy;
-  comment.lastIndex = at;
-  return comment.test(text) ? comment.lastIndex : text.length;
+/** Where a pattern that is global or sticky has matched from an offset on. */
+export function matchEnd(pattern: RegExp, text: string, from: number): number | undefined {
+  pattern.lastIndex = from;
+  return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-function endOf(text: string, ending: string, from: number): number {
-  const at = text.indexOf(ending, from);
-  return at === -1 ? text.length : at + ending.length;
-}
-
+/** The end of text that is no markup. In a script, the end tag in `<!-- <script> </script> -->` does not count. */
 function rawEnd(text: string, from: number, name: string): number {
-  const end = new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, 'gi');
-  end.lastIndex = from;
-  return name === 'plaintext' ? text.length : (end.exec(text)?.index ?? text.length);
-}
-
-/** The end of a script. The end tag in `<!-- <script> </script> -->` does not count. */
-function scriptEnd(text: string, from: number): number {
-  const mark = /<!--|-->|<\/?script(?=[\t\n\f\r />])/gi;
+  if (name === 'plaintext') return text.length;
+  const mark = new RegExp(
+    name === 'script' ? '<!--|-->|</?script(?=[\\t\\n\\f\\r />])' : `</${name}(?=[\\t\\n\\f\\r />])`,
+    'gi',
+  );
   mark.lastIndex = from;
   // 1 in a comment, 2 in a script in a comment.
   let depth = 0;
@@ -251,7 +240,7 @@ export function tagAt(text: string, start: number): Tag | undefined {
 }
 
 /** The attributes of a tag. Of two with the same name, the first counts. */
-export function attributesOf(text: string, { start }: Tag): Attribute[] {
+export function attributesOf(text: string, { start }: Range): Attribute[] {
   const attributes: Attribute[] = [];
   let nameEnd = start + 1;
   while (!endsName(text.charCodeAt(nameEnd))) nameEnd += 1;
@@ -306,19 +295,6 @@ function endsName(code: number): boolean {
   return isSpace(code) || code === 0x2f /* / */ || code === 0x3e /* > */;
 }
 
-/** Whether HTML contains an element whose name matches. */
-export function holdsElement(html: string, isOne: (name: string) => boolean): boolean {
-  let found = false;
-  walk(html, null, {
-    open({ name }, context) {
-      found ||= isOne(name);
-      return context;
-    },
-    isDone: () => found,
-  });
-  return found;
-}
-
 /** The start tags of HTML that are no text. */
 export function startTags(html: string): Tag[] {
   const tags: Tag[] = [];
@@ -333,5 +309,44 @@ export function startTags(html: string): Tag[] {
 
 /** Whether HTML contains an element that closes a paragraph in a browser. */
 export function isBlockLevel(html: string): boolean {
-  return holdsElement(html, (name) => blockElements.has(name));
+  return startTags(html).some(({ name }) => blockElements.has(name));
+}
+
+const hidden = /^(?:script|style|template|iframe|noembed|noframes)$/;
+const apart = /^(?:br|caption|colgroup|legend|optgroup|option|tbody|td|tfoot|th|thead|tr)$/;
+const isApart = (name: string) => blockElements.has(name) || apart.test(name);
+
+/** The text of HTML: without tags, scripts and styles, and with one space for each run of white space. */
+export function textOf(html: string): string {
+  let text = '';
+  walk(html, false, {
+    open({ name }, isHidden) {
+      if (isApart(name)) text += ' ';
+      return isHidden || hidden.test(name);
+    },
+    close(name) {
+      if (isApart(name)) text += ' ';
+    },
+    text({ start, end }, isHidden, kind) {
+      const written = html.slice(start, end);
+      if (!isHidden) text += kind === 'text' || kind === 'rcdata' ? decodeHTML(written) : written;
+    },
+  });
+  return text.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '');
+}
+
+/** Text in place of a part of a text. */
+export interface Edit extends Range {
+  text: string;
+}
+
+/** @param edits in any order. Of parts that overlap, all is taken out. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  let written = '';
+  let done = 0;
+  for (const { start, end, text: piece } of [...edits].sort((a, b) => a.start - b.start)) {
+    written += text.slice(done, start) + piece;
+    done = Math.max(done, end);
+  }
+  return written + text.slice(done);
 }

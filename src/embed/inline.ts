@@ -1,6 +1,21 @@
-import type { Form, FoundEmbed } from './found.ts';
+import type { EmbedAs } from './element.ts';
 import { isBlockLevel, type Range } from './html-scanner.ts';
-import { encode } from './layers.ts';
+import { encode, type Layer } from './layers.ts';
+import type { FoundEmbed } from './scan.ts';
+
+/** How content is written in one place of a file. */
+export interface Form {
+  as: EmbedAs;
+  /** The encodings around the content, outermost first. */
+  layers: readonly Layer[];
+  /** Whether comments around the content say which snippet it is. */
+  isMarked?: true | undefined;
+}
+
+/** Equal for equal forms. */
+export function formKey({ as, layers, isMarked }: Form): string {
+  return `${as} ${layers.join()}${isMarked ? ' marked' : ''}`;
+}
 
 /** A snippet's content, as HTML and as text. */
 export interface Content {

@@ -1,6 +1,5 @@
 import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode';
-import { applyEdits, type Edit } from './edits.ts';
-import { type Range, walk } from './html-scanner.ts';
+import { applyEdits, type Edit, type Range, walk } from './html-scanner.ts';
 
 /** An encoding of text inside other text, such as a JSON string or an attribute value. */
 export type Layer = keyof typeof layers;

@@ -1,30 +1,72 @@
 import { findCode, type MarkdownCode, withoutCodeSpans } from './code-spans.ts';
 import { type EmbedAs, type EmbedAttributes, elementName } from './element.ts';
-import type { Form, FoundEmbed, Refusal, Scan } from './found.ts';
 import {
   type Attribute,
   attributesOf,
   blockElements,
-  holdsElement,
   isBlockLevel,
+  matchEnd,
   type Range,
+  startTags,
   type Tag,
   type TextKind,
   tagAt,
-  type Visitor,
+  textOf,
   walk,
 } from './html-scanner.ts';
+import type { Form } from './inline.ts';
 import { asciiLayer, cut, decodeAttribute, enter, type Layer, type Part } from './layers.ts';
 import { writtenComponent as component, embedName as name } from './may-hold-embeds.ts';
-import { textOf } from './text.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
-const componentName = 'snippet';
-const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
-const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
-// A quote, or the end of a line, that is not escaped.
-const stringEnd = /(?<!\\)(?:\\\\)*["\n]/g;
+/** An embed that was found in a file. All places are byte offsets. */
+export interface FoundEmbed extends Range {
+  /** The attributes, decoded but not validated. */
+  attributes: EmbedAttributes;
+  /** What to show when the service is down. Empty without children. Their text is known where text is shown. */
+  children: Range & { isBlockLevel: boolean; text?: string };
+  form: Form;
+  /** Whether it is in an island's own markup, which the island renders again in the browser. */
+  inIsland: boolean;
+  /** Whether it is in a heading with an id, as Markdown generates them. */
+  inHeading: boolean;
+  /** Whether it is in a paragraph. */
+  inParagraph: boolean;
+  /** The value of the nearest `lang`. */
+  lang: string | undefined;
+  /** The paragraph that contains only this embed, as Markdown generates it. */
+  paragraph?: Range;
+}
+
+type Refusal = { flaw: 'in-script' | 'in-style' | 'in-xml' } | { flaw: 'in-attribute'; attribute: string };
+
+/**
+ * An embed that has no end, is inside another one (which begins at `outer`), or is in a place where none can work. Or
+ * the tag of a component that was not rendered.
+ */
+export type EmbedFault = { start: number } & (
+  | { flaw: 'unclosed' }
+  | { flaw: 'unrendered'; tag: string }
+  | { flaw: 'nested'; outer: number }
+  | Refusal
+);
+
+/**
+ * Text that looks like an embed but is incomplete, or may be Markdown code: it may be an example or an excerpt. Or a file
+ * in which embeds may not work.
+ */
+export interface EmbedWarning {
+  start: number;
+  flaw: 'unclosed' | 'nested' | 'invalid-id' | 'unrendered' | 'in-code' | 'in-xhtml' | 'utf-16';
+}
+
+/** All in the order of the file. */
+export interface Scan {
+  embeds: FoundEmbed[];
+  faults: EmbedFault[];
+  warnings: EmbedWarning[];
+}
 
 interface Search extends Scan {
   /** Whether it is a page. In other files, code is marked with backticks, and strings contain HTML. */
@@ -32,7 +74,7 @@ interface Search extends Scan {
 }
 
 /** What a place means for an embed. */
-interface Place extends Partial<Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph'>> {
+interface Place {
   shows: EmbedAs;
   /** Whether the attribute `as` can change that. */
   isFree: boolean;
@@ -40,6 +82,7 @@ interface Place extends Partial<Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inP
   isHtml: boolean;
   /** Whether it may be part of a URL. */
   inUrls: boolean;
+  inIsland?: boolean;
   /** Why no embed can work there. */
   refusal?: Refusal;
 }
@@ -59,7 +102,7 @@ const inText: Place = { shows: 'text', isFree: false, isHtml: false, inUrls: tru
 export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
   const search: Search = { isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
-  const whole: Part = { text, layers: [], at: (offset) => offset };
+  const whole: Part = { text, layers: [], lang: undefined, at: (offset) => offset };
   if (!name.test(text) && !(search.isPage && component.test(text))) {
     const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && name.test(text.replaceAll('\0', ''));
     if (isUtf16) search.warnings.push({ flaw: 'utf-16', start: 0 });
@@ -87,8 +130,8 @@ function readDeclarations({ isPage, embeds, warnings }: Search, file: string): v
   const shown = embeds.find(({ form }) => form.as === 'html');
   if (isXhtml && shown !== undefined) warnings.push({ flaw: 'in-xhtml', start: shown.start });
   const [, inMeta, inXml] = charset.exec(head) ?? [];
-  const declared = inMeta ?? inXml;
-  if (declared === undefined || isUtf8.test(declared) || head.startsWith('\xef\xbb\xbf')) return;
+  const declared = inMeta ?? inXml ?? 'utf-8';
+  if (isUtf8.test(declared) || head.startsWith('\xef\xbb\xbf')) return;
   for (const embed of embeds) {
     const { layers } = embed.form;
     embed.form = { ...embed.form, layers: [asciiLayer(layers[0]), ...layers] };
@@ -99,12 +142,14 @@ const ignored = 'data-snippets-ignore';
 // Once for all pages: making them takes as long as using them.
 const names = new RegExp(name, 'gi');
 const components = new RegExp(component, 'gi');
-const ignoredNames = new RegExp(ignored, 'gi');
-const langs = /lang\s*=/gi;
+/** What makes the attributes of a tag worth reading. */
+const noted = new RegExp(`${name.source}|${ignored}|lang\\s*=`, 'gi');
 // The attributes of copy buttons.
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 const refusedAttributes = /^(?:on|x-|[:@]|style$)/;
 const dataScripts = /[/+]json$|^(?:importmap|speculationrules)$/i;
+const blank = /[\t\n\f\r ]*/y;
+const paragraphEnd = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
 
 /** What is kept about the surrounding elements. */
 interface Context {
@@ -112,12 +157,12 @@ interface Context {
   isExample: boolean;
   /** Whether they are an island's own markup. */
   inIsland: boolean;
-  /** The surrounding heading. */
+  /** The embed whose children they are. */
+  embed?: Tag;
   heading?: Tag;
-  /** The surrounding link. */
   link?: Tag;
   /** The value of the nearest `lang`. */
-  lang?: string | undefined;
+  lang: string | undefined;
   /** The element whose text is special: a script, a style, or the title of XML. */
   holder?: Tag;
 }
@@ -132,65 +177,61 @@ const contextIn = new Map<string, Partial<Context>>([
 /** HTML, where an embed is an element; or XML, where it can only be encoded in text. */
 function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
   const { text } = part;
-  const nameFrom = finder(text, names);
   const isWhole = isWholePage(search, part);
+  const nameFrom = finder(text, names);
   const componentFrom = isWhole ? finder(text, components) : () => Infinity;
-  const ignoredFrom = finder(text, ignoredNames);
-  const langFrom = finder(text, langs);
+  const notedFrom = finder(text, noted);
   const hasName = ({ start, end }: Range) => nameFrom(start) < end;
-  let embed: { tag: Tag; inside: Context } | undefined;
-  const codeInHeadings = new Map<Tag, string>();
+  const headingCode = new Map<Tag, string>();
   const linkTexts: LinkText[] = [];
-  // The open paragraph, as long as it contains nothing but one embed.
-  let paragraph: { start: number; holds?: FoundEmbed } | undefined;
-  // Whether a paragraph is open, whatever it contains.
+  // The last one that shows nothing in its start tag.
+  let paragraph: Tag | undefined;
   let inParagraph = false;
 
-  const close = (tag: Tag, { inIsland, heading, lang }: Context, endTag?: Range) => {
-    embed = undefined;
-    const inHeading = heading !== undefined && valueIn(attributesOf(text, heading), 'id') !== undefined;
-    const found = add(search, { ...part, lang }, { ...place, inIsland, inHeading, inParagraph }, tag, endTag);
-    if (paragraph === undefined) return;
-    paragraph = found && paragraph.holds === undefined ? { ...paragraph, holds: found } : undefined;
+  const addElement = (tag: Tag, { inIsland, heading, lang }: Context, endTag: Range) => {
+    const found = add(search, { ...part, lang }, { ...place, inIsland }, tag, endTag);
+    if (found === undefined) return;
+    found.inHeading = heading !== undefined && valueIn(attributesOf(text, heading), 'id') !== undefined;
+    found.inParagraph = inParagraph;
+    if (paragraph === undefined || matchEnd(blank, text, paragraph.end) !== tag.start) return;
+    const end = matchEnd(paragraphEnd, text, endTag.end);
+    if (end !== undefined) found.paragraph = { start: part.at(paragraph.start), end: part.at(end) };
   };
 
   const openEmbed = (tag: Tag, context: Context): Context | undefined => {
-    if (isXml) {
-      if (!context.isExample) search.faults.push({ flaw: 'in-xml', start: part.at(tag.start) });
-      return context;
-    }
-    const inside = tag.isSelfClosing ? undefined : { ...context };
-    if (context.isExample) return inside;
-    if (embed !== undefined) report(search, part, tag.start, embed.tag.start);
-    else if (inside === undefined) close(tag, context);
-    else embed = { tag, inside };
-    return inside;
+    const { isExample, embed } = context;
+    if (isXml && !isExample) search.faults.push({ flaw: 'in-xml', start: part.at(tag.start) });
+    else if (embed !== undefined) report(search, part, tag.start, embed.start);
+    else if (!isExample && tag.isSelfClosing) addElement(tag, context, { start: tag.end, end: tag.end });
+    if (tag.isSelfClosing) return undefined;
+    if (isXml || isExample) return context;
+    return embed === undefined ? { ...context, embed: tag } : { ...context, isExample: true };
   };
 
   const open = (tag: Tag, outside: Context): Context | undefined => {
-    const lang = langFrom(tag.start) < tag.end ? langIn(text, tag, outside.lang) : outside.lang;
-    const context = lang === outside.lang ? outside : { ...outside, lang };
-    if (tag.name === elementName) return openEmbed(tag, context);
-    if (context.isExample) return context;
-    if (tag.name === componentName && componentFrom(tag.start) === tag.start) {
-      const { start } = tag;
-      search.faults.push({ flaw: 'unrendered', start: part.at(start), tag: text.slice(start, tag.end) });
+    const { start, end } = tag;
+    if (tag.name === elementName) return openEmbed(tag, outside);
+    if (outside.isExample && outside.embed === undefined) return outside;
+    if (tag.name === 'snippet' && componentFrom(start) === start) {
+      search.faults.push({ flaw: 'unrendered', start: part.at(start), tag: text.slice(start, end) });
     }
-    if (embed !== undefined) return context;
-    paragraph = tag.name === 'p' ? { start: tag.start } : undefined;
-    if (paragraph !== undefined) inParagraph = true;
-    else if (inParagraph && blockElements.has(tag.name)) inParagraph = false;
+    if (outside.embed !== undefined) return outside;
+    if (tag.name === 'p') {
+      paragraph = tag;
+      inParagraph = true;
+    } else if (blockElements.has(tag.name)) inParagraph = false;
     const inside = contextIn.get(tag.name);
-    const attributes = hasName(tag) || ignoredFrom(tag.start) < tag.end ? attributesOf(text, tag) : [];
+    const attributes = notedFrom(start) < end ? attributesOf(text, tag) : [];
     if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
-      return { ...context, isExample: true };
+      return { ...outside, isExample: true };
     }
+    const lang = langIn(attributes, outside.lang);
     for (const attribute of attributes) {
-      if (!hasName(attribute)) continue;
+      if (!name.test(attribute.value)) continue;
       scanAttribute(search, { ...part, lang }, attribute, isXml);
-      // Its start tag shows something, and has to stay.
       paragraph = undefined;
     }
+    const context = lang === outside.lang ? outside : { ...outside, lang };
     if (inside !== undefined) return { ...context, ...inside };
     if (/^h[1-6]$/.test(tag.name)) return { ...context, heading: tag };
     if (tag.name === 'a') return { ...context, link: tag };
@@ -219,49 +260,38 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
   };
 
-  const visitor: Visitor<Context> = {
-    open,
-    close(closed, at, context, isImplied) {
-      if (embed !== undefined) {
-        const { tag, inside } = embed;
-        if (context !== inside || closed !== elementName) return;
-        if (!isImplied) return close(tag, context, at);
-        report(search, part, tag.start);
-        embed = undefined;
-      }
-      if (closed !== 'p') return;
-      inParagraph = false;
-      if (paragraph?.holds && !isImplied)
-        paragraph.holds.paragraph = { start: part.at(paragraph.start), end: part.at(at.end) };
-      paragraph = undefined;
+  walk<Context>(
+    text,
+    { isExample: false, inIsland: false, lang: part.lang },
+    {
+      open,
+      close(closed, at, context, isImplied) {
+        const { embed, isExample } = context;
+        if (embed === undefined && closed === 'p') inParagraph = false;
+        if (embed === undefined || isExample || closed !== elementName) return;
+        if (isImplied) report(search, part, embed.start);
+        else addElement(embed, context, at);
+      },
+      text(range, context, kind) {
+        const { isExample, embed, heading, link } = context;
+        if (embed !== undefined) return;
+        if (!isExample) scanRange(range, context, kind);
+        const place = isExample ? heading : link;
+        if (place === undefined || !hasName(range)) return;
+        if (isExample)
+          headingCode.set(place, `${headingCode.get(place) ?? ''}${text.slice(range.start, range.end)}\n`);
+        else linkTexts.push({ ...range, link: place });
+      },
+      cut(start, { isExample, embed }) {
+        const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
+        if (isEmbed && embed === undefined && !isExample) report(search, part, start);
+      },
+      isDone: (at, { embed }) =>
+        embed === undefined && nameFrom(at) === Infinity && componentFrom(at) === Infinity,
     },
-    text(range, context, kind) {
-      if (embed !== undefined) return;
-      const written = text.slice(range.start, range.end);
-      if (paragraph !== undefined && /[^\t\n\f\r ]/.test(written)) paragraph = undefined;
-      const { isExample, heading, link } = context;
-      if (isExample && heading !== undefined && hasName(range)) {
-        codeInHeadings.set(heading, `${codeInHeadings.get(heading) ?? ''}${written}\n`);
-      }
-      if (isExample) return;
-      if (link !== undefined) linkTexts.push({ ...range, link });
-      scanRange(range, context, kind);
-    },
-    comment() {
-      if (embed === undefined) paragraph = undefined;
-    },
-    cut(start, { isExample }) {
-      const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
-      if (isEmbed && embed === undefined && !isExample) report(search, part, start);
-    },
-    isDone: (at) =>
-      embed === undefined &&
-      paragraph?.holds === undefined &&
-      nameFrom(at) === Infinity &&
-      componentFrom(at) === Infinity,
-  };
-  walk(text, { isExample: false, inIsland: false, lang: part.lang }, visitor, { isXml });
-  if (isWhole && codeInHeadings.size > 0) removeExamples(search, text, codeInHeadings, linkTexts);
+    { isXml },
+  );
+  if (isWhole && headingCode.size > 0) removeExamples(search, text, headingCode, linkTexts);
 }
 
 interface LinkText extends Range {
@@ -273,24 +303,19 @@ interface LinkText extends Range {
  * to be one in a table of contents.
  */
 function removeExamples(search: Search, page: string, codeIn: Map<Tag, string>, linkTexts: LinkText[]): void {
-  const idOf = (heading: Tag) => valueIn(attributesOf(page, heading), 'id') ?? '';
-  const codeOf = new Map([...codeIn].map(([heading, code]) => [idOf(heading), decodeAttribute(code)]));
+  const read = (tag: Tag, attribute: string) => valueIn(attributesOf(page, tag), attribute) ?? '';
+  const fragmentOf = (href: string) => URL.parse(href, 'https://page.invalid')?.hash;
+  const codeOf = new Map(
+    [...codeIn].map(([heading, code]) => [fragmentOf(`#${read(heading, 'id')}`), decodeAttribute(code)]),
+  );
   for (const { link, start, end } of linkTexts) {
-    const href = valueIn(attributesOf(page, link), 'href') ?? '';
-    const code = href.startsWith('#') ? codeOf.get(decodeFragment(href.slice(1))) : undefined;
+    const href = read(link, 'href');
+    const code = href.startsWith('#') ? codeOf.get(fragmentOf(href)) : undefined;
     if (code === undefined) continue;
     const isElsewhere = (found: { start: number }) => found.start < start || found.start >= end;
     const isExample = (found: Range) => code.includes(decodeAttribute(page.slice(found.start, found.end)));
     search.embeds = search.embeds.filter((found) => isElsewhere(found) || !isExample(found));
     search.warnings = search.warnings.filter(isElsewhere);
-  }
-}
-
-function decodeFragment(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
   }
 }
 
@@ -323,7 +348,7 @@ function scanString(search: Search, part: Part, place: Place): void {
     const code = search.isPage || place.isHtml ? [] : findCode(part.text);
     const text = withoutCodeSpans(part.text, code);
     // Text with other tags than those of embeds is HTML. Otherwise it may be plain text.
-    const isHtml = place.isHtml || holdsElement(text, (tag) => tag !== elementName);
+    const isHtml = place.isHtml || startTags(text).some((tag) => tag.name !== elementName);
     scanMarkup(search, { ...part, text }, { ...place, isHtml });
     for (const one of code) if (one.isDoubtful) warnOfCode(search, part, one);
   }
@@ -347,19 +372,16 @@ function isJson(text: string): boolean {
   }
 }
 
+// Up to a quote, or the end of a line, that is not escaped.
+const jsonString = /"([^"\\\n]*(?:\\.[^"\\\n]*)*)"?/gs;
+
 /** The strings of JSON, or of JSON lines. */
 function scanJson(search: Search, part: Part, place: Place, { inScript = false } = {}): void {
-  const { text } = part;
-  const nameFrom = finder(text, names);
-  for (let start = text.indexOf('"') + 1; start > 0 && nameFrom(start) !== Infinity; ) {
-    stringEnd.lastIndex = start;
-    const end = stringEnd.test(text) ? stringEnd.lastIndex - 1 : text.length;
-    if (nameFrom(start) < end) {
-      const string = cut(part, { start, end });
-      const avoidsTags = inScript || /\\u003c/i.test(string.text);
-      scanString(search, enter(string, avoidsTags ? 'json-in-script' : 'json'), place);
-    }
-    start = text.indexOf('"', end + 1) + 1;
+  for (const { 1: text = '', index } of part.text.matchAll(jsonString)) {
+    if (!name.test(text)) continue;
+    const string = cut(part, { start: index + 1, end: index + 1 + text.length });
+    const avoidsTags = inScript || /\\u003c/i.test(text);
+    scanString(search, enter(string, avoidsTags ? 'json-in-script' : 'json'), place);
   }
 }
 
@@ -367,6 +389,9 @@ function scanJson(search: Search, part: Part, place: Place, { inScript = false }
 function scanCode(search: Search, part: Part, refusal: Refusal): void {
   scanText(search, enter(part, 'json'), { ...inText, refusal });
 }
+
+const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
+const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /** Text without markup other than embeds, encoded or not. */
 function scanText(search: Search, part: Part, place: Place): void {
@@ -383,19 +408,15 @@ function scanText(search: Search, part: Part, place: Place): void {
 /** The embed that a text begins with. Returns its end, or that of its name if it has none. */
 function scanEmbed(search: Search, part: Part, place: Place): number {
   const tag = tagAt(part.text, 0);
-  if (tag?.isSelfClosing) {
-    add(search, part, place, tag);
-    return tag.end;
-  }
   closing.lastIndex = tag?.end ?? part.text.length;
-  const found = closing.exec(part.text);
-  if (tag === undefined || found === null) {
+  const end = tag?.isSelfClosing ? { index: tag.end, 0: '' } : closing.exec(part.text);
+  if (tag === undefined || end === null) {
     report(search, part, 0);
     return 1 + elementName.length;
   }
-  const end = found.index + found[0].length;
-  add(search, part, place, tag, { start: found.index, end });
-  return end;
+  const endTag = { start: end.index, end: end.index + end[0].length };
+  add(search, part, place, tag, endTag);
+  return endTag.end;
 }
 
 const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet-embed/i;
@@ -420,13 +441,7 @@ const plain: Readonly<Record<EmbedAs, Form>> = {
 };
 
 /** Adds an embed to the result, or a fault or warning if it is not a valid one. */
-function add(
-  search: Search,
-  part: Part,
-  place: Place,
-  tag: Tag,
-  endTag: Range = { start: tag.end, end: tag.end },
-): FoundEmbed | undefined {
+function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range): FoundEmbed | undefined {
   const start = part.at(tag.start);
   const written = attributesOf(part.text, tag);
   const read = (name: keyof EmbedAttributes) => valueIn(written, name);
@@ -457,9 +472,9 @@ function add(
     },
     form: layers.length === 0 ? plain[as] : { as, layers },
     inIsland: place.inIsland ?? false,
-    inHeading: place.inHeading ?? false,
-    inParagraph: place.inParagraph ?? false,
-    lang: part.lang,
+    inHeading: false,
+    inParagraph: false,
+    lang: langIn(written, part.lang),
   };
   search.embeds.push(found);
   return found;
@@ -480,13 +495,12 @@ function isWholePage(search: Search, { layers }: Part): boolean {
 }
 
 // Snippet ids are positive safe integers.
-function isId(id: string | undefined): boolean {
-  return id !== undefined && /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id));
+function isId(id = ''): boolean {
+  return /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id));
 }
 
 /** The language inside an element. One without a value means that the language is not known. */
-function langIn(text: string, tag: Tag, outer: string | undefined): string | undefined {
-  const attributes = attributesOf(text, tag);
+function langIn(attributes: readonly Attribute[], outer: string | undefined): string | undefined {
   const lang = valueIn(attributes, 'lang') ?? valueIn(attributes, 'xml:lang');
   return lang === undefined ? outer : lang.trim() || undefined;
 }

@@ -5,7 +5,7 @@ import { decodeAttribute } from '../embed/layers.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import { readAttribute, replaceValue } from './attributes.ts';
-import type { InlineCode } from './scripts.ts';
+import type { InlineCode } from './parsed-html.ts';
 
 /** A script or a style as a policy names it: `'sha256-…'`. */
 export function hashSource(code: string): string {

@@ -1,8 +1,6 @@
-import { decodeHTMLAttribute } from 'entities/decode';
 import { cleanText } from '../client/clean-text.ts';
-import { applyEdits, type Edit } from '../embed/edits.ts';
-import { attributesOf, walk } from '../embed/html-scanner.ts';
-import { replaceUrls } from './attributes.ts';
+import type { Attribute } from '../embed/html-scanner.ts';
+import { attributeIn, editTags, replaceUrls } from './attributes.ts';
 
 /** The site's own copy of an image: its name in the folder of assets, and its size in pixels, as a browser shows it. */
 export interface ImageFile {
@@ -48,39 +46,29 @@ export async function localizeImages(
   return { html: replaceImages(html, (url) => found.get(url)), images, flaws };
 }
 
-/** Also in `<noscript>` and `<template>`: a browser may show what is in there. */
 function replaceImages(html: string, find: (url: string) => FoundImage | undefined): string {
-  const edits: Edit[] = [];
   // Most contents have no image.
   if (!/<(?:img|image|source)\b/i.test(html)) return html;
-  walk(html, '', {
-    open(tag, parent) {
-      const { name } = tag;
-      const isSource = name === 'source' && parent === 'picture';
-      // Browsers take <image> for <img>.
-      if (!isSource && name !== 'img' && name !== 'image') return name;
-      // Of two with one name, browsers take the first.
-      const written = attributesOf(html, tag).reverse();
-      const attributes = new Map(written.map((one) => [one.name, one]));
-      const given = new Map(written.map((one) => [one.name, decodeHTMLAttribute(one.value)]));
-      const shown: (LocalImage | undefined)[] = [];
-      const hrefOf = (url: string) => {
-        const copy = find(wholeUrl(url))?.copy;
-        shown.push(copy);
-        return copy?.href ?? url;
-      };
-      // On a <source>, `src` means nothing.
-      for (const wanted of isSource ? ['srcset'] : ['src', 'srcset']) {
-        const attribute = attributes.get(wanted);
-        if (attribute) edits.push(...replaceUrls(attribute, hrefOf));
-      }
-      // At the end of the tag, a slash may belong to a value without quotes.
-      const at = tag.start + 1 + name.length;
-      if (shown[0]) edits.push({ start: at, end: at, text: newAttributes(shown[0], isSource, given) });
-      return name;
-    },
+  return editTags(html, ({ name, start }, attributes, parent) => {
+    const isSource = name === 'source' && parent === 'picture';
+    // Browsers take <image> for <img>.
+    if (!isSource && name !== 'img' && name !== 'image') return [];
+    const shown: (LocalImage | undefined)[] = [];
+    const hrefOf = (url: string) => {
+      const copy = find(wholeUrl(url))?.copy;
+      shown.push(copy);
+      return copy?.href ?? url;
+    };
+    // On a <source>, `src` means nothing.
+    const edits = (isSource ? ['srcset'] : ['src', 'srcset']).flatMap((wanted) => {
+      const attribute = attributes.find((one) => one.name === wanted);
+      return attribute ? replaceUrls(attribute, hrefOf) : [];
+    });
+    // At the end of the tag, a slash may belong to a value without quotes.
+    const at = start + 1 + name.length;
+    if (shown[0]) edits.push({ start: at, end: at, text: newAttributes(shown[0], isSource, attributes) });
+    return edits;
   });
-  return applyEdits(html, edits);
 }
 
 /** A URL whole, and without its fragment. One without a host gets one that no option can name. */
@@ -90,19 +78,24 @@ function wholeUrl(written: string): string {
 }
 
 /** What the tag of an image lacks. */
-function newAttributes({ width, height }: ImageFile, isSource: boolean, given: Map<string, string>): string {
-  const isFree = !given.has('width') && !given.has('height');
+function newAttributes(
+  { width, height }: ImageFile,
+  isSource: boolean,
+  attributes: readonly Attribute[],
+): string {
+  const given = (name: string) => attributeIn(attributes, name);
+  const isFree = given('width') === undefined && given('height') === undefined;
   const scaled = (length = '', by: number, of: number) =>
     /^[1-9]\d*$/.test(length) ? Math.max(1, Math.round((Number(length) * by) / of)) : undefined;
-  const isUrgent = given.get('fetchpriority')?.toLowerCase() === 'high';
+  const isUrgent = given('fetchpriority')?.toLowerCase() === 'high';
   const wanted = {
-    width: isFree ? width : scaled(given.get('height'), width, height),
-    height: isFree ? height : scaled(given.get('width'), height, width),
+    width: isFree ? width : scaled(given('height'), width, height),
+    height: isFree ? height : scaled(given('width'), height, width),
     loading: isSource || isUrgent ? undefined : 'lazy',
     decoding: isSource ? undefined : 'async',
   };
   return Object.entries(wanted)
-    .filter(([name, value]) => value !== undefined && !given.has(name))
+    .filter(([name, value]) => value !== undefined && given(name) === undefined)
     .map(([name, value]) => ` ${name}="${value}"`)
     .join('');
 }

@@ -1,7 +1,5 @@
-import { applyEdits } from '../embed/edits.ts';
-import { attributesOf, startTags } from '../embed/html-scanner.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
-import { replaceUrls } from './attributes.ts';
+import { editTags, replaceUrls } from './attributes.ts';
 
 /** What a site does to the links of a snippet. */
 export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;
@@ -17,13 +15,11 @@ const slashesAtEnd = /(?<!\/)\/+$/;
  * with it, and ends paths of pages as the site does. Every other byte stays.
  */
 export function adaptLinks(html: string, rules: LinkRules): string {
-  const edits = startTags(html).flatMap((tag) => {
-    const isPage = pageElements.has(tag.name);
-    return attributesOf(html, tag)
+  return editTags(html, (tag, attributes) =>
+    attributes
       .filter(({ name }) => urlAttributes.has(name))
-      .flatMap((attribute) => replaceUrls(attribute, (url) => adaptLink(url, isPage, rules)));
-  });
-  return applyEdits(html, edits);
+      .flatMap((one) => replaceUrls(one, (url) => adaptLink(url, pageElements.has(tag.name), rules))),
+  );
 }
 
 function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules): string {

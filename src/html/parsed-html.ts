@@ -1,6 +1,10 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
+import { applyEdits, type Edit } from '../embed/html-scanner.ts';
+import { hashSource } from './content-security-policy.ts';
 
-export type Element = DefaultTreeAdapterTypes.Element;
+// What only a parser can tell of HTML. Loaded only for content that needs one.
+
+type Element = DefaultTreeAdapterTypes.Element;
 
 /**
  * Where HTML may be put, as the start tags before it. A browser reads the same HTML in different ways there: what is text
@@ -8,35 +12,163 @@ export type Element = DefaultTreeAdapterTypes.Element;
  */
 export const contexts: readonly string[] = [
   '',
-  '<noscript>',
-  '<svg>',
-  '<svg><foreignObject>',
-  '<math><mtext>',
-  '<select>',
-  '<table>',
-  '<template>',
+  ...'<noscript> <svg> <svg><foreignObject> <math><mtext> <select> <table> <template>'.split(' '),
 ];
 
 /**
  * All elements of HTML as a browser with scripting parses it, with their places, in the order of their start tags.
  *
  * @param options.templates whether to look inside `<template>`, too.
- * @param options.onError is called with the code of each error.
+ * @param options.errors gets the code of each error.
  */
-export function* elementsOf(
+export function elementsOf(
   html: string,
-  { templates = false, onError }: { templates?: boolean; onError?: (code: string) => void } = {},
-): Generator<Element> {
+  { templates = false, errors }: { templates?: boolean; errors?: string[] } = {},
+): Element[] {
   const fragment = parseFragment(html, {
     sourceCodeLocationInfo: true,
-    onParseError: onError ? ({ code }) => onError(code) : null,
+    onParseError: errors ? ({ code }) => errors.push(code) : null,
   });
+  const elements: Element[] = [];
   // Without recursion, since content may be nested deeper than the call stack allows.
   const open = [...fragment.childNodes].reverse();
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (!('tagName' in node)) continue;
-    yield node;
+    elements.push(node);
     const inside = templates && 'content' in node ? node.content.childNodes : [];
     for (const child of [...node.childNodes, ...inside].reverse()) open.push(child);
   }
+  return elements;
+}
+
+// A browser does not show the contents of these as part of the page around them.
+const hides = new Set(
+  `audio canvas details dialog iframe math noembed noframes noscript object plaintext script select style svg
+  template textarea title video xmp`.split(/\s+/),
+);
+
+const constructs: Readonly<Record<string, string>> = {
+  'eof-in-comment': 'a comment',
+  'eof-in-tag': 'a tag, or a quote in it,',
+  'eof-in-doctype': 'a doctype',
+  'eof-in-cdata': 'a CDATA section',
+};
+
+/**
+ * Names what a piece of HTML leaves open that would swallow the rest of a page: a comment, a tag, a quote, or an element
+ * such as `<textarea>` or `<template>`. Returns `undefined` if what follows is shown; an open `<p>` or `<b>` only
+ * changes how it looks.
+ *
+ * @param before what precedes the HTML: one of `contexts`.
+ */
+export function leftOpen(html: string, before = ''): string | undefined {
+  const whole = before + html;
+  const swallows = ({ tagName, sourceCodeLocation: place }: Element) =>
+    hides.has(tagName) && place != null && place.startOffset >= before.length;
+  // Stands for the rest of the page: after parsing, it is an element of its own or was swallowed. Of usual HTML, one
+  // inside a <template> was swallowed by it.
+  const rest = elementsOf(`${whole}<snippet-end></snippet-end>`, { templates: before !== '' }).find(
+    ({ tagName, sourceCodeLocation: place }) =>
+      tagName === 'snippet-end' && place?.startOffset === whole.length,
+  );
+  if (rest !== undefined) {
+    let around: Element | undefined;
+    for (let node = rest.parentNode; node && 'tagName' in node; node = node.parentNode) {
+      if (swallows(node)) around = node;
+    }
+    return around && `<${around.tagName}>`;
+  }
+  // In <noscript> and <select>, it may be missing although nothing is open.
+  const errors: string[] = [];
+  const elements = elementsOf(whole, { errors });
+  const construct = errors.map((code) => constructs[code]).find((name) => name !== undefined);
+  const open = elements.findLast((one) => swallows(one) && one.sourceCodeLocation?.endTag === undefined);
+  return construct ?? (open && `<${open.tagName}>`) ?? (before === '' ? 'a comment or a tag' : undefined);
+}
+
+/** A script, as the edit that takes it out. */
+interface FoundScript extends Edit {
+  /** A name for people, such as `the attribute onclick`. */
+  what: string;
+}
+
+// Browsers ignore control characters and white space before and inside the scheme.
+const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
+
+/**
+ * Finds everything that would run as a script, wherever the HTML is shown: elements, event handlers, `javascript:` URLs,
+ * and `srcdoc`, which is a page of its own. Not a sanitizer: content of untrusted authors needs one.
+ */
+export function findScripts(html: string): FoundScript[] {
+  const found = contexts.flatMap((before) =>
+    elementsOf(before + html, { templates: true })
+      .flatMap((element) => scriptsOf(element, before.length + html.length))
+      .map((one) => ({ ...one, start: one.start - before.length, end: one.end - before.length })),
+  );
+  return [...new Map(found.map((one) => [`${one.start} ${one.end}`, one])).values()];
+}
+
+// Each takes the time of parsing everything. Only HTML that is made to needs more than two or three.
+const mostPasses = 20;
+
+/**
+ * Removes everything that {@link findScripts} finds. Every other byte stays. Returns `undefined` if removing scripts goes on
+ * and on to join others.
+ */
+export function stripScripts(html: string): string | undefined {
+  let stripped = html;
+  // Repeated, because removing something may join what was around it to a script.
+  for (let pass = 0; pass < mostPasses; pass += 1) {
+    const found = findScripts(stripped);
+    if (found.length === 0) return stripped;
+    stripped = applyEdits(stripped, found);
+  }
+  return undefined;
+}
+
+function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, length: number): FoundScript[] {
+  if (place == null) return [];
+  const { startOffset: start } = place;
+  // An unclosed element extends to the end, for which the parser has no location.
+  const end = place.endOffset > start ? place.endOffset : length;
+  if (tagName === 'script') return [{ what: '<script>', start, end, text: '' }];
+  return attrs.flatMap(({ name, prefix, value }) => {
+    const what = nameOf(name.toLowerCase(), value);
+    if (what === undefined) return [];
+    const at = place.attrs?.[(prefix ? `${prefix}:${name}` : name).toLowerCase()];
+    // Without a location of its own, an attribute is removed with its element.
+    return [{ what, start: at?.startOffset ?? start, end: at?.endOffset ?? end, text: '' }];
+  });
+}
+
+function nameOf(attribute: string, value: string): string | undefined {
+  if (/^on./.test(attribute) || attribute === 'srcdoc') return `the attribute ${attribute}`;
+  return javascriptUrl.test(value) ? `a javascript: URL in ${attribute}` : undefined;
+}
+
+/** What a page's Content Security Policy has to allow for a piece of HTML to work. */
+export interface InlineCode {
+  /** Sources of its scripts and its styles, as a policy names them: `'sha256-…'`. */
+  scripts: string[];
+  styles: string[];
+  /** Whether it has event handlers or style attributes, which no hash can allow. */
+  hasAttributes: boolean;
+}
+
+// A script of any other `type` is a data block, which policies ignore.
+const runs = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(java|ecma)script)$/;
+
+/** Finds the inline scripts and styles of HTML, as a policy sees them (Content Security Policy Level 3). */
+export function findInlineCode(html: string): InlineCode {
+  const code: InlineCode = { scripts: [], styles: [], hasAttributes: false };
+  for (const { tagName, attrs, childNodes } of elementsOf(html)) {
+    const text = childNodes.map((node) => ('value' in node ? node.value : '')).join('');
+    const given = new Map(attrs.map(({ name, value }) => [name, value]));
+    const isInline = !given.has('src') && !given.has('href');
+    const type = (given.get('type') ?? '').trim().toLowerCase();
+    if (tagName === 'script' && isInline && runs.test(type)) code.scripts.push(hashSource(text));
+    if (tagName === 'style') code.styles.push(hashSource(text));
+    code.hasAttributes ||= attrs.some(({ name }) => name === 'style' || /^on./.test(name));
+  }
+  return code;
 }

@@ -1,14 +1,14 @@
 import { reasonOf } from '../client/clean-text.ts';
 import type { Snippet } from '../client/snippet-client.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
-import { startTags, tagAt } from '../embed/html-scanner.ts';
+import { startTags, tagAt, textOf } from '../embed/html-scanner.ts';
 import type { Content } from '../embed/inline.ts';
-import { textOf } from '../embed/text.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { readAttribute } from './attributes.ts';
-import type { FindImage, ImageUse } from './images.ts';
-import type { InlineCode } from './scripts.ts';
+import { type FindImage, type ImageUse, localizeImages } from './images.ts';
+import { adaptLinks } from './links.ts';
+import type { InlineCode } from './parsed-html.ts';
 
 const mostTags = 100_000;
 
@@ -56,14 +56,13 @@ export async function applyRules(
   if (sanitized.split('<').length > mostTags + 1) {
     throw refusal('too-many-tags', request, `has more than ${mostTags} tags.`);
   }
-  // What applies each rule is loaded only for a site that has the rule.
   const { links, findImage, policy, classes } = rules;
-  const linked = links === undefined ? sanitized : (await import('./links.ts')).adaptLinks(sanitized, links);
-  const local = findImage && (await (await import('./images.ts')).localizeImages(linked, findImage));
+  const linked = links === undefined ? sanitized : adaptLinks(sanitized, links);
+  const local = findImage && (await localizeImages(linked, findImage));
   const { html: shown, images, flaws } = local ?? { html: linked, images: [], flaws: [] };
   const html = await handleScripts(shown, request, rules);
   const open = await findOpen(html, request, rules);
-  const inlineCode = policy === 'none' ? undefined : (await import('./scripts.ts')).findInlineCode(html);
+  const inlineCode = policy === 'none' ? undefined : (await parsing()).findInlineCode(html);
   const blocked = inlineCode && describeBlocked(inlineCode, policy);
   const warnings = [...flaws, open, blocked].flatMap((flaw) => (flaw ? `Snippet ${request.id} ${flaw}` : []));
   const prepared: PreparedSnippet = { html, text: textOf(sanitized), warnings, inlineCode };
@@ -73,6 +72,9 @@ export async function applyRules(
   if (shown !== linked) prepared.htmlElsewhere = await handleScripts(linked, request, rules);
   return prepared;
 }
+
+// Loading a parser, and running it, would take longer than anything else that is done with a content.
+const parsing = () => import('./parsed-html.ts');
 
 async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): Promise<string> {
   if (rules.sanitize === undefined) return html;
@@ -89,7 +91,7 @@ async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules)
 
 async function handleScripts(html: string, request: SnippetRequest, { scripts }: HtmlRules): Promise<string> {
   if (scripts === 'allow') return html;
-  const { findScripts, stripScripts } = await import('./scripts.ts');
+  const { findScripts, stripScripts } = await parsing();
   if (scripts === 'strip') {
     const stripped = stripScripts(html);
     if (stripped !== undefined) return stripped;
@@ -103,35 +105,34 @@ async function handleScripts(html: string, request: SnippetRequest, { scripts }:
 async function findOpen(
   html: string,
   request: SnippetRequest,
-  rules: HtmlRules,
+  { scripts, strict }: HtmlRules,
 ): Promise<string | undefined> {
-  // Loading and running a parser would take longer than anything else that is done with a content.
   if (hasOnlyOrdinaryTags(html)) return undefined;
-  const { leftOpen } = await import('./left-open.ts');
-  const { contexts } = await import('./parsed-html.ts');
+  const { contexts, leftOpen } = await parsing();
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
   let open: string | undefined;
-  for (const before of rules.scripts === 'allow' ? [''] : contexts) open ??= leftOpen(html, before);
-  if (open === undefined) return undefined;
-  const flaw = `leaves ${open} open, which swallows the rest of the page.`;
-  if (rules.strict) throw refusal('left-open', request, flaw);
+  for (const before of scripts === 'allow' ? [''] : contexts) open ??= leftOpen(html, before);
+  const flaw = open && `leaves ${open} open, which swallows the rest of the page.`;
+  if (flaw !== undefined && strict) throw refusal('left-open', request, flaw);
   return flaw;
 }
 
 function describeBlocked(
   { scripts, styles, hasAttributes }: InlineCode,
   policy: HtmlRules['policy'],
-): string {
-  const isHashed = policy === 'hash';
+): string | undefined {
+  if (policy === 'hash') {
+    const why = 'which no hash in a Content Security Policy can allow: browsers ignore them.';
+    return hasAttributes ? `contains event handlers or style attributes, ${why}` : undefined;
+  }
   const code = [
-    !isHashed && scripts.length > 0 && 'an inline script',
-    !isHashed && styles.length > 0 && 'an inline style',
+    scripts.length > 0 && 'an inline script',
+    styles.length > 0 && 'an inline style',
     hasAttributes && 'event handlers or style attributes',
   ];
   const found = code.filter(Boolean).join(' and ');
-  const why = isHashed
-    ? 'which no hash in a Content Security Policy can allow: browsers ignore them.'
-    : "blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.";
+  const why =
+    "blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.";
   return found && `contains ${found}, ${why}`;
 }
 

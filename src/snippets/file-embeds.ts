@@ -8,10 +8,9 @@ import {
   parseRequest,
   type SnippetRequest,
 } from '../client/snippet-request.ts';
-import type { EmbedFault, EmbedWarning, FoundEmbed } from '../embed/found.ts';
 import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
-import { type FileKind, scan } from '../embed/scan.ts';
+import { type EmbedFault, type EmbedWarning, type FileKind, type FoundEmbed, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import type { ParsedOptions } from '../settings/options.ts';

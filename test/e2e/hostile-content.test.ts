@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
+import { textOf } from '../../src/embed/html-scanner.ts';
 import { scan } from '../../src/embed/scan.ts';
-import { textOf } from '../../src/embed/text.ts';
 import { throwFailures } from '../../src/failures/report.ts';
 import { applyRules } from '../../src/html/rules.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';

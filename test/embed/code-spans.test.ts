@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, test } from 'vitest';
 import { withoutCodeSpans } from '../../src/embed/code-spans.ts';
-import type { Scan } from '../../src/embed/found.ts';
-import { type FileKind, scan } from '../../src/embed/scan.ts';
+import { type FileKind, type Scan, scan } from '../../src/embed/scan.ts';
 import { oneOf, runs } from '../support/property.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';

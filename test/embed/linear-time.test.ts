@@ -1,7 +1,6 @@
 import { test } from 'vitest';
-import { isBlockLevel } from '../../src/embed/html-scanner.ts';
+import { isBlockLevel, textOf } from '../../src/embed/html-scanner.ts';
 import { scan } from '../../src/embed/scan.ts';
-import { textOf } from '../../src/embed/text.ts';
 
 // Each takes a fraction of a second, or, if the time is quadratic, a minute.
 const limit = { timeout: 10_000 };

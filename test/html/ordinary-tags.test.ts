@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { leftOpen } from '../../src/html/left-open.ts';
-import { contexts } from '../../src/html/parsed-html.ts';
+import { contexts, leftOpen } from '../../src/html/parsed-html.ts';
 import { hasOnlyOrdinaryTags } from '../../src/html/rules.ts';
 import { oneOf, runs } from '../support/property.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { leftOpen } from '../../src/html/left-open.ts';
+import { leftOpen } from '../../src/html/parsed-html.ts';
 import { applyRules } from '../../src/html/rules.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
 import { readEmbeds, type SnippetUses } from '../../src/snippets/file-embeds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { leftOpen } from '../../src/html/left-open.ts';
+import { leftOpen } from '../../src/html/parsed-html.ts';
 import { cli } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';
 import { temporaryService } from '../support/service.ts';

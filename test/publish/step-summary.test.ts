@@ -3,7 +3,7 @@ import markdownIt from 'markdown-it';
 import { expect, test } from 'vitest';
 import { appendStepSummary, describeCheck } from '../../src/cli/step-summary.ts';
 import { toRequest } from '../../src/client/snippet-request.ts';
-import { textOf } from '../../src/embed/text.ts';
+import { textOf } from '../../src/embed/html-scanner.ts';
 import { elementsOf } from '../../src/html/parsed-html.ts';
 import { testContext } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';

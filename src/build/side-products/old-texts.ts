@@ -1,5 +1,5 @@
 import { escapeText, escapeUTF8 } from 'entities/escape';
-import { textOf } from '../../embed/text.ts';
+import { textOf } from '../../embed/html-scanner.ts';
 import type { ChangingPage } from './revisions.ts';
 
 // What other tools make from pages holds the contents of snippets: search.json, llms-full.txt, headers with the hash of a
