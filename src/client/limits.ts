@@ -1,69 +1,54 @@
 /**
- * How long a client tries to fetch one snippet. Times are in milliseconds.
+ * How long and how much the client accepts. Times are in milliseconds, sizes in bytes.
  *
  * The specification states no limits (section 8); these are the client's own.
  */
-export interface PublicLimits {
+export const defaultLimits = {
   /**
    * Requests for one snippet, both variants together, before it is given up. Unless it is set, more, up to 60, if the
    * snippets that arrive have failed so often themselves that these failures may be chance. Requests while the service
    * answers no one (`patience`) do not count. @default 5
    */
-  attempts: number;
+  attempts: 5,
   /** One request, from connecting to the last byte of its body. @default 15_000 */
-  attemptTimeout: number;
+  attemptTimeout: 15_000,
   /**
    * The requests for one snippet and the pauses between them. Waiting for its turn does not count, nor for a service
    * that asks to wait or answers no one. @default 120_000
    */
-  deadline: number;
-  /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
-  retryAfter: number;
-}
-
-/** How long and how much the client accepts. Times are in milliseconds, sizes in bytes. */
-export interface Limits extends PublicLimits {
-  /** The most requests for one snippet, not counting those while the service answers no one. */
-  mostAttempts: number;
-  /** Failed attempts at variant B before variant A is asked. */
-  renderAttempts: number;
-  /** Snippets in a row that variant A answered and variant B did not, before variant B is given up. */
-  fallbacksInARow: number;
-  /** Opening a connection, including TLS. */
-  connectTimeout: number;
-  /** Silence before the headers of an answer, or between two chunks of its body. */
-  idleTimeout: number;
-  /** The largest body accepted. */
-  bodyBytes: number;
-  /** The longest URL requested, in characters. */
-  urlLength: number;
-  /** The base of the exponential backoff. */
-  retryBase: number;
-  /** The longest pause between two attempts while other snippets arrive. */
-  retryCap: number;
-  /** The longest pause between two attempts, or two witnesses, while nothing arrives. */
-  outageCap: number;
-  /** Snippets that have to fail in a row, at their first attempt, before a variant counts as down. */
-  downAfter: number;
-}
-
-export const defaultLimits: Readonly<Limits> = {
-  attempts: 5,
-  mostAttempts: 60,
-  renderAttempts: 2,
-  fallbacksInARow: 5,
-  attemptTimeout: 15_000,
-  connectTimeout: 5_000,
-  idleTimeout: 10_000,
   deadline: 120_000,
-  bodyBytes: 2 * 1024 * 1024,
-  urlLength: 8_000,
+  /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
   retryAfter: 60_000,
+  /** The most requests for one snippet, not counting those while the service answers no one. */
+  mostAttempts: 60,
+  /** Failed attempts at variant B before variant A is asked. */
+  renderAttempts: 2,
+  /** Snippets in a row that variant A answered and variant B did not, before variant B is given up. */
+  fallbacksInARow: 5,
+  /** Opening a connection, including TLS. */
+  connectTimeout: 5_000,
+  /** Silence before the headers of an answer, or between two chunks of its body. */
+  idleTimeout: 10_000,
+  /** The largest body accepted. */
+  bodyBytes: 2_097_152,
+  /** The longest URL requested, in characters. */
+  urlLength: 8_000,
+  /** The base of the exponential backoff. */
   retryBase: 250,
+  /** The longest pause between two attempts while other snippets arrive. */
   retryCap: 2_000,
+  /** The longest pause between two attempts, or two witnesses, while nothing arrives. */
   outageCap: 8_000,
+  /** Snippets that have to fail in a row, at their first attempt, before a variant counts as down. */
   downAfter: 5,
 };
+
+export type Limits = Readonly<typeof defaultLimits>;
+
+export const publicLimits = ['attempts', 'attemptTimeout', 'deadline', 'retryAfter'] as const;
+
+/** How long a client tries to fetch one snippet. Times are in milliseconds. */
+export type PublicLimits = Pick<Limits, (typeof publicLimits)[number]>;
 
 /**
  * How many requests are made at once before anything is known about the service. It is also how many connections are

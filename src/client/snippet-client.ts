@@ -8,7 +8,7 @@ import {
 } from './answer.ts';
 import { containsKnownKey, protectKey } from './api-key.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { defaultPatience, type Limits, type PublicLimits, withDefaults } from './limits.ts';
+import { defaultPatience, type Limits, type PublicLimits, publicLimits, withDefaults } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
 import {
   type Counts,
@@ -285,16 +285,10 @@ function endpointsOf(
   throw new SnippetError('invalid-options', 'Set renderBaseUrl, retrieveBaseUrl, or both.');
 }
 
-const limitNames: readonly string[] = [
-  'attempts',
-  'attemptTimeout',
-  'deadline',
-  'retryAfter',
-] satisfies (keyof PublicLimits)[];
-
 function checkLimits(limits: Partial<PublicLimits> = {}): void {
-  const unknown = Object.keys(limits).find((name) => !limitNames.includes(name));
+  const names: readonly string[] = publicLimits;
+  const unknown = Object.keys(limits).find((name) => !names.includes(name));
   if (unknown === undefined) return;
-  const names = limitNames.join(', ');
-  throw new SnippetError('invalid-options', `limits.${unknown} is not a limit. There are ${names}.`);
+  const reason = `limits.${unknown} is not a limit. There are ${names.join(', ')}.`;
+  throw new SnippetError('invalid-options', reason);
 }

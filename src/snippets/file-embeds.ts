@@ -11,7 +11,7 @@ import {
 import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
 import { type EmbedFault, type EmbedWarning, type FileKind, type FoundEmbed, scan } from '../embed/scan.ts';
-import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
+import { isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 
@@ -152,37 +152,31 @@ function kept(found: FoundEmbed, { request }: SnippetUse, written: string): File
   return embed;
 }
 
-function describeFault(
-  fault: EmbedFault,
-  lineOf: (offset: number) => number,
-): { code: ErrorCode; message: string; componentTag?: string } {
-  switch (fault.flaw) {
-    case 'unclosed':
-      return { code: 'embed-unclosed', message: 'The embed has no end tag.' };
-    case 'nested':
-      return {
-        code: 'embed-nested',
-        message: `The embed is inside the one of line ${lineOf(fault.outer)}.`,
-      };
-    case 'unrendered':
-      return {
-        code: 'unrendered-component',
-        message: '<Snippet> was not rendered: it is in the page as it was written.',
-        componentTag: Buffer.from(fault.tag, 'latin1').toString(),
-      };
-    case 'in-script':
-      return { code: 'embed-in-script', message: 'The embed is in a script that runs.' };
-    case 'in-style':
-      return { code: 'embed-in-script', message: 'The embed is in a style sheet.' };
-    case 'in-xml':
-      return { code: 'embed-in-xml', message: 'The embed is an element of XML.' };
-    case 'in-attribute':
-      return {
-        code: 'embed-in-attribute',
-        message: `The embed is in the attribute ${fault.attribute}, which contains code.`,
-      };
+type Described = Pick<InvalidEmbed, 'code' | 'message' | 'componentTag'>;
+
+function describeFault(fault: EmbedFault, lineOf: (offset: number) => number): Described {
+  if (fault.flaw === 'nested') {
+    return { code: 'embed-nested', message: `The embed is inside the one of line ${lineOf(fault.outer)}.` };
   }
+  if (fault.flaw === 'in-attribute') {
+    const message = `The embed is in the attribute ${fault.attribute}, which contains code.`;
+    return { code: 'embed-in-attribute', message };
+  }
+  if (fault.flaw !== 'unrendered') return otherFaults[fault.flaw];
+  const message = '<Snippet> was not rendered: it is in the page as it was written.';
+  return {
+    code: 'unrendered-component',
+    message,
+    componentTag: Buffer.from(fault.tag, 'latin1').toString(),
+  };
 }
+
+const otherFaults: Readonly<Record<'unclosed' | 'in-script' | 'in-style' | 'in-xml', Described>> = {
+  unclosed: { code: 'embed-unclosed', message: 'The embed has no end tag.' },
+  'in-script': { code: 'embed-in-script', message: 'The embed is in a script that runs.' },
+  'in-style': { code: 'embed-in-script', message: 'The embed is in a style sheet.' },
+  'in-xml': { code: 'embed-in-xml', message: 'The embed is an element of XML.' },
+};
 
 /** One line for each kind of flaw: a title that mentions the element may be in twenty places of a page. */
 function describeWarnings(
@@ -224,13 +218,8 @@ export function lineFinder(file: Buffer): (offset: number) => number {
   let ends: number[] | undefined;
   return (offset) => {
     ends ??= lineEnds(file);
-    let low = 0;
-    for (let high = ends.length; low < high; ) {
-      const middle = (low + high) >> 1;
-      if ((ends[middle] ?? 0) < offset) low = middle + 1;
-      else high = middle;
-    }
-    return low + 1;
+    const before = ends.findIndex((end) => end >= offset);
+    return (before === -1 ? ends.length : before) + 1;
   };
 }
 
