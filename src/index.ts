@@ -99,10 +99,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro:server:setup': (server) => dev?.serve(server, source),
       'astro:build:start': () => build?.start(),
       'astro:build:setup'({ updateConfig }) {
-        updateConfig({ plugins: [builtPlugin(async (directory) => build?.finish({ directory }))] });
+        updateConfig({ plugins: [builtPlugin(async (directory) => build?.finish(directory))] });
       },
       'astro:build:generated': (parameters) =>
-        build?.finish({ directory: fileURLToPath(parameters.dir), routeToHeaders: headersOf(parameters) }),
+        build?.finish(fileURLToPath(parameters.dir), headersOf(parameters)),
     },
   };
 }

@@ -1,32 +1,15 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf } from '../failures/errors.ts';
-import { hashOf, type Manifest, readManifest, requestsOf, snippetsByKey } from '../record/manifest.ts';
+import { hashOf, type Manifest, requestsOf, snippetsByKey } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 import type { KeptAnswer } from '../snippets/kept-answers.ts';
 import { literalRequests } from '../source/literal-requests.ts';
 import type { SourceFolders } from '../source/source-files.ts';
-import type { BuildLogger } from './summary.ts';
+import type { BuildLogger } from './inline-snippets.ts';
 
-export interface BuildFetcher {
-  fetcher: SnippetFetcher;
-  /** The manifest of the last build. */
-  before: Manifest | undefined;
-}
-
-/** Opens the snippets of a build, which uses each answer for the whole run. */
-export async function openBuildFetcher(
-  settings: Settings,
-  manifest: string,
-  logger: BuildLogger,
-  onClasses?: FetcherOptions['onClasses'],
-): Promise<BuildFetcher> {
-  const { manifest: before } = await readManifest(manifest);
-  return { fetcher: fetcherAfter(before, settings, logger, onClasses), before };
-}
-
-/** The snippets of a build that follows another one. */
+/** The snippets of a build that follows another one. It uses each answer for the whole run. */
 export function fetcherAfter(
   before: Manifest | undefined,
   settings: Settings,
@@ -49,7 +32,8 @@ export function fetcherAfter(
  * shows them.
  */
 export async function prepareEarly(
-  { fetcher, before }: BuildFetcher,
+  fetcher: SnippetFetcher,
+  before: Manifest | undefined,
   sources: SourceFolders,
   { params }: Pick<Settings, 'params'>,
 ): Promise<string[]> {

@@ -2,17 +2,19 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SnippetRequest } from '../client/snippet-request.ts';
+import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
+import { listen } from '../embed/element.ts';
+import type { InvalidEmbed } from '../failures/report.ts';
 import { isWrittenSince } from '../files/read.ts';
 import { lockFile, manifestFile } from '../record/manifest-file.ts';
 import { lockAfterRefresh, type OutputLock } from '../record/output-lock.ts';
+import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { isWithoutKey, requireConnection } from '../settings/settings.ts';
-import type { FetchedSnippets, FetchHook } from '../snippets/fetch-snippets.ts';
-import { Announcements } from './announcements.ts';
-import type { BuildFetcher } from './build-fetcher.ts';
-import type { SiteBuild } from './build-site.ts';
+import { routeFiles } from '../settings/site-urls.ts';
+import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { checkLateFiles, type FinishedSite, finishPlainSite } from './finished-site.ts';
-import type { CollectedEntry } from './recorder.ts';
+import type { CollectedEntry } from './inline-snippets.ts';
+import type { ScannableFile, ScannedSite } from './scan-site.ts';
 import { type Site, SiteRun } from './site-run.ts';
 
 /** A build; or a sync, which loads collections and nothing else. */
@@ -37,14 +39,14 @@ export class BuildRun extends SiteRun {
     this.#lockFile = lockFile(this.#manifest, this.sources.outDir);
   }
 
-  protected override async openFetcher(): Promise<BuildFetcher> {
+  protected override async openFetcher(): Promise<SnippetFetcher> {
     this.#openedAt = Date.now();
-    const { settings } = this;
-    const { openBuildFetcher } = await import('./build-fetcher.ts');
+    const { fetcherAfter } = await import('./build-fetcher.ts');
+    const { readManifest } = await import('../record/manifest.ts');
     // Needed later. While Astro bundles and renders, loading it delays nothing.
     void import('./build-site.ts').catch(() => {});
-    const addClasses = (names: readonly string[]) => this.classes?.add(names);
-    return openBuildFetcher(settings, this.#manifest, this.site.logger, addClasses);
+    this.before = (await readManifest(this.#manifest)).manifest;
+    return fetcherAfter(this.before, this.settings, this.site.logger, (names) => this.classes?.add(names));
   }
 
   override async fetch(options: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
@@ -88,8 +90,8 @@ export class BuildRun extends SiteRun {
     if (isWrittenSince(this.#manifest, this.#openedAt)) await this.close();
     const { requestsOf } = await import('../record/manifest.ts');
     const { removeOtherPacks } = await import('../record/pack.ts');
-    const { fetcher, before } = await this.open();
-    const requests = requestsOf(before);
+    const fetcher = await this.open();
+    const requests = requestsOf(this.before);
     if (requests.length > 0) this.#requireConnection('the snippets of the last build');
     // From here on the output is no longer that of the last build, even if this build is killed.
     await rm(this.#manifest, { force: true });
@@ -105,7 +107,7 @@ export class BuildRun extends SiteRun {
     if (this.settings.params !== undefined) return;
     // What fails here fails again when the page needs the snippet.
     this.open().then(
-      ({ fetcher }) => fetcher.prefetch(request),
+      (fetcher) => fetcher.prefetch(request),
       () => {},
     );
   }
@@ -123,50 +125,49 @@ export class BuildRun extends SiteRun {
    */
   async lockOutput(): Promise<void> {
     const { root, outDir } = this.sources;
+    const log = (line: string) => this.site.logger.info(line);
     // Several modules may ask at the same time.
-    this.#lock ??= lockAfterRefresh(this.#lockFile, relative(root, outDir), (line) =>
-      this.site.logger.info(line),
-    );
+    this.#lock ??= lockAfterRefresh(this.#lockFile, relative(root, outDir), log);
     await this.#lock;
   }
 
   /** When all pages are generated: inlines snippets into the output, once. */
-  async finish({
-    directory,
-    routeToHeaders = new Map(),
-  }: Pick<SiteBuild, 'directory'> & Partial<Pick<SiteBuild, 'routeToHeaders'>>): Promise<void> {
+  async finish(directory: string, routeToHeaders?: RouteToHeaders): Promise<void> {
     if (this.#finished !== undefined) return;
-    const { settings, sources, urls, site } = this;
     try {
       // There was no sign of an embed so far. The output has the last word.
-      if (this.#lock === undefined && this.#collected.size === 0) {
-        this.#finished = await finishPlainSite(directory, settings);
-        if (this.#finished !== undefined) return;
-      }
-      const { buildSite } = await import('./build-site.ts');
-      const opened = await this.open();
-      this.#finished = await buildSite({
-        ...opened,
-        directory,
-        routeToHeaders,
-        outDir: sources.outDir,
-        manifest: this.#manifest,
-        hadManifest: this.#hadManifest,
-        collected: [...this.#collected.values()].flat(),
-        urls,
-        classes: this.classes?.written,
-        sources,
-        settings,
-        environment: this.environment,
-        logger: site.logger,
-        announcements: this.#announcements,
-        onEmbeds: () => this.lockOutput(),
-      });
+      const isPlain = this.#lock === undefined && this.#collected.size === 0;
+      const plain = isPlain ? await finishPlainSite(directory, this.settings) : undefined;
+      this.#finished = plain ?? (await this.#inline(directory, routeToHeaders));
     } catch (error) {
       await this.release();
       throw error;
     }
     await this.close();
+  }
+
+  async #inline(directory: string, routeToHeaders: RouteToHeaders | undefined): Promise<FinishedSite> {
+    const fetcher = await this.open();
+    const { settings, sources, urls, environment, before } = this;
+    const { buildSite } = await import('./build-site.ts');
+    return buildSite({
+      fetcher,
+      before,
+      directory,
+      routeToHeaders,
+      outDir: sources.outDir,
+      manifest: this.#manifest,
+      hadManifest: this.#hadManifest,
+      collected: [...this.#collected.values()].flat(),
+      urls,
+      classes: this.classes?.written,
+      sources,
+      settings,
+      environment,
+      logger: this.site.logger,
+      announcements: this.#announcements,
+      onEmbeds: () => this.lockOutput(),
+    });
   }
 
   /**
@@ -177,10 +178,7 @@ export class BuildRun extends SiteRun {
     try {
       if (this.#finished === undefined) return;
       await checkLateFiles(directory, this.settings, this.#finished);
-      // All that it takes is loaded already.
-      if (this.#finished.record === undefined) return;
-      const { recordSite } = await import('./build-site.ts');
-      await recordSite(this.#manifest, directory, this.sources.root, this.#finished);
+      await this.#finished.record?.();
     } finally {
       await this.release();
     }
@@ -193,5 +191,66 @@ export class BuildRun extends SiteRun {
     const lock = this.#lock;
     this.#lock = undefined;
     (await lock?.catch(() => undefined))?.release();
+  }
+}
+
+/** A snippet that was rendered but is not in the output. */
+interface LostSnippet extends InvalidEmbed {
+  /** The names of its page's files, if they are known by the path of the page. */
+  files: string[];
+}
+
+/** Everything that `<Snippet>` announced while pages were rendered. */
+export class Announcements {
+  /** By the path of the page: its snippets by their keys. */
+  readonly #pages = new Map<string, Map<string, SnippetRequest>>();
+  readonly stop: () => void;
+
+  /** @param onFirst called with each snippet when it is first announced. Whatever it throws fails the page. */
+  constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
+    const known = new Map<string, SnippetRequest>();
+    this.stop = listen(({ id, params, pathname }) => {
+      const announced = toRequest(id, params);
+      // One object for all pages.
+      const request = known.get(announced.key) ?? announced;
+      const { key } = request;
+      this.#pages.set(pathname, (this.#pages.get(pathname) ?? new Map()).set(key, request));
+      if (known.has(key)) return;
+      known.set(key, request);
+      onFirst(request, pathname);
+    });
+  }
+
+  /**
+   * Snippets that were rendered but are not in the output. A page whose file is not known by its path may be in any
+   * file.
+   */
+  lost(site: ScannedSite, scannable: readonly ScannableFile[], base: string): LostSnippet[] {
+    if (this.#pages.size === 0) return [];
+    // What `<Snippet>` announces knows nothing of the params that the site adds.
+    const keysIn = new Map(
+      site.files.map(({ source, embeds }) => [
+        source.name,
+        embeds.map(({ written, request }) => written ?? request.key),
+      ]),
+    );
+    const names = new Set(scannable.map(({ name }) => name));
+    const invalid = new Set(site.invalid.map(({ file }) => file));
+    const everywhere = new Set([...keysIn.values()].flat());
+    const lost: LostSnippet[] = [];
+    for (const [pathname, onPage] of this.#pages) {
+      const routes = [...routeFiles(pathname, base), pathname.replace(/^\//, '')];
+      const files = routes.filter((name) => names.has(name));
+      // What is lost may be an embed that is invalid, and in any file if that of the page is not known.
+      const isKnown = files.length > 0;
+      if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) continue;
+      const found = isKnown ? new Set(files.flatMap((name) => keysIn.get(name) ?? [])) : everywhere;
+      for (const [key, { id }] of onPage) {
+        if (found.has(key)) continue;
+        const message = `Snippet ${id} was rendered here, but is not in the output.`;
+        lost.push({ file: pathname, code: 'embed-lost', message, files });
+      }
+    }
+    return lost;
   }
 }

@@ -3,95 +3,82 @@ import { join } from 'node:path';
 import { walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
 import { readAttribute } from '../html/attributes.ts';
-import type { FileEmbed } from '../snippets/file-embeds.ts';
+import type { MadePage } from './inline-page.ts';
 import type { ScannableFile } from './scan-site.ts';
 
 const namesShown = 10;
 
-/** Finds classes of snippets that no style sheet of their pages has. */
-export class ClassChecker {
-  readonly #directory: string;
-  readonly #base: string;
-  readonly #made: ReadonlySet<string>;
-  readonly #sheets = new Map<string, ReadonlySet<string> | undefined>();
+/**
+ * Finds classes of snippets that no style sheet of their pages has.
+ *
+ * @param base the site's base path.
+ * @param made the classes for which CSS was asked.
+ */
+export function classChecker(directory: string, base: string, made: readonly string[]) {
+  const root = base.replace(/\/$/, '');
+  const sheets = new Map<string, ReadonlySet<string> | undefined>();
   /** By the ids of snippets. */
-  readonly #missing = new Map<number, { names: Set<string>; places: Set<string> }>();
+  const missing = new Map<number, { names: Set<string>; places: Set<string> }>();
 
-  /**
-   * @param base the site's base path.
-   * @param made the classes for which CSS was asked.
-   */
-  constructor(directory: string, base: string, made: readonly string[]) {
-    this.#directory = directory;
-    this.#made = new Set(made);
-    this.#base = base.replace(/\/$/, '');
-  }
-
-  add(
-    { name: page, kind }: ScannableFile,
-    { file, embeds }: { file: Buffer; embeds: readonly FileEmbed[] },
-    classesOf: (key: string) => readonly string[] | undefined,
-  ): void {
-    if (kind !== 'html') return;
-    const shown = embeds.flatMap(({ form, request: { id, key } }) => {
-      const classes = form.as === 'html' ? (classesOf(key) ?? []) : [];
-      return classes.map((name) => ({ id, name }));
-    });
-    const known = shown.length === 0 ? undefined : this.#classesOn(file.toString());
-    if (known === undefined) return;
-    for (const { id, name } of shown) {
-      if (known.some((sheet) => sheet.has(name))) continue;
-      const missing = this.#missing.get(id) ?? { names: new Set(), places: new Set() };
-      this.#missing.set(id, missing);
-      missing.names.add(name);
-      missing.places.add(page);
-    }
-  }
-
-  /** One for each snippet. */
-  get warnings(): string[] {
-    return [...this.#missing].map(([id, { names, places }]) => {
-      const isNew = [...names].some((name) => !this.#made.has(name));
-      const next = isNew ? ' Build again: some of them were not known before.' : '';
-      return `Snippet ${id} has classes that no style sheet of ${listPlaces([...places])} has: ${listNames([...names], namesShown)}.${next}`;
-    });
-  }
-
-  /** The classes of each style sheet of a page; `undefined` if one of them is not part of the site. */
-  #classesOn(html: string): ReadonlySet<string>[] | undefined {
-    const sheets: (ReadonlySet<string> | undefined)[] = [];
-    walk(html, '', {
-      open: (tag) => {
-        if (tag.name !== 'link') return tag.name;
-        const kinds = readAttribute(html, tag, 'rel')?.toLowerCase().split(/\s+/);
-        const href = readAttribute(html, tag, 'href');
-        if (kinds?.includes('stylesheet') && href !== undefined) sheets.push(this.#sheet(href));
-        return tag.name;
-      },
-      text({ start, end }, holder) {
-        if (holder === 'style') sheets.push(classesOfStyles(html.slice(start, end)));
-      },
-    });
-    const known = sheets.filter((sheet) => sheet !== undefined);
-    return known.length === sheets.length ? known : undefined;
-  }
-
-  #sheet(href: string): ReadonlySet<string> | undefined {
-    if (this.#sheets.has(href)) return this.#sheets.get(href);
+  /** The classes of a style sheet; `undefined` if it is not part of the site, so that it may have any. */
+  const sheetOf = (href: string) => {
+    if (sheets.has(href)) return sheets.get(href);
+    const [path = ''] = href.split(/[?#]/);
+    const inside = path.startsWith(`${root}/`) ? path.slice(root.length) : path;
     let classes: ReadonlySet<string> | undefined;
     try {
-      const [path = ''] = href.split(/[?#]/);
-      const inside = path.startsWith(`${this.#base}/`) ? path.slice(this.#base.length) : path;
-      // One of another site, which may have any class.
-      if (inside.startsWith('/') && !inside.startsWith('//')) {
-        classes = classesOfStyles(readFileSync(join(this.#directory, decodeURI(inside)), 'utf8'));
-      }
+      if (/^\/(?!\/)/.test(inside))
+        classes = classesOfStyles(readFileSync(join(directory, decodeURI(inside)), 'utf8'));
     } catch {
       // It is written later, or not part of the output.
     }
-    this.#sheets.set(href, classes);
+    sheets.set(href, classes);
     return classes;
-  }
+  };
+
+  const sheetsOn = (html: string) => {
+    const found: (ReadonlySet<string> | undefined)[] = [];
+    walk(html, '', {
+      open: (tag) => {
+        const kinds = tag.name === 'link' ? readAttribute(html, tag, 'rel')?.toLowerCase().split(/\s+/) : [];
+        const href = kinds?.includes('stylesheet') ? readAttribute(html, tag, 'href') : undefined;
+        if (href !== undefined) found.push(sheetOf(href));
+        return tag.name;
+      },
+      text({ start, end }, holder) {
+        if (holder === 'style') found.push(classesOfStyles(html.slice(start, end)));
+      },
+    });
+    return found;
+  };
+
+  return {
+    add(
+      { name: page, kind }: ScannableFile,
+      { file, embeds }: Pick<MadePage, 'file' | 'embeds'>,
+      classesOf: (key: string) => readonly string[] | undefined,
+    ): void {
+      const shown = embeds.flatMap(({ form, request: { id, key } }) =>
+        (form.as === 'html' ? (classesOf(key) ?? []) : []).map((name) => ({ id, name })),
+      );
+      if (kind !== 'html' || shown.length === 0) return;
+      const known = sheetsOn(file.toString());
+      for (const { id, name } of shown) {
+        if (known.some((sheet) => sheet === undefined || sheet.has(name))) continue;
+        const { names, places } = missing.get(id) ?? { names: new Set(), places: new Set() };
+        missing.set(id, { names: names.add(name), places: places.add(page) });
+      }
+    },
+
+    /** One for each snippet. */
+    warnings(): string[] {
+      return [...missing].map(([id, { names, places }]) => {
+        const isNew = [...names].some((name) => !made.includes(name));
+        const next = isNew ? ' Build again: some of them were not known before.' : '';
+        return `Snippet ${id} has classes that no style sheet of ${listPlaces([...places])} has: ${listNames([...names], namesShown)}.${next}`;
+      });
+    },
+  };
 }
 
 // An escaped character comes first: a quote in the name of a class begins no string.

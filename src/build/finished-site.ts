@@ -1,12 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
-import { userError } from '../failures/errors.ts';
 import { isWrittenSince } from '../files/read.ts';
-import type { Manifest, ManifestFile } from '../record/manifest.ts';
+import type { Manifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { embedFinder } from './output-state.ts';
-import { listSiteFiles, readEmbedding, type ScannableFile, type SiteFile } from './scan-site.ts';
-import { OutputVerifier, refuseKey } from './verify-output.ts';
+import {
+  listSiteFiles,
+  OutputVerifier,
+  readEmbedding,
+  type ScannableFile,
+  type SiteFile,
+} from './scan-site.ts';
 
 // What a build of a site without embeds needs. It loads a fraction of the code that inlining takes: most of its cost would
 // be to load that code.
@@ -15,17 +18,10 @@ import { OutputVerifier, refuseKey } from './verify-output.ts';
 export interface FinishedSite {
   /** In milliseconds since the epoch. */
   at: number;
-  /** Those that were inlined. */
-  files: readonly ManifestFile[];
-  /** The manifest of the last build. */
-  before?: Manifest | undefined;
-  /** The manifest to write, if the site needs one. */
-  record?: Manifest | undefined;
-}
-
-/** A site without embeds, which has just been built. */
-export function plainSite(): FinishedSite {
-  return { at: Date.now(), files: [] };
+  /** What was inlined, as the manifest has it; `undefined` for a site that needs no manifest. */
+  inlined?: Manifest | undefined;
+  /** Writes the manifest. */
+  record?(): Promise<void>;
 }
 
 /**
@@ -40,10 +36,16 @@ export async function finishPlainSite(
 ): Promise<FinishedSite | undefined> {
   const { scannable, others } = listSiteFiles([directory], exclude);
   const verifier = new OutputVerifier(apiKey);
-  if (!findEmbedding(scannable, verifier).next().done) return undefined;
+  if (scannable.some(mayEmbed(verifier))) return undefined;
   await verifier.read(others);
   await refuseKey(verifier);
-  return plainSite();
+  return { at: Date.now() };
+}
+
+/** @throws AstroError if the output contains the API key. The files that contain it are removed. */
+export async function refuseKey(verifier: OutputVerifier): Promise<void> {
+  for (const { file } of verifier.withKey) await rm(file, { force: true });
+  verifier.refuse((names) => `The API key was found in ${names}. These files were removed.`);
 }
 
 /**
@@ -56,53 +58,24 @@ export async function finishPlainSite(
 export async function checkLateFiles(
   directory: string,
   { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
-  { at, files, record }: FinishedSite,
+  { at, inlined }: FinishedSite,
 ): Promise<void> {
   const verifier = new OutputVerifier(apiKey);
-  const withEmbed: string[] = [];
-  const hashes = new Map(files.map(({ name, hash }) => [name, hash]));
-  let holdsEmbed: ReturnType<typeof embedFinder> | undefined;
   const isLate = ({ file }: SiteFile) => isWrittenSince(file, at);
   const { scannable, others, compressed } = listSiteFiles([directory], exclude);
-  for (const { file, bytes } of findEmbedding(scannable.filter(isLate), verifier)) {
-    const { hashOf } = await import('../record/manifest.ts');
-    const { name, kind } = file;
-    if (hashes.get(name) === hashOf(bytes)) continue;
-    holdsEmbed ??= (await import('./output-state.ts')).embedFinder(record?.snippets ?? []);
-    if (holdsEmbed({ name, kind, bytes })) withEmbed.push(name);
-  }
+  const embedding = scannable.filter(isLate).filter(mayEmbed(verifier));
   await verifier.read(others.filter(isLate));
   verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
-  if (withEmbed.length > 0) {
-    throw userError(
-      'late-embed',
-      `Another integration wrote an embed into ${withEmbed.join(', ')} after snippets were inlined.`,
-    );
-  }
-  if (hashes.size === 0) return;
-  const { hashOf } = await import('../record/manifest.ts');
-  const { hashOfCopy, withoutSuffix } = await import('./side-products/page-copies.ts');
-  const isStale = (copy: SiteFile) => {
-    if (!hashes.has(withoutSuffix(copy.name))) return false;
-    const page = readFileSync(withoutSuffix(copy.file));
-    return hashOfCopy(copy, [page]) !== hashOf(page);
-  };
-  const stale = compressed.filter(isStale).map(({ name }) => name);
-  if (stale.length === 0) return;
-  throw userError(
-    'stale-compressed-file',
-    `${stale.join(', ')} ${stale.length === 1 ? 'does' : 'do'} not decompress to the file beside it.`,
-  );
+  if (embedding.length === 0 && inlined === undefined) return;
+  const { refuseLateFiles } = await import('./output-state.ts');
+  refuseLateFiles(embedding, compressed, inlined);
 }
 
-/** Checks files for the key, and finds those that may contain embeds. */
-function* findEmbedding(
-  files: readonly ScannableFile[],
-  verifier: OutputVerifier,
-): Generator<{ file: ScannableFile; bytes: Buffer }> {
-  for (const file of files) {
+/** Tells files that may contain embeds. Each is checked for the key. */
+function mayEmbed(verifier: OutputVerifier): (file: ScannableFile) => boolean {
+  return (file) => {
     const bytes = readEmbedding(file);
     verifier.check(file, bytes);
-    if (bytes !== undefined && mayHoldEmbeds(bytes, file.kind)) yield { file, bytes };
-  }
+    return bytes !== undefined && mayHoldEmbeds(bytes, file.kind);
+  };
 }

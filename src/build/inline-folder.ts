@@ -2,38 +2,37 @@ import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import { embedName } from '../embed/may-hold-embeds.ts';
 import { userError } from '../failures/errors.ts';
+import { listNames } from '../failures/report.ts';
 import { isTemporary } from '../files/write.ts';
+import { hashShown } from '../record/changes.ts';
 import {
   hashOf,
+  hashOfFile,
   type Manifest,
   type ManifestFile,
-  type RecordedEnvironment,
+  readManifest,
+  requestsOf,
   writeManifest,
 } from '../record/manifest.ts';
 import { contains, lockFile } from '../record/manifest-file.ts';
 import { lockAfterRefresh } from '../record/output-lock.ts';
-import { PackWriter, removeOtherPacks } from '../record/pack.ts';
-import type { Settings } from '../settings/settings.ts';
-import type { SiteUrls } from '../settings/site-urls.ts';
+import { flawOf, listPacks, packReader, removeOtherPacks } from '../record/pack.ts';
 import { fetcherAfter } from './build-fetcher.ts';
-import { inlineSnippets } from './inline-snippets.ts';
-import { asideOf, LastRun } from './last-run.ts';
-import { sealedFiles } from './output-state.ts';
-import { FileRecorder, siteManifest } from './recorder.ts';
-import { listSiteFiles, type ScannableFile, type SiteFile, type SiteFiles } from './scan-site.ts';
-import {
-  hashOfCopy,
-  type PageCopy,
-  pageCopyOf,
-  shownPath,
-  withoutSuffix,
-} from './side-products/page-copies.ts';
+import type { MadePage } from './inline-page.ts';
+import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
+import { sealedFiles, shownIn, staleCopies } from './output-state.ts';
+import type { LeftSnippet } from './recorder.ts';
+import { statesOf } from './refresh.ts';
+import { listSiteFiles, OutputVerifier, type SiteFile, type SiteFiles } from './scan-site.ts';
+import { hashOfCopy, pageCopyOf, shownPath, withoutSuffix } from './side-products/page-copies.ts';
 import { StagedFiles } from './staged-files.ts';
-import type { BuildLogger } from './summary.ts';
-import { OutputVerifier } from './verify-output.ts';
 
-export interface SiteFolders {
+export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'environment' | 'logger'> {
+  /** Where people are: paths that are shown begin there. */
+  cwd: string;
   /** The folder that a generator has written. */
   from: string;
   /** The folder to publish: the same one, or another that gets everything of it. */
@@ -42,14 +41,7 @@ export interface SiteFolders {
   manifest: string;
 }
 
-export interface FolderInlining extends SiteFolders {
-  /** Where people are: paths that are shown begin there. */
-  cwd: string;
-  settings: Settings;
-  /** Where the environment was read. */
-  environment: RecordedEnvironment;
-  logger: BuildLogger;
-}
+const namesShown = 10;
 
 /**
  * Inlines snippets into a folder of files, whatever has written them. If it fails, no file has been written. Files that
@@ -61,157 +53,211 @@ export interface FolderInlining extends SiteFolders {
 export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
-  const lock = await lockAfterRefresh(lockFile(manifest, to), shownPath(cwd, to), (line) =>
-    logger.info(line),
-  );
+  const log = (line: string) => logger.info(line);
+  const lock = await lockAfterRefresh(lockFile(manifest, to), shownPath(cwd, to), log);
+  const staged = new StagedFiles();
   try {
-    await inlineLocked(inlining);
+    await inlineLocked(inlining, staged);
   } finally {
+    staged.discard();
     lock.release();
   }
 }
 
-// How people link to the files of a folder is not known, so a page has the URL that most servers give it.
-const urls: SiteUrls = { base: '/', trailingSlash: 'ignore', format: 'preserve' };
-
-async function inlineLocked({
-  settings: given,
-  environment,
-  logger,
-  ...folders
-}: FolderInlining): Promise<void> {
-  const { to, manifest } = folders;
-  const inlinedAt = Date.now();
+async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Promise<void> {
+  const { to, manifest, environment, logger } = inlining;
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
-  const { scannable, others, compressed } = listFiles(folders, given.exclude);
-  const last = await LastRun.open(folders, scannable.filter(isPublished), logger);
-  const { record: before, kept } = last;
+  const { scannable, others, compressed } = listFiles(inlining);
+  const last = await openLastRun(inlining, scannable.filter(isPublished));
+  const { record: before, kept, readPage } = last;
+  const settings = { ...inlining.settings };
   // Without a record, files of an earlier run would never be updated again.
-  const settings: Settings = kept.size > 0 ? { ...given, missingKey: 'error' } : given;
+  if (kept.size > 0) settings.missingKey = 'error';
   const verifier = new OutputVerifier(settings.apiKey);
-  const pack = new PackWriter(manifest);
-  const changed = new ChangedFiles(targetOf, compressed, last);
-  // Of the files as they are, with their embeds or as an earlier run left them.
-  const hashes = new Map([...kept].map(([name, { hash }]) => [name, hash]));
   const fetcher = fetcherAfter(before, settings, logger);
+  // Of the files as they are, with their embeds or as an earlier run left them.
+  const hashes = new Map(kept);
+  const copiesOf = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
+  const changes: Changes = { staged, names: new Set(), states: new Map() };
+  const outdated: { copy: SiteFile; page: SiteFile }[] = [];
+  const unrelated: SiteFile[] = [];
+  const stage = (file: SiteFile, bytes: Buffer) => {
+    changes.names.add(file.name);
+    staged.add(targetOf(file), bytes, file.file);
+  };
   try {
-    const recorder =
-      (await inlineSnippets(
-        scannable.map((file): ScannableFile => {
-          const generated = last.generated(file.name);
-          return generated === undefined
-            ? file
-            : { file: file.file, name: file.name, kind: file.kind, generated };
-        }),
-        {
-          settings,
-          fetcher,
-          verifier,
-          logger,
-          urls,
-          allow: settings.html.policy === 'hash' ? () => {} : undefined,
-          collected: [],
-          pack,
-          onEmbeds({ files }) {
-            // The folder is not what the record says, even if this run fails.
-            if (files.some(({ source }) => source.generated === undefined && isPublished(source))) {
-              setAside(manifest);
-            }
-          },
-          onEmbeddingFile({ name, generated }, bytes) {
-            if (generated === undefined) hashes.set(name, hashOf(bytes));
-          },
-          leftIn: (file, ...page) => (isPublished(file) ? last.leftIn(file.name, ...page) : []),
-          rewrite(file, _inMemory, change) {
-            const before = readUnchanged(file, hashes.get(file.name));
-            const generated = file.generated?.() ?? before;
-            changed.add(file, { generated, before, after: change(generated) });
-          },
+    const inlined = await inlineSnippets(
+      scannable.map((file) => {
+        const recorded = kept.has(file.name) ? last.files.get(file.name) : undefined;
+        return recorded && readPage ? { ...file, generated: () => readPage(recorded) } : file;
+      }),
+      {
+        settings,
+        environment,
+        // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
+        urls: { base: '/', trailingSlash: 'ignore', format: 'preserve' },
+        directory: to,
+        outDir: to,
+        manifest,
+        before,
+        fetcher,
+        logger,
+      },
+      {
+        verifier,
+        onEmbeddingFile({ name, generated }, bytes) {
+          if (generated === undefined) hashes.set(name, hashOf(bytes));
         },
-      )) ?? new FileRecorder({ collected: [], pack, containsKey: verifier.containsKey });
+        async onScanned({ files }) {
+          // The folder is not what the record says, even if this run fails.
+          const isNew = files.some(({ source }) => source.generated === undefined && isPublished(source));
+          if (isNew && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
+          return [];
+        },
+        write(page, made) {
+          const before = readUnchanged(page, hashes.get(page.name));
+          if (!isPublished(page) || !made.file.equals(before)) stage(page, made.file);
+          const recorded = last.files.get(page.name);
+          const states = new Set([
+            ...[before, made.generated].map(hashOf),
+            ...(recorded ? statesOf(recorded) : []),
+          ]);
+          changes.states.set(page.name, states);
+          for (const copy of copiesOf.get(page.name) ?? []) {
+            const held = hashOfCopy(copy, [before, made.file]) ?? '';
+            if (held === hashOf(made.file)) continue;
+            if (states.has(held)) outdated.push({ copy, page });
+            else unrelated.push(copy);
+          }
+          return isPublished(page) ? leftIn(last, page.name, made) : [];
+        },
+      },
+    );
     await verifier.read(others);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
-    await changed.addCopies();
-    const record = siteManifest(
-      { manifest, directory: to, outDir: to, before, settings, environment, inlinedAt },
-      recorder.finish(),
-    );
-    for (const warning of last.describeForgotten([...scannable, ...others].filter(isPublished), record)) {
-      logger.warn(warning);
+    if (unrelated.length > 0) {
+      const hint =
+        'Servers send it instead of the page. Delete it, or compress files after `astro-snippets inline`.';
+      throw staleCopies(unrelated, ' Nothing was written.', hint);
     }
-    last.close();
+    for (const { copy, page } of outdated) stage(copy, await pageCopyOf(staged.read(targetOf(page)), copy));
+    if (inlined === undefined) return;
+    for (const line of describeForgotten(last, [...scannable, ...others].filter(isPublished), inlined))
+      logger.warn(line);
     // With a record, a check could say that nothing has changed. What the command of `refresh --after` was to renew is still
     // out of date.
-    const published = fetcher.showsChildren ? undefined : { ...record, pending: before?.pending };
-    await publish(folders, changed, { before, record: published });
+    const record = fetcher.showsChildren ? undefined : { ...inlined, pending: before?.pending };
+    await publish(inlining, changes, before, record);
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close().catch(() => {});
-    last.close();
-    changed.staged.discard();
-    pack.discard();
+    removeOtherPacks(manifest, before ?? {});
     throw error;
   }
   await fetcher.close();
-  for (const line of describeKept(kept, changed.names)) logger.info(line);
+  for (const line of describeKept([...kept.keys()], changes.names)) logger.info(line);
 }
 
-/** The files that a run replaces, with the compressed copies beside them. */
-class ChangedFiles {
-  readonly staged = new StagedFiles();
-  readonly names = new Set<string>();
-  /** What pages and their copies may hold until they are replaced, by the names of pages. */
-  readonly states = new Map<string, ReadonlySet<string>>();
-  readonly #targetOf: (file: SiteFile) => string;
-  readonly #last: LastRun;
-  readonly #copies: ReadonlyMap<string, readonly PageCopy[]>;
-  readonly #outdated: { copy: PageCopy; page: SiteFile }[] = [];
-  readonly #unrelated: string[] = [];
+/** What the last run of `inline` left in a folder. */
+interface LastRun {
+  record: Manifest | undefined;
+  requests: readonly SnippetRequest[];
+  /** By their names. */
+  files: ReadonlyMap<string, ManifestFile>;
+  /** The hashes of files that are as it left them, such as those of a generator that did not write them again. */
+  kept: ReadonlyMap<string, string>;
+  /** Reads a file as it was generated. */
+  readPage: ReturnType<typeof packReader> | undefined;
+}
 
-  constructor(targetOf: (file: SiteFile) => string, compressed: readonly SiteFile[], last: LastRun) {
-    this.#targetOf = targetOf;
-    this.#last = last;
-    this.#copies = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
-    for (const name of last.kept.keys()) this.states.set(name, last.statesOf(name));
+/**
+ * Finds out what the last run left, also where it failed. One that is killed while it writes leaves files that are as its
+ * record says, or still contain their embeds.
+ *
+ * @param files those that are published, and may contain embeds.
+ */
+async function openLastRun(
+  { cwd, manifest, logger }: FolderInlining,
+  files: readonly SiteFile[],
+): Promise<LastRun> {
+  const file = lastRecordFile(manifest);
+  const { manifest: record, flaw } = await readManifest(file);
+  // The pages of a run are kept beside its record.
+  if (record === undefined && (flaw !== 'absent' || listPacks(manifest).length > 0)) {
+    const otherVersion = 'was written by another version of astro-snippets';
+    const problem = { absent: 'is missing', damaged: 'is damaged', 'other-version': otherVersion }[flaw];
+    logger.warn(
+      `The record of the last run at ${shownPath(cwd, flaw === 'absent' ? manifest : file)} ${problem}. Files that were inlined then are not in the new record, unless they are written again.`,
+    );
   }
+  const packFlaw = record?.pack && flawOf(manifest, record.pack);
+  if (packFlaw !== undefined) {
+    logger.warn(
+      `The files of the last run as they were generated ${packFlaw}. They stay as they are, and are not in the new record at ${shownPath(cwd, manifest)}, unless they are written again.`,
+    );
+  }
+  const readPage = record?.pack && packFlaw === undefined ? packReader(manifest, record) : undefined;
+  const recorded = new Map(record?.files.map((file) => [file.name, file]));
+  const kept = new Map<string, string>();
+  for (const { file, name } of files) {
+    const known = readPage && recorded.get(name);
+    const hash = known && hashOfFile(file);
+    // A run that was killed has written it, or has not.
+    if (hash !== undefined && statesOf(known as ManifestFile).has(hash)) kept.set(name, hash);
+  }
+  return { record, requests: requestsOf(record), files: recorded, kept, readPage };
+}
 
-  /** @param bytes the page as it was generated, is, and is going to be. */
-  add(page: SiteFile, { generated, before, after }: Record<'generated' | 'before' | 'after', Buffer>): void {
-    if (page.file !== this.#targetOf(page) || !after.equals(before)) this.#stage(page, after);
-    const copies = this.#copies.get(page.name);
-    if (copies === undefined) return;
-    const known = new Set([...this.#last.statesOf(page.name), hashOf(before), hashOf(generated)]);
-    const now = hashOf(after);
-    for (const copy of copies) {
-      const held = hashOfCopy(copy, [before, after]);
-      if (held === now) continue;
-      if (held !== undefined && known.has(held)) {
-        this.#outdated.push({ copy, page });
-        this.states.set(page.name, known);
-      } else this.#unrelated.push(copy.name);
-    }
-  }
+/** Where the record of the last run is, if there is one. */
+export function lastRecordFile(manifest: string): string {
+  return existsSync(manifest) ? manifest : asideOf(manifest);
+}
 
-  /** @throws AstroError if a compressed file holds something else than its page. */
-  async addCopies(): Promise<void> {
-    const [first, ...more] = this.#unrelated;
-    if (first !== undefined) {
-      throw userError(
-        'stale-compressed-file',
-        `${[first, ...more].join(', ')} ${more.length === 0 ? 'does' : 'do'} not decompress to the file beside it. Nothing was written.`,
-        'Servers send it instead of the page. Delete it, or compress files after `astro-snippets inline`.',
-      );
-    }
-    for (const { copy, page } of this.#outdated) {
-      this.#stage(copy, await pageCopyOf(this.staged.read(this.#targetOf(page)), copy));
-    }
-  }
+/** Where a record is that says more, or less, than the folder holds. */
+function asideOf(manifest: string): string {
+  return `${manifest}.unfinished`;
+}
 
-  #stage(file: SiteFile, bytes: Buffer): void {
-    this.names.add(file.name);
-    this.staged.add(this.#targetOf(file), bytes, file.file);
-  }
+/**
+ * The snippets that a file with embeds still shows of the last run. A step after it has changed the file; what the generator
+ * writes has its embeds instead.
+ */
+function leftIn(
+  { record, requests, files, kept, readPage }: LastRun,
+  name: string,
+  { generated, embeds }: MadePage,
+): LeftSnippet[] {
+  const file = files.get(name);
+  if (record === undefined || file === undefined) return [];
+  const embedded = new Set(embeds.map(({ request }) => request.key));
+  const others = [...new Set(file.shows)].filter((index) => !embedded.has(requests[index]?.key ?? ''));
+  if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return [];
+  return shownIn(generated, others, file, record).flatMap((index) => {
+    const [request, snippet] = [requests[index], record.snippets[index]];
+    if (request === undefined || snippet === undefined) return [];
+    return [{ request, snippet, hash: hashShown(record, file, index) }];
+  });
+}
+
+/**
+ * Names files of the last run that are not in the new record. One that the generator has written again without embeds, and one
+ * that a minifier has changed after it was inlined, look alike.
+ */
+function describeForgotten(
+  last: LastRun,
+  files: readonly SiteFile[],
+  { files: recorded }: Pick<Manifest, 'files'>,
+): string[] {
+  const known = new Set(recorded.map(({ name }) => name));
+  const forgotten = files
+    .filter(({ name }) => last.files.has(name) && !known.has(name))
+    .filter(({ file }) => !embedName.test(readFileSync(file, 'latin1')))
+    .map(({ name }) => name);
+  if (forgotten.length === 0) return [];
+  return [
+    `Changed or excluded since the last run, and no longer in the record: ${listNames(forgotten, namesShown)}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
+  ];
 }
 
 /**
@@ -230,6 +276,14 @@ function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buff
   );
 }
 
+/** The files that a run replaces. */
+interface Changes {
+  staged: StagedFiles;
+  names: Set<string>;
+  /** The hashes of what pages and their copies may hold until they are replaced, by the names of pages. */
+  states: Map<string, ReadonlySet<string>>;
+}
+
 /**
  * Until everything is written, the record is beside its place: there it would say that it is. It announces what is going
  * to be written, as that of a refresh does, so that the process can be killed at any moment.
@@ -237,12 +291,18 @@ function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buff
  * @param before the record of the last run.
  */
 async function publish(
-  { from, to, manifest }: SiteFolders,
-  { staged, names, states }: ChangedFiles,
-  { before, record }: { before: Manifest | undefined; record: Manifest | undefined },
+  { from, to, manifest }: FolderInlining,
+  { staged, names, states }: Changes,
+  before: Manifest | undefined,
+  record: Manifest | undefined,
 ): Promise<void> {
-  if (record === undefined) await rm(asideOf(manifest), { force: true });
-  else await writeManifest(asideOf(manifest), announced(record, states));
+  const aside = asideOf(manifest);
+  const announce = (file: ManifestFile): ManifestFile => {
+    const [hash = file.hash, ...others] = states.get(file.name) ?? [];
+    return { ...file, hash, next: [...others, file.hash] };
+  };
+  if (record === undefined) await rm(aside, { force: true });
+  else await writeManifest(aside, { ...record, files: record.files.map(announce) });
   await rm(manifest, { force: true });
   await staged.commit();
   if (from !== to) {
@@ -253,34 +313,24 @@ async function publish(
       preserveTimestamps: true,
       verbatimSymlinks: true,
       filter(source) {
-        const name = nameIn(input, source);
+        const name = relative(input, source).split(sep).join('/');
         return !names.has(name) && join(from, name) !== records;
       },
     });
   }
-  if (record === undefined) return removeOtherPacks(manifest, {});
-  const files = await sealedFiles(to, record.files, { at: Date.now(), before });
-  await writeManifest(asideOf(manifest), { ...record, files });
-  await rename(asideOf(manifest), manifest);
-  removeOtherPacks(manifest, record);
-}
-
-function announced(record: Manifest, states: ChangedFiles['states']): Manifest {
-  const announce = (file: ManifestFile): ManifestFile => {
-    const [hash, ...others] = states.get(file.name) ?? [];
-    return hash === undefined ? file : { ...file, hash, next: [...others, file.hash] };
-  };
-  return { ...record, files: record.files.map(announce) };
-}
-
-function setAside(manifest: string): void {
-  if (existsSync(manifest)) renameSync(manifest, asideOf(manifest));
+  if (record !== undefined) {
+    const files = await sealedFiles(to, record.files, { at: Date.now(), before });
+    await writeManifest(aside, { ...record, files });
+    await rename(aside, manifest);
+  }
+  removeOtherPacks(manifest, record ?? {});
 }
 
 /** The files that are going to be published. What earlier runs have left in the output is published, too. */
-function listFiles({ from, to, manifest }: SiteFolders, exclude: readonly string[]): SiteFiles {
+function listFiles({ from, to, manifest, settings }: FolderInlining): SiteFiles {
   const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
-  return listSiteFiles(from === to || !existsSync(to) ? [from] : [from, to], exclude, ({ file, name }) => {
+  const folders = from === to || !existsSync(to) ? [from] : [from, to];
+  return listSiteFiles(folders, settings.exclude, ({ file, name }) => {
     // Left by a process that was killed.
     if (isTemporary(name)) rmSync(file, { force: true });
     const generated = join(from, name);
@@ -309,18 +359,15 @@ function refuseFolders({ cwd, from, to, manifest }: FolderInlining): void {
   }
 }
 
-function nameIn(folder: string, path: string): string {
-  return relative(folder, path).split(sep).join('/');
-}
-
-function describeKept(kept: LastRun['kept'], written: ReadonlySet<string>): string[] {
-  const names = [...kept.keys()];
-  const renewed = names.filter((name) => written.has(name));
-  const same = names.length - renewed.length;
-  const lines = renewed.map((name) => `${name} is up to date`);
-  if (same === 0) return lines;
-  return [
-    ...lines,
-    `${count(same, 'file')} ${same === 1 ? 'is' : 'are'} as an earlier run left ${same === 1 ? 'it' : 'them'}.`,
-  ];
+function describeKept(kept: readonly string[], written: ReadonlySet<string>): string[] {
+  const [renewed, same] = [true, false].map((isWritten) =>
+    kept.filter((name) => written.has(name) === isWritten),
+  );
+  const lines = (renewed ?? []).map((name) => `${name} is up to date`);
+  const left = same?.length ?? 0;
+  if (left > 0)
+    lines.push(
+      `${count(left, 'file')} ${left === 1 ? 'is' : 'are'} as an earlier run left ${left === 1 ? 'it' : 'them'}.`,
+    );
+  return lines;
 }

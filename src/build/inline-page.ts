@@ -1,6 +1,5 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { Range } from '../embed/html-scanner.ts';
-import { type Composed, type Content, compose, formKey, inline } from '../embed/inline.ts';
+import { type Composed, type Content, compose, formKey, inline, type Replacement } from '../embed/inline.ts';
 import { allowInPage, type SourceRules, type Sources, sourcesOf } from '../html/content-security-policy.ts';
 import type { PreparedSnippet } from '../html/rules.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
@@ -19,11 +18,14 @@ export interface InlineOptions {
   editLinks?: EditLinks | undefined;
   /** What the comments around a snippet say where they are wanted. @default its id */
   markOf?: ((request: SnippetRequest) => string) | undefined;
-  /** Called with what a page has to allow, if policies are to allow what is inlined. */
+  /** Allows in the policies that are sent as headers what a page has to allow. */
   allow?: ((page: string, sources: Sources) => void) | undefined;
 }
 
-export interface InlinedPage {
+/** A page as it was generated, and as it is now or is going to be. */
+export interface MadePage {
+  generated: Buffer;
+  embeds: readonly FileEmbed[];
   file: Buffer;
   /** Whether the page sets a policy itself, which allows what is inlined. */
   hasPolicy: boolean;
@@ -34,7 +36,7 @@ export type InlinePage = (
   page: Pick<ScannableFile, 'name' | 'kind'>,
   generated: Buffer,
   embeds: readonly FileEmbed[],
-) => InlinedPage;
+) => MadePage;
 
 /**
  * The one way to make a page, for builds, refreshes, folders and `astro dev`: replaces each embed with its content, or with its
@@ -55,22 +57,20 @@ export function pageInliner({
   }, markOf);
   return ({ name, kind }, generated, found) => {
     const isPage = kind === 'html';
-    const bytesOf = isPage ? inPages : elsewhere;
     const { embeds, script } = (isPage ? editLinks?.add(generated, found) : undefined) ?? { embeds: found };
-    const others = script === undefined ? [] : [script];
-    if (allow === undefined || !isPage) {
-      return { file: inline(generated, embeds, bytesOf, others), hasPolicy: false };
+    const policies: Replacement[] = [];
+    if (isPage && (rules.policy === 'hash' || rules.editLinks !== undefined)) {
+      const shown = embeds.flatMap(({ form, request }) =>
+        form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
+      );
+      const sources = sourcesOf(shown, rules);
+      allow?.(name, sources);
+      const isInEmbed = (at: number) => embeds.some(({ start, end }) => start <= at && at < end);
+      policies.push(...allowInPage(generated, sources).filter(({ start }) => !isInEmbed(start)));
     }
-    const shown = embeds.flatMap(({ form, request }) =>
-      form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
-    );
-    const sources = sourcesOf(shown, rules);
-    allow(name, sources);
-    const policies = allowInPage(generated, sources).filter(
-      ({ start }) => !embeds.some((embed) => contains(embed, start)),
-    );
-    const pieces = [...policies, ...others];
-    return { file: inline(generated, embeds, bytesOf, pieces), hasPolicy: policies.length > 0 };
+    const pieces = script === undefined ? policies : [...policies, script];
+    const file = inline(generated, embeds, isPage ? inPages : elsewhere, pieces);
+    return { generated, embeds: found, file, hasPolicy: policies.length > 0 };
   };
 }
 
@@ -97,8 +97,4 @@ function composer(
     if (composedBytes <= maxComposedBytes) composed.set(key, alike.set(request, made));
     return made;
   };
-}
-
-function contains({ start, end }: Range, offset: number): boolean {
-  return start <= offset && offset < end;
 }

@@ -1,128 +1,153 @@
 import { readFileSync } from 'node:fs';
+import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { InvalidEmbed } from '../failures/report.ts';
-import type { PackWriter } from '../record/pack.ts';
+import type { CollectionEntry, InvalidEmbed } from '../failures/report.ts';
+import { headerPolicies } from '../html/content-security-policy.ts';
+import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
+import { paced } from '../record/progress.ts';
+import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
-import { blockWarnings, type FileEmbed, type PageWithEmbeds } from '../snippets/file-embeds.ts';
-import { headingWarnings } from '../source/heading-warnings.ts';
+import type { SiteUrls } from '../settings/site-urls.ts';
+import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { blockWarnings, type PageWithEmbeds } from '../snippets/file-embeds.ts';
+import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
 import { withSources } from '../source/markdown-sources.ts';
 import type { SourceFolders } from '../source/source-files.ts';
-import type { ClassChecker } from './class-checker.ts';
-import type { EditLinks } from './edit-links/edit-links.ts';
-import { inTurns } from './in-turns.ts';
-import { type InlineOptions, pageInliner } from './inline-page.ts';
-import { type CollectedEntry, FileRecorder, type LeftSnippet, recordedRules } from './recorder.ts';
-import { type ScannableFile, type ScannedSite, type Scanning, scanSite } from './scan-site.ts';
-import { type BuildLogger, describeBuild, progressLogger } from './summary.ts';
+import { classChecker } from './class-checker.ts';
+import { type MadePage, pageInliner } from './inline-page.ts';
+import { type LeftSnippet, recordedRules, siteRecorder } from './recorder.ts';
+import {
+  type EmbeddingFile,
+  inTurns,
+  type OutputVerifier,
+  type ScannableFile,
+  type ScannedSite,
+  scanSite,
+} from './scan-site.ts';
 
-/**
- * Reads a file, and writes what `change` makes of it, or notes what has to be written.
- *
- * @param kept the bytes of the file if they are in memory; otherwise they are read.
- */
-export type RewriteFile = (
-  file: ScannableFile,
-  kept: Buffer | undefined,
-  change: (generated: Buffer) => Buffer,
-) => void;
+/** What a build reports through: Astro's logger, or the command line. Lines are cleaned there. */
+export interface BuildLogger {
+  info(line: string): void;
+  warn(line: string): void;
+}
 
-/** What differs between a build of Astro and a folder that another generator has written. */
-export interface Inlining extends Scanning {
+/** A site that an Astro build, or another generator, has written, and whose snippets are inlined. */
+export interface InlinedSite {
+  settings: Settings;
+  /** Where the environment was read. */
+  environment: RecordedEnvironment;
+  urls: SiteUrls;
+  /** The output folder. */
+  directory: string;
+  /** The folder that a build empties: the same, or one that contains it. */
+  outDir: string;
+  /** The file of the manifest. */
+  manifest: string;
+  /** The manifest of the last build. */
+  before: Manifest | undefined;
+  fetcher: SnippetFetcher;
   logger: BuildLogger;
-  /** Where Astro's Markdown sources are. */
+  /** The folder of Astro's sources, and the one that people name them from. */
   sources?: SourceFolders | undefined;
-  /** What checks classes, if the site makes CSS for those of snippets. */
-  styled?: ClassChecker | undefined;
-  /** Allows it in the policies in headers, if policies are to allow what is inlined. */
-  allow: InlineOptions['allow'];
+  /** The headers that an adapter sends with the pages. */
+  routeToHeaders?: RouteToHeaders | undefined;
+  /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
+  classes?: readonly string[] | undefined;
   /** The entries of collections that show snippets. */
-  collected: readonly CollectedEntry[];
-  /** Keeps the pages as they were generated. */
-  pack: PackWriter;
-  /** Finds snippets of an earlier run that a file with embeds still shows. */
-  leftIn?(file: ScannableFile, generated: Buffer, embeds: readonly FileEmbed[]): readonly LeftSnippet[];
-  /** Finds snippets that were rendered but are not in the output. */
-  findLost?(site: ScannedSite): readonly InvalidEmbed[];
-  /** Called before anything is fetched or written. @throws if another process writes to the output. */
-  onEmbeds(site: ScannedSite): Promise<void> | void;
-  rewrite: RewriteFile;
+  collected?: readonly CollectedEntry[] | undefined;
+}
+
+/** An entry of a collection, and the snippet that it shows. */
+export interface CollectedEntry extends CollectionEntry {
+  request: SnippetRequest;
+  snippet: FetchedSnippet;
+}
+
+/** What a build of Astro, and a run over a folder, do differently. */
+export interface Inlining {
+  verifier: OutputVerifier;
+  /** Called with each file with embeds, as it is before anything is fetched. */
+  onEmbeddingFile?(file: ScannableFile, bytes: Buffer): void;
+  /**
+   * Called before anything is fetched or written.
+   *
+   * @returns snippets that were rendered but are not in the output; `undefined` if there is nothing to do.
+   * @throws if another process writes to the output.
+   */
+  onScanned(site: ScannedSite): Promise<readonly InvalidEmbed[] | undefined>;
+  /**
+   * Writes a page, or notes that it has to be written.
+   *
+   * @returns snippets of an earlier run that the page still shows.
+   */
+  write(file: ScannableFile, page: MadePage): readonly LeftSnippet[];
 }
 
 /**
  * The one way from files with embeds to files with snippets: scan, fetch, inline, and check for the API key.
  *
  * @param files those that may contain embeds.
- * @returns what the site shows; `undefined` if it shows no snippets.
+ * @returns the manifest, which is not written yet; `undefined` for a site that needs none.
  * @throws AstroError with one report of everything that went wrong.
  */
 export async function inlineSnippets(
   files: readonly ScannableFile[],
+  site: InlinedSite,
   inlining: Inlining,
-): Promise<FileRecorder | undefined> {
-  const { settings, fetcher, verifier, sources, styled, allow, collected, pack, logger } = inlining;
+): Promise<Manifest | undefined> {
+  const { settings, fetcher, sources, classes, logger } = site;
+  const { verifier } = inlining;
   const start = performance.now();
-  const site = await scanSite(files, inlining);
-  for (const warning of site.warnings) logger.warn(warning);
-  const lost = inlining.findLost?.(site) ?? [];
-  const { uses } = site;
-  if (site.files.length + lost.length + uses.length === 0) return undefined;
-  await inlining.onEmbeds(site);
-  const editLinks = await openEditLinks(settings, site);
+  const scanned = await scanSite(files, site, verifier, inlining.onEmbeddingFile);
+  const { uses, invalid } = scanned;
+  for (const warning of scanned.warnings) logger.warn(warning);
+  const lost = await inlining.onScanned(scanned);
+  if (lost === undefined) return undefined;
+  const editLinks = await openEditLinks(site, scanned);
   if (sources !== undefined) {
-    for (const warning of await headingWarnings(site.idsInHeadings, sources)) logger.warn(warning);
+    const embeds = scanned.files.flatMap(({ source, embeds }) => (source.kind === 'html' ? embeds : []));
+    for (const warning of await headingWarnings(idsInHeadings(embeds), sources)) logger.warn(warning);
   }
-  const onSettled = progressLogger(uses.length, (line) => logger.info(line));
-  const faulty = sources === undefined ? site.invalid : await withSources(site.invalid, sources);
   const missing = new Set<string>();
-  const onMissing = ({ key }: SnippetRequest) => missing.add(key);
-  const snippets = await fetcher.fetch(uses, { invalid: [...faulty, ...lost], onSettled, onMissing });
-  const htmlOf = (key: string) => snippets.get(key)?.html;
-  for (const warning of blockWarnings(pagesWithText(site), htmlOf)) logger.warn(warning);
-  const recorder = new FileRecorder({
-    uses,
-    snippets,
-    missing,
-    collected,
-    pack,
-    editUrls: editLinks?.urls,
-    containsKey: verifier.containsKey,
+  const snippets = await fetcher.fetch(uses, {
+    invalid: [...(sources === undefined ? invalid : await withSources(invalid, sources)), ...lost],
+    onSettled: progressLogger(uses.length, (line) => logger.info(line)),
+    onMissing: ({ key }) => missing.add(key),
   });
+  for (const warning of blockWarnings(pagesOf(scanned), (key) => snippets.get(key)?.html))
+    logger.warn(warning);
+  const recorder = siteRecorder(site, uses, snippets, missing, verifier.containsKey);
   const inlinePage = pageInliner({
     snippets,
     rules: recordedRules(settings),
     editLinks,
-    allow,
+    allow: headerPolicies(site.routeToHeaders ?? new Map(), site.urls.base),
   });
-  await inTurns(site.files, (found) => {
-    const { source, embeds, bytes } = found;
-    found.bytes = undefined;
-    inlining.rewrite(source, bytes, (generated) => {
-      const { file } = inlinePage(source, generated, embeds);
-      verifier.check(source, file);
-      const left = inlining.leftIn?.(source, generated, embeds);
-      recorder.add(source.name, { generated, file, embeds, left });
-      styled?.add(source, { file, embeds }, (key) => snippets.get(key)?.classes);
-      return file;
-    });
+  const styles = classes && classChecker(site.directory, site.urls.base, classes);
+  await inTurns(scanned.files, (page) => {
+    const { source, embeds } = page;
+    const made = inlinePage(source, generatedBytes(page), embeds);
+    page.bytes = undefined;
+    verifier.check(source, made.file);
+    recorder.add(source.name, made, inlining.write(source, made));
+    styles?.add(source, made, (key) => snippets.get(key)?.classes);
   });
-  for (const warning of styled?.warnings ?? []) logger.warn(warning);
-  if (site.files.length > 0) {
-    const counts = {
-      ...fetcher.counts,
-      missing: missing.size,
-      withoutKey: fetcher.showsChildren,
-      retrieved: settings.renderBaseUrl === undefined ? 0 : countRetrieved(snippets),
-      linkedPages: editLinks?.pages,
-    };
-    logger.info(describeBuild(site, counts, performance.now() - start));
+  for (const warning of styles?.warnings() ?? []) logger.warn(warning);
+  if (scanned.files.length > 0) {
+    const { cached = 0 } = fetcher.counts;
+    const all = settings.renderBaseUrl === undefined ? [] : [...snippets.values()];
+    const retrieved = all.filter(({ variant }) => variant === 'retrieve').length;
+    const more = [
+      retrieved > 0 && `${retrieved} retrieved instead of rendered`,
+      cached > 0 && `${cached} from the cache`,
+      missing.size > 0 && `${count(missing.size, 'optional snippet')} not found`,
+      editLinks !== undefined && `edit links on ${count(editLinks.pages, 'page')}`,
+      formatDuration(performance.now() - start),
+    ];
+    logger.info([...describeBuild(scanned, fetcher), ...more].filter(Boolean).join(' · '));
     if (editLinks !== undefined) logger.warn(editLinksWarning);
   }
-  return recorder;
-}
-
-function countRetrieved(snippets: FetchedSnippets): number {
-  return [...snippets.values()].filter(({ variant }) => variant === 'retrieve').length;
+  return recorder.finish(editLinks?.urls);
 }
 
 // Where a build is published is not known here.
@@ -130,21 +155,44 @@ const editLinksWarning =
   'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.';
 
 async function openEditLinks(
-  { editLinks, editUrl }: Settings,
+  { settings: { editLinks, editUrl } }: Pick<InlinedSite, 'settings'>,
   { uses }: ScannedSite,
-): Promise<EditLinks | undefined> {
+) {
   if (!editLinks || editUrl === undefined) return undefined;
   const { EditLinks, editUrls } = await import('./edit-links/edit-links.ts');
   return new EditLinks(editUrls(uses, editUrl));
 }
 
-const isInText = ({ inParagraph, paragraph }: FileEmbed) => inParagraph && paragraph === undefined;
+function generatedBytes({ bytes, source }: EmbeddingFile): Buffer {
+  return bytes ?? source.generated?.() ?? readFileSync(source.file);
+}
 
-/** Pages in which an embed is in a paragraph with something else. */
-function* pagesWithText({ files }: ScannedSite): Generator<PageWithEmbeds> {
-  for (const { source, embeds, bytes } of files) {
-    if (source.kind !== 'html' || !embeds.some(isInText)) continue;
-    const read = () => bytes ?? source.generated?.() ?? readFileSync(source.file);
-    yield { name: source.name, embeds, read };
+function* pagesOf({ files }: ScannedSite): Generator<PageWithEmbeds> {
+  for (const file of files) {
+    const { source, embeds } = file;
+    if (source.kind === 'html') yield { name: source.name, embeds, read: () => generatedBytes(file) };
   }
+}
+
+/** The one line that says what a build did. */
+function describeBuild({ files, uses }: ScannedSite, { counts, showsChildren }: SnippetFetcher): string[] {
+  const embeds = files.reduce((sum, file) => sum + file.embeds.length, 0);
+  const isPage = files.every(({ source }) => source.kind === 'html');
+  const places = isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`;
+  return [
+    `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${places}`,
+    showsChildren
+      ? 'children are shown, without an API key'
+      : `${count(counts.requests, 'request')}, ${count(counts.retries, 'retry', 'retries')}`,
+  ];
+}
+
+/** Returns a function that is called with the number of snippets that are done, and logs it every 5 seconds. */
+export function progressLogger(
+  total: number,
+  log: (line: string) => void,
+  now?: () => number,
+): (done: number) => void {
+  const progress = paced({ first: 5_000, every: 5_000 }, log, now);
+  return (done) => progress(() => `${done} of ${count(total, 'snippet')}`);
 }

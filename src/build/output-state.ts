@@ -1,14 +1,15 @@
 import { existsSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOf } from '../embed/html-scanner.ts';
-import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
+import { type UserError, userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { isSince } from '../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile, outputOf } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
-import { inTurns } from './in-turns.ts';
+import { inTurns, type ScannableFile, type SiteFile } from './scan-site.ts';
+import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 
 // Whether the output is what the record says. It may have been deleted, rolled back, or built again without the
 // integration, and the record alone would still say that everything is up to date.
@@ -40,14 +41,8 @@ export async function sealedFiles(
   return sealed;
 }
 
-/** The record of a file that was written again. */
-export function writtenAgain(file: ManifestFile, path: string, hash: string): ManifestFile {
-  const { older: _, next: __, ...more } = file;
-  return { ...more, ...stateOf(statSync(path), hash, file) };
-}
-
 /** What is recorded of a file as it is now. */
-function stateOf(
+export function stateOf(
   { size, mtimeMs }: Stats,
   hash: string,
   before: ManifestFile | undefined,
@@ -101,24 +96,57 @@ export async function lookAtOutput(file: string, manifest: Manifest): Promise<Ou
   return flaws;
 }
 
-/** Returns what tells whether a file holds an embed that is to be replaced. Those in contents stay in the output. */
-export function embedFinder(snippets: Manifest['snippets']): (file: ReadableFile) => boolean {
-  let quoted: SnippetUses | undefined;
-  return (file) => {
-    if (!mayHoldEmbeds(file.bytes, file.kind)) return false;
-    const { embeds, invalid } = readEmbeds(file, new Map());
-    quoted ??= embedsOf(snippets);
-    return invalid.length > 0 || embeds.some(({ request }) => !quoted?.has(request.key));
-  };
+/**
+ * Checks files that other integrations wrote after snippets were inlined.
+ *
+ * @param late those that may contain embeds.
+ * @throws AstroError if one does, or if a compressed file was made before snippets were inlined.
+ */
+export function refuseLateFiles(
+  late: readonly ScannableFile[],
+  compressed: readonly SiteFile[],
+  { files, snippets }: Pick<Manifest, 'files' | 'snippets'> = { files: [], snippets: [] },
+): void {
+  const hashes = new Map(files.map(({ name, hash }) => [name, hash]));
+  const holdsEmbed = embedFinder(snippets);
+  const withEmbed = late.filter(({ file, name, kind }) => {
+    const bytes = readFileSync(file);
+    return hashes.get(name) !== hashOf(bytes) && holdsEmbed({ name, kind, bytes });
+  });
+  if (withEmbed.length > 0) {
+    const names = withEmbed.map(({ name }) => name).join(', ');
+    throw userError(
+      'late-embed',
+      `Another integration wrote an embed into ${names} after snippets were inlined.`,
+    );
+  }
+  const stale = compressed.filter((copy) => {
+    if (!hashes.has(withoutSuffix(copy.name))) return false;
+    const page = readFileSync(withoutSuffix(copy.file));
+    return hashOfCopy(copy, [page]) !== hashOf(page);
+  });
+  if (stale.length > 0) throw staleCopies(stale);
 }
 
-function embedsOf(snippets: Manifest['snippets']): SnippetUses {
-  const found: SnippetUses = new Map();
-  for (const { content } of snippets) {
-    const bytes = Buffer.from(content?.text ?? '');
-    if (mayHoldEmbeds(bytes, 'html')) readEmbeds({ name: '', bytes, kind: 'html' }, found);
-  }
-  return found;
+/** The error for compressed files that hold something else than the file beside them. */
+export function staleCopies(files: readonly SiteFile[], outcome = '', hint?: string): UserError {
+  const names = files.map(({ name }) => name).join(', ');
+  const what = `${names} ${files.length === 1 ? 'does' : 'do'} not decompress to the file beside it.${outcome}`;
+  return userError('stale-compressed-file', what, hint);
+}
+
+/** Returns what tells whether a file holds an embed that is to be replaced. Those in contents stay in the output. */
+function embedFinder(snippets: Manifest['snippets']): (file: ReadableFile) => boolean {
+  let quoted: SnippetUses | undefined;
+  return (file) => {
+    const { embeds, invalid } = readEmbeds(file, new Map());
+    if (embeds.length > 0 && quoted === undefined) {
+      quoted = new Map();
+      for (const { content } of snippets)
+        readEmbeds({ name: '', bytes: Buffer.from(content?.text ?? ''), kind: 'html' }, quoted);
+    }
+    return invalid.length > 0 || embeds.some(({ request }) => !quoted?.has(request.key));
+  };
 }
 
 /**

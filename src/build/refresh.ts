@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FileKind } from '../embed/scan.ts';
-import { entryName, listNames } from '../failures/report.ts';
+import { userError } from '../failures/errors.ts';
+import { entryName, listNames, listPlaces } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { listTemporaryFiles, temporaryFile } from '../files/write.ts';
 import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
@@ -19,21 +19,19 @@ import {
   sourceNames,
   writeManifest,
 } from '../record/manifest.ts';
-import { Pack } from '../record/pack.ts';
+import { packReader } from '../record/pack.ts';
 import type { Progress } from '../record/progress.ts';
 import { writeImages } from '../record/write-images.ts';
-import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import { type FileEmbed, readEmbeds } from '../snippets/file-embeds.ts';
+import { readEmbeds } from '../snippets/file-embeds.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
-import { type InlinedPage, pageInliner } from './inline-page.ts';
-import { lookAtOutput, writtenAgain } from './output-state.ts';
-import { type DerivedFile, findDerivedFiles } from './side-products/derived-files.ts';
-import type { OldContent } from './side-products/old-texts.ts';
+import { type MadePage, pageInliner } from './inline-page.ts';
+import { lookAtOutput, stateOf } from './output-state.ts';
+import type { SiteFile } from './scan-site.ts';
+import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
 import {
   hashOfCopy,
   listPageCopies,
   notACopy,
-  type PageCopy,
   pageCopyOf,
   shownPath,
   siteFolders,
@@ -48,7 +46,7 @@ export interface RefreshedPage {
   /** The snippets of which it shows another content then, by their indexes in the manifest. */
   changed: readonly number[];
   /** Files that hold the page, too, and are written with it. */
-  copies: PageCopy[];
+  copies: SiteFile[];
   /** Makes what is going to be written. */
   made(): Buffer;
 }
@@ -67,131 +65,109 @@ export interface RefreshPlan {
   changed: string[];
   /** Files that were made from these pages, and that only the command that made them can renew. */
   stale: DerivedFile[];
-  /** Closes the pages as they were generated. */
-  close(): void;
 }
 
-/**
- * After a refresh that was killed, or during one, finds out whether each page is in the state before or after it. Each
- * page is complete in either state. Changes nothing.
- */
-export async function recover(file: string, manifest: Manifest): Promise<Manifest> {
-  if (manifest.files.every(({ next }) => next === undefined)) return manifest;
-  const output = outputOf(file, manifest);
-  const folders = siteFolders(file, manifest);
-  const files = await Promise.all(
-    manifest.files.map(async (page): Promise<ManifestFile> => {
-      const { next, older: _, ...current } = page;
-      const last = next?.at(-1);
-      if (next === undefined || last === undefined) return page;
-      const bytes = await readFile(join(output, page.name)).catch(() => undefined);
-      if (bytes === undefined || hashOf(bytes) !== last) return page;
-      const isWhole = listPageCopies(folders, page).every((copy) => hashOfCopy(copy, [bytes]) === last);
-      const states = [...new Set([page.hash, ...next])];
-      const written = { ...current, hash: last, past: [page.hash, ...(page.past ?? [])] };
-      return isWhole ? written : { ...written, next: states };
-    }),
-  );
-  return { ...manifest, files };
-}
-
-/** Whether a refresh that was killed has written a page, and not all of its copies. See {@link recover}. */
-export function lacksCopies({ hash, next }: ManifestFile): boolean {
-  return next?.at(-1) === hash;
-}
-
-/** The files that a refresh writes first: for what it has announced, and images. A killed one may have left them. */
-export function temporaryFiles(file: string, manifest: Manifest): string[] {
-  const output = outputOf(file, manifest);
-  const folders = siteFolders(file, manifest);
-  const announced = manifest.files.filter(({ next }) => next !== undefined);
-  const pages = announced.flatMap((page) => [
-    join(output, page.name),
-    ...listPageCopies(folders, page).map((copy) => copy.file),
-  ]);
-  const assets = manifest.rules.images?.assets.folder;
-  const images =
-    assets === undefined ? [] : listTemporaryFiles(folders.map(({ directory }) => join(directory, assets)));
-  return [...pages.map(temporaryFile), ...images];
-}
+/** The contents of a site as the service sends them now, in the order of its record. */
+type Contents = Pick<Changes, 'snippets' | 'hashes'>;
 
 export interface PlanOptions {
   /** Where people are: names of files begin there. By default, in the folder of the record. */
   cwd?: string | undefined;
   progress?: Progress | undefined;
-  /** Called with each page that a refresh is going to write, as it is going to be. */
-  onPage?(page: ManifestFile, after: Buffer): void;
+  /** Tells texts with the API key. */
+  containsKey(text: Buffer | string): boolean;
+}
+
+/** Removes the files that a refresh writes first: one that was killed may have left them. */
+export function removeTemporary(file: string, manifest: Manifest): void {
+  const folders = siteFolders(file, manifest);
+  const written = manifest.files.filter(({ next }) => next !== undefined);
+  const pages = written.flatMap((page) => [
+    join(outputOf(file, manifest), page.name),
+    ...listPageCopies(folders, page).map((copy) => copy.file),
+  ]);
+  const left = [...pages.map(temporaryFile), ...listTemporaryFiles(assetFolders(file, manifest))];
+  for (const one of left) rmSync(one, { force: true });
+}
+
+/** Where images are written, if the site serves them itself. */
+function assetFolders(file: string, manifest: Manifest): string[] {
+  const assets = manifest.rules.images?.assets.folder;
+  if (assets === undefined) return [];
+  return siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
 }
 
 // Making a page again takes as long as reading it; keeping all pages of a large site takes too much memory.
 const maxKeptBytes = 64 * 1024 * 1024;
 
 /**
- * Computes what a build would make of each page whose snippets have changed. Writes nothing.
+ * Computes what a build would make of each page whose snippets have changed, or that a refresh was writing when it was
+ * killed. Writes nothing.
  *
- * @throws AstroError if pages have to be made, and are not there as they were generated.
+ * @throws AstroError if pages have to be made, and are not there as they were generated; and if one would contain the API
+ * key.
  */
 export async function planRefresh(
   file: string,
   manifest: Manifest,
-  { snippets, hashes }: Pick<Changes, 'snippets' | 'hashes'>,
-  { cwd, progress = () => {}, onPage }: PlanOptions = {},
+  contents: Contents,
+  { cwd, progress = () => {}, containsKey }: PlanOptions,
 ): Promise<RefreshPlan> {
   const output = outputOf(file, manifest);
-  const plan: RefreshPlan = { pages: [], toBuild: [], changed: [], stale: [], close: () => {} };
+  const folders = siteFolders(file, manifest, cwd);
+  const plan: RefreshPlan = { pages: [], toBuild: [], changed: [], stale: [] };
   const reasonForAll = manifest.rules.sanitizes
     ? 'shows content that only a build sanitizes'
-    : reasonForStyles(manifest, snippets);
-  const folders = siteFolders(file, manifest, cwd);
-  const outdated = manifest.files.flatMap((page) => {
-    const changed = outdatedIn(manifest, page, hashes);
-    return changed.length === 0 && page.next === undefined ? [] : [{ page, changed }];
-  });
+    : reasonForStyles(manifest, contents);
+  const outdated = manifest.files
+    .map((page) => ({ page, changed: outdatedIn(manifest, page, contents.hashes) }))
+    .filter(({ page, changed }) => changed.length > 0 || page.next !== undefined);
+  const changing: RefreshedPage[] = [];
+  const withKey: string[] = [];
   let make: PageMaker | undefined;
   let keptBytes = 0;
   for (const [index, { page, changed }] of outdated.entries()) {
     progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
-    const before = await readFile(join(output, page.name)).catch(() => undefined);
+    const refuse = (reason: string, name = page.name) => void plan.toBuild.push({ name, reason });
+    const before = readIfThere(join(output, page.name));
     if (before === undefined || !statesOf(page).has(hashOf(before))) {
-      plan.toBuild.push({ name: page.name, reason: 'was changed after the build' });
+      refuse('was changed after the build');
       continue;
     }
     if (reasonForAll !== undefined) {
-      plan.toBuild.push({ name: page.name, reason: reasonForAll });
+      refuse(reasonForAll);
       continue;
     }
-    make ??= openPages(file, manifest, snippets, plan);
-    const { file: after, hasPolicy, embeds } = make(page);
-    if (page.shows.slice(embeds.length).some((index) => changed.includes(index))) {
-      plan.toBuild.push({ name: page.name, reason: 'was changed after a snippet on it was inlined' });
-      continue;
-    }
-    const isPage = fileKind(page.name) === 'html';
-    if (isPage && !hasPolicy && needsOtherSources(embeds, changed, manifest, snippets)) {
-      plan.toBuild.push({ name: page.name, reason: 'has its policy in headers, which only a build writes' });
-      continue;
-    }
-    const copies = listPageCopies(folders, page);
-    const others = copies.filter((copy) => !statesOf(page).has(hashOfCopy(copy, [before, after]) ?? ''));
-    if (others.length > 0) {
-      for (const copy of others) plan.toBuild.push({ name: copy.name, reason: notACopy(copy, page.name) });
-      continue;
-    }
-    onPage?.(page, after);
-    keptBytes += after.length;
-    const kept = keptBytes > maxKeptBytes ? undefined : after;
+    make ??= pageMaker(file, manifest, contents);
     const again = make;
-    plan.pages.push({ page, hash: hashOf(after), changed, copies, made: () => kept ?? again(page).file });
+    const made = make(page);
+    const reason = reasonForPage(page, made, changed, manifest, contents);
+    const copies = listPageCopies(folders, page);
+    const isOther = (copy: SiteFile) => !statesOf(page).has(hashOfCopy(copy, [before, made.file]) ?? '');
+    const others = copies.filter(isOther);
+    if (reason !== undefined) refuse(reason);
+    else for (const copy of others) refuse(notACopy(copy, page.name), copy.name);
+    if (reason !== undefined || others.length > 0) continue;
+    if (containsKey(made.file)) withKey.push(page.name);
+    keptBytes += made.file.length;
+    const kept = keptBytes > maxKeptBytes ? undefined : made.file;
+    const hash = hashOf(made.file);
+    const refreshed = { page, hash, changed, copies, made: () => kept ?? again(page).file };
+    plan.pages.push(refreshed);
+    if (!made.file.equals(before)) changing.push(refreshed);
   }
-  const found = await lookAtOutput(file, manifest);
+  if (withKey.length > 0) {
+    throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
+  }
   const planned = new Set([...plan.pages.map(({ page }) => page), ...plan.toBuild].map(({ name }) => name));
+  const found = await lookAtOutput(file, manifest);
   plan.toBuild.push(...found.toBuild.filter(({ name }) => !planned.has(name)));
   plan.changed.push(...found.changed.filter((name) => !planned.has(name)));
-  for (const entry of manifest.collections.filter(({ snippet, content }) => content !== hashes[snippet])) {
+  for (const entry of manifest.collections) {
+    if (entry.content === contents.hashes[entry.snippet]) continue;
     const reason = 'shows a changed snippet, and which pages use this entry is not known';
     plan.toBuild.push({ name: entryName(entry), reason });
   }
-  const changing = plan.pages.filter(({ page, hash }) => page.hash !== hash);
   const recorded = new Set(manifest.files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   // A cache folder may be in the output.
   const records = shownPath(output, dirname(file));
@@ -201,13 +177,13 @@ export async function planRefresh(
       size,
       read: () => readIfThere(join(output, name)),
     })),
-    contents: oldContents(changing, manifest, snippets),
+    contents: oldContents(changing, manifest, contents),
     isRecorded: (name) => recorded.has(name) || name.startsWith(`${records}/`),
     since: manifest.inlinedAt,
   });
   plan.stale = derived.filter(({ kind }) => kind !== 'copy');
-  for (const { folder, name, kind, page } of derived) {
-    const original = kind === 'copy' ? plan.pages.find((one) => one.page.name === page) : undefined;
+  for (const { folder, name, page } of derived) {
+    const original = plan.pages.find((one) => one.page.name === page);
     if (original === undefined) continue;
     original.copies.push({ file: join(folder.directory, name), name });
     original.page = { ...original.page, copies: [...(original.page.copies ?? []), name] };
@@ -219,7 +195,7 @@ export async function planRefresh(
 function oldContents(
   pages: readonly RefreshedPage[],
   manifest: Manifest,
-  snippets: readonly (FetchedSnippet | undefined)[],
+  { snippets }: Contents,
 ): OldContent[] {
   return [...new Set(pages.flatMap(({ changed }) => changed))].flatMap((index) => {
     const { id, content } = manifest.snippets[index] ?? {};
@@ -234,89 +210,77 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
   return new Set([hash, ...next]);
 }
 
-type PageMaker = (page: ManifestFile) => InlinedPage & { embeds: readonly FileEmbed[] };
+type PageMaker = (page: ManifestFile) => MadePage;
 
 /** Opens the pages as they were generated, to inline snippets in them as a build does. */
-function openPages(
-  file: string,
-  manifest: Manifest,
-  snippets: readonly (FetchedSnippet | undefined)[],
-  plan: RefreshPlan,
-): PageMaker {
-  const pack = new Pack(file, manifest);
-  plan.close = () => pack.close();
+function pageMaker(file: string, manifest: Manifest, { snippets }: Contents): PageMaker {
   const { rules, editUrls } = manifest;
+  const readPage = packReader(file, manifest);
   const requests = requestsOf(manifest);
-  const contents = requests.flatMap(({ key }, index) => {
-    const snippet = snippets[index];
-    return snippet === undefined ? [] : [[key, snippet] as const];
-  });
   const inlinePage = pageInliner({
-    snippets: new Map(contents),
+    snippets: new Map(
+      requests.flatMap(({ key }, index) => {
+        const snippet = snippets[index];
+        return snippet === undefined ? [] : [[key, snippet] as const];
+      }),
+    ),
     rules,
     editLinks:
       editUrls && new EditLinks(new Map(Object.entries(editUrls).map(([id, url]) => [Number(id), url]))),
-    // What is sent with a page, only a build writes.
-    allow: rules.policy === 'hash' || rules.editLinks !== undefined ? () => {} : undefined,
   });
   return (page) => {
-    const generated = pack.read(page);
+    const generated = readPage(page);
     const kind = fileKind(page.name) as FileKind;
     // As they were asked for: the option `params` is a function, which only a build has.
     const recorded = page.shows.values();
     const addParams = (written: SnippetRequest) => requests[recorded.next().value ?? -1] ?? written;
     const { embeds } = readEmbeds({ name: page.name, bytes: generated, kind, addParams }, new Map());
-    return { ...inlinePage({ name: page.name, kind }, generated, embeds), embeds };
+    return inlinePage({ name: page.name, kind }, generated, embeds);
   };
 }
+
+const namesShown = 5;
 
 /**
  * Why only a build can update any page: the name of a style sheet, which is in every page, changes with the classes that
  * it is made for.
  */
-function reasonForStyles(
-  manifest: Manifest,
-  snippets: readonly (FetchedSnippet | undefined)[],
-): string | undefined {
+function reasonForStyles(manifest: Manifest, { snippets }: Contents): string | undefined {
   if (manifest.classes === undefined) return undefined;
   const made = new Set(manifest.classes);
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
   const now = new Set(snippets.flatMap((snippet) => snippet?.classes ?? []));
-  const changed = [
-    ...[...now].filter((name) => !before.has(name) || !made.has(name)),
-    ...[...before].filter((name) => !now.has(name)),
-  ];
+  const changed = [...now].filter((name) => !before.has(name) || !made.has(name));
+  changed.push(...[...before].filter((name) => !now.has(name)));
   if (changed.length === 0) return undefined;
   return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, namesShown)})`;
 }
 
-const namesShown = 5;
-
-/** Whether a policy in the headers of a page has to allow something else than it did. */
-function needsOtherSources(
-  embeds: readonly FileEmbed[],
+/** Why only a build can update a page. */
+function reasonForPage(
+  { name, shows }: ManifestFile,
+  { embeds, hasPolicy }: MadePage,
   changed: readonly number[],
-  manifest: Manifest,
-  snippets: readonly (FetchedSnippet | undefined)[],
-): boolean {
-  if (manifest.rules.policy !== 'hash') return false;
-  const asHtml = new Set(embeds.flatMap(({ form, request }) => (form.as === 'html' ? request.key : [])));
-  const requests = requestsOf(manifest);
-  return changed.some((index) => {
-    const now = sourceNames(snippets[index]?.inlineCode) ?? [];
-    const recorded = manifest.snippets[index]?.content?.sources ?? [];
-    return asHtml.has(requests[index]?.key ?? '') && String(now) !== String(recorded);
-  });
+  { rules, snippets: recorded }: Manifest,
+  { snippets }: Contents,
+): string | undefined {
+  if (shows.slice(embeds.length).some((index) => changed.includes(index))) {
+    return 'was changed after a snippet on it was inlined';
+  }
+  if (rules.policy !== 'hash' || hasPolicy || fileKind(name) !== 'html') return undefined;
+  const needsOtherSources = (index: number, at: number) =>
+    embeds[at]?.form.as === 'html' &&
+    changed.includes(index) &&
+    String(sourceNames(snippets[index]?.inlineCode) ?? []) !==
+      String(recorded[index]?.content?.sources ?? []);
+  return shows.some(needsOtherSources) ? 'has its policy in headers, which only a build writes' : undefined;
 }
 
-export interface WriteOptions {
+export interface WriteOptions extends Pick<PlanOptions, 'containsKey' | 'progress'> {
   /** Whether a command is going to renew what was made from the pages: until it has succeeded, the manifest says so. */
-  hasCommand?: boolean;
+  hasCommand: boolean;
   /** Returns the bytes of an image that was downloaded, by its name. */
-  readImage?(name: string): Promise<Uint8Array | undefined>;
-  /** Tells texts with the API key. */
-  containsKey(text: string): boolean;
-  progress?: Progress | undefined;
+  readImage(name: string): Promise<Uint8Array | undefined>;
 }
 
 /**
@@ -329,25 +293,16 @@ export interface WriteOptions {
 export async function writeRefresh(
   file: string,
   manifest: Manifest,
-  snippets: readonly (FetchedSnippet | undefined)[],
-  {
-    pages: planned,
-    hasCommand = false,
-    readImage = async () => undefined,
-    containsKey,
-    progress = () => {},
-  }: RefreshPlan & WriteOptions,
+  { snippets }: Contents,
+  { pages }: RefreshPlan,
+  { hasCommand, readImage, containsKey, progress = () => {} }: WriteOptions,
 ): Promise<PageToBuild[]> {
   const output = outputOf(file, manifest);
   // Not only what changes: after a refresh that was killed, a page may show what the record does not say.
-  const written = new Set(planned.flatMap(({ page }) => page.shows));
+  const written = new Set(pages.flatMap(({ page }) => page.shows));
   // First, since a page must not show what is not there. An image that no page shows does no harm.
-  const assets = manifest.rules.images?.assets.folder;
-  if (assets !== undefined) {
-    const folders = siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
-    const shown = planned.flatMap(({ page }) => page.shows.map((index) => snippets[index]));
-    await writeImages(folders, shown, readImage);
-  }
+  const shown = [...written].map((index) => snippets[index]);
+  await writeImages(assetFolders(file, manifest), shown, readImage);
   const record: Manifest = {
     ...manifest,
     pending: hasCommand || undefined,
@@ -363,49 +318,48 @@ export async function writeRefresh(
     before: asBefore(manifest),
   };
   const hashesNow = record.snippets.map(({ content }) => content?.hash);
-  const left = manifest.files.map((page): ManifestFile => {
+  record.files = manifest.files.map((page): ManifestFile => {
     // The contents that it shows as it is, where they are not those of the new record.
     const outdated = outdatedIn(manifest, page, hashesNow);
     const older = outdated.map((index) => [index, hashShown(manifest, page, index) ?? null]);
     return { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) };
   });
-  const hashes = new Map(planned.map(({ page, hash }) => [page.name, hash]));
-  const copies = new Map(planned.map(({ page }) => [page.name, page.copies]));
-  const announce = (page: ManifestFile): ManifestFile => {
-    const hash = hashes.get(page.name);
-    if (hash === undefined) return page;
-    return { ...page, copies: copies.get(page.name), next: [...(page.next ?? []), hash] };
+  const planned = new Map(pages.map((one) => [one.page.name, one]));
+  const writeRecord = (recordOf: (page: ManifestFile, planned: RefreshedPage) => ManifestFile) => {
+    const files = record.files.map((page) => {
+      const one = planned.get(page.name);
+      return one === undefined ? page : recordOf({ ...page, copies: one.page.copies }, one);
+    });
+    return writeManifest(file, { ...record, files });
   };
-  await writeManifest(file, { ...record, files: left.map(announce) });
+  await writeRecord((page, { hash }) => ({ ...page, next: [...(page.next ?? []), hash] }));
   const leftAlone: PageToBuild[] = [];
   const staged = new StagedFiles();
   try {
-    for (const [index, { page, copies, made }] of planned.entries()) {
-      progress(() => `${index} of ${count(planned.length, 'page')} written`);
+    for (const [index, { page, copies, made }] of pages.entries()) {
+      progress(() => `${index} of ${count(pages.length, 'page')} written`);
       const bytes = made();
       staged.add(join(output, page.name), bytes);
       const copied = copies.map(async (copy) => [copy.file, await pageCopyOf(bytes, copy)] as const);
       for (const [target, copy] of await Promise.all(copied)) staged.add(target, copy);
     }
-    for (const { page, copies } of planned) {
+    for (const { page, copies } of pages) {
       const target = join(output, page.name);
       const now = readIfThere(target);
       if (now !== undefined && statesOf(page).has(hashOf(now))) {
         await staged.commit([target, ...copies.map((copy) => copy.file)]);
       } else {
         leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
-        hashes.delete(page.name);
+        planned.delete(page.name);
       }
     }
   } finally {
     staged.discard();
   }
-  const settle = (page: ManifestFile): ManifestFile => {
-    const hash = hashes.get(page.name);
-    if (hash === undefined) return page;
-    return writtenAgain({ ...page, copies: copies.get(page.name) }, join(output, page.name), hash);
-  };
-  await writeManifest(file, { ...record, files: left.map(settle) });
+  await writeRecord(({ older: _, next: __, ...page }, { hash }) => ({
+    ...page,
+    ...stateOf(statSync(join(output, page.name)), hash, page),
+  }));
   return leftAlone;
 }
 

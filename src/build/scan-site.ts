@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { sep } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import picomatch from 'picomatch';
+import { keyDetector } from '../client/api-key.ts';
 import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
 import type { FileKind } from '../embed/scan.ts';
+import { userError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from '../files/read.ts';
 import { contains } from '../record/manifest-file.ts';
-import type { Settings } from '../settings/settings.ts';
-import { pathOfFile, type SiteUrls } from '../settings/site-urls.ts';
-import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
-import { inTurns } from './in-turns.ts';
-import type { OutputVerifier } from './verify-output.ts';
+import type { InlinedSite } from './inline-snippets.ts';
 
 /** A file of the built site. */
 export interface SiteFile {
@@ -38,26 +38,6 @@ export interface SiteFiles {
 }
 
 /**
- * Without its path, which is made when it is needed: of a large site, all of them take as much memory as its embeds. So
- * `{ ...file }` has none.
- */
-class OutputFile implements ScannableFile {
-  readonly #folder: string;
-  readonly name: string;
-  readonly kind: FileKind;
-
-  constructor(folder: string, name: string, kind: FileKind) {
-    this.#folder = folder;
-    this.name = name;
-    this.kind = kind;
-  }
-
-  get file(): string {
-    return `${this.#folder}${sep}${sep === '/' ? this.name : this.name.replaceAll('/', sep)}`;
-  }
-}
-
-/**
  * Lists the files of a site, in an order that does not depend on the disk. Other binary files are left out.
  *
  * @param directories the folders that it is in.
@@ -71,29 +51,21 @@ export function listSiteFiles(
   const files: SiteFiles = { scannable: [], others: [], compressed: [] };
   const isExcluded = excluder(exclude);
   // Folder by folder, because joining names is cheaper than taking recursive paths apart.
-  const list = (root: string, folder: string, prefix: string) => {
+  const list = (folder: string, prefix: string) => {
     for (const found of readdirSync(folder, { withFileTypes: true })) {
       const name = `${prefix}${found.name}`;
-      const path = `${folder}${sep}${found.name}`;
-      const entry = found.isSymbolicLink() ? linkedEntry(path, folder) : found;
-      if (entry?.isDirectory()) list(root, path, `${name}/`);
-      if (!entry?.isFile()) continue;
-      const kind = fileKind(found.name);
-      if (kind === 'binary') continue;
-      const isOther = kind === 'compressed' || kind === 'code' || isExcluded(name);
-      const file = new OutputFile(root, name, isOther ? 'text' : kind);
-      if (isLeftOut(file)) continue;
-      if (kind === 'compressed') files.compressed.push(file);
-      else if (isOther) files.others.push(file);
-      else files.scannable.push(file);
+      const file = `${folder}${sep}${found.name}`;
+      const entry = found.isSymbolicLink() ? linkedEntry(file, folder) : found;
+      if (entry?.isDirectory()) list(file, `${name}/`);
+      const kind = fileKind(name);
+      if (!entry?.isFile() || kind === 'binary' || isLeftOut({ file, name })) continue;
+      if (kind === 'compressed') files.compressed.push({ file, name });
+      else if (kind === 'code' || isExcluded(name)) files.others.push({ file, name });
+      else files.scannable.push({ file, name, kind });
     }
   };
-  for (const directory of directories) {
-    const root = directory.endsWith(sep) ? directory.slice(0, -1) : directory;
-    list(root, root, '');
-  }
-  const byName = (a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1);
-  for (const found of Object.values(files) as SiteFile[][]) found.sort(byName);
+  for (const directory of directories) list(directory.replace(/[\\/]$/, ''), '');
+  for (const found of Object.values(files) as SiteFile[][]) found.sort((a, b) => (a.name < b.name ? -1 : 1));
   return files;
 }
 
@@ -114,8 +86,6 @@ export interface EmbeddingFile {
 export interface ScannedSite {
   /** Files with at least one embed, even if it is invalid. */
   files: EmbeddingFile[];
-  /** The ids of snippets in headings of pages. */
-  idsInHeadings: Set<number>;
   /** In the order in which the files show them. */
   uses: SnippetUse[];
   invalid: InvalidEmbed[];
@@ -131,59 +101,45 @@ export function excluder(patterns: readonly string[]): (name: string) => boolean
   return patterns.length === 0 ? () => false : picomatch([...patterns]);
 }
 
-/** What scanning a site needs, and whom it tells. */
-export interface Scanning {
-  settings: Settings;
-  /** What makes its requests early. */
-  fetcher: SnippetFetcher;
-  verifier: OutputVerifier;
-  urls: SiteUrls;
-  /** Called with each file that contains no embed, and so is not changed. */
-  onPlainFile?(file: ScannableFile): void;
-  /** Called with each file that contains an embed, even if it is invalid, as it is before anything is fetched. */
-  onEmbeddingFile?(file: ScannableFile, bytes: Buffer): void;
-}
-
 // Reading a page again takes as long as scanning it; keeping all pages of a large site takes too much memory.
 const maxKeptBytes = 32 * 1024 * 1024;
 
-/** Reads files and finds their embeds. Those without are checked for the API key. */
-export async function scanSite(files: readonly ScannableFile[], scanning: Scanning): Promise<ScannedSite> {
-  const { settings, fetcher, verifier, urls } = scanning;
+/**
+ * Reads files and finds their embeds. Those without are checked for the API key.
+ *
+ * @param onEmbeds called with each file that has some, even if they are invalid, as it is before anything is fetched.
+ */
+export async function scanSite(
+  files: readonly ScannableFile[],
+  { settings: { params }, fetcher, urls }: Pick<InlinedSite, 'settings' | 'fetcher' | 'urls'>,
+  verifier: OutputVerifier,
+  onEmbeds?: (file: ScannableFile, bytes: Buffer) => void,
+): Promise<ScannedSite> {
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
   const uses: SnippetUses = new Map();
-  const found: EmbeddingFile[] = [];
-  const invalid: InvalidEmbed[] = [];
-  const warnings: string[] = [];
-  const idsInHeadings = new Set<number>();
+  const site: ScannedSite = { files: [], uses: [], invalid: [], warnings: [] };
   let keptBytes = 0;
-  const look = (source: ScannableFile, bytes: Buffer): boolean => {
+  await inTurns(files, (source) => {
     const { name, kind, generated } = source;
-    const addParams = settings.params && pageParams(settings.params, pathOfFile(name, kind === 'html', urls));
-    const { embeds, ...flaws } = readEmbeds({ name, kind, bytes, addParams }, uses);
-    for (const embed of flaws.invalid) invalid.push(embed);
-    for (const warning of flaws.warnings) warnings.push(warning);
-    if (embeds.length + flaws.invalid.length === 0) return false;
-    scanning.onEmbeddingFile?.(source, bytes);
-    for (const { request, inHeading } of embeds) {
+    const bytes = generated?.() ?? readEmbedding(source);
+    if (bytes === undefined) return verifier.check(source, bytes);
+    const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
+    const { embeds, invalid, warnings } = readEmbeds({ name, kind, bytes, addParams }, uses);
+    for (const warning of warnings) site.warnings.push(warning);
+    if (embeds.length + invalid.length === 0) return verifier.check(source, bytes);
+    for (const embed of invalid) site.invalid.push(embed);
+    onEmbeds?.(source, bytes);
+    for (const { request } of embeds) {
       const use = uses.get(request.key);
       if (use?.places.length === 1) fetcher.prefetch(request);
       // What is shown already does not become children.
       if (generated !== undefined && use?.placesWithoutChildren.at(-1) !== name)
         use?.placesWithoutChildren.push(name);
-      if (inHeading && kind === 'html') idsInHeadings.add(request.id);
     }
     keptBytes += bytes.length;
-    found.push({ source, embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
-    return true;
-  };
-  await inTurns(files, (source) => {
-    const bytes = source.generated?.() ?? readEmbedding(source);
-    if (bytes !== undefined && look(source, bytes)) return;
-    scanning.onPlainFile?.(source);
-    verifier.check(source, bytes);
+    site.files.push({ source, embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
   });
-  return { files: found, idsInHeadings, uses: [...uses.values()], invalid, warnings };
+  return { ...site, uses: [...uses.values()] };
 }
 
 /** Reads a file, unless it is large and contains no embed. */
@@ -196,5 +152,53 @@ export function readEmbedding({ file, name, kind }: ScannableFile): Buffer | und
     return readFileSync(file);
   } catch (error) {
     throw new Error(`${name} contains an embed and could not be read: ${(error as Error).message}`);
+  }
+}
+
+/** Checks the text files of the output, as they are going to be published, for the API key. */
+export class OutputVerifier {
+  readonly containsKey: (text: Buffer | string) => boolean;
+  /** Files that contain the API key. */
+  readonly withKey: SiteFile[] = [];
+
+  constructor(apiKey: string | undefined) {
+    this.containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
+  }
+
+  /** @param bytes `undefined` for a file that is too large to be in memory. */
+  check(file: SiteFile, bytes: Buffer | undefined): void {
+    const isFound =
+      bytes === undefined ? searchFile(file.file, overlaps.key, this.containsKey) : this.containsKey(bytes);
+    if (isFound) this.withKey.push(file);
+  }
+
+  /** Reads and checks files. */
+  async read(files: readonly SiteFile[]): Promise<void> {
+    await inTurns(files, (file) => this.check(file, readUnlessLarge(file.file)));
+  }
+
+  /**
+   * @param describe makes the message of the names of files that contain the API key.
+   * @throws AstroError if there is one.
+   */
+  refuse(describe: (names: string) => string): void {
+    if (this.withKey.length === 0) return;
+    throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));
+  }
+}
+
+const turnMilliseconds = 10;
+
+/**
+ * Works through a list synchronously, a few milliseconds at a time. Reading and writing small files synchronously is
+ * several times faster than waiting for the disk once per file. Between two turns the network gets its turn.
+ */
+export async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
+  let turnEnds = performance.now() + turnMilliseconds;
+  for (const item of items) {
+    work(item);
+    if (performance.now() < turnEnds) continue;
+    await nextTurn();
+    turnEnds = performance.now() + turnMilliseconds;
   }
 }

@@ -1,16 +1,15 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
-import type { RecordedEnvironment } from '../record/manifest.ts';
+import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { hasPolicy } from '../settings/astro-version.ts';
 import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 import { hasConnection, resolveSettings, type Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { ClassFile } from '../snippets/class-file.ts';
-import type { FetchedSnippets, FetchHook } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SourceFolders } from '../source/source-files.ts';
-import type { BuildFetcher } from './build-fetcher.ts';
 
 /** From the root of the project. Documented: sites name it in their style sheets. */
 const classFile = '.astro/integrations/astro-snippets/classes.html';
@@ -28,10 +27,16 @@ export abstract class SiteRun {
   readonly site: Site;
   readonly urls: SiteUrls;
   readonly sources: SourceFolders;
+  /** Known once Vite has read the environment. */
+  settings!: Settings;
+  /** Where the environment was read: the folder from that of the project, so that both can be moved together. */
+  protected environment!: RecordedEnvironment;
+  /** The manifest of the last build, once the snippets of this one are opened. */
+  protected before: Manifest | undefined;
   /** The classes of snippets, if the site makes CSS for them. */
   protected classes: ClassFile | undefined;
-  #read: { environment: Environment; files: EnvironmentFiles; settings: Settings } | undefined;
-  #opened: Promise<BuildFetcher> | undefined;
+  #variables: string | undefined;
+  #opened: Promise<SnippetFetcher> | undefined;
 
   constructor(site: Site) {
     const { base, trailingSlash, build, root, srcDir, outDir, site: url } = site.config;
@@ -58,44 +63,29 @@ export abstract class SiteRun {
    *
    * @throws AstroError for a malformed key or URL.
    */
-  readEnvironment(environment: Environment, files: EnvironmentFiles): void {
-    const isSame = JSON.stringify(environment) === JSON.stringify(this.#read?.environment);
-    this.#read = { environment, files, settings: isSame ? this.settings : this.#resolve(environment) };
-    if (!isSame) this.close().catch(() => {});
-  }
-
-  #resolve(environment: Environment): Settings {
+  readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles): void {
+    const folder = directory && (relative(this.sources.root, directory) || undefined);
+    this.environment = { mode, directory: folder };
+    const variables = JSON.stringify(environment);
+    if (variables === this.#variables) return;
     const { command, options, config } = this.site;
     const { base, build } = config;
-    return resolveSettings(options, environment, {
+    this.settings = resolveSettings(options, environment, {
       cacheDirectory: fileURLToPath(config.cacheDir),
       hasPolicy: hasPolicy(config),
       urls: this.urls,
       // As Astro does with its own images: a dev server serves them itself.
       assets: { folder: build.assets, prefix: command === 'dev' ? base : (build.assetsPrefix ?? base) },
     });
-  }
-
-  get settings(): Settings {
-    return this.#known.settings;
-  }
-
-  /** Where the environment was read: the folder from that of the project, so that both can be moved together. */
-  protected get environment(): RecordedEnvironment {
-    const { mode, directory } = this.#known.files;
-    return { mode, directory: directory && (relative(this.sources.root, directory) || undefined) };
-  }
-
-  get #known() {
-    if (this.#read !== undefined) return this.#read;
-    throw new Error('astro-snippets: the environment of this run is not known yet.');
+    this.#variables = variables;
+    this.close().catch(() => {});
   }
 
   /** Connects to nothing until a snippet is needed. Loaded only then: a site without snippets loads none of it. */
-  protected abstract openFetcher(): Promise<BuildFetcher>;
+  protected abstract openFetcher(): Promise<SnippetFetcher>;
 
   /** The snippets of this run, opened once for its pages and its collections. */
-  open(): Promise<BuildFetcher> {
+  open(): Promise<SnippetFetcher> {
     this.#opened ??= this.openFetcher();
     return this.#opened;
   }
@@ -104,12 +94,12 @@ export abstract class SiteRun {
     const opened = this.#opened;
     // Before anything is awaited: a run that is opened in the meantime stays open.
     this.#opened = undefined;
-    await (await opened)?.fetcher.close();
+    await (await opened)?.close();
   }
 
   /** Fetches snippets for a collection. */
   async fetch({ uses }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
-    return (await this.open()).fetcher.fetch(uses);
+    return (await this.open()).fetch(uses);
   }
 
   /**
@@ -119,7 +109,8 @@ export abstract class SiteRun {
   async prepareClasses(): Promise<void> {
     if (this.classes === undefined || !hasConnection(this.settings)) return;
     const { prepareEarly } = await import('./build-fetcher.ts');
-    this.classes.add(await prepareEarly(await this.open(), this.sources, this.settings));
+    const fetcher = await this.open();
+    this.classes.add(await prepareEarly(fetcher, this.before, this.sources, this.settings));
     this.classes.write();
   }
 }

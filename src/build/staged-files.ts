@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { copyMode, temporaryFile, writeError } from '../files/write.ts';
-import { inTurns } from './in-turns.ts';
+import { inTurns } from './scan-site.ts';
 
 /**
  * Files that are written beside those they replace, so that nothing is replaced before everything is known to be right
@@ -17,7 +17,8 @@ export class StagedFiles {
    * @throws AstroError that says why the file could not be written.
    */
   add(target: string, bytes: Buffer, like = target): void {
-    if (holds(target, bytes)) return;
+    const { size } = statSync(target, { throwIfNoEntry: false }) ?? {};
+    if (size === bytes.length && readFileSync(target).equals(bytes)) return;
     try {
       const folder = mkdirSync(dirname(target), { recursive: true });
       if (folder !== undefined) this.#newFolders.push(folder);
@@ -47,8 +48,4 @@ export class StagedFiles {
     for (const target of this.#targets) rmSync(temporaryFile(target), { force: true });
     for (const folder of this.#newFolders) rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function holds(file: string, bytes: Buffer): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.size === bytes.length && readFileSync(file).equals(bytes);
 }

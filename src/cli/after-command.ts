@@ -1,11 +1,11 @@
-import { lacksCopies, type PageToBuild } from '../build/refresh.ts';
+import type { PageToBuild } from '../build/refresh.ts';
 import { type DerivedFile, searchIndexCommand } from '../build/side-products/derived-files.ts';
-import { shownName } from '../build/side-products/page-copies.ts';
+import { copyOf } from '../build/side-products/page-copies.ts';
 import type { Project } from './project.ts';
 
 /** Files that keep a refresh without a command from writing, and why. */
 export function linesOf(stale: readonly DerivedFile[]): PageToBuild[] {
-  return stale.map(({ folder, name, reason }) => ({ name: shownName(folder, name), reason }));
+  return stale.map(({ folder, name, reason }) => ({ name: copyOf(folder, name).name, reason }));
 }
 
 /** A refresh was not finished: its command was interrupted, or has failed. */
@@ -19,7 +19,7 @@ export function afterOption(stale: readonly DerivedFile[]): string {
   const indexes = stale.filter(({ kind }) => kind === 'search-index');
   const others = stale
     .filter(({ kind }) => kind !== 'search-index')
-    .map(({ folder, name }) => shownName(folder, name));
+    .map(({ folder, name }) => copyOf(folder, name).name);
   const commands = [
     indexes.length === 0 ? [] : searchIndexCommand(indexes),
     others.length === 0 ? [] : `<the command that writes ${others.join(' and ')}>`,
@@ -30,7 +30,7 @@ export function afterOption(stale: readonly DerivedFile[]): string {
 /** What an earlier refresh has left undone: it was interrupted, or its command has failed. */
 export function unfinishedOf({ manifest: { pending, files } }: Pick<Project, 'manifest'>): PageToBuild[] {
   const pages = files
-    .filter(lacksCopies)
-    .map(({ name }) => ({ name, reason: 'was not written to all its copies' }));
+    .filter(({ next }) => next !== undefined)
+    .map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' }));
   return pending ? [...pages, commandPending] : pages;
 }

@@ -1,5 +1,5 @@
 import { describeChanged, lookAtOutput } from '../build/output-state.ts';
-import { lacksCopies, type PageToBuild } from '../build/refresh.ts';
+import type { PageToBuild } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
 import { namesOf } from '../record/changes.ts';
 import { unfinishedOf } from './after-command.ts';
@@ -125,7 +125,7 @@ function outdatedFiles({ manifest, changed }: OpenedChanges): ChangedFiles {
   const isKnown =
     manifest.pending === undefined && changed.every(({ collections }) => collections.length === 0);
   if (!isKnown) return undefined;
-  const unfinished = manifest.files.filter(lacksCopies).map(({ name }) => name);
+  const unfinished = manifest.files.filter(({ next }) => next !== undefined).map(({ name }) => name);
   const names = new Set([...changed.flatMap(({ pages }) => pages), ...unfinished]);
   return [...names].map((name) => shownFile(manifest, name));
 }

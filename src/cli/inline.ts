@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { inlineFolder } from '../build/inline-folder.ts';
-import { lastRecordFile } from '../build/last-run.ts';
+import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { userError } from '../failures/errors.ts';
 import { readManifest } from '../record/manifest.ts';

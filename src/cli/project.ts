@@ -1,7 +1,6 @@
 import { existsSync, type Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { recover, temporaryFiles } from '../build/refresh.ts';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
@@ -44,8 +43,6 @@ export interface Project {
   manifest: Manifest;
   /** The lock of the output, as a build takes it. */
   lock: string;
-  /** What a refresh writes first. If none is running, one that was killed has left these. */
-  temporary: readonly string[];
 }
 
 /**
@@ -71,12 +68,7 @@ export async function openProject(
   if (output !== undefined) await requireFolder(context, output, 'The output folder');
   if (output !== undefined && writes) await refuseCopy(context, output, outputOf(file, found));
   const moved = output === undefined ? found : withOutput(file, found, resolve(context.cwd, output));
-  return {
-    file,
-    manifest: await recover(file, moved),
-    lock: lockFile(file, outDirOf(file, moved)),
-    temporary: temporaryFiles(file, moved),
-  };
+  return { file, manifest: moved, lock: lockFile(file, outDirOf(file, moved)) };
 }
 
 /** @param built the folder that the record is about. */

@@ -1,11 +1,15 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { describeChanged } from '../build/output-state.ts';
-import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
+import {
+  type PageToBuild,
+  planRefresh,
+  type RefreshPlan,
+  removeTemporary,
+  writeRefresh,
+} from '../build/refresh.ts';
 import type { DerivedFile } from '../build/side-products/derived-files.ts';
-import { userError } from '../failures/errors.ts';
-import { listPlaces } from '../failures/report.ts';
 import type { ContentDiff } from '../record/content-diff.ts';
-import { type Manifest, type ManifestFile, readManifest, writeManifest } from '../record/manifest.ts';
+import { type Manifest, readManifest, writeManifest } from '../record/manifest.ts';
 import { commandLockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitUntilFree } from '../record/output-lock.ts';
 import type { Progress } from '../record/progress.ts';
@@ -164,69 +168,50 @@ async function writeChanges(
   changes: OpenedChanges,
   { skipModified = false, after, beforeWrite, progress }: UpdateOptions,
 ): Promise<SiteUpdate & { runsCommand: boolean }> {
-  const { file, manifest, temporary, snippets, warnings, readImage, containsKey } = changes;
-  for (const left of temporary) await rm(left, { force: true });
+  const { file, manifest, warnings } = changes;
+  removeTemporary(file, manifest);
   const plan = await planChanges(context, changes, progress);
-  try {
-    const { pages, toBuild, stale } = plan;
-    warnOfChanged(context, plan);
-    const published = changes.hashes.join();
-    const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
-    if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
-      const isUnfinished = manifest.pending !== undefined;
-      return { written: [], toBuild: refused, stale, published, isUnfinished, runsCommand: false };
-    }
-    const runsCommand = pages.length > 0 || manifest.pending !== undefined;
-    if (runsCommand) {
-      const renewed = stale.filter(({ folder }) => folder.copy === undefined);
-      const names = new Set([...pages.map(({ page }) => page.name), ...renewed.map(({ name }) => name)]);
-      await beforeWrite?.([...names].map((name) => shownFile(manifest, name)));
-    }
-    let leftAlone: PageToBuild[] = [];
-    if (pages.length > 0) {
-      for (const warning of warnings) context.terminal.printError(warning);
-      leftAlone = await writeRefresh(file, manifest, snippets, {
-        ...plan,
-        hasCommand: after !== undefined,
-        readImage,
-        containsKey,
-        progress,
-      });
-    }
-    const skipped = new Set(leftAlone.map(({ name }) => name));
-    const renewed = pages.filter(({ page }) => !skipped.has(page.name));
-    return {
-      written: renewed.map(({ page }) => page.name),
-      files: writtenFiles(changes, renewed),
-      toBuild: [...toBuild, ...leftAlone],
-      stale,
-      published,
-      isUnfinished: false,
-      runsCommand,
-    };
-  } finally {
-    plan.close();
+  const { pages, toBuild, stale } = plan;
+  const published = changes.hashes.join();
+  const refused = [...toBuild, ...(after === undefined ? refusalsOf(plan, manifest) : [])];
+  if (refused.length > toBuild.length || (toBuild.length > 0 && !skipModified)) {
+    const isUnfinished = manifest.pending !== undefined;
+    return { written: [], toBuild: refused, stale, published, isUnfinished, runsCommand: false };
   }
+  const runsCommand = pages.length > 0 || manifest.pending !== undefined;
+  if (runsCommand) {
+    const renewed = stale.filter(({ folder }) => !folder.isCopy);
+    const names = new Set([...pages.map(({ page }) => page.name), ...renewed.map(({ name }) => name)]);
+    await beforeWrite?.([...names].map((name) => shownFile(manifest, name)));
+  }
+  let leftAlone: PageToBuild[] = [];
+  if (pages.length > 0) {
+    for (const warning of warnings) context.terminal.printError(warning);
+    const hasCommand = after !== undefined;
+    leftAlone = await writeRefresh(file, manifest, changes, plan, { ...changes, hasCommand, progress });
+  }
+  const skipped = new Set(leftAlone.map(({ name }) => name));
+  const renewed = pages.filter(({ page }) => !skipped.has(page.name));
+  return {
+    written: renewed.map(({ page }) => page.name),
+    files: writtenFiles(changes, renewed),
+    toBuild: [...toBuild, ...leftAlone],
+    stale,
+    published,
+    isUnfinished: false,
+    runsCommand,
+  };
 }
 
-function warnOfChanged({ terminal }: CliContext, { changed }: RefreshPlan): void {
-  if (changed.length > 0) terminal.printError(describeChanged(changed));
-}
-
-/** @throws AstroError if a page would contain the API key, as a build does. */
+/** Says which files were changed, too. */
 async function planChanges(
-  { cwd }: CliContext,
+  { cwd, terminal }: CliContext,
   { file, manifest, containsKey, ...changes }: OpenedChanges,
   progress: Progress | undefined,
 ): Promise<RefreshPlan> {
-  const withKey: string[] = [];
-  const onPage = ({ name }: ManifestFile, after: Buffer) => {
-    if (containsKey(after)) withKey.push(name);
-  };
-  const plan = await planRefresh(file, manifest, changes, { cwd, progress, onPage });
-  if (withKey.length === 0) return plan;
-  plan.close();
-  throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
+  const plan = await planRefresh(file, manifest, changes, { cwd, progress, containsKey });
+  if (plan.changed.length > 0) terminal.printError(describeChanged(plan.changed));
+  return plan;
 }
 
 /** What is, or would be, out of date without a command that renews it. */
@@ -244,8 +229,6 @@ async function previewRefresh(
   const { manifest } = changes;
   const { contentDiffs } = await import('../record/content-diff.ts');
   const plan = await planChanges(context, changes, progress);
-  plan.close();
-  warnOfChanged(context, plan);
   const pages = plan.pages.map(({ page }) => page);
   const refusals = after === undefined ? refusalsOf(plan, manifest) : [];
   return {

@@ -1,20 +1,19 @@
 import type { HookParameters } from 'astro';
-import type { BuildFetcher } from '../build/build-fetcher.ts';
 import { SiteRun } from '../build/site-run.ts';
+import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SiteSource } from '../source/on-demand-routes.ts';
 import { serveSnippets } from './serve-snippets.ts';
 
 /** A dev server. */
 export class DevRun extends SiteRun {
-  protected override async openFetcher(): Promise<BuildFetcher> {
+  protected override async openFetcher(): Promise<SnippetFetcher> {
     const { settings, site } = this;
     const { openDevFetcher } = await import('./dev-fetcher.ts');
-    const fetcher = openDevFetcher(settings, site.logger, (names) => {
+    return openDevFetcher(settings, site.logger, (names) => {
       this.classes?.add(names);
       // CSS is made again for classes that are new.
       this.classes?.writeSoon((error) => site.logger.warn(error.message));
     });
-    return { fetcher, before: undefined };
   }
 
   /** The file with the classes of snippets, if the site makes CSS for them. */

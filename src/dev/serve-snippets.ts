@@ -63,7 +63,7 @@ export function serveSnippets(
   if (!escapesErrors(astroVersion(sources.root))) escapeOwnErrors(hot);
   const refusal = (page: string) => onDemandError(page, config.base, source, server);
 
-  const memory = new SnippetMemory(async (use) => (await run.open()).fetcher.get(use), {
+  const memory = new SnippetMemory(async (use) => (await run.open()).get(use), {
     onUpdate({ request }) {
       const changed: ChangedMessage = { pages: pages.changed(request.key) };
       if (changed.pages.length > 0) hot.send(pageEvents.changed, changed);
@@ -92,7 +92,7 @@ export function serveSnippets(
   server.middlewares.use(
     serveImages(
       () => run.settings,
-      async (name) => (await run.open()).fetcher.readImage(name),
+      async (name) => (await run.open()).readImage(name),
     ),
   );
   server.middlewares.use(

@@ -34,7 +34,7 @@ export class PackWriter {
   readonly #id = randomBytes(8).toString('hex');
   readonly #file: string;
   #unwritten: Buffer[] = [];
-  #unwrittenLength = 0;
+  #writtenLength = 0;
   #length = 0;
 
   /** @param manifest the file of the record. */
@@ -51,9 +51,8 @@ export class PackWriter {
   add(page: Buffer): Pick<ManifestFile, 'at' | 'length'> {
     const at = this.#length;
     this.#length += page.length;
-    this.#unwrittenLength += page.length;
     this.#unwritten.push(page);
-    if (this.#unwrittenLength >= pieceSize) this.#write();
+    if (this.#length - this.#writtenLength >= pieceSize) this.#write();
     return { at, length: page.length };
   }
 
@@ -64,51 +63,42 @@ export class PackWriter {
     return { id: this.#id, length: this.#length, version };
   }
 
-  /** Removes it, if there is no record for it. */
-  discard(): void {
-    rmSync(this.#file, { force: true });
-  }
-
   #write(): void {
     try {
       mkdirSync(dirname(this.#file), { recursive: true });
       appendFileSync(this.#file, Buffer.concat(this.#unwritten));
     } catch (error) {
-      this.discard();
       throw writeError(this.#file, error, 'Without it, the site could not be refreshed.');
     }
     this.#unwritten = [];
-    this.#unwrittenLength = 0;
+    this.#writtenLength = this.#length;
   }
 }
 
-/** The pack of a record. */
-export class Pack {
-  readonly #descriptor: number;
-
-  /** @throws AstroError if it is not the one that the record was written with. */
-  constructor(manifest: string, { pack }: Pick<Manifest, 'pack'>) {
-    const flaw = flawOf(manifest, pack);
-    if (pack === undefined || flaw !== undefined) {
-      throw userError(
-        'missing-manifest',
-        `The pages as they were generated ${flaw}.`,
-        'Build the site once.',
-      );
-    }
-    this.#descriptor = openSync(packFile(manifest, pack.id), 'r');
-  }
-
-  read({ name, at, length }: Pick<ManifestFile, 'name' | 'at' | 'length'>): Buffer {
+/**
+ * Returns what reads the pages of a record as they were generated. The pack is open only while it is read, since on
+ * Windows no open file can be replaced.
+ *
+ * @throws AstroError if it is not the one that the record was written with.
+ */
+export function packReader(
+  manifest: string,
+  { pack }: Pick<Manifest, 'pack'>,
+): (page: Pick<ManifestFile, 'name' | 'at' | 'length'>) => Buffer {
+  const refuse = (what: string) => userError('missing-manifest', what, 'Build the site once.');
+  const flaw = flawOf(manifest, pack);
+  if (pack === undefined || flaw !== undefined) throw refuse(`The pages as they were generated ${flaw}.`);
+  const file = packFile(manifest, pack.id);
+  return ({ name, at, length }) => {
     const page = Buffer.allocUnsafe(length);
-    if (readSync(this.#descriptor, page, 0, length, at) === length) return page;
-    throw userError('missing-manifest', `${name} as it was generated was cut off.`, 'Build the site once.');
-  }
-
-  /** Before it is replaced, since on Windows no open file can be. */
-  close(): void {
-    closeSync(this.#descriptor);
-  }
+    const descriptor = openSync(file, 'r');
+    try {
+      if (readSync(descriptor, page, 0, length, at) === length) return page;
+    } finally {
+      closeSync(descriptor);
+    }
+    throw refuse(`${name} as it was generated was cut off.`);
+  };
 }
 
 /** Why a pack cannot be used: the end of a sentence that begins with the pages. `undefined` if it can. */
@@ -125,11 +115,10 @@ export function flawOf(manifest: string, pack: RecordedPack | undefined): string
 export function listPacks(manifest: string): string[] {
   const [folder, record] = [dirname(manifest), basename(manifest, '.json')];
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  const packs = names.filter((name) => name.startsWith(record) && isId.test(name.slice(record.length)));
-  return packs.map((name) => join(folder, name));
+  const isPack = (name: string) =>
+    name.startsWith(record) && /^\.[0-9a-f]{16}\.pack$/.test(name.slice(record.length));
+  return names.filter(isPack).map((name) => join(folder, name));
 }
-
-const isId = /^\.[0-9a-f]{16}\.pack$/;
 
 /** Removes the packs of earlier records of the same file. */
 export function removeOtherPacks(manifest: string, { pack }: Pick<Manifest, 'pack'>): void {

@@ -1,6 +1,5 @@
 import { buildSite } from '../../src/build/build-site.ts';
 import { applyRules } from '../../src/html/rules.ts';
-import { writeManifest } from '../../src/record/manifest.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 import { contentOf } from './contents.ts';
@@ -42,4 +41,4 @@ const { record } = await buildSite({
   async onEmbeds() {},
   logger: { info() {}, warn() {} } as never,
 });
-if (record !== undefined) await writeManifest(manifest, record);
+await record?.();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { progressLogger } from '../../src/build/summary.ts';
+import { progressLogger } from '../../src/build/inline-snippets.ts';
 import { builtSite } from '../support/built-site.ts';
 
 const ids = Array.from({ length: 50 }, (_, index) => index + 101);

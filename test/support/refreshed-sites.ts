@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { openBuildFetcher } from '../../src/build/build-fetcher.ts';
+import { fetcherAfter } from '../../src/build/build-fetcher.ts';
 import { buildSite } from '../../src/build/build-site.ts';
-import { writeManifest } from '../../src/record/manifest.ts';
+import { readManifest } from '../../src/record/manifest.ts';
 import { manifestFile } from '../../src/record/manifest-file.ts';
-import { removeOtherPacks } from '../../src/record/pack.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
 import { cli } from './cli.ts';
@@ -165,10 +164,12 @@ async function build(
     outDir: directory,
   });
   const logger = { info() {}, warn() {} };
-  const opened = await openBuildFetcher(settings, manifest, logger);
+  const { manifest: before } = await readManifest(manifest);
+  const fetcher = fetcherAfter(before, settings, logger);
   try {
     const { record } = await buildSite({
-      ...opened,
+      fetcher,
+      before,
       directory,
       outDir: directory,
       sources: { root: folder.directory, srcDir: join(folder.directory, 'src'), outDir: directory },
@@ -184,11 +185,9 @@ async function build(
       async onEmbeds() {},
       logger,
     });
-    if (record === undefined) return;
-    await writeManifest(manifest, record);
-    removeOtherPacks(manifest, record);
+    await record?.();
   } finally {
-    await opened.fetcher.close();
+    await fetcher.close();
   }
 }
 

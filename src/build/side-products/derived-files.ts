@@ -1,11 +1,13 @@
+import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
+import { escapeText, escapeUTF8 } from 'entities/escape';
+import { textOf } from '../../embed/html-scanner.ts';
 import { fileKind } from '../../files/kinds.ts';
 import { isLargeBinary, overlaps, piecesOf } from '../../files/read.ts';
-import { listSiteFiles } from '../scan-site.ts';
-import { type OldContent, oldTextFinder } from './old-texts.ts';
+import { routeFiles } from '../../settings/site-urls.ts';
+import { listSiteFiles, type SiteFile } from '../scan-site.ts';
 import type { SiteFolder } from './page-copies.ts';
-import { type ChangingPage, digestFinder, precachedFinder } from './revisions.ts';
 
 /** A file of the output that was made from pages. */
 export interface DerivedFile {
@@ -25,6 +27,24 @@ export interface DerivedFile {
   reason: string;
 }
 
+/** A page that is going to change. */
+export interface ChangingPage {
+  name: string;
+  /** In bytes. */
+  size: number;
+  /** Reads its bytes until then. Pages may not fit into memory together. */
+  read(): Buffer | undefined;
+}
+
+/** What a changing snippet shows until then. */
+export interface OldContent {
+  id: number;
+  /** As the service sent it. */
+  text: string;
+  /** What a policy allowed for it, and no longer does. */
+  sources: readonly string[];
+}
+
 /** What is going to change, and what cannot hold it. */
 export interface Changing {
   pages: readonly ChangingPage[];
@@ -38,22 +58,22 @@ export interface Changing {
   since: number;
 }
 
+const indexEntry = 'pagefind-entry.json';
+
 /**
  * Finds the files that would be out of date when these pages change, of those that were written after them. Such files
- * are often made after the build. Styles, source maps and large binary files are not read.
+ * are often made after the build. Styles, source maps and large binary files are not read, nor is what belongs to an index.
  */
 export function findDerivedFiles(folders: readonly SiteFolder[], changing: Changing): DerivedFile[] {
-  const { pages, contents } = changing;
+  const { pages, contents, isRecorded, since } = changing;
   if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
   const findDigest = digestFinder(pages);
   const findOldText = oldTextFinder(contents, pages);
   return folders.flatMap((folder) => {
-    const { indexes, texts } = listFiles(folder.directory, changing);
     const findPrecached = precachedFinder(folder.directory, pages);
-    const look = (name: string): Pick<DerivedFile, 'kind' | 'page' | 'reason'> | undefined => {
-      const file = join(folder.directory, name);
-      const original = folder.copy === undefined ? originalOf(file, pages) : undefined;
+    const look = ({ file, name }: SiteFile): Pick<DerivedFile, 'kind' | 'page' | 'reason'> | undefined => {
+      const original = folder.isCopy ? undefined : originalOf(file, pages);
       if (original !== undefined) return { kind: 'copy', page: original, reason: `is a copy of ${original}` };
       for (const piece of piecesOf(file, overlaps.revision)) {
         const text = piece.toString('latin1');
@@ -66,13 +86,21 @@ export function findDerivedFiles(folders: readonly SiteFolder[], changing: Chang
       }
       return undefined;
     };
+    const { scannable, others } = listSiteFiles([folder.directory], []);
+    const files = [...scannable, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const indexes = files.map(({ name }) => name).filter((name) => basename(name) === indexEntry);
+    const mayBeMade = ({ file, name }: SiteFile) => {
+      if (/\.(css|map)$/.test(name) || isRecorded(name)) return false;
+      if (indexes.some((index) => name.startsWith(index.slice(0, -indexEntry.length)))) return false;
+      return statSync(file).mtimeMs >= since && !isLargeBinary(file);
+    };
     const reason = `is a search index of pages that change, such as ${html}`;
     const stale = html === undefined ? [] : indexes;
     return [
       ...stale.map((name): DerivedFile => ({ folder, name, kind: 'search-index', reason })),
-      ...texts.flatMap((name): DerivedFile[] => {
-        const found = look(name);
-        return found === undefined ? [] : [{ folder, name, ...found }];
+      ...files.filter(mayBeMade).flatMap((file): DerivedFile[] => {
+        const found = look(file);
+        return found === undefined ? [] : [{ folder, name: file.name, ...found }];
       }),
     ];
   });
@@ -82,29 +110,155 @@ export function findDerivedFiles(folders: readonly SiteFolder[], changing: Chang
 function originalOf(file: string, pages: readonly ChangingPage[]): string | undefined {
   const { size } = statSync(file);
   const alike = pages.filter((page) => page.size === size && fileKind(page.name) === fileKind(file));
-  if (alike.length === 0) return undefined;
-  const bytes = readFileSync(file);
-  return alike.find(({ read }) => read()?.equals(bytes))?.name;
+  const bytes = alike.length === 0 ? undefined : readFileSync(file);
+  return bytes && alike.find(({ read }) => read()?.equals(bytes))?.name;
 }
 
-const indexEntry = 'pagefind-entry.json';
+/** What may be a digest, and by which algorithm, by its length: in base64 without padding. */
+const digests = [
+  ['hex', /[0-9a-f]{32,}/g, { 32: 'md5', 40: 'sha1', 64: 'sha256', 96: 'sha384', 128: 'sha512' }],
+  ['base64', /[A-Za-z0-9+/]{22,}/g, { 22: 'md5', 27: 'sha1', 43: 'sha256', 64: 'sha384', 86: 'sha512' }],
+] as const satisfies [string, RegExp, Record<number, string>][];
 
-/** The search indexes of a folder, and its files that may be made from pages. What belongs to an index is left out. */
-function listFiles(
-  directory: string,
-  { isRecorded, since }: Changing,
-): Record<'indexes' | 'texts', string[]> {
-  const { scannable, others } = listSiteFiles([directory], []);
-  const names = [...scannable, ...others].map(({ name }) => name);
-  const indexes = names.filter((name) => basename(name) === indexEntry);
-  const folders = indexes.map((name) => name.slice(0, -indexEntry.length));
-  const mayBeMade = (name: string) => {
-    if (/\.(css|map)$/.test(name) || isRecorded(name)) return false;
-    if (folders.some((folder) => name.startsWith(folder))) return false;
-    const file = join(directory, name);
-    return statSync(file).mtimeMs >= since && !isLargeBinary(file);
+/**
+ * Finds digests of pages in texts, in hexadecimal or base64. Of the texts nothing is kept, since they may be of any size.
+ * Pages are hashed by an algorithm once a text contains what may be one of its digests.
+ *
+ * @returns what finds a page that a text contains a digest of.
+ */
+function digestFinder(pages: readonly ChangingPage[]): (text: string) => string | undefined {
+  const tables = new Map<string, Map<string, string>>();
+  const tableOf = (algorithm: string, encoding: 'hex' | 'base64') => {
+    const kind = `${algorithm} ${encoding}`;
+    const known = tables.get(kind);
+    if (known !== undefined) return known;
+    const table = new Map<string, string>();
+    for (const { name, read } of pages) {
+      const bytes = read();
+      if (bytes !== undefined) table.set(hash(algorithm, bytes, encoding).replace(/=+$/, ''), name);
+    }
+    tables.set(kind, table);
+    return table;
   };
-  return { indexes, texts: names.filter(mayBeMade).sort() };
+  return (text) => {
+    for (const [encoding, runs, algorithms] of digests) {
+      for (const [run] of text.matchAll(runs)) {
+        const algorithm: string | undefined = (algorithms as Record<number, string>)[run.length];
+        const page = algorithm && tableOf(algorithm, encoding).get(run);
+        if (page) return page;
+      }
+    }
+    return undefined;
+  };
+}
+
+const entries = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
+const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
+
+/**
+ * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Entries with `revision: null` are left
+ * out: their URL is their version, and a build would not change it either.
+ *
+ * @param directory the output folder.
+ * @returns what finds a page that a text lists, by the text and the name of its file.
+ */
+function precachedFinder(
+  directory: string,
+  pages: readonly ChangingPage[],
+): (text: string, name: string) => string | undefined {
+  const changing = new Set(pages.map(({ name }) => name));
+  const exists = (name: string) =>
+    changing.has(name) || statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() === true;
+  return (text, name) => {
+    for (const [entry] of text.matchAll(entries)) {
+      const url = urlOf.exec(entry)?.[1];
+      const found = url === undefined ? [] : filesOfUrl(Buffer.from(url, 'latin1').toString(), name);
+      const page = found.find(exists);
+      if (page !== undefined && changing.has(page)) return page;
+    }
+    return undefined;
+  };
+}
+
+/**
+ * The files of the output that a URL may be answered with. The site's base path is not known here: leading folders of an
+ * absolute URL may be part of it.
+ *
+ * @param from the file that contains the URL.
+ */
+function filesOfUrl(url: string, from: string): string[] {
+  // An empty URL is that of the folder here, and not of the file itself.
+  const path = URL.parse(url || './', `https://site.invalid/${from}`)?.pathname;
+  if (path === undefined) return [];
+  const folders = path.slice(1).split('/');
+  const bases = /^(\/|[a-z]+:)/i.test(url) ? [...folders.keys()] : [0];
+  return bases.flatMap((base) => {
+    const inside = folders.slice(base).join('/');
+    return [inside, ...routeFiles(inside, '')];
+  });
+}
+
+// A shorter text may stand in a file for another reason. With its neighbors in a page, it does not.
+const longEnough = 16;
+const neighbors = 24;
+
+/** How other files write a text. */
+const spellings: ((text: string) => string)[] = [
+  (text) => text,
+  (text) => JSON.stringify(text).slice(1, -1),
+  escapeText,
+  escapeUTF8,
+];
+
+/**
+ * Finds what shows a content that changes, as `search.json`, `llms-full.txt` and headers with the hash of a script do. Of the
+ * files nothing is kept, since they may be of any size.
+ *
+ * @param pages where these contents are shown. They are read only if a file has a short text that changes.
+ * @returns a function that returns the id of a snippet whose old content is in a text.
+ */
+function oldTextFinder(
+  contents: readonly OldContent[],
+  pages: readonly ChangingPage[],
+): (text: string) => number | undefined {
+  const needles = new Map<string, { id: number; isEnough: (file: string) => boolean }>();
+  for (const { id, text, sources } of contents) {
+    for (const source of sources) needles.set(source, { id, isEnough: () => true });
+    for (const shown of [text.trim(), textOf(text).trim()]) {
+      for (const spell of shown === '' ? [] : spellings) {
+        const spelled = spell(shown);
+        let around: string[] | undefined;
+        const isEnough = (file: string) => {
+          if (shown.length >= longEnough) return true;
+          around ??= withNeighbors(pages, spelled, spell);
+          return around.some((text) => file.includes(text));
+        };
+        if (!needles.has(spelled)) needles.set(spelled, { id, isEnough });
+      }
+    }
+  }
+  const all = [...needles];
+  return (file) => all.find(([text, { isEnough }]) => file.includes(text) && isEnough(file))?.[1].id;
+}
+
+/** A short text with its neighbors, each time that a page shows it: in its HTML, and in its text. */
+function withNeighbors(
+  pages: readonly ChangingPage[],
+  text: string,
+  spell: (text: string) => string,
+): string[] {
+  const found = new Set<string>();
+  for (const page of pages) {
+    const html = page.read()?.toString() ?? '';
+    for (const spelled of [html, textOf(html)].map(spell)) {
+      for (let at = spelled.indexOf(text); at !== -1; at = spelled.indexOf(text, at + 1)) {
+        const around = spelled.slice(Math.max(0, at - neighbors), at + text.length + neighbors);
+        // A page with little else says nothing of another file.
+        if (around.length >= longEnough) found.add(around);
+      }
+    }
+  }
+  return [...found];
 }
 
 /**
@@ -116,9 +270,8 @@ export function searchIndexCommand(indexes: readonly DerivedFile[]): string {
   const pathOf = ({ folder: { shown }, name }: DerivedFile) => quoted(posix.join(shown, dirname(name)));
   const rebuild = (index: DerivedFile): string => {
     const { folder, name } = index;
-    const original = indexes.find((one) => one.folder.copy === undefined && one.name === name);
-    if (folder.copy !== undefined && original !== undefined)
-      return `cp -R ${pathOf(original)} ${pathOf(index)}`;
+    const original = indexes.find((one) => !one.folder.isCopy && one.name === name);
+    if (folder.isCopy && original !== undefined) return `cp -R ${pathOf(original)} ${pathOf(index)}`;
     const where = dirname(name) === 'pagefind' ? '' : ` --output-subdir ${quoted(dirname(name))}`;
     return `pagefind --site ${quoted(folder.shown)}${where}`;
   };

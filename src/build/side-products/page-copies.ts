@@ -12,6 +12,7 @@ import {
 } from 'node:zlib';
 import { isWrittenSince } from '../../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../../record/manifest.ts';
+import type { SiteFile } from '../scan-site.ts';
 
 // Files that hold a page and nothing else: compressed beside it, of another name, or in a copy of the output.
 
@@ -52,26 +53,22 @@ export function withoutSuffix(compressed: string): string {
   return compressed.slice(0, -extname(compressed).length);
 }
 
-/** A file that holds a page and nothing else. */
-export interface PageCopy {
-  /** Its path on disk. */
-  file: string;
-  /** How people know it. */
-  name: string;
-}
-
 /** The files that exist besides the page itself. A page that a copy lacks counts, since a build would put it there. */
 export function listPageCopies(
   folders: readonly SiteFolder[],
   { name: page, copies = [] }: Pick<ManifestFile, 'name' | 'copies'>,
-): PageCopy[] {
-  const compressed = Object.keys(encodings).map((suffix) => page + suffix);
+): SiteFile[] {
+  const isThere = ({ file }: SiteFile) => statSync(file, { throwIfNoEntry: false })?.isFile();
   return folders.flatMap((folder) => {
-    const copyOf = (name: string) => ({ file: join(folder.directory, name), name: shownName(folder, name) });
-    const isThere = ({ file }: PageCopy) => statSync(file, { throwIfNoEntry: false })?.isFile();
-    if (folder.copy !== undefined) return [copyOf(page), ...compressed.map(copyOf).filter(isThere)];
-    return [...copies, ...compressed].map(copyOf).filter(isThere);
+    const compressed = Object.keys(encodings).map((suffix) => copyOf(folder, page + suffix));
+    const others = folder.isCopy ? [] : copies.map((name) => copyOf(folder, name));
+    return [...(folder.isCopy ? [copyOf(folder, page)] : []), ...[...others, ...compressed].filter(isThere)];
   });
+}
+
+/** A file of a folder, as people know it: in the output by its path there, in a copy by its path from where they are. */
+export function copyOf({ directory, isCopy, shown }: SiteFolder, name: string): SiteFile {
+  return { file: join(directory, name), name: isCopy ? posix.join(shown, name) : name };
 }
 
 // How much longer than it is now, or is going to be, a page may have been when a copy was made of it.
@@ -83,7 +80,7 @@ const slack = 4 * 1024 * 1024;
  *
  * @param pages the page as it is now, and as it is going to be.
  */
-export function hashOfCopy({ file }: PageCopy, pages: readonly Buffer[]): string | undefined {
+export function hashOfCopy({ file }: SiteFile, pages: readonly Buffer[]): string | undefined {
   const maxLength = Math.max(...pages.map(({ length }) => length)) + slack;
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   const encoding = encodingOf(file);
@@ -97,22 +94,22 @@ export function hashOfCopy({ file }: PageCopy, pages: readonly Buffer[]): string
 }
 
 /** What a copy of a page has to contain. */
-export function pageCopyOf(page: Buffer, { file }: PageCopy): Buffer | Promise<Buffer> {
+export function pageCopyOf(page: Buffer, { file }: SiteFile): Buffer | Promise<Buffer> {
   return encodingOf(file)?.encode(page) ?? page;
 }
 
 /** Why a file is no copy of a page: the end of a sentence that begins with the file's name. */
-export function notACopy({ file }: PageCopy, page: string): string {
+export function notACopy({ file }: SiteFile, page: string): string {
   return encodingOf(file) === undefined ? `is not a copy of ${page}` : `does not decompress to ${page}`;
 }
 
-/** A folder with the built site: the output, or a copy that an adapter made of it. */
+/** A folder with the built site. */
 export interface SiteFolder {
   directory: string;
   /** How people know it: its path from where they are, with slashes. */
   shown: string;
-  /** A copy's path, relative to the manifest's folder. */
-  copy?: string | undefined;
+  /** Whether it is not the output, but a copy that an adapter made of it. */
+  isCopy: boolean;
 }
 
 /** Where adapters put a copy of the output, relative to the project: @astrojs/vercel. */
@@ -128,17 +125,11 @@ export function siteFolders(
   { output, copies = [] }: Pick<Manifest, 'output' | 'copies'>,
   cwd: string = dirname(file),
 ): SiteFolder[] {
-  const folderOf = (path: string, copy?: string): SiteFolder => {
+  return [output, ...copies].flatMap((path, index) => {
     const directory = resolve(dirname(file), path);
-    return { directory, shown: shownPath(cwd, directory), copy };
-  };
-  const folders = copies.map((copy) => folderOf(copy, copy));
-  return [folderOf(output), ...folders.filter(({ directory }) => existsSync(directory))];
-}
-
-/** How people know a file of a folder: in the output by its path there, in a copy by its path from where they are. */
-export function shownName({ copy, shown }: SiteFolder, name: string): string {
-  return copy === undefined ? name : posix.join(shown, name);
+    const folder = { directory, shown: shownPath(cwd, directory), isCopy: index > 0 };
+    return folder.isCopy && !existsSync(directory) ? [] : folder;
+  });
 }
 
 /** A path from the folder that people are in, with slashes. */
