@@ -6,7 +6,7 @@ import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { listen } from '../embed/element.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { isWrittenSince } from '../files/read.ts';
-import { lockFile, manifestFile } from '../record/manifest-file.ts';
+import { lockFile, manifestFile, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh, type OutputLock } from '../record/output-lock.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { isWithoutKey, requireConnection } from '../settings/settings.ts';
@@ -24,6 +24,7 @@ export class BuildRun extends SiteRun {
   #announcements: Announcements | undefined;
   #lock: Promise<OutputLock> | undefined;
   #hadManifest = false;
+  #isLocked = false;
   /** In milliseconds since the epoch. */
   #openedAt = 0;
   /** Collections for which snippets are being fetched: Astro loads all of them at the same time. */
@@ -129,6 +130,9 @@ export class BuildRun extends SiteRun {
     // Several modules may ask at the same time.
     this.#lock ??= lockAfterRefresh(this.#lockFile, relative(root, outDir), log);
     await this.#lock;
+    if (this.#isLocked) return;
+    this.#isLocked = true;
+    this.#noteMissing('The last build was not finished.');
   }
 
   /** When all pages are generated: inlines snippets into the output, once. */
@@ -140,6 +144,7 @@ export class BuildRun extends SiteRun {
       const plain = isPlain ? await finishPlainSite(directory, this.settings) : undefined;
       this.#finished = plain ?? (await this.#inline(directory, routeToHeaders));
     } catch (error) {
+      this.#noteMissing(error as Error);
       await this.release();
       throw error;
     }
@@ -178,10 +183,21 @@ export class BuildRun extends SiteRun {
     try {
       if (this.#finished === undefined) return;
       await checkLateFiles(directory, this.settings, this.#finished);
+      if (this.#finished.record === undefined) {
+        this.#noteMissing('The last build shows children instead of snippets.');
+      }
       await this.#finished.record?.();
+    } catch (error) {
+      this.#noteMissing(error as Error);
+      throw error;
     } finally {
       await this.release();
     }
+  }
+
+  /** For commands that find no record. Nothing to say of an output that is another build's, or shows no snippets. */
+  #noteMissing(why: string | Error): void {
+    if (this.#isLocked) noteMissing(this.#manifest, why);
   }
 
   /** Astro has no hook for a build that failed, and a program may build again. */

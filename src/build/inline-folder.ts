@@ -17,7 +17,7 @@ import {
   requestsOf,
   writeManifest,
 } from '../record/manifest.ts';
-import { contains, lockFile } from '../record/manifest-file.ts';
+import { contains, lockFile, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh } from '../record/output-lock.ts';
 import { flawOf, listPacks, packReader, removeOtherPacks } from '../record/pack.ts';
 import { fetcherAfter } from './build-fetcher.ts';
@@ -153,6 +153,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close().catch(() => {});
     removeOtherPacks(manifest, before ?? {});
+    if (!existsSync(manifest)) noteMissing(manifest, error as Error);
     throw error;
   }
   await fetcher.close();

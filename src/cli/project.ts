@@ -1,5 +1,5 @@
 import { existsSync, type Stats } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { keyDetector } from '../client/api-key.ts';
@@ -18,7 +18,14 @@ import {
   readManifest,
   snippetsByKey,
 } from '../record/manifest.ts';
-import { contains, listManifests, lockFile, manifestOf, manifestsIn } from '../record/manifest-file.ts';
+import {
+  contains,
+  listManifests,
+  lockFile,
+  manifestOf,
+  manifestsIn,
+  missingNote,
+} from '../record/manifest-file.ts';
 import type { Progress } from '../record/progress.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
@@ -63,7 +70,10 @@ export async function openProject(
   if (found === undefined) {
     const isOwn = file === ownRecord(context, output);
     const others = isOwn ? listManifests(context.cwd) : manifestsIn(dirname(file));
-    throw userError('missing-manifest', ...describeFlaw(flaw, file, await describeRecords(context, others)));
+    throw userError(
+      'missing-manifest',
+      ...(await describeFlaw(flaw, file, await describeRecords(context, others))),
+    );
   }
   if (output !== undefined) await requireFolder(context, output, 'The output folder');
   if (output !== undefined && writes) await refuseCopy(context, output, outputOf(file, found));
@@ -95,11 +105,13 @@ function withOutput(file: string, manifest: Manifest, output: string): Manifest 
 }
 
 /** The message, and the hint where the one of the table of errors does not say it best. */
-function describeFlaw(
+async function describeFlaw(
   flaw: ManifestFlaw,
   file: string,
   others: readonly string[],
-): [message: string, hint?: string] {
+): Promise<[message: string, hint?: string]> {
+  const why = flaw === 'absent' && (await readFile(missingNote(file), 'utf8').catch(() => ''));
+  if (why) return [`${why} There is no record at ${file}.`, 'Build again.'];
   if (flaw === 'absent' && others.length > 0) {
     return [
       `No build manifest found at ${file}. There is one of ${others.join(', and one of ')}.`,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { holderOf } from './output-lock.ts';
@@ -54,6 +54,27 @@ export function manifestsIn(folder: string): string[] {
   const isHeld = (name: string) => isLock.test(name) && holderOf(join(folder, name)) !== undefined;
   const records = names.filter((name) => isRecord.test(name) || isHeld(name));
   return [...new Set(records.map((name) => join(folder, name.replace(isLock, '$1.json'))))];
+}
+
+/** A file that says, as a sentence, why there is no manifest; until there is one. */
+export function missingNote(manifest: string): string {
+  return `${manifest}.missing`;
+}
+
+/** @param why a sentence, or the error with which a build has failed. */
+export function noteMissing(manifest: string, why: string | Error): void {
+  mkdirSync(dirname(manifest), { recursive: true });
+  writeFileSync(
+    missingNote(manifest),
+    typeof why === 'string' ? why : `The last build failed: ${startOf(why)}`,
+  );
+}
+
+/** Of a report, what it is about and the first failure. */
+function startOf({ message }: Error): string {
+  const lines = message.split('\n\n', 2).map((paragraph) => paragraph.split('\n', 1)[0]);
+  const text = lines.filter(Boolean).join(' ');
+  return text.endsWith('.') ? text : `${text}.`;
 }
 
 const isRecord = /^manifest(?:\..+)?\.json$/;

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/report.ts';
@@ -9,6 +9,7 @@ import type { HtmlRules, SnippetsOptions } from '../settings/options.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
+import { missingNote } from './manifest-file.ts';
 
 // Changes with these types: what another version has written is not read.
 const version = 11;
@@ -231,4 +232,5 @@ export async function readManifest(file: string): Promise<FoundManifest> {
 export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
   // A known name: what a killed process has left is written over.
   await writeAtomically(file, JSON.stringify({ version, ...manifest }), temporaryFile(file));
+  await rm(missingNote(file), { force: true });
 }

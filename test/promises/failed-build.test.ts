@@ -55,6 +55,23 @@ describe('a build that fails', () => {
     expect(await records()).not.toContain('manifest.json');
     const check = await cli(site.directory, ['check'], service.environment);
     expect(check.exitCode, check.output).toBe(3);
+    expect(check.output).toContain('The last build was not finished. There is no record at');
+  });
+
+  test('over its snippets has a reason that check and refresh say', async () => {
+    await builds();
+    Object.assign(service.faults, { failing: 1, failingStatus: 402 });
+    expect(await site.build(service.environment)).toMatchObject({ exitCode: 1 });
+    service.clearFaults();
+    for (const command of ['check', 'refresh']) {
+      const { exitCode, output } = await cli(site.directory, [command], service.environment);
+      expect(output).toMatch(
+        /^The last build failed: 1 snippet .+ 402 Payment Required.* \[payment-required\]\. There is no record at .+\n\nBuild again\.$/m,
+      );
+      expect(exitCode).toBe(3);
+    }
+    await builds();
+    expect(await cli(site.directory, ['check'], service.environment)).toMatchObject({ exitCode: 0 });
   });
 });
 
