@@ -123,19 +123,7 @@ export interface DoctorOutput extends Document<'doctor'> {
   checks: {
     /** What is checked: the environment, or one of the variants of the service. */
     group: 'environment' | 'render' | 'retrieve';
-    name:
-      | 'node'
-      | 'settings'
-      | 'api-key'
-      | 'base-url'
-      | 'connection'
-      | 'certificate'
-      | 'url'
-      | 'service'
-      | 'key'
-      | 'subscription'
-      | 'permission'
-      | 'snippet';
+    name: 'node' | 'settings' | 'api-key' | 'base-url' | 'snippet';
     outcome: 'ok' | 'failed' | 'not-checked';
     message: string;
     error?: Failure | undefined;

@@ -169,7 +169,7 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .option('--json', 'print JSON')
     .addHelpText('after', exitStatusHelp('doctor'))
     .action(async (id, options) => {
-      const { doctor } = await import('./doctor/doctor.ts');
+      const { doctor } = await import('./doctor.ts');
       run.exitStatus = await doctor(context, program.opts(), id, options);
     });
 

@@ -34,6 +34,7 @@ async function start() {
   });
   const clean = (text: string) =>
     stripVTControlCharacters(text)
+      .replaceAll(', on this machine', '')
       .replaceAll(service.renderBaseUrl, 'https://snippets.example/render')
       .replaceAll(service.retrieveBaseUrl, 'https://snippets.example/retrieve')
       .replaceAll(new URL(service.websiteUrl).origin, 'https://snippets.example')

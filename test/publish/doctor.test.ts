@@ -29,21 +29,39 @@ describe('astro-snippets doctor', async () => {
       SNIPPETS_RENDER_BASE_URL: service.retrieveBaseUrl,
       SNIPPETS_RETRIEVE_BASE_URL: service.renderBaseUrl,
     });
-    expect(output).toContain(`The base URLs may be swapped: rendering works at ${service.renderBaseUrl}.`);
-    expect(output).toContain(`The base URLs may be swapped: retrieving works at ${service.retrieveBaseUrl}.`);
-    expect(output.match(/FAILED the base URL is not that of the service/g)).toHaveLength(2);
+    expect(output).toContain(`Swap the base URLs: rendering works at ${service.renderBaseUrl}.`);
+    expect(output).toContain(`Swap the base URLs: retrieving works at ${service.retrieveBaseUrl}.`);
+    expect(output.match(/FAILED The base URL is that of the other variant/g)).toHaveLength(2);
     expect(exitCode).toBe(1);
   });
 
-  test('recognizes a wrong path prefix', async () => {
-    const { exitCode, output } = await run(['4'], {
-      SNIPPETS_RENDER_BASE_URL: `${service.renderBaseUrl}/snippets`,
+  test('says that base URLs are swapped only if the other one answers with the snippet', async () => {
+    const url = await otherService((_request, response) => response.writeHead(404).end('Not found'));
+    const { output } = await run(['4'], {
+      SNIPPETS_RENDER_BASE_URL: `${url}/render`,
+      SNIPPETS_RETRIEVE_BASE_URL: `${url}/retrieve`,
     });
-    expect(output).toContain('FAILED the base URL is not that of the service');
-    expect(output).toContain(
-      `The path prefix is wrong: the service responds at ${service.renderBaseUrl}. Set SNIPPETS_RENDER_BASE_URL to that URL.`,
+    expect(output.match(/FAILED The base URL is not the URL of the service\n.*\[no-route\]/g)).toHaveLength(
+      2,
     );
-    expect(exitCode).toBe(1);
+    expect(output).not.toMatch(/swap/i);
+  });
+
+  test('makes one request to each variant, and says that it went to this machine', async () => {
+    const asked: string[] = [];
+    const url = await otherService((request, response) => {
+      asked.push(request.url);
+      response.writeHead(503).end();
+    });
+    const { output } = await run(['4'], {
+      SNIPPETS_RENDER_BASE_URL: url,
+      SNIPPETS_RETRIEVE_BASE_URL: url,
+    });
+    expect(asked).toEqual(['/snippets/4/render', '/snippets/4']);
+    expect(output).toContain(`The base URL is ${url}, on this machine`);
+    expect(output).toMatch(
+      /FAILED The service has an internal error\n.*503.*\[server-error\]\n.*Try again later/,
+    );
   });
 
   test('passes all checks for a snippet that both variants return', async () => {
@@ -54,11 +72,11 @@ describe('astro-snippets doctor', async () => {
     expect(exitCode).toBe(0);
   });
 
-  test('checks everything but the snippet if there is no id and no build', async () => {
+  test('guesses an id if there is none and no build, which still tells about the key', async () => {
     const { exitCode, output } = await run([]);
     expect(
       output.match(
-        /ok {5}the key has the permission\n {2}- {6}snippet: not checked\. Name one of yours: astro-snippets doctor 42/g,
+        /ok {5}The service accepts the key\. To fetch one of your snippets: astro-snippets doctor 42/g,
       ),
     ).toHaveLength(2);
     expect(exitCode).toBe(0);
@@ -66,31 +84,31 @@ describe('astro-snippets doctor', async () => {
 
   test.for<[what: string, id: string, environment: () => Record<string, string>, said: RegExp]>([
     [
-      'the snippet check for an unknown id',
+      'for an unknown id',
       '7',
       () => ({}),
-      /ok {5}the key has the permission\n {2}FAILED Snippet 7 could not be fetched\n.*404 Not Found.*\[not-found\]/,
+      /FAILED The snippet does not exist\n.*404 Not Found.*\[not-found\]/,
     ],
     [
-      'the key check for an unknown API key, and does not show the key',
+      'for an unknown API key, and does not show the key',
       '4',
       () => ({ SNIPPETS_API_KEY: 'sk_unknown_000000' }),
-      /ok {5}the service responds normally\n {2}FAILED the key is not valid\n.*401 Unauthorized.*\[unauthorized\][\s\S]* {2}- {6}subscription: not checked/,
+      /FAILED The API key is not valid\n.*401 Unauthorized.*\[unauthorized\]\n.*Check SNIPPETS_API_KEY/,
     ],
     [
-      'the permission check of rendering for a public key',
+      'rendering for a public key',
       '4',
       () => ({ SNIPPETS_API_KEY: service.publicKey }),
-      /Rendering[\s\S]*FAILED the key lacks the permission\n.*403 Forbidden.*\[forbidden\][\s\S]*Retrieving/,
+      /Rendering[\s\S]*FAILED The API key lacks a permission\n.*403 Forbidden.*\[forbidden\][\s\S]*Retrieving/,
     ],
     [
-      'the subscription check for an expired subscription',
+      'for an expired subscription',
       '4',
       () => {
         service.store.organizations.setSubscription(service.organizationId, 'expired');
         return {};
       },
-      /ok {5}the key is valid\n {2}FAILED the subscription has expired\n.*402 Payment Required.*\[payment-required\]/,
+      /FAILED The subscription has expired\n.*402 Payment Required.*\[payment-required\]/,
     ],
     [
       'without an API key',
@@ -111,6 +129,23 @@ describe('astro-snippets doctor', async () => {
     expect(exitCode).toBe(1);
   });
 
+  test('a snippet that does not exist is no failure if all of its embeds are optional', async () => {
+    await folder.write({
+      '_site/index.html':
+        '<snippet-embed id="7" optional>none</snippet-embed><snippet-embed id="4"></snippet-embed>',
+    });
+    expect(await cli(folder.directory, ['inline', '_site'], service.environment)).toMatchObject({
+      exitCode: 0,
+    });
+    const { exitCode, output } = await run(['7']);
+    expect(output.match(/ok {5}Snippet 7 does not exist, and all of its embeds are optional/g)).toHaveLength(
+      2,
+    );
+    expect(exitCode).toBe(0);
+    // Unless it is named, one is asked for that exists.
+    expect((await run([])).output).toContain('Snippet 4 arrived');
+  });
+
   test('finds an API key in a .env file, and skips a variant without a base URL', async () => {
     const withKey = await folderWith({
       '.env': `SNIPPETS_API_KEY=${service.environment.SNIPPETS_API_KEY}\n`,
@@ -123,18 +158,16 @@ describe('astro-snippets doctor', async () => {
     expect(exitCode).toBe(0);
   });
 
-  test('fails the certificate check for an unknown certificate authority', async () => {
+  test('fails for an unknown certificate authority', async () => {
     const { origin, close } = await httpServer((_request, response) => response.end());
     onTestFinished(close);
     const { output } = await run(['4'], { SNIPPETS_RENDER_BASE_URL: origin });
-    expect(output).toMatch(
-      /ok {5}the host is reachable\n {2}FAILED the certificate is not trusted\n.*\[certificate\]/,
-    );
+    expect(output).toMatch(/FAILED The certificate of the service could not be verified\n.*\[certificate\]/);
     expect(output).toContain('NODE_EXTRA_CA_CERTS');
   });
 
   test.for([
-    ['fails the snippet check if variant A alone is used and sends no content', '', 1],
+    ['fails if variant A alone is used and sends no content', '', 1],
     ['passes if variant A sends no content and variant B renders', 'render', 0],
   ] as const)('%s', async ([, prefix, expected]) => {
     const url = await otherService((request, response) => {
@@ -145,23 +178,9 @@ describe('astro-snippets doctor', async () => {
       SNIPPETS_RENDER_BASE_URL: prefix && `${url}/${prefix}`,
       SNIPPETS_RETRIEVE_BASE_URL: url,
     });
-    const failed =
-      /ok {5}the key has the permission\n {2}FAILED Snippet 4 could not be fetched\n.*\[no-content\]/;
-    if (expected === 1) expect(output).toMatch(failed);
+    if (expected === 1) expect(output).toMatch(/FAILED The answer has no content\n.*\[no-content\]/);
     else expect(output).toContain('\nReady to build.\n');
     expect(exitCode).toBe(expected);
-  });
-
-  test('finds the path prefix of variant A if that alone is used and sends no content', async () => {
-    const url = await otherService((request, response) => {
-      const isRoute = request.url === '/v1/snippets/4';
-      response.writeHead(isRoute ? 200 : 404).end(isRoute ? '{"id":4}' : 'Not found');
-    });
-    const { output } = await run(['4'], {
-      SNIPPETS_RENDER_BASE_URL: '',
-      SNIPPETS_RETRIEVE_BASE_URL: `${url}/v1/snippets`,
-    });
-    expect(output).toContain(`The path prefix is wrong: the service responds at ${url}/v1.`);
   });
 
   test('fails for a host that does not respond and for a base URL of another server', async () => {
@@ -172,10 +191,10 @@ describe('astro-snippets doctor', async () => {
       }),
     });
     expect(output).toMatch(
-      /Rendering[\s\S]*FAILED the host could not be reached\n.*ECONNREFUSED.*\[network\]/,
+      /Rendering[\s\S]*FAILED The service could not be reached\n.*ECONNREFUSED.*\[network\]/,
     );
     expect(output).toMatch(
-      /Retrieving[\s\S]*ok {5}the certificate is trusted\n {2}FAILED the base URL is not that of the service\n.*\[no-route\]/,
+      /Retrieving[\s\S]*FAILED The base URL is not the URL of the service\n.*\[no-route\]/,
     );
   });
 });

@@ -57,7 +57,7 @@ test('commands read the .env files of the mode that the site was built in', asyn
   await site.builds({}, '--mode', 'staging');
   expect(await run(['check'])).toMatchObject({ exitCode: 0 });
   const diagnosis = await run(['doctor']);
-  expect(diagnosis.output).toContain(`the base URL is ${staging.url}`);
+  expect(diagnosis.output).toContain(`The base URL is ${staging.url}`);
   staging.published = '<b>staging, later</b>';
   expect(await run(['refresh'])).toMatchObject({ exitCode: 0 });
   expect(await site.read('index.html')).toContain('<b>staging, later</b>');
@@ -96,7 +96,7 @@ test('a base URL that is an option wins over the environment in commands, as it 
   });
   await site.builds(mixed);
   expect(await site.read('index.html')).toContain('<b>staging</b>');
-  expect((await run(['doctor'], mixed)).output).toContain(`the base URL is ${staging.url}`);
+  expect((await run(['doctor'], mixed)).output).toContain(`The base URL is ${staging.url}`);
   expect(await run(['check'], mixed)).toMatchObject({ exitCode: 0 });
 });
 

@@ -1,0 +1,183 @@
+import { formatDuration } from '../client/format.ts';
+import { nodeVersion } from '../client/node-version.ts';
+import type { Variant } from '../client/service-url.ts';
+import { SnippetClient } from '../client/snippet-client.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import { createRequest, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import { errors } from '../failures/errors.ts';
+import { requestsOf, snippetsByKey } from '../record/manifest.ts';
+import { variables } from '../settings/environment.ts';
+import { requireConnection, type Settings, whyWithoutKey } from '../settings/settings.ts';
+import type { DoctorOutput } from './cli-output.ts';
+import type { CliContext } from './context.ts';
+import { explain } from './explain.ts';
+import { exitCodes, nameOf } from './output.ts';
+import { findManifest, type ProjectOptions, readSettings } from './project.ts';
+import type { Terminal } from './terminal.ts';
+
+type Check = DoctorOutput['checks'][number];
+
+const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' } as const;
+const colors = { ok: 'green', failed: 'red', 'not-checked': 'dim' } as const;
+const titles = {
+  environment: 'Environment',
+  render: '\nRendering (variant B)',
+  retrieve: '\nRetrieving (variant A)',
+} as const satisfies Record<Check['group'], string>;
+
+const variants = [
+  { variant: 'render', url: 'renderBaseUrl', otherUrl: 'retrieveBaseUrl' },
+  { variant: 'retrieve', url: 'retrieveBaseUrl', otherUrl: 'renderBaseUrl' },
+] as const;
+
+/** `astro-snippets doctor`: checks the setup, with one request to each variant, and says what to fix. */
+export async function doctor(
+  context: CliContext,
+  project: ProjectOptions,
+  id: string | undefined,
+  { json = false }: { json?: boolean },
+): Promise<number> {
+  const { terminal } = context;
+  const named = id === undefined ? undefined : parseRequest(id, undefined);
+  const checks: Check[] = [];
+  for await (const check of checkSetup(context, project, named)) {
+    if (!json) print(terminal, check, checks.at(-1)?.group);
+    checks.push(check);
+  }
+  const ready = checks.every(({ outcome }) => outcome !== 'failed');
+  const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
+  if (json) terminal.printJson({ command: 'doctor', exitStatus, ready, checks });
+  else terminal.print(ready ? '\nReady to build.' : '\nNot ready to build: fix the failed checks first.');
+  return exitStatus;
+}
+
+async function* checkSetup(
+  context: CliContext,
+  project: ProjectOptions,
+  named: SnippetRequest | undefined,
+): AsyncGenerator<Check> {
+  const group = 'environment';
+  yield { group, name: 'node', outcome: 'ok', message: `Node ${nodeVersion}` };
+  let settings: Settings;
+  try {
+    settings = await readSettings(context, project);
+  } catch (error) {
+    const { code, message, hint } = explain(error).error;
+    yield { group, name: 'settings', outcome: 'failed', message, error: { code, message }, hint };
+    return;
+  }
+  const isWithoutUrl = variants.every(({ url }) => settings[url] === undefined);
+  yield checkKey(settings, context);
+  if (isWithoutUrl) {
+    const hint = `${errors['missing-url'].hint} Options of the Astro config are known here after the first build.`;
+    yield { group, name: 'base-url', outcome: 'failed', message: 'No base URL of the service is set', hint };
+  }
+  if (settings.apiKey === undefined || isWithoutUrl) return;
+  const manifest = await findManifest(context, project);
+  const shown = snippetsByKey(manifest);
+  const recorded = requestsOf(manifest).find(({ key }) => !shown.get(key)?.missing);
+  const request = named ?? recorded ?? createRequest(1);
+  const probe: Probe = {
+    request,
+    isGuess: named === undefined && recorded === undefined,
+    isOptional: shown.get(request.key)?.missing === true,
+  };
+  for (const one of variants) {
+    yield checkUrl(settings, one);
+    if (settings[one.url] !== undefined) yield await checkSnippet(settings, one, probe);
+  }
+}
+
+function checkKey(settings: Settings, { env }: CliContext): Check {
+  const check = { group: 'environment', name: 'api-key' } as const;
+  if (settings.apiKey === undefined) {
+    const { code, text } = whyWithoutKey(settings);
+    return { ...check, outcome: 'failed', message: text, hint: errors[code].hint };
+  }
+  const place = env[variables.apiKey] ? 'in the environment' : 'in a file';
+  return { ...check, outcome: 'ok', message: `${variables.apiKey} is set ${place}` };
+}
+
+function checkUrl(settings: Settings, { variant, url }: (typeof variants)[number]): Check {
+  const check = { group: variant, name: 'base-url' } as const;
+  const { [url]: value } = settings;
+  if (value === undefined) {
+    const message = `${variables[url]} is not set, so this variant is not used`;
+    return { ...check, outcome: 'not-checked', message };
+  }
+  // Such as the playground's service: what works here may not work where the site is built.
+  const where = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${value}/`);
+  return { ...check, outcome: 'ok', message: `The base URL is ${value}${where ? ', on this machine' : ''}` };
+}
+
+interface Probe {
+  request: SnippetRequest;
+  /** Whether the id is made up, so that a missing snippet means nothing. */
+  isGuess: boolean;
+  /** Whether the site was built without it, as all of its embeds are optional. */
+  isOptional: boolean;
+}
+
+async function checkSnippet(
+  settings: Settings,
+  { variant, url, otherUrl }: (typeof variants)[number],
+  { request, isGuess, isOptional }: Probe,
+): Promise<Check> {
+  const check = { group: variant, name: 'snippet' } as const;
+  const start = performance.now();
+  const error = await ask(settings, variant, request);
+  const time = formatDuration(performance.now() - start);
+  if (error === undefined) {
+    return { ...check, outcome: 'ok', message: `${nameOf(request)} arrived in ${time}` };
+  }
+  const { code, message } = error;
+  const { [otherUrl]: other } = settings;
+  const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
+  const isSwapped =
+    mayBeSwapped && (await ask({ ...settings, [url]: other }, variant, request)) === undefined;
+  if (code === 'not-found' && !isSwapped && (isGuess || isOptional)) {
+    const what = isGuess
+      ? 'The service accepts the key. To fetch one of your snippets: astro-snippets doctor 42'
+      : `${nameOf(request)} does not exist, and all of its embeds are optional`;
+    return { ...check, outcome: 'ok', message: what };
+  }
+  const failed = { ...check, outcome: 'failed', error: { code, message } } as const;
+  if (!isSwapped) return { ...failed, message: errors[code].title, hint: errors[code].hint };
+  const hint = `Swap the base URLs: ${variant === 'render' ? 'rendering' : 'retrieving'} works at ${other}.`;
+  return { ...failed, message: 'The base URL is that of the other variant', hint };
+}
+
+/** Makes one request, to one variant. Returns why the snippet did not arrive, if it did not. */
+async function ask(
+  settings: Settings,
+  variant: Variant,
+  request: SnippetRequest,
+): Promise<SnippetError | undefined> {
+  const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
+  const url = variant === 'render' ? { renderBaseUrl } : { retrieveBaseUrl };
+  const limits = { attempts: 1, deadline: 15_000 };
+  const client = new SnippetClient({ apiKey: requireConnection(settings), ca, limits, patience: 0, ...url });
+  // Variant A may leave out the content, which fails a build that has no other variant.
+  const hasOther = renderBaseUrl !== undefined && retrieveBaseUrl !== undefined;
+  try {
+    await client.fetch(request, undefined, hasOther ? variant : undefined);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SnippetError)) throw error;
+    return error;
+  } finally {
+    await client.close();
+  }
+}
+
+/** Prints a check, below the title of its group. */
+function print(terminal: Terminal, check: Check, lastGroup: Check['group'] | undefined): void {
+  const { group, outcome, message, error, hint } = check;
+  if (group !== lastGroup) terminal.print(titles[group]);
+  const mark = marks[outcome];
+  terminal.print(`  ${mark} ${message}`, (clean) =>
+    clean.replace(mark, terminal.colored(colors[outcome], mark)),
+  );
+  const reason = error && error.message !== message ? `${error.message} [${error.code}]` : '';
+  for (const line of [reason, hint ?? '']) if (line !== '') terminal.print(`         ${line}`);
+}
