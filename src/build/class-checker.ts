@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { walk } from '../embed/html-scanner.ts';
+import { attributesOf, readAttribute, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
-import { readAttribute } from '../html/attributes.ts';
 import type { MadePage } from './inline-page.ts';
 import type { ScannableFile } from './scan-site.ts';
 
@@ -40,8 +39,9 @@ export function classChecker(directory: string, base: string, made: readonly str
     const found: (ReadonlySet<string> | undefined)[] = [];
     walk(html, '', {
       open: (tag) => {
-        const kinds = tag.name === 'link' ? readAttribute(html, tag, 'rel')?.toLowerCase().split(/\s+/) : [];
-        const href = kinds?.includes('stylesheet') ? readAttribute(html, tag, 'href') : undefined;
+        const attributes = tag.name === 'link' ? attributesOf(html, tag) : [];
+        const kinds = readAttribute(attributes, 'rel')?.toLowerCase().split(/\s+/);
+        const href = kinds?.includes('stylesheet') ? readAttribute(attributes, 'href') : undefined;
         if (href !== undefined) found.push(sheetOf(href));
         return tag.name;
       },

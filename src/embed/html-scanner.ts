@@ -1,4 +1,5 @@
-import { decodeHTML } from 'entities/decode';
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
+import { escapeAttribute } from 'entities/escape';
 
 /** Part of a text, from `start` (included) to `end` (excluded). In a file read as Latin-1, these are bytes. */
 export interface Range {
@@ -246,6 +247,19 @@ export function attributesOf(text: string, { start }: Range): Attribute[] {
   while (!endsName(text.charCodeAt(nameEnd))) nameEnd += 1;
   readAttributes(text, nameEnd, attributes);
   return attributes;
+}
+
+/** The value of an attribute, as a browser reads it. */
+export function readAttribute(attributes: readonly Attribute[], name: string): string | undefined {
+  const found = attributes.find((attribute) => attribute.name === name);
+  return found && decodeHTMLAttribute(found.value);
+}
+
+/** Gives an attribute another value. Its quotes stay. */
+export function replaceValue({ start, end, quote }: Attribute, value: string): Edit {
+  const escaped = escapeAttribute(value);
+  if (quote === "'") return { start, end, text: escaped.replaceAll("'", '&#39;') };
+  return { start, end, text: quote === '' ? `"${escaped}"` : escaped };
 }
 
 /** @returns the end of the tag, or -1 if it has none. */

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { attributesOf, startTags } from '../embed/html-scanner.ts';
+import { attributesOf, readAttribute, replaceValue, startTags } from '../embed/html-scanner.ts';
 import type { Replacement } from '../embed/inline.ts';
 import { decodeAttribute } from '../embed/layers.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { routeFiles } from '../settings/site-urls.ts';
-import { readAttribute, replaceValue } from './attributes.ts';
 import type { InlineCode } from './parsed-html.ts';
 
 /** A script or a style as a policy names it: `'sha256-…'`. */
@@ -57,7 +56,9 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
   const index = names.indexOf(deciding);
   const [name, ...allowed] = words[index] ?? [];
   const missing = sources.filter((source) => !allowed.includes(source));
-  if (deciding === undefined || missing.length === 0 || allowsAll(allowed)) return policy;
+  const isWithoutHashes = !allowed.some((source) => /^'(nonce-|sha\d+-|strict-dynamic')/i.test(source));
+  const allowsAll = isWithoutHashes && allowed.some((source) => /^'unsafe-inline'$/i.test(source));
+  if (deciding === undefined || missing.length === 0 || allowsAll) return policy;
   const list = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
   // A directive of its own, so that nothing else that default-src decides about changes.
   if (deciding === 'default-src') {
@@ -66,12 +67,6 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
   }
   const space = /^\s*/.exec(directives[index] ?? '')?.[0] ?? '';
   return directives.with(index, space + [name, ...list].join(' ')).join(';');
-}
-
-function allowsAll(allowed: readonly string[]): boolean {
-  const sources = allowed.map((source) => source.toLowerCase());
-  const isDisabled = sources.some((source) => /^'(nonce-|sha\d+-|strict-dynamic')/.test(source));
-  return sources.includes("'unsafe-inline'") && !isDisabled;
 }
 
 const header = 'content-security-policy';
@@ -85,9 +80,9 @@ export function allowInPage(page: Buffer, sources: Sources): Replacement[] {
   const html = page.toString('latin1', 0, end === -1 ? page.length : end);
   if (!/content-security-policy/i.test(html)) return [];
   return startTags(html).flatMap((tag) => {
-    const sets = tag.name === 'meta' && readAttribute(html, tag, 'http-equiv')?.toLowerCase() === header;
-    const content = sets && attributesOf(html, tag).find(({ name }) => name === 'content');
-    if (!content) return [];
+    const attributes = tag.name === 'meta' ? attributesOf(html, tag) : [];
+    const content = attributes.find(({ name }) => name === 'content');
+    if (!content || readAttribute(attributes, 'http-equiv')?.toLowerCase() !== header) return [];
     const { start, end, value } = content;
     const policy = decodeAttribute(value);
     const allowed = allowSources(policy, sources);

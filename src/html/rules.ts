@@ -1,14 +1,12 @@
 import { reasonOf } from '../client/clean-text.ts';
 import type { Snippet } from '../client/snippet-client.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
-import { startTags, tagAt, textOf } from '../embed/html-scanner.ts';
+import { attributesOf, readAttribute, startTags, tagAt, textOf } from '../embed/html-scanner.ts';
 import type { Content } from '../embed/inline.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import { readAttribute } from './attributes.ts';
-import { type FindImage, type ImageUse, localizeImages } from './images.ts';
-import { adaptLinks } from './links.ts';
 import type { InlineCode } from './parsed-html.ts';
+import { adaptLinks, type FindImage, type ImageUse, localizeImages } from './urls.ts';
 
 const mostTags = 100_000;
 
@@ -36,6 +34,9 @@ export function withoutRules(content: string): PreparedSnippet {
   return { html: content, text: textOf(content), warnings: [], inlineCode: undefined };
 }
 
+// Loading a parser, and running it, would take longer than anything else that is done with a content.
+const parsing = () => import('./parsed-html.ts');
+
 /**
  * Prepares content to be inlined: sanitized and, for HTML, with the site's links and its own copies of images, without
  * scripts if the site does not want any, and checked. Images come before what reads the HTML as a browser does, since
@@ -49,32 +50,43 @@ export async function applyRules(
   { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
   rules: AppliedRules,
 ): Promise<PreparedSnippet> {
+  const refusal = (code: SiteErrorCode, reason: string) => new SiteError(code, reason, request.id);
+  const withoutScripts = async (html: string) => {
+    if (rules.scripts === 'allow') return html;
+    const { findScripts, stripScripts } = await parsing();
+    if (rules.scripts === 'strip') {
+      const stripped = stripScripts(html);
+      if (stripped !== undefined) return stripped;
+      throw refusal('script-refused', 'contains scripts that are nested too deep to be stripped.');
+    }
+    const [script] = findScripts(html);
+    if (script === undefined) return html;
+    throw refusal('script-refused', `contains ${script.what}.`);
+  };
   const sanitized = await sanitize(content, request, rules);
   // Nothing below concerns text, and most snippets are text without tags.
   if (!asHtml || !sanitized.includes('<')) return withoutRules(sanitized);
   // Parsing takes time for each tag: a megabyte of them would take minutes.
   if (sanitized.split('<').length > mostTags + 1) {
-    throw refusal('too-many-tags', request, `has more than ${mostTags} tags.`);
+    throw refusal('too-many-tags', `has more than ${mostTags} tags.`);
   }
-  const { links, findImage, policy, classes } = rules;
+  const { links, findImage, policy, strict } = rules;
   const linked = links === undefined ? sanitized : adaptLinks(sanitized, links);
   const local = findImage && (await localizeImages(linked, findImage));
   const { html: shown, images, flaws } = local ?? { html: linked, images: [], flaws: [] };
-  const html = await handleScripts(shown, request, rules);
-  const open = await findOpen(html, request, rules);
+  const html = await withoutScripts(shown);
+  const open = await findOpen(html, rules);
+  if (open !== undefined && strict) throw refusal('left-open', open);
   const inlineCode = policy === 'none' ? undefined : (await parsing()).findInlineCode(html);
   const blocked = inlineCode && describeBlocked(inlineCode, policy);
   const warnings = [...flaws, open, blocked].flatMap((flaw) => (flaw ? `Snippet ${request.id} ${flaw}` : []));
   const prepared: PreparedSnippet = { html, text: textOf(sanitized), warnings, inlineCode };
   if (open !== undefined) prepared.leavesOpen = true;
-  if (classes) prepared.classes = classesIn(html);
+  if (rules.classes) prepared.classes = classesIn(html);
   if (images.length > 0) prepared.images = images;
-  if (shown !== linked) prepared.htmlElsewhere = await handleScripts(linked, request, rules);
+  if (shown !== linked) prepared.htmlElsewhere = await withoutScripts(linked);
   return prepared;
 }
-
-// Loading a parser, and running it, would take longer than anything else that is done with a content.
-const parsing = () => import('./parsed-html.ts');
 
 async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): Promise<string> {
   if (rules.sanitize === undefined) return html;
@@ -86,58 +98,31 @@ async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules)
   } catch (error) {
     reason = reasonOf(error);
   }
-  throw refusal('sanitize-failed', request, `could not be sanitized: ${reason}`);
+  throw new SiteError('sanitize-failed', `could not be sanitized: ${reason}`, request.id);
 }
 
-async function handleScripts(html: string, request: SnippetRequest, { scripts }: HtmlRules): Promise<string> {
-  if (scripts === 'allow') return html;
-  const { findScripts, stripScripts } = await parsing();
-  if (scripts === 'strip') {
-    const stripped = stripScripts(html);
-    if (stripped !== undefined) return stripped;
-    throw refusal('script-refused', request, 'contains scripts that are nested too deep to be stripped.');
-  }
-  const [script] = findScripts(html);
-  if (script === undefined) return html;
-  throw refusal('script-refused', request, `contains ${script.what}.`);
-}
-
-async function findOpen(
-  html: string,
-  request: SnippetRequest,
-  { scripts, strict }: HtmlRules,
-): Promise<string | undefined> {
+/** What HTML leaves open that swallows the rest of a page, wherever it is shown: the end of a sentence. */
+async function findOpen(html: string, { scripts }: HtmlRules): Promise<string | undefined> {
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts, leftOpen } = await parsing();
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
   let open: string | undefined;
   for (const before of scripts === 'allow' ? [''] : contexts) open ??= leftOpen(html, before);
-  const flaw = open && `leaves ${open} open, which swallows the rest of the page.`;
-  if (flaw !== undefined && strict) throw refusal('left-open', request, flaw);
-  return flaw;
+  return open && `leaves ${open} open, which swallows the rest of the page.`;
 }
 
-function describeBlocked(
-  { scripts, styles, hasAttributes }: InlineCode,
-  policy: HtmlRules['policy'],
-): string | undefined {
-  if (policy === 'hash') {
-    const why = 'which no hash in a Content Security Policy can allow: browsers ignore them.';
-    return hasAttributes ? `contains event handlers or style attributes, ${why}` : undefined;
-  }
-  const code = [
-    scripts.length > 0 && 'an inline script',
-    styles.length > 0 && 'an inline style',
-    hasAttributes && 'event handlers or style attributes',
-  ];
-  const found = code.filter(Boolean).join(' and ');
-  const why =
-    "blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.";
-  return found && `contains ${found}, ${why}`;
-}
-
-function refusal(code: SiteErrorCode, { id }: SnippetRequest, reason: string): SiteError {
-  return new SiteError(code, reason, id);
+/** What a policy blocks: the end of a sentence. */
+function describeBlocked(code: InlineCode, policy: HtmlRules['policy']): string | undefined {
+  const isHashed = policy === 'hash';
+  const found = [
+    !isHashed && code.scripts.length > 0 && 'an inline script',
+    !isHashed && code.styles.length > 0 && 'an inline style',
+    code.hasAttributes && 'event handlers or style attributes',
+  ].filter(Boolean);
+  const why = isHashed
+    ? 'which no hash in a Content Security Policy can allow: browsers ignore them.'
+    : "blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.";
+  return found.length === 0 ? undefined : `contains ${found.join(' and ')}, ${why}`;
 }
 
 // Elements whose contents are shown as part of the page around them, and that change how nothing behind them is read.
@@ -171,7 +156,7 @@ export function hasOnlyOrdinaryTags(html: string): boolean {
 export function classesIn(html: string): string[] {
   if (!/\bclass\b/i.test(html)) return [];
   const names = startTags(html).flatMap(
-    (tag) => readAttribute(html, tag, 'class')?.split(/[\t\n\f\r ]+/) ?? [],
+    (tag) => readAttribute(attributesOf(html, tag), 'class')?.split(/[\t\n\f\r ]+/) ?? [],
   );
   return [...new Set(names.filter((name) => name !== ''))].sort();
 }

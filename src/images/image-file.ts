@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { imageSize } from 'image-size';
-import type { FoundImage } from '../html/images.ts';
+import type { FoundImage } from '../html/urls.ts';
 import type { Assets } from '../settings/settings.ts';
 
 /** What is served, by the ends of names. The library that measures images has had endless loops: it gets nothing else. */

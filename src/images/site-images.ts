@@ -8,7 +8,7 @@ import { systemClock } from '../client/clock.ts';
 import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { httpsTransport, NoAnswer, type Transport } from '../client/transport.ts';
-import type { FoundImage, LocalImage } from '../html/images.ts';
+import type { FoundImage, LocalImage } from '../html/urls.ts';
 import type { ImageSettings, Settings } from '../settings/settings.ts';
 import { examineImage, imageType } from './image-file.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
-import type { ImageUse } from '../html/images.ts';
+import type { ImageUse } from '../html/urls.ts';
 
 /**
  * Writes the images of contents into folders of assets, unless they are there: their names change with their bytes.

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { replaceCandidates } from '../../src/html/attributes.ts';
-import { localizeImages } from '../../src/html/images.ts';
+import { localizeImages, replaceCandidates } from '../../src/html/urls.ts';
 
 const copies: Record<string, [width: number, height: number]> = {
   'https://cdn.test/a.png': [600, 400],

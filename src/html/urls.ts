@@ -1,6 +1,58 @@
+import { decodeHTMLAttribute } from 'entities/decode';
 import { cleanText } from '../client/clean-text.ts';
-import type { Attribute } from '../embed/html-scanner.ts';
-import { attributeIn, editTags, replaceUrls } from './attributes.ts';
+import {
+  type Attribute,
+  applyEdits,
+  attributesOf,
+  type Edit,
+  readAttribute,
+  replaceValue,
+  type Tag,
+  walk,
+} from '../embed/html-scanner.ts';
+import type { SiteUrls } from '../settings/site-urls.ts';
+
+/** What a site does to the links of a snippet. */
+export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;
+
+const urlAttributes = new Set(['href', 'src', 'srcset', 'action', 'poster']);
+// Their links lead to pages, whose paths may need a slash at the end. The others are files.
+const pageElements = new Set(['a', 'area', 'form']);
+// All of them, so that other slashes take no quadratic time.
+const slashesAtEnd = /(?<!\/)\/+$/;
+
+/**
+ * Puts the site's base in front of root-relative URLs in `href`, `src`, `srcset`, `action` and `poster`, unless they begin
+ * with it, and ends paths of pages as the site does. Every other byte stays.
+ */
+export function adaptLinks(html: string, rules: LinkRules): string {
+  return editTags(html, (tag, attributes) =>
+    attributes
+      .filter(({ name }) => urlAttributes.has(name))
+      .flatMap((one) => replaceUrls(one, (url) => adaptLink(url, pageElements.has(tag.name), rules))),
+  );
+}
+
+function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules): string {
+  // Browsers ignore white space around a URL, and line breaks and tabs in it.
+  const before = /^[\0-\x20]*/.exec(url)?.[0] ?? '';
+  const trimmed = url.slice(before.length).trimEnd();
+  if (!/^\/(?![\t\n\r]*[/\\])/.test(trimmed)) return url;
+  const after = url.slice(before.length + trimmed.length);
+  const root = base.replace(slashesAtEnd, '');
+  const hasBase = trimmed.startsWith(root) && /^(?:$|[/?#])/.test(trimmed.slice(root.length));
+  const based = hasBase ? trimmed : root + trimmed;
+  const end = based.search(/[?#]|$/);
+  const path = based.slice(0, end);
+  return before + (isPage ? endPath(path, trailingSlash) : path) + based.slice(end) + after;
+}
+
+function endPath(path: string, trailingSlash: LinkRules['trailingSlash']): string {
+  if (trailingSlash === 'never') return path.replace(slashesAtEnd, '') || '/';
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const isFile = name === '' || name.includes('.');
+  return trailingSlash === 'ignore' || isFile ? path : `${path}/`;
+}
 
 /** The site's own copy of an image: its name in the folder of assets, and its size in pixels, as a browser shows it. */
 export interface ImageFile {
@@ -83,7 +135,7 @@ function newAttributes(
   isSource: boolean,
   attributes: readonly Attribute[],
 ): string {
-  const given = (name: string) => attributeIn(attributes, name);
+  const given = (name: string) => readAttribute(attributes, name);
   const isFree = given('width') === undefined && given('height') === undefined;
   const scaled = (length = '', by: number, of: number) =>
     /^[1-9]\d*$/.test(length) ? Math.max(1, Math.round((Number(length) * by) / of)) : undefined;
@@ -98,4 +150,36 @@ function newAttributes(
     .filter(([name, value]) => value !== undefined && given(name) === undefined)
     .map(([name, value]) => ` ${name}="${value}"`)
     .join('');
+}
+
+/** Changes URLs, and more of their tags. Every other byte stays. Also in `<noscript>` and `<template>`: a browser may show what is in there. */
+function editTags(
+  html: string,
+  editsOf: (tag: Tag, attributes: readonly Attribute[], parent: string) => readonly Edit[],
+): string {
+  const edits: Edit[] = [];
+  walk(html, '', {
+    open(tag, parent) {
+      edits.push(...editsOf(tag, attributesOf(html, tag), parent));
+      return tag.name;
+    },
+  });
+  return applyEdits(html, edits);
+}
+
+// As browsers split it: a URL ends at white space or at the commas behind it; without these, descriptors follow up to a
+// comma that is not between parentheses.
+const candidate =
+  /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;
+
+/** Replaces the URLs of a `srcset`. Every other byte stays. */
+export function replaceCandidates(srcset: string, replacement: (url: string) => string): string {
+  return srcset.replace(candidate, (_, url: string, rest: string) => replacement(url) + rest);
+}
+
+/** Replaces the URL of an attribute, or those of a `srcset`. */
+function replaceUrls(attribute: Attribute, replacement: (url: string) => string): Edit[] {
+  const value = decodeHTMLAttribute(attribute.value);
+  const changed = attribute.name === 'srcset' ? replaceCandidates(value, replacement) : replacement(value);
+  return changed === value ? [] : [replaceValue(attribute, changed)];
 }
