@@ -1,4 +1,4 @@
-import { applyEdits, blockElements, isBlockLevel, type Range, tagAt } from './html-scanner.ts';
+import { applyEdits, blockElements, isBlockLevel, matchEnd, type Range, tagAt } from './html-scanner.ts';
 
 /** Code of Markdown: a fence, or text between backticks. */
 export interface MarkdownCode extends Range {
@@ -15,13 +15,16 @@ export function withoutCodeSpans(text: string, code: readonly Range[] = findCode
 }
 
 const item = '(?:[-*+]|\\d{1,9}[.)])[ \\t]';
-const fences = '`{3,}(?=[^`\\n]*$)|~{3,}';
+const fence = '`{3,}(?=[^`\\n]*$)|~{3,}';
+// Before a blank line, an item, a heading, a row or a fence.
+const paragraphEnd = `\\n(?=[ \\t>]*(?:\\r?$|${item}|#{1,6}[ \\t]|\\||${fence}))`;
 const mark = new RegExp(
   [
-    `^(?:[ \\t>]|${item})*(?<fence>${fences})`,
+    `^(?<before>(?:[ \\t>]|${item})*)(?<fence>${fence})(?:[^]*?^(?<closed>[ \\t>]*\\k<fence>[\`~]*[ \\t\\r]*)$|[^]*)`,
     // An escaped backtick begins no code.
     '\\\\[\\\\`]',
-    '(?<run>`+)',
+    // No more, so that the time stays linear.
+    `(?<!\`)(?<run>\`{1,32})(?!\`)(?:(?<inside>(?:(?!${paragraphEnd})[^])*?)(?<!\`)\\k<run>(?!\`))?`,
     '(?<blankLine>\\n[ \\t\\r>]*(?=\\n))',
     '(?<markdown>^[ \\t>]*#{1,6}[ \\t]|\\]\\()',
     '<!(?=--)[^]*?(?:-->|(?![^]))',
@@ -31,9 +34,6 @@ const mark = new RegExp(
   ].join('|'),
   'gim',
 );
-// Backticks, or the end of their paragraph: before a blank line, an item, a heading, a row or a fence.
-const runOrEnd = new RegExp(`(\`+)|\\n(?=[ \\t>]*(?:\\r?$|${item}|#{1,6}[ \\t]|\\||${fences}))`, 'gm');
-const closingFence = /^[ \t>]*(`{3,}|~{3,})[ \t\r]*$/gm;
 // Their content is no Markdown.
 const opaque = /^(?:code|kbd|pre|samp|script|style|textarea|title)$/;
 
@@ -44,67 +44,42 @@ const opaque = /^(?:code|kbd|pre|samp|script|style|textarea|title)$/;
 export function findCode(text: string): MarkdownCode[] {
   if (!/[`~]/.test(text) || isPlainHtml(text)) return [];
   const code: MarkdownCode[] = [];
-  // Up to where nothing closes runs of a length, or elements of a name.
-  const unclosedUntil = new Map<number | string, number>();
+  const unclosed = new Set<string>();
   let holdsTags = false;
   let isMarkdown = false;
   let inHtml = false;
-
-  const readRun = (start: number, inside: number): number => {
-    const length = inside - start;
-    if (inHtml || inside < (unclosedUntil.get(length) ?? 0)) return inside;
-    runOrEnd.lastIndex = inside;
-    let closing = runOrEnd.exec(text);
-    while (closing?.[1] !== undefined && closing[1].length !== length) closing = runOrEnd.exec(text);
-    if (closing?.[1] === undefined) {
-      unclosedUntil.set(length, closing?.index ?? text.length);
-      return inside;
-    }
-    const content = text.slice(inside, closing.index);
-    const end = closing.index + length;
-    // "it`s <p>…</p> it`s" is no code.
-    const isTight = !/^\s|\n|\s$/.test(content) && !/\w/.test(text.charAt(start - 1) + text.charAt(end));
-    if (!isTight && isBlockLevel(content)) return inside;
-    code.push({ start, end, isDoubtful: false });
-    return end;
-  };
-
-  const readFence = (written: string, inside: number): number => {
-    if (inHtml) return inside;
-    closingFence.lastIndex = inside;
-    let closing = closingFence.exec(text);
-    while (closing !== null && !closing[1]?.startsWith(written)) closing = closingFence.exec(text);
-    const end = closing === null ? text.length : closingFence.lastIndex;
-    isMarkdown ||= closing !== null;
-    code.push({ start: inside - written.length, end, isDoubtful: closing === null });
-    return end;
-  };
-
-  const readTag = (name: string, end: number): number => {
-    holdsTags = true;
-    inHtml ||= blockElements.has(name) || name.includes('-');
-    if (!opaque.test(name) || unclosedUntil.has(name)) return end;
-    const closing = new RegExp(`</${name}(?=[\\s/>])[^>]*>`, 'gi');
-    closing.lastIndex = end;
-    if (closing.test(text)) return closing.lastIndex;
-    unclosedUntil.set(name, text.length);
-    return end;
-  };
-
   mark.lastIndex = 0;
   for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
-    const { index, groups = {} } = found;
-    const { fence, run, blankLine, markdown, embed, tag } = groups;
+    const { before = '', fence, closed, run, inside, blankLine, markdown, embed, tag } = found.groups ?? {};
+    const start = found.index + before.length;
     const end = mark.lastIndex;
-    if (fence !== undefined) mark.lastIndex = readFence(fence, end);
-    else if (run !== undefined) mark.lastIndex = readRun(index, end);
-    else if (blankLine !== undefined) inHtml = false;
+    const name = tag?.toLowerCase() ?? '';
+    holdsTags ||= tag !== undefined;
+    if (blankLine !== undefined) inHtml = false;
     else if (markdown !== undefined) isMarkdown ||= !inHtml;
     // If this tag has no end, neither has any later one.
-    else if (embed !== undefined) mark.lastIndex = tagAt(text, index)?.end ?? text.length;
-    else if (tag !== undefined) mark.lastIndex = readTag(tag.toLowerCase(), end);
+    else if (embed !== undefined) mark.lastIndex = tagAt(text, start)?.end ?? text.length;
+    else if (blockElements.has(name) || name.includes('-')) inHtml = true;
+    if (opaque.test(name) && !unclosed.has(name)) {
+      mark.lastIndex = matchEnd(new RegExp(`</${name}(?=[\\s/>])[^>]*>`, 'gi'), text, end) ?? end;
+      if (mark.lastIndex === end) unclosed.add(name);
+    }
+    const opening = fence ?? run;
+    if (opening === undefined) continue;
+    const isRun = inside !== undefined && !areApostrophes(text, { start, end }, inside);
+    if (inHtml || (run !== undefined && !isRun)) mark.lastIndex = start + opening.length;
+    else {
+      isMarkdown ||= closed !== undefined;
+      code.push({ start, end, isDoubtful: fence !== undefined && closed === undefined });
+    }
   }
   return code.map((one) => ({ ...one, isDoubtful: one.isDoubtful || (holdsTags && !isMarkdown) }));
+}
+
+/** Whether backticks around a block stand for apostrophes: "it`s <p>…</p> it`s" is no code. */
+function areApostrophes(text: string, { start, end }: Range, inside: string): boolean {
+  const isTight = !/^\s|\n|\s$/.test(inside) && !/\w/.test(text.charAt(start - 1) + text.charAt(end));
+  return !isTight && isBlockLevel(inside);
 }
 
 /** What renders Markdown, or an editor, writes: tags from the first character to the last, and nothing of Markdown. */
