@@ -23,8 +23,8 @@ interface Codec {
   escaped: RegExp;
   /** Returns the character as bytes. */
   decode(found: string): string;
-  /** Encodes text for any place in this layer. */
-  encode(text: string): string;
+  /** Encodes text for any place in this layer, with the layer next inside it, if there is one. */
+  encode(text: string, inner?: string): string;
 }
 
 // No page needs more, and each layer costs time in proportion to its text.
@@ -68,7 +68,11 @@ export function enter(part: Part, layer: Layer): Part {
 
 /** Encodes text through all layers, innermost first. */
 export function encode(text: string, inside: readonly Layer[]): string {
-  return inside.reduceRight((inner, layer) => layers[layer].encode(inner), text.toWellFormed());
+  const encodeIn = ({ encode }: Codec, inner: string, next?: Layer) => encode(inner, next);
+  return inside.reduceRight(
+    (inner, layer, index) => encodeIn(layers[layer], inner, inside[index + 1]),
+    text.toWellFormed(),
+  );
 }
 
 function asBytes(text: string): string {
@@ -117,8 +121,6 @@ const json = codec(jsonEscape, (found) => {
 const cdata = codec(/\]\]><!\[CDATA\[/g, () => '');
 const decodePercent = (found: string) =>
   found === '+' ? ' ' : String.fromCharCode(Number.parseInt(found.slice(1), 16));
-// Outside of all others, in a file that declares another encoding than UTF-8. Nothing is read through it.
-const ascii = codec(/(?!)/g, (found) => found);
 
 const quoted = (text: string) => withoutNul(text).replace(/[&<>"'\r\u00a0]/g, inHtml);
 const asPercent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
@@ -138,18 +140,22 @@ export function escapeForScript(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, asUnit);
 }
 
-/** HTML in ASCII. Scripts and styles know no references, and have escapes of their own. */
-function asciiHtml(html: string): string {
+/** What another layer has encoded, in ASCII. Scripts and styles of HTML know no references, and have escapes of their own. */
+function asAscii(text: string, layer?: string): string {
+  if (layer?.startsWith('json')) return asUnits(text);
+  if (layer === 'cdata') {
+    return text.replace(/[\u0080-\uffff]+/g, (characters) => `]]>${asReferences(characters)}<![CDATA[`);
+  }
   const edits: Edit[] = [];
-  walk(html, '', {
+  walk(text, '', {
     open: ({ name }) => name,
     text({ start, end }, holder, kind) {
       if (kind !== 'raw') return;
-      const asAscii = holder === 'style' ? asCssEscapes : asUnits;
-      edits.push({ start, end, text: asAscii(html.slice(start, end)) });
+      const code = text.slice(start, end);
+      edits.push({ start, end, text: holder === 'style' ? asCssEscapes(code) : asUnits(code) });
     },
   });
-  return asReferences(applyEdits(html, edits));
+  return asReferences(applyEdits(text, edits));
 }
 
 const layers = {
@@ -175,15 +181,6 @@ const layers = {
   url: codec(/%[\da-f]{2}/gi, decodePercent)(encodePercent),
   /** The same in a query that writes spaces as `+`. */
   'url-query': codec(/%[\da-f]{2}|\+/gi, decodePercent)((text) => encodePercent(text).replaceAll('%20', '+')),
-  'ascii-html': ascii(asciiHtml),
-  'ascii-json': ascii(asUnits),
-  'ascii-cdata': ascii((text) =>
-    text.replace(/[\u0080-\uffff]+/g, (characters) => `]]>${asReferences(characters)}<![CDATA[`),
-  ),
+  /** Outside of all others, in a file that declares another encoding than UTF-8. Nothing is read through it. */
+  ascii: { escaped: /(?!)/g, decode: (found: string) => found, encode: asAscii },
 } satisfies Record<string, Codec>;
-
-/** The layer that keeps what another encodes in ASCII. */
-export function asciiLayer(outermost: Layer | undefined): Layer {
-  if (outermost === 'cdata') return 'ascii-cdata';
-  return outermost?.startsWith('json') ? 'ascii-json' : 'ascii-html';
-}

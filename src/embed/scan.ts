@@ -15,7 +15,7 @@ import {
   walk,
 } from './html-scanner.ts';
 import type { Form } from './inline.ts';
-import { asciiLayer, cut, decodeAttribute, enter, type Layer, type Part } from './layers.ts';
+import { cut, decodeAttribute, enter, type Layer, type Part } from './layers.ts';
 import { writtenComponent as component, embedName as name } from './may-hold-embeds.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
@@ -134,7 +134,7 @@ function readDeclarations({ isPage, embeds, warnings }: Search, file: string): v
   if (isUtf8.test(declared) || head.startsWith('\xef\xbb\xbf')) return;
   for (const embed of embeds) {
     const { layers } = embed.form;
-    embed.form = { ...embed.form, layers: [asciiLayer(layers[0]), ...layers] };
+    embed.form = { ...embed.form, layers: ['ascii', ...layers] };
   }
 }
 
