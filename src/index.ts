@@ -66,7 +66,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           integrations: [lastIntegration(async (dir) => build?.complete(fileURLToPath(dir)))],
         });
         if (command === 'dev') {
-          const { pageScript } = await import('./dev/page-script.ts');
+          const { pageScript } = await import('./dev/page-messages.ts');
           injectScript('page', pageScript('import.meta.hot'));
         }
         addDevToolbarApp({

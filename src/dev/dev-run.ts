@@ -4,15 +4,31 @@ import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SiteSource } from '../source/on-demand-routes.ts';
 import { serveSnippets } from './serve-snippets.ts';
 
+// A person is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
+const limits = {
+  attempts: 3,
+  fallbacksInARow: Number.POSITIVE_INFINITY,
+  deadline: 20_000,
+  outageCap: 2_000,
+};
+
 /** A dev server. */
 export class DevRun extends SiteRun {
+  /** For pages and collections. */
   protected override async openFetcher(): Promise<SnippetFetcher> {
-    const { settings, site } = this;
-    const { openDevFetcher } = await import('./dev-fetcher.ts');
-    return openDevFetcher(settings, site.logger, (names) => {
-      this.classes?.add(names);
-      // CSS is made again for classes that are new.
-      this.classes?.writeSoon((error) => site.logger.warn(error.message));
+    const { logger } = this.site;
+    const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
+    return new SnippetFetcher(this.settings, {
+      warn: (line) => logger.warn(line),
+      parts: { limits },
+      patience: 0,
+      alwaysAsk: true,
+      remember: false,
+      onClasses: (names) => {
+        this.classes?.add(names);
+        // CSS is made again for classes that are new.
+        this.classes?.writeSoon((error) => logger.warn(error.message));
+      },
     });
   }
 

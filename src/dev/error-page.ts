@@ -1,19 +1,25 @@
 import { escapeUTF8 } from 'entities/escape';
-import { pageScript } from './page-script.ts';
+import { dataElement } from '../build/edit-links/edit-links.ts';
+import { pageScript } from './page-messages.ts';
 
 /**
  * The page that replaces one that failed: Astro's own error overlay with our report. Contains Vite's client, so that it
  * reloads when the error is fixed.
  *
  * @param base the site's base path, with slashes at both ends.
+ * @param hash of what the page shows, if that may change.
  */
-export function errorPage(base: string, { message, hint }: { message: string; hint: string }): string {
+export function errorPage(
+  base: string,
+  { message, hint }: { message: string; hint: string },
+  hash: string | undefined,
+): string {
   // Only "<" could end the script.
   const json = JSON.stringify(overlayError({ message, hint })).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Error</title></head>
-<body><noscript><pre>${escapeUTF8(`${message}\n${hint}`)}</pre></noscript>
+<body>${hash === undefined ? '' : dataElement([], hash)}<noscript><pre>${escapeUTF8(`${message}\n${hint}`)}</pre></noscript>
 <script type="module">
 import { createHotContext, ErrorOverlay } from '${base}@vite/client';
 const hot = createHotContext('/@astro-snippets');

@@ -1,5 +1,25 @@
 import type { HookParameters } from 'astro';
-import type { z } from 'zod';
+import { z } from 'zod';
+import { dataId } from '../build/edit-links/edit-links.ts';
+import { reasonOf } from '../client/clean-text.ts';
+
+/** The messages between the dev server and the script of its pages. */
+export const pageEvents = {
+  /** From a page: has it changed? Data: {@link askSchema}. */
+  ask: 'astro-snippets:ask',
+  /** The answer if it has. Data: {@link ChangedMessage}. */
+  changed: 'astro-snippets:changed',
+};
+
+export const askSchema = z.object({
+  page: z.string(),
+  /** Of what it shows; absent if it shows no snippets. */
+  hash: z.string().optional(),
+});
+
+export interface ChangedMessage {
+  page: string;
+}
 
 export type HotChannel = HookParameters<'astro:server:setup'>['server']['environments']['client']['hot'];
 
@@ -26,9 +46,30 @@ export function listener(hot: HotChannel, warn: (line: string) => void): Listen 
         const { data: message } = schema.safeParse(data);
         if (message !== undefined) await answer(message, client);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : 'it threw no error';
-        warn(`The message ${event} of a page could not be answered: ${reason}`);
+        warn(`The message ${event} of a page could not be answered: ${reasonOf(error)}`);
       }
     });
   };
+}
+
+/**
+ * The script of each page of the dev server: it asks whether the page has changed, and loads it again. Only a page that
+ * somebody sees asks.
+ *
+ * @param hot JavaScript for the page's connection to Vite.
+ */
+export function pageScript(hot: string): string {
+  return `
+const ask = () => {
+  if (document.visibilityState !== 'visible') return;
+  const hash = document.querySelector('script#${dataId}')?.dataset.hash;
+  ${hot}.send('${pageEvents.ask}', { page: location.pathname, hash });
+};
+${hot}.on('${pageEvents.changed}', ({ page }) => {
+  if (page === location.pathname) location.reload();
+});
+document.addEventListener('visibilitychange', ask);
+setInterval(ask, 2000);
+ask();
+`;
 }

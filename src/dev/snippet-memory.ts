@@ -1,4 +1,3 @@
-import type { Variant } from '../client/service-url.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet, ShownAs } from '../snippets/fetch-snippets.ts';
@@ -7,81 +6,66 @@ import type { FetchedSnippet, ShownAs } from '../snippets/fetch-snippets.ts';
 export interface RememberedSnippet {
   request: SnippetRequest;
   asHtml: boolean;
-  content?: string;
-  /** The content as it is inlined: as HTML, and as text. */
-  html?: string;
-  text?: string;
-  /** As HTML in files that are no pages, if it differs. */
-  htmlElsewhere?: string | undefined;
-  name?: string | undefined;
-  variant?: Variant;
+  content?: FetchedSnippet | undefined;
   /** Why there is no content, or why it may be outdated. */
   error?: SnippetFailure | undefined;
   /** When the content was last known to be current, in milliseconds since the epoch. */
   checkedAt?: number;
   /** How long the last answer took. */
   milliseconds?: number;
+  /** From when on the service may be asked again, in milliseconds since the epoch. */
+  dueAt: number;
+  /** How often the service has been in trouble, one after another. */
+  failures: number;
 }
 
-/** What pages show of a snippet; `undefined` if it has no content. */
-export function shownContent({
-  html,
-  text,
-  htmlElsewhere,
-}: RememberedSnippet): Pick<FetchedSnippet, 'html' | 'text' | 'htmlElsewhere'> | undefined {
-  return html === undefined || text === undefined ? undefined : { html, text, htmlElsewhere };
-}
-
-export interface MemoryEvents {
-  /** The service was asked again. Pages with this snippet may look different now. */
-  onUpdate(snippet: RememberedSnippet): void;
-  /** The service is down, and the last content is shown. Called once per outage. */
-  onStale(snippet: RememberedSnippet): void;
-  /** The service is back, and the content is current again. */
-  onRecovered(snippet: RememberedSnippet): void;
-  /** The content has a flaw. Called once per content. */
-  onFlaw(flaw: string): void;
-}
-
-const freshMilliseconds = 1_000;
+// In milliseconds: from one request for a snippet to the next, and while the service is in trouble.
+const pause = 2_000;
+const longestPause = 10_000;
 
 /**
- * The snippets of a dev server. The first view of a snippet waits for the service. Later views get what is remembered
- * at once, and the snippet is updated in the background.
+ * The snippets of a dev server. The first view of a snippet waits for the service. It is asked for each at most once in
+ * two seconds, however many pages are open, and less often while it is in trouble.
  */
 export class SnippetMemory {
   readonly #fetch: (use: ShownAs) => Promise<FetchedSnippet>;
-  readonly #events: MemoryEvents;
+  readonly #warn: (line: string) => void;
   readonly #snippets = new Map<string, RememberedSnippet>();
   readonly #updates = new Map<string, Promise<void>>();
 
-  constructor(fetch: (use: ShownAs) => Promise<FetchedSnippet>, events: MemoryEvents) {
+  constructor(fetch: (use: ShownAs) => Promise<FetchedSnippet>, warn: (line: string) => void) {
     this.#fetch = fetch;
-    this.#events = events;
+    this.#warn = warn;
   }
 
-  async get({ request, asHtml }: ShownAs): Promise<RememberedSnippet> {
+  /** @param isLast whether nothing asks again after this view, so that it waits for an update that is due. */
+  async get({ request, asHtml }: ShownAs, isLast: boolean): Promise<RememberedSnippet> {
     const { key } = request;
-    const known = this.#snippets.get(key);
-    if (known === undefined) {
-      const snippet = { request, asHtml };
-      this.#snippets.set(key, snippet);
-      await this.update(key);
-      return snippet;
-    }
+    const known = this.#snippets.get(key) ?? { request, asHtml, dueAt: 0, failures: 0 };
+    this.#snippets.set(key, known);
     // Shown as text only until now, so the rules for HTML were not applied.
     const needsRules = asHtml && !known.asHtml;
     known.asHtml ||= asHtml;
     if (needsRules || (known.content === undefined && known.error === undefined)) await this.update(key);
-    else if (Date.now() - (known.checkedAt ?? 0) > freshMilliseconds) this.update(key).catch(() => {});
+    else if (Date.now() >= known.dueAt) {
+      const update = this.update(key);
+      if (isLast) await update;
+      else update.catch(() => {});
+    }
     return known;
   }
 
-  peek(key: string): RememberedSnippet | undefined {
-    return this.#snippets.get(key);
+  /** Fetches a snippet again as soon as that is due. While the service is in trouble, who asks may have to ask again. */
+  async updateWhenDue(key: string): Promise<void> {
+    const { dueAt = 0 } = this.#snippets.get(key) ?? {};
+    const wait = dueAt - Date.now();
+    if (wait > pause) return;
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait).unref());
+    // Another page may have asked in the meantime.
+    await (dueAt === this.#snippets.get(key)?.dueAt ? this.update(key) : this.#updates.get(key));
   }
 
-  /** Fetches a snippet again; once for all who ask at the same time. */
+  /** Fetches a snippet again now; once for all who ask at the same time. */
   update(key: string): Promise<void> {
     const snippet = this.#snippets.get(key);
     if (snippet === undefined) return Promise.resolve();
@@ -93,30 +77,26 @@ export class SnippetMemory {
   async #update(snippet: RememberedSnippet): Promise<void> {
     const hadError = snippet.error !== undefined;
     const start = performance.now();
+    snippet.dueAt = Date.now() + pause;
     try {
-      const { html, warnings, error, fetchedAt, ...fetched } = await this.#fetch(snippet);
-      const { content, text, htmlElsewhere, name, variant } = fetched;
-      if (html !== snippet.html) for (const warning of warnings) this.#events.onFlaw(warning);
-      const isNews = error !== undefined && snippet.error === undefined;
-      const checkedAt = fetchedAt ?? Date.now();
-      Object.assign(snippet, { content, html, text, htmlElsewhere, name, variant, error, checkedAt });
-      if (isNews) this.#events.onStale(snippet);
+      const content = await this.#fetch(snippet);
+      if (content.html !== snippet.content?.html) content.warnings.forEach(this.#warn);
+      Object.assign(snippet, { content, error: content.error, checkedAt: content.fetchedAt ?? Date.now() });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
       // Says nothing about the service: the dev server is stopping, or its settings have changed.
       if (error.code === 'closed') return;
-      const isNews = snippet.error === undefined;
       snippet.error = reasonOf(error, snippet.error);
-      if (effectOf(error) === 'children' && snippet.content !== undefined) {
-        if (isNews) this.#events.onStale(snippet);
-        return;
-      }
-      for (const field of ['content', 'html', 'text', 'htmlElsewhere'] as const) delete snippet[field];
+      if (effectOf(error) !== 'children') snippet.content = undefined;
     } finally {
       snippet.milliseconds = performance.now() - start;
     }
-    this.#events.onUpdate(snippet);
-    if (hadError && snippet.error === undefined) this.#events.onRecovered(snippet);
+    const { error, content, request } = snippet;
+    if (error !== undefined && content !== undefined && !hadError) {
+      this.#warn(`${error.message} Snippet ${request.id} is shown as it was last fetched.`);
+    }
+    snippet.failures = error === undefined || effectOf(error) === 'fail' ? 0 : snippet.failures + 1;
+    snippet.dueAt += Math.min(pause * 2 ** snippet.failures, longestPause) - pause;
   }
 }
 

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { AstroIntegrationLogger } from 'astro';
 import type { FileKind } from '../embed/scan.ts';
 
 /** A complete response of a kind that may contain embeds. */
@@ -42,14 +44,83 @@ export function kindOfResponse(contentType: string, path: string): FileKind | un
  *
  * It runs before the page is rendered, so it does not matter which runtime renders it.
  */
-export function transformTexts(transform: Transform) {
-  return (request: DevRequest, response: ServerResponse, next: () => void): void => {
-    if (request.method === 'GET') buffer(request, response, transform);
-    next();
+export function transformTexts(transform: Transform, logger: AstroIntegrationLogger) {
+  const handleWithLine = holdRequestLines(logger);
+  const encoded = new Set<string>();
+  const onEncoded = (path: string, encoding: string) => {
+    if (encoded.has(path)) return;
+    encoded.add(path);
+    logger.warn(
+      `${path} is sent with the content encoding ${encoding}, so it is left as it is, without its snippets. Compress responses only where the site is deployed.`,
+    );
+  };
+  return (request: DevRequest, response: ServerResponse, next: () => void) => {
+    if (request.method !== 'GET') return next();
+    handleWithLine((log) => {
+      buffer(request, response, { transform, onEncoded, log });
+      next();
+    });
   };
 }
 
-function buffer(request: DevRequest, response: ServerResponse, transform: Transform): void {
+interface LogEvent {
+  message: string;
+}
+
+interface LogDestination {
+  write(event: LogEvent): void;
+}
+
+/** Logs what was held back of a request, with the status of its response. */
+type LogRequest = (status: number) => void;
+
+// As Astro writes it: in blue if it is a success, or in red.
+const statusPattern = /\[\d{3}\]/;
+
+/**
+ * Holds back the line that Astro logs of a request: it has the status of the page before its snippets are inlined.
+ *
+ * @returns a function that calls the handler of a request.
+ */
+function holdRequestLines(logger: AstroIntegrationLogger): (handle: (log: LogRequest) => void) => void {
+  const requests = new AsyncLocalStorage<{ held: LogEvent | undefined; isSent: boolean }>();
+  // Before Astro 7, it is `dest`.
+  const options = logger.options as { destination?: LogDestination; dest?: LogDestination };
+  const destination = options.destination ?? options.dest;
+  const write = destination?.write.bind(destination);
+  if (destination !== undefined) {
+    destination.write = (event) => {
+      const request = requests.getStore();
+      if (request === undefined || request.isSent || !statusPattern.test(event.message)) write?.(event);
+      else request.held = event;
+    };
+  }
+  return (handle) => {
+    const request: { held: LogEvent | undefined; isSent: boolean } = { held: undefined, isSent: false };
+    const log = (status: number) => {
+      request.isSent = true;
+      const { held } = request;
+      if (held === undefined) return;
+      const message = held.message.includes(`[${status}]`)
+        ? held.message
+        : held.message.replace('34m[', '31m[').replace(statusPattern, `[${status}]`);
+      write?.({ ...held, message });
+    };
+    requests.run(request, handle, log);
+  };
+}
+
+interface Buffering {
+  transform: Transform;
+  onEncoded(path: string, encoding: string): void;
+  log: LogRequest;
+}
+
+function buffer(
+  request: DevRequest,
+  response: ServerResponse,
+  { transform, onEncoded, log }: Buffering,
+): void {
   const original = {
     writeHead: response.writeHead.bind(response) as ServerResponse['writeHead'],
     write: response.write.bind(response) as ServerResponse['write'],
@@ -60,9 +131,18 @@ function buffer(request: DevRequest, response: ServerResponse, transform: Transf
   let decided: { kind: FileKind | undefined } | undefined;
 
   // Decided with the headers or the first byte, whichever comes first.
-  const decide = () => {
-    decided ??= { kind: kindOfResponse(String(response.getHeader('content-type') ?? ''), path) };
-    if (decided.kind === undefined) Object.assign(response, original);
+  const decide = (status = response.statusCode) => {
+    if (decided !== undefined) return decided.kind;
+    decided = { kind: kindOfResponse(String(response.getHeader('content-type') ?? ''), path) };
+    const encoding = String(response.getHeader('content-encoding') ?? 'identity');
+    if (decided.kind !== undefined && encoding !== 'identity') {
+      onEncoded(path, encoding);
+      decided.kind = undefined;
+    }
+    if (decided.kind === undefined) {
+      Object.assign(response, original);
+      log(status);
+    }
     return decided.kind;
   };
 
@@ -71,7 +151,7 @@ function buffer(request: DevRequest, response: ServerResponse, transform: Transf
     ...rest: (string | OutgoingHttpHeaders | string[] | undefined)[]
   ) => {
     for (const [name, value] of headersOf(rest)) response.setHeader(name, value);
-    if (decide() === undefined) {
+    if (decide(status) === undefined) {
       const message = rest.find((part) => typeof part === 'string');
       return message === undefined ? original.writeHead(status) : original.writeHead(status, message);
     }
@@ -97,6 +177,7 @@ function buffer(request: DevRequest, response: ServerResponse, transform: Transf
         if (kindAfter !== kind) response.setHeader('content-type', 'text/html; charset=utf-8');
         response.removeHeader('etag');
         response.setHeader('content-length', body.length);
+        log(status);
         original.writeHead(status);
         original.end(body, callbackIn(rest));
       },

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { protectKey } from '../../src/client/api-key.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { OpenPages } from '../../src/dev/open-pages.ts';
+import { ServedPages } from '../../src/dev/served-pages.ts';
 import { SnippetMemory } from '../../src/dev/snippet-memory.ts';
 import { events, type SnippetsMessage } from '../../src/dev/toolbar/messages.ts';
 import { serveToolbar, type ToolbarServer } from '../../src/dev/toolbar/serve-toolbar.ts';
@@ -33,10 +33,10 @@ beforeEach(async () => {
   const memory = new SnippetMemory(
     async () =>
       ({ content: 'text', html: 'text', text: 'text', name, warnings: [] }) as unknown as FetchedSnippet,
-    { onUpdate() {}, onStale() {}, onRecovered() {}, onFlaw() {} },
+    () => {},
   );
-  const pages = new OpenPages();
-  const snippet = await memory.get({ request, asHtml: true });
+  const pages = new ServedPages();
+  const snippet = await memory.get({ request, asHtml: true }, false);
   pages.serve('/', new Map([[key, { snippet, hasChildren: false, isOptional: false }]]));
   serveToolbar({
     hot: Object.assign(channel, {

@@ -1,72 +1,150 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { OpenPages } from '../../src/dev/open-pages.ts';
-import { SnippetMemory, shownContent } from '../../src/dev/snippet-memory.ts';
+import { ServedPages } from '../../src/dev/served-pages.ts';
+import { SnippetMemory } from '../../src/dev/snippet-memory.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 
 const request = parseRequest('42', undefined);
 const { key } = request;
 const down = new SnippetError('unavailable', 'it is down');
 
+beforeEach(() => {
+  vi.useFakeTimers();
+  return () => void vi.useRealTimers();
+});
+
 /** A memory that gets these answers one after another, and then the last one again. */
 function remember(...answers: (string | SnippetError)[]) {
   const said: string[] = [];
   let asked = 0;
-  const say = (what: string) => () => void said.push(what);
+  const answering = { promise: Promise.resolve() };
   const memory = new SnippetMemory(
     async () => {
       const answer = answers[Math.min(asked, answers.length - 1)] ?? '';
       asked += 1;
+      await answering.promise;
       if (typeof answer !== 'string') throw answer;
       return { content: answer, variant: 'render', milliseconds: 1, ...withoutRules(answer) };
     },
-    { onUpdate: say('updated'), onStale: say('stale'), onRecovered: say('recovered'), onFlaw: say('flaw') },
+    (line) => void said.push(line),
   );
-  const get = () => memory.get({ request, asHtml: true });
-  return { memory, said, get, asked: () => asked };
+  const get = (isLast = false) => memory.get({ request, asHtml: true }, isLast);
+  return { memory, said, get, asked: () => asked, answering };
 }
 
-test('during an outage the last content stays, which is said once, and so is its end', async () => {
+const shown = async (get: () => ReturnType<SnippetMemory['get']>) =>
+  new Map([[key, { snippet: await get(), hasChildren: false, isOptional: false }]]);
+
+test('during an outage the last content stays, which is said once', async () => {
   const { memory, said, get } = remember('old', down, down, 'new');
   const snippet = await get();
   for (let times = 0; times < 2; times += 1) {
     await memory.update(key);
-    expect(shownContent(snippet)?.html).toBe('old');
-    expect(snippet.error).toBe(down);
+    expect(snippet).toMatchObject({ content: { html: 'old' }, error: down });
   }
   await memory.update(key);
-  expect(shownContent(snippet)?.html).toBe('new');
+  expect(snippet.content?.html).toBe('new');
   expect(snippet.error).toBeUndefined();
-  expect(said).toEqual(['updated', 'stale', 'updated', 'recovered']);
+  expect(said).toEqual(['it is down Snippet 42 is shown as it was last fetched.']);
 });
 
 test('a snippet that has to be fixed, or is gone, is no longer shown', async () => {
   const { memory, said, get } = remember('old', new SnippetError('not-found', 'it is gone'));
   const snippet = await get();
   await memory.update(key);
-  expect(shownContent(snippet)).toBeUndefined();
+  expect(snippet.content).toBeUndefined();
   expect(snippet.error).toMatchObject({ code: 'not-found' });
-  expect(said).toEqual(['updated', 'updated']);
+  expect(said).toEqual([]);
 });
 
 test('the end of the dev server is no failure of a snippet', async () => {
   const { memory, get } = remember('old', new SnippetError('closed', 'the client is closed'));
   const snippet = await get();
   await memory.update(key);
+  expect(snippet).toMatchObject({ content: { html: 'old' } });
   expect(snippet.error).toBeUndefined();
-  expect(shownContent(snippet)?.html).toBe('old');
 });
 
-test('who asks at the same time shares a request, and a page is told of each change once', async () => {
-  const { memory, get, asked } = remember('old', 'new');
-  const snippet = await get();
-  const pages = new OpenPages();
-  pages.serve('/', new Map([[key, { snippet, hasChildren: false, isOptional: false }]]));
-  expect(pages.changed(key)).toEqual([]);
-  await Promise.all([memory.update(key), memory.update(key)]);
-  expect(asked()).toBe(2);
-  expect(pages.changed(key)).toEqual(['/']);
-  expect(pages.changed(key)).toEqual([]);
-  expect(pages.isOutdated('/')).toBe(true);
+/** When the service is asked, in seconds, while so many tabs ask every two seconds from their own beginning on. */
+async function askedAt(tabs: number, ...answers: (string | SnippetError)[]): Promise<number[]> {
+  const { memory, get, asked } = remember(...answers);
+  await get();
+  const times: number[] = [];
+  for (let tenth = 0; tenth < 400; tenth += 1) {
+    const before = asked();
+    for (let tab = 0; tab < tabs; tab += 1) {
+      if (tenth % 20 === tab * 3) void memory.updateWhenDue(key);
+    }
+    await vi.advanceTimersByTimeAsync(100);
+    if (asked() > before) times.push(tenth / 10);
+  }
+  return times;
+}
+
+test.for([1, 5])('however many tabs ask (%i), the service is asked every two seconds', async (tabs) => {
+  const times = await askedAt(tabs, 'text');
+  expect(times).toHaveLength(20);
+  for (const [index, time] of times.slice(1).entries()) expect(time - (times[index] ?? 0)).toBeCloseTo(2, 5);
+});
+
+test('while the service is in trouble, it is asked less often, but not while a snippet does not exist', async () => {
+  const times = await askedAt(2, down);
+  const pauses = times.slice(1).map((time, index) => Math.round(time - (times[index] ?? 0)));
+  expect(pauses.slice(0, 3)).toEqual([8, 10, 10]);
+  expect(await askedAt(1, new SnippetError('not-found', 'it is gone'))).toHaveLength(20);
+});
+
+test('a view that nothing follows waits for an update that is due, and another one does not', async () => {
+  const { get, answering } = remember('old', 'new', 'newest');
+  await get();
+  for (const [isLast, seen] of [
+    [false, ['old']],
+    [true, []],
+  ] as const) {
+    vi.setSystemTime(Date.now() + 2_000);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answering.promise = promise;
+    const views: (string | undefined)[] = [];
+    const view = get(isLast).then(({ content }) => void views.push(content?.html));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(views).toEqual(seen);
+    resolve();
+    await view;
+    await vi.advanceTimersByTimeAsync(10);
+  }
+  expect((await get(true)).content?.html).toBe('newest');
+});
+
+test('a page has changed when it would look different, has new styles, or is not known any more', async () => {
+  const { memory, get } = remember('old', 'new', 'old');
+  const pages = new ServedPages();
+  const hash = pages.serve('/', await shown(get));
+  expect(pages.hasChanged('/', hash)).toBe(false);
+  await memory.update(key);
+  expect(pages.hasChanged('/', hash)).toBe(true);
+  await memory.update(key);
+  expect(pages.hasChanged('/', hash)).toBe(false);
+  pages.restyle();
+  expect(pages.hasChanged('/', hash)).toBe(true);
+
+  const other = pages.serve('/other', await shown(get));
+  vi.setSystemTime(Date.now() + 9 * 60_000);
+  expect(pages.keys('/other')).toEqual([key]);
+  vi.setSystemTime(Date.now() + 9 * 60_000);
+  pages.serve('/third', new Map());
+  expect(pages.keys('/')).toEqual([]);
+  expect([pages.hasChanged('/', hash), pages.hasChanged('/other', other)]).toEqual([true, false]);
+});
+
+test('what a page has fetched counts until the page is served again', async () => {
+  const { memory, get } = remember('old', 'new');
+  const pages = new ServedPages();
+  pages.serve('/', new Map());
+  pages.addTo('/', await shown(get));
+  expect([pages.keys('/'), pages.hasFetchedOther('/')]).toEqual([[key], false]);
+  await memory.update(key);
+  expect(pages.hasFetchedOther('/')).toBe(true);
+  pages.serve('/', new Map());
+  expect([pages.keys('/'), pages.hasFetchedOther('/')]).toEqual([[], false]);
 });

@@ -42,9 +42,12 @@ export class EditLinks {
   readonly urls: ReadonlyMap<number, string>;
   /** The number of pages so far. */
   pages = 0;
+  readonly #hash: string | undefined;
 
-  constructor(urls: ReadonlyMap<number, string>) {
+  /** @param hash of what a page of the dev server shows. There, the toolbar brings the script. */
+  constructor(urls: ReadonlyMap<number, string>, hash?: string) {
     this.urls = urls;
+    this.#hash = hash;
   }
 
   /**
@@ -69,16 +72,24 @@ export class EditLinks {
       embeds: embeds.map((embed) =>
         unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, isMarked: true } },
       ),
-      script: { start: scriptAt, end: scriptAt, bytes: elements([...linked.values()]) },
+      script: { start: scriptAt, end: scriptAt, bytes: this.#elements([...linked.values()]) },
     };
+  }
+
+  #elements(snippets: readonly LinkedSnippet[]): Buffer {
+    const script = this.#hash === undefined ? `<script type="module">${pageScript()}</script>` : '';
+    return Buffer.from(dataElement(snippets, this.#hash) + script);
   }
 }
 
-function elements(snippets: readonly LinkedSnippet[]): Buffer {
+/** The id of the element that holds what the scripts of a page read. */
+export const dataId = 'snippet-edit-links';
+
+/** @param hash of what the page shows, in `astro dev`. */
+export function dataElement(snippets: readonly LinkedSnippet[], hash?: string): string {
+  const attribute = hash === undefined ? '' : ` data-hash="${hash}"`;
   const data = escapeForScript(JSON.stringify(snippets));
-  return Buffer.from(
-    `<script type="application/json" id="snippet-edit-links">${data}</script><script type="module">${pageScript()}</script>`,
-  );
+  return `<script type="application/json" id="${dataId}"${attribute}>${data}</script>`;
 }
 
 interface ReadPage {

@@ -3,10 +3,10 @@ import { containsKnownKey, hideKnownKeys } from '../../client/api-key.ts';
 import { cleanText } from '../../client/clean-text.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { editUrlOf } from '../../settings/settings.ts';
-import type { OpenPages } from '../open-pages.ts';
 import { type HotChannel, listener } from '../page-messages.ts';
-import type { RememberedSnippet, SnippetMemory } from '../snippet-memory.ts';
-import { asViewFailure } from '../view-failure.ts';
+import type { ServedPages, ShownOnPage } from '../served-pages.ts';
+import type { SnippetMemory } from '../snippet-memory.ts';
+import { asViewFailure } from '../view.ts';
 import {
   type DoneMessage,
   events,
@@ -20,17 +20,12 @@ import {
 export interface ToolbarServer {
   hot: HotChannel;
   memory: SnippetMemory;
-  pages: OpenPages;
+  pages: ServedPages;
   settings(): Pick<Settings, 'editUrl'>;
   /** Fetches the snippets of collections again. */
   refreshCollections(): Promise<void> | undefined;
   /** Called with what goes wrong, not safe for a terminal yet. */
   warn(line: string): void;
-}
-
-export interface Toolbar {
-  /** Sends the snippets of each page that shows this one to its toolbars. */
-  update(key: string): void;
 }
 
 const listSchema = z.object({ page: z.string() });
@@ -44,7 +39,7 @@ export function serveToolbar({
   settings,
   refreshCollections,
   warn,
-}: ToolbarServer): Toolbar {
+}: ToolbarServer): void {
   const withoutLink = new Set<number>();
   /** A snippet without a link can still be worked on, so what a build with `editLinks` fails for is a warning. */
   const editLinkOf = (id: number) => {
@@ -58,16 +53,11 @@ export function serveToolbar({
     }
   };
   const sendSnippets = (page: string) => {
-    const shown = pages.of(page).flatMap((key) => memory.peek(key) ?? []);
-    const snippets = shown.map((one) => ({
+    const snippets = [...pages.shownOn(page).values()].map((one) => ({
       ...describe(one),
-      editUrl: editLinkOf(one.request.id),
-      optional: pages.isOptional(page, one.request.key),
+      editUrl: editLinkOf(one.snippet.request.id),
     }));
     hot.send(events.snippets, withoutKey<SnippetsMessage>({ page, snippets }));
-  };
-  const update = (key: string) => {
-    for (const page of pages.showing(key)) sendSnippets(page);
   };
 
   const listen = listener(hot, warn);
@@ -79,10 +69,9 @@ export function serveToolbar({
     } catch (error) {
       done.error = asViewFailure(error).message;
     }
-    update(key);
+    sendSnippets(page);
     client.send(events.done, withoutKey(done));
   });
-  return { update };
 }
 
 /** Hides the API key, which a name or a content of the service might contain. */
@@ -92,25 +81,19 @@ function withoutKey<Message>(message: Message): Message {
   return JSON.parse(json, (_, value) => (typeof value === 'string' ? hideKnownKeys(value) : value));
 }
 
-function describe({
-  request,
-  name,
-  variant,
-  milliseconds,
-  content,
-  checkedAt,
-  error,
-}: RememberedSnippet): Omit<ShownSnippet, 'optional' | 'editUrl'> {
+function describe({ snippet, isOptional }: ShownOnPage): ShownSnippet {
+  const { request, content, milliseconds, checkedAt, error } = snippet;
   const { key, id, params } = request;
   return {
     key,
     id,
-    name: name && cleanText(name),
+    name: content?.name && cleanText(content.name),
     // As they are, since the toolbar copies them into an embed. They hold no key: that is refused.
     params,
-    variant,
+    optional: isOptional,
+    variant: content?.variant,
     milliseconds,
-    bytes: content === undefined ? undefined : Buffer.byteLength(content),
+    bytes: content && Buffer.byteLength(content.content),
     checkedAt,
     error: error?.message,
   };

@@ -62,6 +62,27 @@ test('a page reloads only when a snippet that it shows has changed', async () =>
   expect([astro.loads(), markdown.loads()]).toEqual([1, 3]);
 });
 
+test('a page that nobody sees asks for nothing, and shows what is new once somebody does', async () => {
+  const { page, loads } = await open('/healthy');
+  const turn = (state: string) =>
+    page.evaluate(`{
+      Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }`);
+  await turn('hidden');
+  // What it has asked for before has arrived.
+  await seconds(2);
+  const asked = () => service.requests().length;
+  const before = asked();
+  service.put(1, '<b>seen</b>');
+  await seconds(5);
+  expect([asked(), loads()]).toEqual([before, 1]);
+  await turn('visible');
+  await page.locator('#s1', { hasText: 'seen' }).waitFor({ timeout: 60_000 });
+  service.put(1, '<b>one</b>');
+  await page.locator('#s1', { hasText: 'one' }).waitFor({ timeout: 60_000 });
+});
+
 test('a page reloads when a snippet changes in what it has fetched by a script', async () => {
   const { page } = await open('/fetching');
   await page.locator('#data', { hasText: 'five' }).waitFor();

@@ -34,6 +34,9 @@ const otherMiddleware = `
     '/docs/raw/list': (response) => {
       response.writeHead(201, ['content-type', 'text/html', 'x-one', 'a']).end(embed);
     },
+    '/docs/raw/compressed': (response) => {
+      response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(gzipSync(embed));
+    },
     '/docs/raw/plain': (response) => {
       response.writeHead(202, 'Quite fine', { 'content-type': 'text/plain', etag: '"2"', 'x-one': 'a' });
       response.write('caf\u00e9 ', 'latin1');
@@ -72,6 +75,7 @@ beforeAll(async () => {
   site = await createSite({
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
+      import { gzipSync } from 'node:zlib';
       import snippets from 'astro-snippets';
       ${otherMiddleware}
       export default defineConfig({
@@ -144,7 +148,8 @@ describe('astro dev inlines snippets in', () => {
       /<p[^>]*>now<\/p>\s*<p id="later"[^>]*><!--snippet 1--><b>first words<\/b><!--\/snippet 1--> later<\/p>/,
     );
   });
-  const snippet = '<!--snippet 1--><b>first words</b><!--/snippet 1-->';
+  // No comments around it: these are parts of pages.
+  const snippet = '<b>first words</b>';
   const ask = async (path: string) => {
     const response = await fetch(`${siteUrl}/raw/${path}`);
     return { response, bytes: Buffer.from(await response.arrayBuffer()) };
@@ -178,6 +183,13 @@ describe('astro dev inlines snippets in', () => {
     expect([response.headers.get('etag'), response.headers.get('x-one')]).toEqual(['"2"', 'a']);
     expect(bytes.toString('latin1')).toBe('café <snippet-embed id="1"></snippet-embed>');
   });
+  test('no compressed response, which is said once', async () => {
+    for (let times = 0; times < 2; times += 1) {
+      expect((await ask('compressed')).bytes.toString()).toBe('<snippet-embed id="1"></snippet-embed>');
+    }
+    const said = /\/docs\/raw\/compressed is sent with the content encoding gzip, so it is left as it is/g;
+    expect(dev.output().match(said)).toHaveLength(1);
+  });
   test('a page from memory, without waiting for the service, once its snippets were fetched', async () => {
     await html('/');
     expect(await textWithoutAnswers(`${siteUrl}/`, service)).toContain('first words');
@@ -203,6 +215,8 @@ describe('the error overlay', () => {
     ]) {
       expect(text).toContain(part);
     }
+    expect(dev.output()).toMatch(/\[500\] (?:\/docs)?\/missing /);
+    expect(dev.output()).not.toMatch(/\[200\] (?:\/docs)?\/missing /);
     service.put(500, '<i>here at last</i>');
     await page.locator('#late', { hasText: 'here at last' }).waitFor(patience);
     expect(await overlay().count()).toBe(0);

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { servedSite } from '../../support/built-site.ts';
 import { byAstro } from '../../support/installation.ts';
@@ -14,7 +15,7 @@ const stream = (type: string, prefix: string) => `
     },
   }), { headers: { 'content-type': '${type}' } });`;
 
-const { site, dev } = await servedSite(
+const { service, site, dev } = await servedSite(
   { 1: '<b>"one" & more</b>', 2: 'two' },
   {
     'src/pages/data.json.ts': `export const GET = () => Response.json({ html: '<p>${embed(1)}</p>' });`,
@@ -42,6 +43,14 @@ test('a JSON endpoint shows snippets and stays JSON', async () => {
 test('llms.txt and a text file of public/ show snippets, and examples in them stay', async () => {
   expect(await text('/llms.txt')).toBe(`# Site\n\ntwo\n\n\`${embed(2)}\`\n`);
   expect(await text('/copied.txt')).toBe('Copied: two\n');
+});
+
+test('the first reload of a text shows what was published since', async () => {
+  expect(await text('/copied.txt')).toBe('Copied: two\n');
+  service.put(2, 'new');
+  await setTimeout(2_000);
+  expect(await text('/copied.txt')).toBe('Copied: new\n');
+  service.put(2, 'two');
 });
 
 test.each(['/stream', '/events'])('%s streams', async (path) => {
