@@ -45,6 +45,7 @@ export class Answers {
   readonly #asked = new Map<string, Promise<Answer>>();
   #opened: { client: SnippetClient; kept: KeptAnswers | undefined } | undefined;
   #cached = 0;
+  #isRouteWarned = false;
   /** Whether every request would fail the same way. */
   #isEnded = false;
 
@@ -59,11 +60,16 @@ export class Answers {
     return kept === undefined ? counts : { ...counts, cached: this.#cached };
   }
 
-  /** What says that variant B's base URL is wrong, if no snippet was rendered. It would go unnoticed: all are retrieved. */
-  get routeWarning(): string | undefined {
+  /** Warns once if no snippet was rendered, as where variant B's base URL is wrong. It would go unnoticed: all are retrieved. */
+  routeWarnings(shown: Iterable<Answer>): string[] {
     const missing = this.#opened?.client.routeMissing;
-    if (missing === undefined) return undefined;
-    return `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check the base URL of variant B (SNIPPETS_RENDER_BASE_URL).`;
+    if (missing === undefined || this.#isRouteWarned) return [];
+    const variants = new Set(Array.from(shown, ({ variant }) => variant));
+    if (!variants.has('retrieve') || variants.has('render')) return [];
+    this.#isRouteWarned = true;
+    return [
+      `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check the base URL of variant B (SNIPPETS_RENDER_BASE_URL).`,
+    ];
   }
 
   /** Starts a request before its snippet is needed. A failure is ignored: the request is made again when it is. */

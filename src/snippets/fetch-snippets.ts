@@ -91,7 +91,6 @@ export class SnippetFetcher {
   /** By the answer, and by what decides which rules apply. */
   readonly #prepared = new WeakMap<Answer, Map<boolean, Promise<PreparedSnippet>>>();
   #showsChildren = false;
-  #isRouteWarned = false;
   /** How much of the time limit {@link prepare} has taken, in milliseconds. */
   #spent = 0;
 
@@ -154,8 +153,8 @@ export class SnippetFetcher {
     const { fetched, failed, notAsked } = await this.#fetchAll(uses, options);
     throwFailures({ failed, notAsked, embeds: invalid });
     for (const { request, error } of failed) if (isMissing(error)) onMissing?.(request);
-    for (const warning of [...childrenWarnings(failed), ...shownWarnings(fetched, uses)]) warn(warning);
-    this.#warnOfRoute([...fetched.values()]);
+    const route = this.#answers.routeWarnings(fetched.values());
+    for (const line of [...childrenWarnings(failed), ...shownWarnings(fetched, uses), ...route]) warn(line);
     return fetched;
   }
 
@@ -216,14 +215,6 @@ export class SnippetFetcher {
       else results.failed.push({ ...use, error });
     }
     return results;
-  }
-
-  #warnOfRoute(fetched: readonly FetchedSnippet[]): void {
-    const warning = this.#answers.routeWarning;
-    if (warning === undefined || this.#isRouteWarned || fetched.length === 0) return;
-    if (fetched.some(({ variant }) => variant === 'render')) return;
-    this.#isRouteWarned = true;
-    this.#options.warn(warning);
   }
 
   async #prepare(answer: Answer, shown: ShownAs): Promise<PreparedSnippet> {
