@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
+import { mayHoldEmbeds } from '../embed/element.ts';
 import { isWrittenSince } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';

@@ -3,7 +3,7 @@ import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { embedName } from '../embed/may-hold-embeds.ts';
+import { embedName } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
 import { isTemporary } from '../files/write.ts';

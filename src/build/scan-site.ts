@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import picomatch from 'picomatch';
 import { keyDetector } from '../client/api-key.ts';
-import { mayHoldEmbeds } from '../embed/may-hold-embeds.ts';
+import { mayHoldEmbeds } from '../embed/element.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';

@@ -1,5 +1,11 @@
 import { findCode, type MarkdownCode, withoutCodeSpans } from './code-spans.ts';
-import { type EmbedAs, type EmbedAttributes, elementName } from './element.ts';
+import {
+  writtenComponent as component,
+  type EmbedAs,
+  type EmbedAttributes,
+  elementName,
+  embedName as name,
+} from './element.ts';
 import {
   type Attribute,
   attributesOf,
@@ -16,7 +22,6 @@ import {
 } from './html-scanner.ts';
 import type { Form } from './inline.ts';
 import { cut, decodeAttribute, enter, type Layer, type Part } from './layers.ts';
-import { writtenComponent as component, embedName as name } from './may-hold-embeds.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 

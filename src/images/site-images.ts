@@ -89,9 +89,19 @@ export class SiteImages {
     await this.#transport.close();
   }
 
+  /** In up to three attempts, if its host has to be asked. */
   async #find(url: URL, mayDownload: boolean): Promise<FoundImage> {
-    const { copy, flaw } = await this.#ask(url, await this.#readKept(url), mayDownload);
-    return { copy, flaw: flaw && cleanText(flaw) };
+    const kept = await this.#readKept(url);
+    const copy = kept?.copy;
+    if (this.#options.offline) {
+      return copy ? { copy } : { flaw: 'it is not in the cache, and `offline` is set' };
+    }
+    if (!mayDownload) return { copy, flaw: 'there was no time left to download it (`timeout`)' };
+    for (let attempt = 1; ; attempt += 1) {
+      const { isTrouble, ...found } = { copy, ...(await this.#download(url, kept)) };
+      if (!isTrouble || attempt === attempts) return { ...found, flaw: found.flaw && cleanText(found.flaw) };
+      await systemClock.wait(systemClock.random() * retryBase * 2 ** attempt, this.#ended.signal);
+    }
   }
 
   async #readKept(url: URL): Promise<KeptImage | undefined> {
@@ -99,17 +109,6 @@ export class SiteImages {
     const bytes = await this.read(file);
     const copy = bytes && examineImage(url, bytes, imageType(file) ?? '', this.#options.assets).copy;
     return copy && { copy, etag };
-  }
-
-  /** In up to three attempts, if its host has to be asked. */
-  async #ask(url: URL, kept: KeptImage | undefined, mayDownload: boolean): Promise<Answer> {
-    if (this.#options.offline) return kept ?? { flaw: 'it is not in the cache, and `offline` is set' };
-    if (!mayDownload) return { copy: kept?.copy, flaw: 'there was no time left to download it (`timeout`)' };
-    for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.#download(url, kept);
-      if (!answer.isTrouble || attempt === attempts) return { copy: kept?.copy, ...answer };
-      await systemClock.wait(systemClock.random() * retryBase * 2 ** attempt, this.#ended.signal);
-    }
   }
 
   /** Redirects are not followed, and no key is sent. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mayHoldEmbeds } from '../../src/embed/may-hold-embeds.ts';
+import { mayHoldEmbeds } from '../../src/embed/element.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
 import { lineFinder } from '../../src/snippets/file-embeds.ts';
 
