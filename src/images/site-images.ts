@@ -123,7 +123,7 @@ export class SiteImages {
     });
     if ('flaw' in answer) return answer;
     const { status, contentType, etag, body } = answer;
-    if (status === 304 && kept !== undefined) return kept;
+    if (status === 304 && kept !== undefined) return { copy: kept.copy };
     if (status !== 200) {
       const isRedirect = status >= 300 && status < 400;
       const flaw = `its host answered with ${isRedirect ? `a redirect (${status}), which is not followed` : status}`;
