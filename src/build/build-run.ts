@@ -6,7 +6,7 @@ import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { listen } from '../embed/element.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { isWrittenSince } from '../files/read.ts';
-import { lockFile, manifestFile, noteMissing } from '../record/manifest-file.ts';
+import { lockFile, manifestFile, missingNote, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh, type OutputLock } from '../record/output-lock.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { isWithoutKey, requireConnection } from '../settings/settings.ts';
@@ -152,6 +152,7 @@ export class BuildRun extends SiteRun {
   }
 
   async #inline(directory: string, routeToHeaders: RouteToHeaders | undefined): Promise<FinishedSite> {
+    await this.lockOutput();
     const fetcher = await this.open();
     const { settings, sources, urls, environment, before } = this;
     const { buildSite } = await import('./build-site.ts');
@@ -171,7 +172,6 @@ export class BuildRun extends SiteRun {
       environment,
       logger: this.site.logger,
       announcements: this.#announcements,
-      onEmbeds: () => this.lockOutput(),
     });
   }
 
@@ -183,9 +183,8 @@ export class BuildRun extends SiteRun {
     try {
       if (this.#finished === undefined) return;
       await checkLateFiles(directory, this.settings, this.#finished);
-      if (this.#finished.record === undefined) {
-        this.#noteMissing('The last build shows children instead of snippets.');
-      }
+      // A site without snippets has none, and there is nothing to say of that.
+      if (this.#finished.record === undefined) await rm(missingNote(this.#manifest), { force: true });
       await this.#finished.record?.();
     } catch (error) {
       this.#noteMissing(error as Error);
@@ -195,7 +194,7 @@ export class BuildRun extends SiteRun {
     }
   }
 
-  /** For commands that find no record. Nothing to say of an output that is another build's, or shows no snippets. */
+  /** For commands that find no record. Nothing to say of an output that is another build's. */
   #noteMissing(why: string | Error): void {
     if (this.#isLocked) noteMissing(this.#manifest, why);
   }
@@ -245,8 +244,8 @@ export class Announcements {
     if (this.#pages.size === 0) return [];
     // What `<Snippet>` announces knows nothing of the params that the site adds.
     const keysIn = new Map(
-      site.files.map(({ source, embeds }) => [
-        source.name,
+      site.files.map(({ name, embeds }) => [
+        name,
         embeds.map(({ written, request }) => written ?? request.key),
       ]),
     );

@@ -2,6 +2,7 @@ import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeError } from '../files/write.ts';
 import { type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
+import { noteMissing } from '../record/manifest-file.ts';
 import { removeOtherPacks } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
 import type { SourceFolders } from '../source/source-files.ts';
@@ -17,12 +18,10 @@ export interface SiteBuild extends InlinedSite {
   /** Whether the last build left a manifest, even if this version cannot read it. */
   hadManifest: boolean;
   announcements: Announcements | undefined;
-  /** Called before a file with embeds is changed. @throws if another process writes to the output. */
-  onEmbeds(): Promise<void>;
 }
 
 /**
- * Runs after Astro has generated the site: scan, fetch, inline, verify. Afterwards every embed is replaced; if it
+ * Runs after Astro has generated the site, with the lock of its output: scan, fetch, inline, verify. Afterwards every embed is replaced; if it
  * throws, no file is left in the output that still contains an embed, or in which the report found something invalid.
  *
  * @returns the manifest, too. It is not written yet: other integrations may still make the build fail.
@@ -31,27 +30,23 @@ export interface SiteBuild extends InlinedSite {
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const { directory, settings, fetcher, collected = [], urls } = build;
   const { scannable, others } = listSiteFiles([directory], settings.exclude);
-  let unfinished = new Set<SiteFile>(scannable);
-  let isRefused = false;
+  let unfinished = new Set(scannable.map(({ file }) => file));
   const verifier = new OutputVerifier(settings.apiKey);
   try {
     const inlined = await inlineSnippets(scannable, build, {
       verifier,
-      async onScanned(site) {
+      onScanned(site) {
         const lost = build.announcements?.lost(site, scannable, urls.base) ?? [];
         const incomplete = new Set(lost.flatMap(({ files }) => files));
         const isIncomplete = ({ name }: SiteFile) => incomplete.has(name);
-        unfinished = new Set([...site.files.map(({ source }) => source), ...scannable.filter(isIncomplete)]);
+        unfinished = new Set([...site.files, ...scannable.filter(isIncomplete)].map(({ file }) => file));
         // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
         if (unfinished.size + lost.length + collected.length === 0 && !build.hadManifest) return undefined;
-        isRefused = true;
-        await build.onEmbeds();
-        isRefused = false;
         return lost;
       },
-      write(source, { generated, file }) {
-        overwrite(source, file, generated.length);
-        unfinished.delete(source);
+      write(page, { generated, file }) {
+        overwrite(page, file, generated.length);
+        unfinished.delete(page.file);
         return [];
       },
     });
@@ -71,11 +66,8 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
     // What closing fails with matters less than the report, and than what is removed.
     await fetcher.close().catch(() => {});
-    // Without the lock, these files may be those of another build.
-    if (!isRefused) {
-      for (const { file } of unfinished) rmSync(file, { force: true });
-      removeOtherPacks(build.manifest, {});
-    }
+    for (const file of unfinished) rmSync(file, { force: true });
+    removeOtherPacks(build.manifest, {});
     throw error;
   }
 }
@@ -95,14 +87,16 @@ function overwrite({ file, name }: SiteFile, bytes: Buffer, lengthBefore: number
   }
 }
 
-/** Writes the manifest, with the copies that adapters made of the site's files. */
 async function recordSite(
   { manifest, directory, sources, before, fetcher }: SiteBuild,
   inlined: Manifest,
   at: number,
 ): Promise<void> {
   // With a record, a check could say that nothing has changed.
-  if (fetcher.showsChildren) return removeOtherPacks(manifest, {});
+  if (fetcher.showsChildren) {
+    noteMissing(manifest, 'The last build shows children instead of snippets.');
+    return removeOtherPacks(manifest, {});
+  }
   const copies = findCopies(sources.root, directory, { files: inlined.files, since: at });
   await writeManifest(manifest, {
     ...inlined,

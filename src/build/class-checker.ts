@@ -70,7 +70,6 @@ export function classChecker(directory: string, base: string, made: readonly str
       }
     },
 
-    /** One for each snippet. */
     warnings(): string[] {
       return [...missing].map(([id, { names, places }]) => {
         const isNew = [...names].some((name) => !made.includes(name));

@@ -20,7 +20,6 @@ export interface FinishedSite {
   at: number;
   /** What was inlined, as the manifest has it; `undefined` for a site that needs no manifest. */
   inlined?: Manifest | undefined;
-  /** Writes the manifest. */
   record?(): Promise<void>;
 }
 

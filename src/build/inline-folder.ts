@@ -10,7 +10,6 @@ import { isTemporary } from '../files/write.ts';
 import { hashShown } from '../record/changes.ts';
 import {
   hashOf,
-  hashOfFile,
   type Manifest,
   type ManifestFile,
   readManifest,
@@ -37,7 +36,6 @@ export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'environm
   from: string;
   /** The folder to publish: the same one, or another that gets everything of it. */
   to: string;
-  /** The file of the manifest. */
   manifest: string;
 }
 
@@ -109,9 +107,9 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
         onEmbeddingFile({ name, generated }, bytes) {
           if (generated === undefined) hashes.set(name, hashOf(bytes));
         },
-        async onScanned({ files }) {
+        onScanned({ files }) {
           // The folder is not what the record says, even if this run fails.
-          const isNew = files.some(({ source }) => source.generated === undefined && isPublished(source));
+          const isNew = files.some((file) => file.generated === undefined && isPublished(file));
           if (isNew && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
           return [];
         },
@@ -164,11 +162,9 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
 interface LastRun {
   record: Manifest | undefined;
   requests: readonly SnippetRequest[];
-  /** By their names. */
   files: ReadonlyMap<string, ManifestFile>;
   /** The hashes of files that are as it left them, such as those of a generator that did not write them again. */
   kept: ReadonlyMap<string, string>;
-  /** Reads a file as it was generated. */
   readPage: ReturnType<typeof packReader> | undefined;
 }
 
@@ -203,7 +199,7 @@ async function openLastRun(
   const kept = new Map<string, string>();
   for (const { file, name } of files) {
     const known = readPage && recorded.get(name);
-    const hash = known && hashOfFile(file);
+    const hash = known && hashOf(readFileSync(file));
     // A run that was killed has written it, or has not.
     if (hash !== undefined && statesOf(known as ManifestFile).has(hash)) kept.set(name, hash);
   }
@@ -277,7 +273,6 @@ function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buff
   );
 }
 
-/** The files that a run replaces. */
 interface Changes {
   staged: StagedFiles;
   names: Set<string>;

@@ -6,15 +6,12 @@ import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
 import type { ScannableFile } from './scan-site.ts';
 
-/** What is inlined of a snippet. */
 export type InlinedContent = Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
 
-/** What is inlined in the pages of a site. */
 export interface InlineOptions {
   /** By the keys of their requests. */
   snippets: ReadonlyMap<string, InlinedContent>;
   rules: SourceRules;
-  /** What adds edit links to pages, if the site has them. */
   editLinks?: EditLinks | undefined;
   /** What the comments around a snippet say where they are wanted. @default its id */
   markOf?: ((request: SnippetRequest) => string) | undefined;

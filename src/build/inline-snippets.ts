@@ -37,11 +37,9 @@ export interface InlinedSite {
   /** Where the environment was read. */
   environment: RecordedEnvironment;
   urls: SiteUrls;
-  /** The output folder. */
   directory: string;
   /** The folder that a build empties: the same, or one that contains it. */
   outDir: string;
-  /** The file of the manifest. */
   manifest: string;
   /** The manifest of the last build. */
   before: Manifest | undefined;
@@ -72,9 +70,8 @@ export interface Inlining {
    * Called before anything is fetched or written.
    *
    * @returns snippets that were rendered but are not in the output; `undefined` if there is nothing to do.
-   * @throws if another process writes to the output.
    */
-  onScanned(site: ScannedSite): Promise<readonly InvalidEmbed[] | undefined>;
+  onScanned(site: ScannedSite): readonly InvalidEmbed[] | undefined;
   /**
    * Writes a page, or notes that it has to be written.
    *
@@ -98,14 +95,15 @@ export async function inlineSnippets(
   const { settings, fetcher, sources, classes, logger } = site;
   const { verifier } = inlining;
   const start = performance.now();
+  const inlinedAt = Date.now();
   const scanned = await scanSite(files, site, verifier, inlining.onEmbeddingFile);
   const { uses, invalid } = scanned;
   for (const warning of scanned.warnings) logger.warn(warning);
-  const lost = await inlining.onScanned(scanned);
+  const lost = inlining.onScanned(scanned);
   if (lost === undefined) return undefined;
   const editLinks = await openEditLinks(site, scanned);
   if (sources !== undefined) {
-    const embeds = scanned.files.flatMap(({ source, embeds }) => (source.kind === 'html' ? embeds : []));
+    const embeds = scanned.files.flatMap(({ kind, embeds }) => (kind === 'html' ? embeds : []));
     for (const warning of await headingWarnings(idsInHeadings(embeds), sources)) logger.warn(warning);
   }
   const missing = new Set<string>();
@@ -125,12 +123,11 @@ export async function inlineSnippets(
   });
   const styles = classes && classChecker(site.directory, site.urls.base, classes);
   await inTurns(scanned.files, (page) => {
-    const { source, embeds } = page;
-    const made = inlinePage(source, generatedBytes(page), embeds);
+    const made = inlinePage(page, generatedBytes(page), page.embeds);
     page.bytes = undefined;
-    verifier.check(source, made.file);
-    recorder.add(source.name, made, inlining.write(source, made));
-    styles?.add(source, made, (key) => snippets.get(key)?.classes);
+    verifier.check(page, made.file);
+    recorder.add(page.name, made, inlining.write(page, made));
+    styles?.add(page, made, (key) => snippets.get(key)?.classes);
   });
   for (const warning of styles?.warnings() ?? []) logger.warn(warning);
   if (scanned.files.length > 0) {
@@ -147,7 +144,7 @@ export async function inlineSnippets(
     logger.info([...describeBuild(scanned, fetcher), ...more].filter(Boolean).join(' · '));
     if (editLinks !== undefined) logger.warn(editLinksWarning);
   }
-  return recorder.finish(editLinks?.urls);
+  return recorder.finish({ inlinedAt, editUrls: editLinks?.urls });
 }
 
 // Where a build is published is not known here.
@@ -163,21 +160,18 @@ async function openEditLinks(
   return new EditLinks(editUrls(uses, editUrl));
 }
 
-function generatedBytes({ bytes, source }: EmbeddingFile): Buffer {
-  return bytes ?? source.generated?.() ?? readFileSync(source.file);
+function generatedBytes({ bytes, generated, file }: EmbeddingFile): Buffer {
+  return bytes ?? generated?.() ?? readFileSync(file);
 }
 
 function* pagesOf({ files }: ScannedSite): Generator<PageWithEmbeds> {
-  for (const file of files) {
-    const { source, embeds } = file;
-    if (source.kind === 'html') yield { name: source.name, embeds, read: () => generatedBytes(file) };
-  }
+  for (const file of files) if (file.kind === 'html') yield { ...file, read: () => generatedBytes(file) };
 }
 
 /** The one line that says what a build did. */
 function describeBuild({ files, uses }: ScannedSite, { counts, showsChildren }: SnippetFetcher): string[] {
   const embeds = files.reduce((sum, file) => sum + file.embeds.length, 0);
-  const isPage = files.every(({ source }) => source.kind === 'html');
+  const isPage = files.every(({ kind }) => kind === 'html');
   const places = isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`;
   return [
     `${count(uses.length, 'snippet')} in ${count(embeds, 'embed')} ${places}`,

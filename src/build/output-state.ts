@@ -8,6 +8,7 @@ import { fileKind } from '../files/kinds.ts';
 import { isSince } from '../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile, outputOf } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import type { RefreshPlan } from './refresh.ts';
 import { inTurns, type ScannableFile, type SiteFile } from './scan-site.ts';
 import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 
@@ -41,7 +42,6 @@ export async function sealedFiles(
   return sealed;
 }
 
-/** What is recorded of a file as it is now. */
 export function stateOf(
   { size, mtimeMs }: Stats,
   hash: string,
@@ -52,14 +52,6 @@ export function stateOf(
   return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };
 }
 
-/** What is not as the record says, by the names of files. */
-export interface OutputFlaws {
-  /** Files that only a build can set right: the end of a sentence that begins with the name. */
-  toBuild: { name: string; reason: string }[];
-  /** Files that something else has written since, and that still show what the record says. */
-  changed: string[];
-}
-
 const namesShown = 10;
 
 /** A warning for people about files that a minifier, for instance, has changed. */
@@ -67,10 +59,18 @@ export function describeChanged(names: readonly string[]): string {
   return `Changed after the build, and still with the contents on record: ${listNames(names, namesShown)}. A refresh does not write to these.`;
 }
 
-/** Looks at the files of a record: at their sizes and times, and at the bytes of those where these differ. */
-export async function lookAtOutput(file: string, manifest: Manifest): Promise<OutputFlaws> {
+/**
+ * Looks at the files of a record: at their sizes and times, and at the bytes of those where these differ.
+ *
+ * @returns what is not as the record says: files that only a build can set right, and files that something else has written
+ * since, and that still show what the record says.
+ */
+export async function lookAtOutput(
+  file: string,
+  manifest: Manifest,
+): Promise<Pick<RefreshPlan, 'toBuild' | 'changed'>> {
   const output = outputOf(file, manifest);
-  const flaws: OutputFlaws = { toBuild: [], changed: [] };
+  const flaws: Pick<RefreshPlan, 'toBuild' | 'changed'> = { toBuild: [], changed: [] };
   if (manifest.files.length > 0 && !existsSync(output)) {
     return { ...flaws, toBuild: [{ name: 'The output folder', reason: 'is missing' }] };
   }

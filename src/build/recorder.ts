@@ -26,7 +26,7 @@ export interface LeftSnippet {
 }
 
 /**
- * Collects what a site shows, file by file, for its manifest. To be called before a file is written.
+ * Collects what a site shows, file by file, for its manifest.
  *
  * @param missing the keys of optional snippets that do not exist.
  * @param containsKey tells texts with the API key.
@@ -38,7 +38,6 @@ export function siteRecorder(
   missing: ReadonlySet<string>,
   containsKey: (text: string) => boolean,
 ) {
-  const inlinedAt = Date.now();
   const pack = new PackWriter(site.manifest);
   const recorded: RecordedSnippet[] = [];
   const indexes = new Map<string, number>();
@@ -89,13 +88,11 @@ export function siteRecorder(
       }
       files.push(recordedFile);
     },
-    /** @param editUrls where each snippet is edited, by its id, if pages have edit links. */
-    finish(editUrls: ReadonlyMap<number, string> | undefined): Manifest {
+    finish(more: Pick<Manifest, 'inlinedAt' | 'editUrls'>): Manifest {
       const { settings, environment, manifest, directory, outDir, before, urls, classes } = site;
       const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
       return {
         builtAt: new Date().toISOString(),
-        inlinedAt,
         output: outputFrom(manifest, directory),
         outDir: outputFrom(manifest, outDir),
         urls: site.sources && urls,
@@ -111,7 +108,7 @@ export function siteRecorder(
         },
         rules: recordedRules(settings),
         classes,
-        editUrls: editUrls && Object.fromEntries(editUrls),
+        ...more,
         pack: pack.finish(),
         snippets: recorded,
         before: before && asBefore(before),

@@ -29,6 +29,7 @@ import { lookAtOutput, stateOf } from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
 import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
 import {
+  copyOf,
   hashOfCopy,
   listPageCopies,
   notACopy,
@@ -41,13 +42,11 @@ import { StagedFiles } from './staged-files.ts';
 /** A page that a refresh writes. Without its bytes: those of all pages may not fit into memory. */
 export interface RefreshedPage {
   page: ManifestFile;
-  /** The hash of what is going to be written. */
   hash: string;
   /** The snippets of which it shows another content then, by their indexes in the manifest. */
   changed: readonly number[];
   /** Files that hold the page, too, and are written with it. */
   copies: SiteFile[];
-  /** Makes what is going to be written. */
   made(): Buffer;
 }
 
@@ -67,31 +66,33 @@ export interface RefreshPlan {
   stale: DerivedFile[];
 }
 
-/** The contents of a site as the service sends them now, in the order of its record. */
-type Contents = Pick<Changes, 'snippets' | 'hashes'>;
-
-export interface PlanOptions {
-  /** Where people are: names of files begin there. By default, in the folder of the record. */
-  cwd?: string | undefined;
+/** A built site, and what the service sends for it now. */
+export interface RefreshedSite extends Pick<Changes, 'snippets' | 'hashes'> {
+  file: string;
+  manifest: Manifest;
+  /** Where people are: names of files in copies of the output begin there. */
+  cwd: string;
   progress?: Progress | undefined;
-  /** Tells texts with the API key. */
   containsKey(text: Buffer | string): boolean;
+  readImage(name: string): Promise<Uint8Array | undefined>;
 }
 
+type Recorded = Pick<RefreshedSite, 'file' | 'manifest'>;
+
 /** Removes the files that a refresh writes first: one that was killed may have left them. */
-export function removeTemporary(file: string, manifest: Manifest): void {
+export function removeTemporary({ file, manifest }: Recorded): void {
   const folders = siteFolders(file, manifest);
   const written = manifest.files.filter(({ next }) => next !== undefined);
   const pages = written.flatMap((page) => [
     join(outputOf(file, manifest), page.name),
     ...listPageCopies(folders, page).map((copy) => copy.file),
   ]);
-  const left = [...pages.map(temporaryFile), ...listTemporaryFiles(assetFolders(file, manifest))];
+  const left = [...pages.map(temporaryFile), ...listTemporaryFiles(assetFolders({ file, manifest }))];
   for (const one of left) rmSync(one, { force: true });
 }
 
 /** Where images are written, if the site serves them itself. */
-function assetFolders(file: string, manifest: Manifest): string[] {
+function assetFolders({ file, manifest }: Recorded): string[] {
   const assets = manifest.rules.images?.assets.folder;
   if (assets === undefined) return [];
   return siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
@@ -107,54 +108,47 @@ const maxKeptBytes = 64 * 1024 * 1024;
  * @throws AstroError if pages have to be made, and are not there as they were generated; and if one would contain the API
  * key.
  */
-export async function planRefresh(
-  file: string,
-  manifest: Manifest,
-  contents: Contents,
-  { cwd, progress = () => {}, containsKey }: PlanOptions,
-): Promise<RefreshPlan> {
+export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
+  const { file, manifest, hashes, cwd, progress = () => {}, containsKey } = site;
   const output = outputOf(file, manifest);
   const folders = siteFolders(file, manifest, cwd);
   const plan: RefreshPlan = { pages: [], toBuild: [], changed: [], stale: [] };
   const reasonForAll = manifest.rules.sanitizes
     ? 'shows content that only a build sanitizes'
-    : reasonForStyles(manifest, contents);
+    : reasonForStyles(site);
   const outdated = manifest.files
-    .map((page) => ({ page, changed: outdatedIn(manifest, page, contents.hashes) }))
+    .map((page) => ({ page, changed: outdatedIn(manifest, page, hashes) }))
     .filter(({ page, changed }) => changed.length > 0 || page.next !== undefined);
-  const changing: RefreshedPage[] = [];
+  const changing: SiteFile[] = [];
   const withKey: string[] = [];
   let make: PageMaker | undefined;
   let keptBytes = 0;
-  for (const [index, { page, changed }] of outdated.entries()) {
-    progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
-    const refuse = (reason: string, name = page.name) => void plan.toBuild.push({ name, reason });
-    const before = readIfThere(join(output, page.name));
-    if (before === undefined || !statesOf(page).has(hashOf(before))) {
-      refuse('was changed after the build');
-      continue;
-    }
-    if (reasonForAll !== undefined) {
-      refuse(reasonForAll);
-      continue;
-    }
-    make ??= pageMaker(file, manifest, contents);
+  const planPage = (page: ManifestFile, changed: readonly number[]): RefreshedPage | PageToBuild[] => {
+    const refuse = (reason: string, name = page.name) => [{ name, reason }];
+    const states = statesOf(page);
+    const target = join(output, page.name);
+    const before = readIfThere(target);
+    if (before === undefined || !states.has(hashOf(before))) return refuse('was changed after the build');
+    if (reasonForAll !== undefined) return refuse(reasonForAll);
+    make ??= pageMaker(site);
     const again = make;
     const made = make(page);
-    const reason = reasonForPage(page, made, changed, manifest, contents);
+    const reason = reasonForPage(page, made, changed, site);
+    if (reason !== undefined) return refuse(reason);
     const copies = listPageCopies(folders, page);
-    const isOther = (copy: SiteFile) => !statesOf(page).has(hashOfCopy(copy, [before, made.file]) ?? '');
-    const others = copies.filter(isOther);
-    if (reason !== undefined) refuse(reason);
-    else for (const copy of others) refuse(notACopy(copy, page.name), copy.name);
-    if (reason !== undefined || others.length > 0) continue;
+    const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.file]) ?? ''));
+    if (others.length > 0) return others.flatMap((copy) => refuse(notACopy(copy, page.name), copy.name));
     if (containsKey(made.file)) withKey.push(page.name);
+    if (!made.file.equals(before)) changing.push({ file: target, name: page.name });
     keptBytes += made.file.length;
     const kept = keptBytes > maxKeptBytes ? undefined : made.file;
-    const hash = hashOf(made.file);
-    const refreshed = { page, hash, changed, copies, made: () => kept ?? again(page).file };
-    plan.pages.push(refreshed);
-    if (!made.file.equals(before)) changing.push(refreshed);
+    return { page, hash: hashOf(made.file), changed, copies, made: () => kept ?? again(page).file };
+  };
+  for (const [index, { page, changed }] of outdated.entries()) {
+    progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
+    const planned = planPage(page, changed);
+    if (Array.isArray(planned)) plan.toBuild.push(...planned);
+    else plan.pages.push(planned);
   }
   if (withKey.length > 0) {
     throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
@@ -164,39 +158,33 @@ export async function planRefresh(
   plan.toBuild.push(...found.toBuild.filter(({ name }) => !planned.has(name)));
   plan.changed.push(...found.changed.filter((name) => !planned.has(name)));
   for (const entry of manifest.collections) {
-    if (entry.content === contents.hashes[entry.snippet]) continue;
+    if (entry.content === hashes[entry.snippet]) continue;
     const reason = 'shows a changed snippet, and which pages use this entry is not known';
     plan.toBuild.push({ name: entryName(entry), reason });
   }
+  // Files that show snippets by themselves are looked at as such. A cache folder may be in the output.
   const recorded = new Set(manifest.files.flatMap(({ name, copies = [] }) => [name, ...copies]));
-  // A cache folder may be in the output.
-  const records = shownPath(output, dirname(file));
-  const derived = findDerivedFiles(folders, {
-    pages: changing.map(({ page: { name, size } }) => ({
-      name,
-      size,
-      read: () => readIfThere(join(output, name)),
-    })),
-    contents: oldContents(changing, manifest, contents),
-    isRecorded: (name) => recorded.has(name) || name.startsWith(`${records}/`),
-    since: manifest.inlinedAt,
-  });
-  plan.stale = derived.filter(({ kind }) => kind !== 'copy');
+  const records = `${shownPath(output, dirname(file))}/`;
+  const derived = findDerivedFiles(
+    folders,
+    changing,
+    oldContents(plan.pages, site),
+    // What was there before and is unchanged, such as a page that somebody wrote by hand, was not made from these pages.
+    ({ file, name }) =>
+      !recorded.has(name) && !name.startsWith(records) && statSync(file).mtimeMs >= manifest.inlinedAt,
+  );
+  plan.stale = derived.filter(({ page }) => page === undefined);
   for (const { folder, name, page } of derived) {
     const original = plan.pages.find((one) => one.page.name === page);
     if (original === undefined) continue;
-    original.copies.push({ file: join(folder.directory, name), name });
+    original.copies.push(copyOf(folder, name));
     original.page = { ...original.page, copies: [...(original.page.copies ?? []), name] };
   }
   return plan;
 }
 
 /** What the snippets that change on these pages have shown there. */
-function oldContents(
-  pages: readonly RefreshedPage[],
-  manifest: Manifest,
-  { snippets }: Contents,
-): OldContent[] {
+function oldContents(pages: readonly RefreshedPage[], { manifest, snippets }: RefreshedSite): OldContent[] {
   return [...new Set(pages.flatMap(({ changed }) => changed))].flatMap((index) => {
     const { id, content } = manifest.snippets[index] ?? {};
     const now = sourceNames(snippets[index]?.inlineCode) ?? [];
@@ -213,7 +201,7 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
 type PageMaker = (page: ManifestFile) => MadePage;
 
 /** Opens the pages as they were generated, to inline snippets in them as a build does. */
-function pageMaker(file: string, manifest: Manifest, { snippets }: Contents): PageMaker {
+function pageMaker({ file, manifest, snippets }: RefreshedSite): PageMaker {
   const { rules, editUrls } = manifest;
   const readPage = packReader(file, manifest);
   const requests = requestsOf(manifest);
@@ -225,8 +213,7 @@ function pageMaker(file: string, manifest: Manifest, { snippets }: Contents): Pa
       }),
     ),
     rules,
-    editLinks:
-      editUrls && new EditLinks(new Map(Object.entries(editUrls).map(([id, url]) => [Number(id), url]))),
+    editLinks: editUrls && new EditLinks(editUrls),
   });
   return (page) => {
     const generated = readPage(page);
@@ -245,7 +232,7 @@ const namesShown = 5;
  * Why only a build can update any page: the name of a style sheet, which is in every page, changes with the classes that
  * it is made for.
  */
-function reasonForStyles(manifest: Manifest, { snippets }: Contents): string | undefined {
+function reasonForStyles({ manifest, snippets }: RefreshedSite): string | undefined {
   if (manifest.classes === undefined) return undefined;
   const made = new Set(manifest.classes);
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
@@ -261,8 +248,7 @@ function reasonForPage(
   { name, shows }: ManifestFile,
   { embeds, hasPolicy }: MadePage,
   changed: readonly number[],
-  { rules, snippets: recorded }: Manifest,
-  { snippets }: Contents,
+  { manifest: { rules, snippets: recorded }, snippets }: RefreshedSite,
 ): string | undefined {
   if (shows.slice(embeds.length).some((index) => changed.includes(index))) {
     return 'was changed after a snippet on it was inlined';
@@ -276,33 +262,27 @@ function reasonForPage(
   return shows.some(needsOtherSources) ? 'has its policy in headers, which only a build writes' : undefined;
 }
 
-export interface WriteOptions extends Pick<PlanOptions, 'containsKey' | 'progress'> {
-  /** Whether a command is going to renew what was made from the pages: until it has succeeded, the manifest says so. */
-  hasCommand: boolean;
-  /** Returns the bytes of an image that was downloaded, by its name. */
-  readImage(name: string): Promise<Uint8Array | undefined>;
-}
-
 /**
  * Writes the pages of a plan, and their copies. All are written beside their places first, and then replaced, each as a
  * whole. The manifest announces what is going to be written, so that the process can be killed at any moment. The images
  * that they show are written before them.
  *
+ * @param hasCommand whether a command is going to renew what was made from the pages: until it has succeeded, the manifest
+ * says so.
  * @returns pages that are no longer those the plan was made for. They are left alone.
  */
 export async function writeRefresh(
-  file: string,
-  manifest: Manifest,
-  { snippets }: Contents,
+  site: RefreshedSite,
   { pages }: RefreshPlan,
-  { hasCommand, readImage, containsKey, progress = () => {} }: WriteOptions,
+  hasCommand: boolean,
 ): Promise<PageToBuild[]> {
+  const { file, manifest, snippets, containsKey, progress = () => {} } = site;
   const output = outputOf(file, manifest);
   // Not only what changes: after a refresh that was killed, a page may show what the record does not say.
   const written = new Set(pages.flatMap(({ page }) => page.shows));
   // First, since a page must not show what is not there. An image that no page shows does no harm.
   const shown = [...written].map((index) => snippets[index]);
-  await writeImages(assetFolders(file, manifest), shown, readImage);
+  await writeImages(assetFolders(site), shown, site.readImage);
   const record: Manifest = {
     ...manifest,
     pending: hasCommand || undefined,

@@ -14,9 +14,7 @@ import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
 import type { InlinedSite } from './inline-snippets.ts';
 
-/** A file of the built site. */
 export interface SiteFile {
-  /** Its path on disk. */
   readonly file: string;
   /** How people know it: its path in the output folder, with slashes. */
   readonly name: string;
@@ -75,9 +73,7 @@ function linkedEntry(path: string, folder: string): Stats | undefined {
   return entry?.isDirectory() && contains(realpathSync(path), realpathSync(folder)) ? undefined : entry;
 }
 
-/** A file that contains embeds. */
-export interface EmbeddingFile {
-  source: ScannableFile;
+export interface EmbeddingFile extends ScannableFile {
   embeds: readonly FileEmbed[];
   /** The file's bytes if they are kept in memory; otherwise it is read again. */
   bytes?: Buffer | undefined;
@@ -137,7 +133,7 @@ export async function scanSite(
         use?.placesWithoutChildren.push(name);
     }
     keptBytes += bytes.length;
-    site.files.push({ source, embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
+    site.files.push({ ...source, embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
   });
   return { ...site, uses: [...uses.values()] };
 }
@@ -158,7 +154,6 @@ export function readEmbedding({ file, name, kind }: ScannableFile): Buffer | und
 /** Checks the text files of the output, as they are going to be published, for the API key. */
 export class OutputVerifier {
   readonly containsKey: (text: Buffer | string) => boolean;
-  /** Files that contain the API key. */
   readonly withKey: SiteFile[] = [];
 
   constructor(apiKey: string | undefined) {
@@ -172,7 +167,6 @@ export class OutputVerifier {
     if (isFound) this.withKey.push(file);
   }
 
-  /** Reads and checks files. */
   async read(files: readonly SiteFile[]): Promise<void> {
     await inTurns(files, (file) => this.check(file, readUnlessLarge(file.file)));
   }

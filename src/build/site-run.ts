@@ -27,7 +27,6 @@ export abstract class SiteRun {
   readonly site: Site;
   readonly urls: SiteUrls;
   readonly sources: SourceFolders;
-  /** Known once Vite has read the environment. */
   settings!: Settings;
   /** Where the environment was read: the folder from that of the project, so that both can be moved together. */
   protected environment!: RecordedEnvironment;
@@ -97,7 +96,6 @@ export abstract class SiteRun {
     await (await opened)?.close();
   }
 
-  /** Fetches snippets for a collection. */
   async fetch({ uses }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
     return (await this.open()).fetch(uses);
   }

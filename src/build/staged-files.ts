@@ -30,12 +30,10 @@ export class StagedFiles {
     }
   }
 
-  /** What a file is going to hold. */
   read(target: string): Buffer {
     return readFileSync(this.#targets.has(target) ? temporaryFile(target) : target);
   }
 
-  /** Replaces files, each as a whole. */
   async commit(targets: Iterable<string> = this.#targets): Promise<void> {
     this.#newFolders = [];
     await inTurns([...targets], (target) => {
@@ -43,7 +41,6 @@ export class StagedFiles {
     });
   }
 
-  /** Removes what has not replaced anything. */
   discard(): void {
     for (const target of this.#targets) rmSync(temporaryFile(target), { force: true });
     for (const folder of this.#newFolders) rmSync(folder, { recursive: true, force: true });

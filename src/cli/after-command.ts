@@ -16,10 +16,8 @@ export const commandPending: PageToBuild = {
 
 /** The option that renews these files. A placeholder stands for a command that cannot be known here. */
 export function afterOption(stale: readonly DerivedFile[]): string {
-  const indexes = stale.filter(({ kind }) => kind === 'search-index');
-  const others = stale
-    .filter(({ kind }) => kind !== 'search-index')
-    .map(({ folder, name }) => copyOf(folder, name).name);
+  const indexes = stale.filter(({ isIndex }) => isIndex);
+  const others = stale.filter(({ isIndex }) => !isIndex).map(({ folder, name }) => copyOf(folder, name).name);
   const commands = [
     indexes.length === 0 ? [] : searchIndexCommand(indexes),
     others.length === 0 ? [] : `<the command that writes ${others.join(' and ')}>`,

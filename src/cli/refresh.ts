@@ -168,8 +168,8 @@ async function writeChanges(
   changes: OpenedChanges,
   { skipModified = false, after, beforeWrite, progress }: UpdateOptions,
 ): Promise<SiteUpdate & { runsCommand: boolean }> {
-  const { file, manifest, warnings } = changes;
-  removeTemporary(file, manifest);
+  const { manifest, warnings } = changes;
+  removeTemporary(changes);
   const plan = await planChanges(context, changes, progress);
   const { pages, toBuild, stale } = plan;
   const published = changes.hashes.join();
@@ -187,8 +187,8 @@ async function writeChanges(
   let leftAlone: PageToBuild[] = [];
   if (pages.length > 0) {
     for (const warning of warnings) context.terminal.printError(warning);
-    const hasCommand = after !== undefined;
-    leftAlone = await writeRefresh(file, manifest, changes, plan, { ...changes, hasCommand, progress });
+    const site = { ...changes, cwd: context.cwd, progress };
+    leftAlone = await writeRefresh(site, plan, after !== undefined);
   }
   const skipped = new Set(leftAlone.map(({ name }) => name));
   const renewed = pages.filter(({ page }) => !skipped.has(page.name));
@@ -206,10 +206,10 @@ async function writeChanges(
 /** Says which files were changed, too. */
 async function planChanges(
   { cwd, terminal }: CliContext,
-  { file, manifest, containsKey, ...changes }: OpenedChanges,
+  changes: OpenedChanges,
   progress: Progress | undefined,
 ): Promise<RefreshPlan> {
-  const plan = await planRefresh(file, manifest, changes, { cwd, progress, containsKey });
+  const plan = await planRefresh({ ...changes, cwd, progress });
   if (plan.changed.length > 0) terminal.printError(describeChanged(plan.changed));
   return plan;
 }

@@ -3,21 +3,24 @@ import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { type CollectionEntry, entryName, shownWarnings } from '../failures/report.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
-import { hashOf, type Manifest, type ManifestFile } from './manifest.ts';
+import { hashOf, type Manifest, type ManifestFile, type RecordedSnippet } from './manifest.ts';
 import type { Progress } from './progress.ts';
 
-/** Where a snippet is shown. */
 export interface Shown {
   /** The names of files of the output, each once. */
   pages: string[];
   collections: CollectionEntry[];
 }
 
-/** A snippet of the record, and where it is shown. */
 export interface ShownSnippet extends Shown {
   request: SnippetRequest;
-  recorded: Manifest['snippets'][number];
+  recorded: RecordedSnippet;
+  /** The hash of its content now; `undefined` if it no longer exists, so that its embeds, which are optional, show their children. */
+  newHash: string | undefined;
 }
+
+/** A snippet whose content differs from what the site shows, and where the site shows other content. */
+export type ChangedSnippet = Omit<ShownSnippet, 'recorded'>;
 
 /** The hashes of contents, in the order of the snippets of a manifest; `undefined` where children are shown. */
 export type Hashes = readonly (string | undefined)[];
@@ -43,8 +46,9 @@ export function outdatedIn(manifest: Pick<Manifest, 'snippets'>, file: ManifestF
  * @param now leaves out places that show these contents.
  */
 export function shownOn(manifest: Manifest, now?: Hashes): ShownSnippet[] {
-  const shown = manifest.snippets.map((recorded): ShownSnippet => {
-    return { request: toRequest(recorded.id, recorded.params), recorded, pages: [], collections: [] };
+  const shown = manifest.snippets.map((recorded, index): ShownSnippet => {
+    const request = toRequest(recorded.id, recorded.params);
+    return { request, recorded, pages: [], collections: [], newHash: now?.[index] };
   });
   for (const file of manifest.files) {
     for (const index of now === undefined ? file.shows : outdatedIn(manifest, file, now)) {
@@ -65,17 +69,9 @@ export function namesOf({ pages, collections }: Shown): string[] {
   return [...pages, ...collections.map(entryName)];
 }
 
-/** A snippet whose content differs from what the site shows, and where the site shows other content. */
-export interface ChangedSnippet extends Shown {
-  request: SnippetRequest;
-  /** The hash of its content now; `undefined` if it no longer exists, so that its embeds, which are optional, show their children. */
-  newHash: string | undefined;
-}
-
 export interface Changes {
   /** All snippets of the manifest, in its order; `undefined` for an optional one that does not exist. */
   snippets: (FetchedSnippet | undefined)[];
-  /** The hash of the content of each of them. */
   hashes: Hashes;
   changed: ChangedSnippet[];
   /** Flaws of changed snippets that do not keep them from being shown. */
@@ -97,15 +93,12 @@ export async function findChanges(
   const fetched = await fetcher.fetch(uses, { signal, onSettled });
   const snippets = uses.map(({ request }) => fetched.get(request.key));
   const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
-  const changed = shownOn(manifest, hashes)
-    .map(({ recorded: _, ...shown }, index): ChangedSnippet => ({ ...shown, newHash: hashes[index] }))
-    .filter(({ pages, collections }) => pages.length + collections.length > 0);
-  const keys = new Set(changed.map(({ request }) => request.key));
-  const warnings = shownWarnings(
-    fetched,
-    uses.filter(({ request }) => keys.has(request.key)),
+  const changed = shownOn(manifest, hashes).filter(
+    ({ pages, collections }) => pages.length + collections.length > 0,
   );
-  return { snippets, hashes, changed, warnings };
+  const keys = new Set(changed.map(({ request }) => request.key));
+  const changedUses = uses.filter(({ request }) => keys.has(request.key));
+  return { snippets, hashes, changed, warnings: shownWarnings(fetched, changedUses) };
 }
 
 /**

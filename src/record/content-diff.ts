@@ -43,15 +43,8 @@ function patchOf(before: string, after: string): string {
     headerOptions: FILE_HEADERS_ONLY,
     maxEditLength: maxEdits,
   });
-  if (patch === undefined) {
-    const lines = `${count(linesIn(before), 'line')} before, ${count(linesIn(after), 'line')} after`;
-    return `--- on the site\n+++ published\nToo different to compare line by line: ${lines}.\n`;
-  }
   // Content is not a file: whether it ends with a line break does not matter.
-  return patch.replaceAll('\n\\ No newline at end of file', '');
-}
-
-function linesIn(text: string): number {
-  const lines = text.split('\n');
-  return lines.at(-1) === '' ? lines.length - 1 : lines.length;
+  if (patch !== undefined) return patch.replaceAll('\n\\ No newline at end of file', '');
+  const [was, is] = [before, after].map((text) => count(text.replace(/\n$/, '').split('\n').length, 'line'));
+  return `--- on the site\n+++ published\nToo different to compare line by line: ${was} before, ${is} after.\n`;
 }

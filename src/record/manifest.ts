@@ -1,9 +1,8 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/report.ts';
-import { piecesOf } from '../files/read.ts';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { HtmlRules, SnippetsOptions } from '../settings/options.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -48,7 +47,7 @@ export interface Manifest {
   /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
   classes?: readonly string[] | undefined;
   /** Where each snippet is edited, by its id, if pages have edit links. */
-  editUrls?: Record<string, string> | undefined;
+  editUrls?: Readonly<Record<string, string>> | undefined;
   /** The file beside this one that has the pages as they were generated; absent if no file shows a snippet. */
   pack?: RecordedPack | undefined;
   /** What the site shows; without content where the snippet could not be fetched. */
@@ -71,7 +70,6 @@ export interface RecordedEnvironment {
 
 export interface RecordedPack {
   id: string;
-  /** In bytes. */
   length: number;
   /** The version of this package that has read these pages. Another one may find other embeds in them. */
   version: string;
@@ -109,7 +107,6 @@ export interface ManifestContent
 export interface ManifestFile {
   /** Its path in the output folder, with slashes. */
   name: string;
-  /** The hash of the whole file. */
   hash: string;
   /** The snippets of its embeds, in the order of the file, by their indexes in the manifest. */
   shows: number[];
@@ -135,17 +132,8 @@ export interface ManifestFile {
 }
 
 // 128 bits tell contents and files apart. The other 128 would be a sixth of the manifest.
-const hashLength = 22;
-
 export function hashOf(bytes: Buffer | string): string {
-  return hash('sha256', bytes, 'base64url').slice(0, hashLength);
-}
-
-/** The hash of a file of any size, even of one that does not fit into memory. */
-export function hashOfFile(file: string): string {
-  const pieces = createHash('sha256');
-  for (const piece of piecesOf(file, 0)) pieces.update(piece);
-  return pieces.digest('base64url').slice(0, hashLength);
+  return hash('sha256', bytes, 'base64url').slice(0, 22);
 }
 
 /** The requests of the recorded snippets, in their order. None without a record. */
@@ -196,7 +184,6 @@ export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest
   };
 }
 
-/** The output folder of a manifest. */
 export function outputOf(file: string, { output }: Manifest): string {
   return resolve(dirname(file), output);
 }

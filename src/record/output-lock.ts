@@ -2,25 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { z } from 'zod';
 import { cleanText } from '../client/clean-text.ts';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { userError } from '../failures/errors.ts';
 import { writeError } from '../files/write.ts';
 
-const schema = z.object({
-  work: z.enum(['build', 'refresh', 'command']),
-  /** Tells two locks of one process apart. */
-  token: z.string(),
-  pid: z.int(),
-  /** When the process started, in the system's own units: a pid is given to another process later. */
-  started: z.string().optional(),
-  host: z.string(),
-  since: z.iso.datetime(),
-});
-
 /** What a process says about itself in the lock that it holds. */
-export type LockHolder = z.infer<typeof schema>;
+export interface LockHolder {
+  work: 'build' | 'refresh' | 'command';
+  /** Tells two locks of one process apart. */
+  token: string;
+  pid: number;
+  /** When the process started, in the system's own units: a pid is given to another process later. */
+  started?: string | undefined;
+  host: string;
+  since: string;
+}
 
 // Rendering blocks the event loop, so a heartbeat may be late by far.
 const heartbeat = 5_000;
@@ -30,7 +27,6 @@ const refreshPatience = 60_000;
 
 /** A lock that this process holds. */
 export interface OutputLock {
-  /** Tells it apart from any other. */
   token: string;
   /** Gives it back, unless it was taken over. A second call does nothing. Never throws: the work is done. */
   release(): void;
@@ -43,17 +39,39 @@ export interface OutputLock {
  */
 export function takeLock(file: string, work: LockHolder['work']): OutputLock | LockHolder {
   mkdirSync(dirname(file), { recursive: true });
-  const token = randomUUID();
   const { pid } = process;
   const since = new Date().toISOString();
-  const own: LockHolder = { work, token, pid, started: startOf(pid), host: hostname(), since };
-  for (;;) {
-    if (create(file, JSON.stringify(own))) return holding(file, own);
+  const own: LockHolder = { work, token: randomUUID(), pid, started: startOf(pid), host: hostname(), since };
+  while (!create(file, JSON.stringify(own))) {
     const holder = readHolder(file);
-    if (holder === undefined) continue;
-    if (!isAbandoned(file, holder)) return holder;
-    remove(file, holder.token);
+    if (holder !== undefined && !isAbandoned(file, holder)) return holder;
+    if (holder !== undefined) remove(file, holder.token);
   }
+  const beat = setInterval(() => {
+    const now = new Date();
+    try {
+      // A build that failed has not released it, and another process may hold it by now.
+      const holder = readHolder(file);
+      if (holder?.token === own.token) return utimesSync(file, now, now);
+      // A command may empty the folder: `npm ci` does. The lock of a build that failed must not come back.
+      if (holder !== undefined || work !== 'command') return;
+      mkdirSync(dirname(file), { recursive: true });
+      create(file, JSON.stringify(own));
+    } catch {
+      // Tried again with the next beat. Without the file, there is nothing to keep alive.
+    }
+  }, heartbeat).unref();
+  return {
+    token: own.token,
+    release() {
+      clearInterval(beat);
+      try {
+        remove(file, own.token);
+      } catch {
+        // Another process takes it over as soon as this one has ended.
+      }
+    },
+  };
 }
 
 export interface WaitOptions {
@@ -125,36 +143,6 @@ export function isHolder(result: OutputLock | LockHolder | undefined): result is
   return result !== undefined && 'pid' in result;
 }
 
-function holding(file: string, own: LockHolder): OutputLock {
-  const { token, work } = own;
-  const beat = setInterval(() => {
-    const now = new Date();
-    try {
-      // A build that failed has not released it, and another process may hold it by now.
-      const holder = readHolder(file);
-      if (holder?.token === token) utimesSync(file, now, now);
-      // A command may empty the folder: `npm ci` does. The lock of a build that failed must not come back.
-      else if (holder === undefined && work === 'command') {
-        mkdirSync(dirname(file), { recursive: true });
-        create(file, JSON.stringify(own));
-      }
-    } catch {
-      // Tried again with the next beat. Without the file, there is nothing to keep alive.
-    }
-  }, heartbeat).unref();
-  return {
-    token,
-    release() {
-      clearInterval(beat);
-      try {
-        remove(file, token);
-      } catch {
-        // Another process takes it over as soon as this one has ended.
-      }
-    },
-  };
-}
-
 /** Removes the lock of one holder and no other's: between looking and removing, another process may have taken it. */
 function remove(file: string, token: string): void {
   if (readHolder(file)?.token !== token) return;
@@ -180,14 +168,13 @@ function create(file: string, text: string): boolean {
   }
 }
 
-const unknown: LockHolder = { work: 'build', token: '', pid: 0, host: '', since: '' };
-
 /** `undefined` if there is no lock. One that cannot be read, or is being written, counts as that of another machine. */
 function readHolder(file: string): LockHolder | undefined {
   try {
-    return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : unknown;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    return { work: 'build', token: '', pid: 0, host: '', since: '' };
   }
 }
 
@@ -200,14 +187,12 @@ function isAbandoned(file: string, { work, host, pid, started }: LockHolder): bo
     const heard = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     return Date.now() - heard > patience;
   }
-  if (!isAlive(pid) || startOf(pid) !== started) return true;
-  return work === 'build' && pid === process.pid;
+  return !isAlive(pid) || startOf(pid) !== started || (work === 'build' && pid === process.pid);
 }
 
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
     // The process exists, and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';

@@ -120,7 +120,6 @@ export function listPacks(manifest: string): string[] {
   return names.filter(isPack).map((name) => join(folder, name));
 }
 
-/** Removes the packs of earlier records of the same file. */
 export function removeOtherPacks(manifest: string, { pack }: Pick<Manifest, 'pack'>): void {
   const own = pack && packFile(manifest, pack.id);
   for (const file of listPacks(manifest)) if (file !== own) rmSync(file, { force: true });

@@ -1,8 +1,6 @@
 /** When longer work says how far it is, in milliseconds. */
 export interface ProgressPace {
-  /** How long the work may take without a word. */
   first: number;
-  /** How long until it says so again. */
   every: number;
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { ImageUse } from '../html/urls.ts';
 
@@ -15,13 +15,13 @@ export async function writeImages(
   read: (name: string) => Promise<Uint8Array | undefined>,
 ): Promise<void> {
   const images = [...contents].flatMap((content) => content?.images ?? []);
-  const names = new Set(images.flatMap(({ file }) => file ?? []));
-  for (const file of [...names].flatMap((name) => folders.map((folder) => join(folder, name)))) {
-    if (existsSync(file)) continue;
-    const bytes = await read(basename(file));
-    // It was in the cache a moment ago.
-    if (bytes === undefined)
-      throw new Error(`The image ${basename(file)} is no longer in the cache. Try again.`);
-    await writeAtomically(file, Buffer.from(bytes), temporaryFile(file));
+  for (const name of new Set(images.flatMap(({ file }) => file ?? []))) {
+    for (const file of folders.map((folder) => join(folder, name))) {
+      if (existsSync(file)) continue;
+      const bytes = await read(name);
+      // It was in the cache a moment ago.
+      if (bytes === undefined) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
+      await writeAtomically(file, Buffer.from(bytes), temporaryFile(file));
+    }
   }
 }

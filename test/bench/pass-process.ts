@@ -38,7 +38,6 @@ const { record } = await buildSite({
   settings: { apiKey: 'sk_of_the_benchmark', html: rules, exclude: [], urlOptions: [], timeout: 0 } as never,
   environment: { mode: 'production' },
   announcements: undefined,
-  async onEmbeds() {},
   logger: { info() {}, warn() {} } as never,
 });
 await record?.();

@@ -182,7 +182,6 @@ async function build(
       settings,
       environment: { mode: 'production' },
       announcements: undefined,
-      async onEmbeds() {},
       logger,
     });
     await record?.();

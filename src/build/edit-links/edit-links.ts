@@ -27,9 +27,9 @@ interface LinkedPage {
 export function editUrls(
   uses: readonly Pick<SnippetUse, 'request'>[],
   editUrl: (id: string) => string,
-): ReadonlyMap<number, string> {
+): Record<string, string> {
   const ids = new Set(uses.map(({ request }) => request.id));
-  return new Map([...ids].map((id) => [id, editUrlOf(id, editUrl, isWebUrl)]));
+  return Object.fromEntries([...ids].map((id) => [id, editUrlOf(id, editUrl, isWebUrl)]));
 }
 
 function isWebUrl({ protocol }: URL): boolean {
@@ -39,13 +39,13 @@ function isWebUrl({ protocol }: URL): boolean {
 /** Adds to pages what leads from the snippets that they show to where each is edited. */
 export class EditLinks {
   /** By the ids of snippets. */
-  readonly urls: ReadonlyMap<number, string>;
+  readonly urls: Readonly<Record<string, string>>;
   /** The number of pages so far. */
   pages = 0;
   readonly #hash: string | undefined;
 
   /** @param hash of what a page of the dev server shows. There, the toolbar brings the script. */
-  constructor(urls: ReadonlyMap<number, string>, hash?: string) {
+  constructor(urls: Readonly<Record<string, string>>, hash?: string) {
     this.urls = urls;
     this.#hash = hash;
   }
@@ -63,7 +63,7 @@ export class EditLinks {
     const linked = new Map<number, LinkedSnippet>();
     for (const embed of embeds) {
       const { id } = embed.request;
-      const snippet = linked.get(id) ?? { id, url: this.urls.get(id) ?? '', unmarked: [] };
+      const snippet = linked.get(id) ?? { id, url: this.urls[id] ?? '', unmarked: [] };
       linked.set(id, snippet);
       const place = unmarked.get(embed);
       if (place !== undefined && !snippet.unmarked.includes(place)) snippet.unmarked.push(place);

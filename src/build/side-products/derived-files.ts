@@ -9,109 +9,92 @@ import { routeFiles } from '../../settings/site-urls.ts';
 import { listSiteFiles, type SiteFile } from '../scan-site.ts';
 import type { SiteFolder } from './page-copies.ts';
 
-/** A file of the output that was made from pages. */
 export interface DerivedFile {
   folder: SiteFolder;
   /** Its path in the folder, with slashes. */
   name: string;
-  /**
-   * - `search-index`: the entry file of a Pagefind index.
-   * - `copy`: a file that holds a page, such as `200.html`. It is written with the page.
-   * - `other`: a file with the revision of a page, or with the content of a snippet. As an index, only the command that
-   *   made it can renew it.
-   */
-  kind: 'search-index' | 'copy' | 'other';
-  /** The page of a copy. */
+  /** Whether it is the entry file of a Pagefind index. */
+  isIndex?: true;
+  /** The page that it holds, as `200.html` does. It is written with the page. Any other, only the command can renew that made it. */
   page?: string;
   /** Why it is out of date: the end of a sentence that begins with its name. */
   reason: string;
 }
 
-/** A page that is going to change. */
-export interface ChangingPage {
-  name: string;
-  /** In bytes. */
-  size: number;
-  /** Reads its bytes until then. Pages may not fit into memory together. */
-  read(): Buffer | undefined;
-}
-
 /** What a changing snippet shows until then. */
 export interface OldContent {
   id: number;
-  /** As the service sent it. */
   text: string;
   /** What a policy allowed for it, and no longer does. */
   sources: readonly string[];
 }
 
-/** What is going to change, and what cannot hold it. */
-export interface Changing {
-  pages: readonly ChangingPage[];
-  contents: readonly OldContent[];
-  /** Whether a file shows snippets by itself, and is looked at as such. */
-  isRecorded(name: string): boolean;
-  /**
-   * When the build began to inline snippets, in milliseconds since the epoch. What was there before and is unchanged, such
-   * as a page that somebody wrote by hand, or a bundle, was not made from these pages.
-   */
-  since: number;
-}
-
 const indexEntry = 'pagefind-entry.json';
 
 /**
- * Finds the files that would be out of date when these pages change, of those that were written after them. Such files
- * are often made after the build. Styles, source maps and large binary files are not read, nor is what belongs to an index.
+ * Finds the files that would be out of date when these pages change. Such files are often made after the build. Styles,
+ * source maps and large binary files are not read, nor is what belongs to an index.
+ *
+ * @param mayBeMade tells files that may be made from these pages by their names and when they were written.
  */
-export function findDerivedFiles(folders: readonly SiteFolder[], changing: Changing): DerivedFile[] {
-  const { pages, contents, isRecorded, since } = changing;
+export function findDerivedFiles(
+  folders: readonly SiteFolder[],
+  pages: readonly SiteFile[],
+  contents: readonly OldContent[],
+  mayBeMade: (file: SiteFile) => boolean,
+): DerivedFile[] {
   if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
+  const pagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
   const findDigest = digestFinder(pages);
   const findOldText = oldTextFinder(contents, pages);
   return folders.flatMap((folder) => {
     const findPrecached = precachedFinder(folder.directory, pages);
-    const look = ({ file, name }: SiteFile): Pick<DerivedFile, 'kind' | 'page' | 'reason'> | undefined => {
-      const original = folder.isCopy ? undefined : originalOf(file, pages);
-      if (original !== undefined) return { kind: 'copy', page: original, reason: `is a copy of ${original}` };
+    const reasonFor = ({ file, name }: SiteFile): string | undefined => {
       for (const piece of piecesOf(file, overlaps.revision)) {
-        const text = piece.toString('latin1');
+        const text = piece.toString();
         const page = findPrecached(text, name) ?? findDigest(text);
-        if (page !== undefined)
-          return { kind: 'other', reason: `contains the revision of ${page}, which changes` };
-        const snippet = findOldText(piece.toString());
-        if (snippet !== undefined)
-          return { kind: 'other', reason: `contains what snippet ${snippet} was, which changes` };
+        if (page !== undefined) return `contains the revision of ${page}, which changes`;
+        const snippet = findOldText(text);
+        if (snippet !== undefined) return `contains what snippet ${snippet} was, which changes`;
       }
       return undefined;
+    };
+    /** The page that a file is a copy of, byte by byte. */
+    const originalOf = ({ file }: SiteFile): string | undefined => {
+      const alike = folder.isCopy ? undefined : pagesOfSize.get(statSync(file).size);
+      const bytes = alike && readFileSync(file);
+      const isOriginal = (page: SiteFile) =>
+        fileKind(page.name) === fileKind(file) && bytes?.equals(readFileSync(page.file));
+      return alike?.find(isOriginal)?.name;
     };
     const { scannable, others } = listSiteFiles([folder.directory], []);
     const files = [...scannable, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
     const indexes = files.map(({ name }) => name).filter((name) => basename(name) === indexEntry);
-    const mayBeMade = ({ file, name }: SiteFile) => {
-      if (/\.(css|map)$/.test(name) || isRecorded(name)) return false;
-      if (indexes.some((index) => name.startsWith(index.slice(0, -indexEntry.length)))) return false;
-      return statSync(file).mtimeMs >= since && !isLargeBinary(file);
-    };
-    const reason = `is a search index of pages that change, such as ${html}`;
-    const stale = html === undefined ? [] : indexes;
-    return [
-      ...stale.map((name): DerivedFile => ({ folder, name, kind: 'search-index', reason })),
-      ...files.filter(mayBeMade).flatMap((file): DerivedFile[] => {
-        const found = look(file);
-        return found === undefined ? [] : [{ folder, name: file.name, ...found }];
-      }),
-    ];
+    const isReadable = ({ file, name }: SiteFile) =>
+      !/\.(css|map)$/.test(name) &&
+      !indexes.some((index) => name.startsWith(index.slice(0, -indexEntry.length))) &&
+      !isLargeBinary(file);
+    const stale = indexes.map((name): DerivedFile => {
+      return {
+        folder,
+        name,
+        isIndex: true,
+        reason: `is a search index of pages that change, such as ${html}`,
+      };
+    });
+    const found = files
+      .filter(mayBeMade)
+      .filter(isReadable)
+      .flatMap((file): DerivedFile[] => {
+        const { name } = file;
+        const page = originalOf(file);
+        if (page !== undefined) return [{ folder, name, page, reason: `is a copy of ${page}` }];
+        const reason = reasonFor(file);
+        return reason === undefined ? [] : [{ folder, name, reason }];
+      });
+    return html === undefined ? found : [...stale, ...found];
   });
-}
-
-/** The page that a file is a copy of, byte by byte. */
-function originalOf(file: string, pages: readonly ChangingPage[]): string | undefined {
-  const { size } = statSync(file);
-  const alike = pages.filter((page) => page.size === size && fileKind(page.name) === fileKind(file));
-  const bytes = alike.length === 0 ? undefined : readFileSync(file);
-  return bytes && alike.find(({ read }) => read()?.equals(bytes))?.name;
 }
 
 /** What may be a digest, and by which algorithm, by its length: in base64 without padding. */
@@ -126,17 +109,15 @@ const digests = [
  *
  * @returns what finds a page that a text contains a digest of.
  */
-function digestFinder(pages: readonly ChangingPage[]): (text: string) => string | undefined {
+function digestFinder(pages: readonly SiteFile[]): (text: string) => string | undefined {
   const tables = new Map<string, Map<string, string>>();
   const tableOf = (algorithm: string, encoding: 'hex' | 'base64') => {
     const kind = `${algorithm} ${encoding}`;
     const known = tables.get(kind);
     if (known !== undefined) return known;
     const table = new Map<string, string>();
-    for (const { name, read } of pages) {
-      const bytes = read();
-      if (bytes !== undefined) table.set(hash(algorithm, bytes, encoding).replace(/=+$/, ''), name);
-    }
+    for (const { file, name } of pages)
+      table.set(hash(algorithm, readFileSync(file), encoding).replace(/=+$/, ''), name);
     tables.set(kind, table);
     return table;
   };
@@ -164,7 +145,7 @@ const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
  */
 function precachedFinder(
   directory: string,
-  pages: readonly ChangingPage[],
+  pages: readonly SiteFile[],
 ): (text: string, name: string) => string | undefined {
   const changing = new Set(pages.map(({ name }) => name));
   const exists = (name: string) =>
@@ -172,7 +153,7 @@ function precachedFinder(
   return (text, name) => {
     for (const [entry] of text.matchAll(entries)) {
       const url = urlOf.exec(entry)?.[1];
-      const found = url === undefined ? [] : filesOfUrl(Buffer.from(url, 'latin1').toString(), name);
+      const found = url === undefined ? [] : filesOfUrl(url, name);
       const page = found.find(exists);
       if (page !== undefined && changing.has(page)) return page;
     }
@@ -219,7 +200,7 @@ const spellings: ((text: string) => string)[] = [
  */
 function oldTextFinder(
   contents: readonly OldContent[],
-  pages: readonly ChangingPage[],
+  pages: readonly SiteFile[],
 ): (text: string) => number | undefined {
   const needles = new Map<string, { id: number; isEnough: (file: string) => boolean }>();
   for (const { id, text, sources } of contents) {
@@ -242,14 +223,10 @@ function oldTextFinder(
 }
 
 /** A short text with its neighbors, each time that a page shows it: in its HTML, and in its text. */
-function withNeighbors(
-  pages: readonly ChangingPage[],
-  text: string,
-  spell: (text: string) => string,
-): string[] {
+function withNeighbors(pages: readonly SiteFile[], text: string, spell: (text: string) => string): string[] {
   const found = new Set<string>();
   for (const page of pages) {
-    const html = page.read()?.toString() ?? '';
+    const html = readFileSync(page.file, 'utf8');
     for (const spelled of [html, textOf(html)].map(spell)) {
       for (let at = spelled.indexOf(text); at !== -1; at = spelled.indexOf(text, at + 1)) {
         const around = spelled.slice(Math.max(0, at - neighbors), at + text.length + neighbors);

@@ -103,7 +103,6 @@ export function notACopy({ file }: SiteFile, page: string): string {
   return encodingOf(file) === undefined ? `is not a copy of ${page}` : `does not decompress to ${page}`;
 }
 
-/** A folder with the built site. */
 export interface SiteFolder {
   directory: string;
   /** How people know it: its path from where they are, with slashes. */
