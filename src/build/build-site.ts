@@ -47,7 +47,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       write(page, { generated, file }) {
         overwrite(page, file, generated.length);
         unfinished.delete(page.file);
-        return [];
+        return undefined;
       },
     });
     await verifier.read(others);
@@ -97,7 +97,7 @@ async function recordSite(
     noteMissing(manifest, 'The last build shows children instead of snippets.');
     return removeOtherPacks(manifest, {});
   }
-  const copies = findCopies(sources.root, directory, { files: inlined.files, since: at });
+  const copies = findCopies(sources.root, directory, inlined.files, at);
   await writeManifest(manifest, {
     ...inlined,
     files: await sealedFiles(directory, inlined.files, { at, before }),

@@ -2,20 +2,12 @@ import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { count } from '../client/format.ts';
-import type { SnippetRequest } from '../client/snippet-request.ts';
+import { toRequest } from '../client/snippet-request.ts';
 import { embedName } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
 import { isTemporary } from '../files/write.ts';
-import { hashShown } from '../record/changes.ts';
-import {
-  hashOf,
-  type Manifest,
-  type ManifestFile,
-  readManifest,
-  requestsOf,
-  writeManifest,
-} from '../record/manifest.ts';
+import { hashOf, type Manifest, type ManifestFile, readManifest, writeManifest } from '../record/manifest.ts';
 import { contains, lockFile, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh } from '../record/output-lock.ts';
 import { flawOf, listPacks, packReader, removeOtherPacks } from '../record/pack.ts';
@@ -23,7 +15,7 @@ import { fetcherAfter } from './build-fetcher.ts';
 import type { MadePage } from './inline-page.ts';
 import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
 import { sealedFiles, shownIn, staleCopies } from './output-state.ts';
-import type { LeftSnippet } from './recorder.ts';
+import type { LeftSnippets } from './recorder.ts';
 import { statesOf } from './refresh.ts';
 import { listSiteFiles, OutputVerifier, type SiteFile, type SiteFiles } from './scan-site.ts';
 import { hashOfCopy, pageCopyOf, shownPath, withoutSuffix } from './side-products/page-copies.ts';
@@ -128,7 +120,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
             if (states.has(held)) outdated.push({ copy, page });
             else unrelated.push(copy);
           }
-          return isPublished(page) ? leftIn(last, page.name, made) : [];
+          return isPublished(page) ? leftIn(last, page.name, made) : undefined;
         },
       },
     );
@@ -161,7 +153,6 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
 /** What the last run of `inline` left in a folder. */
 interface LastRun {
   record: Manifest | undefined;
-  requests: readonly SnippetRequest[];
   files: ReadonlyMap<string, ManifestFile>;
   /** The hashes of files that are as it left them, such as those of a generator that did not write them again. */
   kept: ReadonlyMap<string, string>;
@@ -199,11 +190,12 @@ async function openLastRun(
   const kept = new Map<string, string>();
   for (const { file, name } of files) {
     const known = readPage && recorded.get(name);
-    const hash = known && hashOf(readFileSync(file));
+    if (known === undefined) continue;
+    const hash = hashOf(readFileSync(file));
     // A run that was killed has written it, or has not.
-    if (hash !== undefined && statesOf(known as ManifestFile).has(hash)) kept.set(name, hash);
+    if (statesOf(known).has(hash)) kept.set(name, hash);
   }
-  return { record, requests: requestsOf(record), files: recorded, kept, readPage };
+  return { record, files: recorded, kept, readPage };
 }
 
 /** Where the record of the last run is, if there is one. */
@@ -221,20 +213,19 @@ function asideOf(manifest: string): string {
  * writes has its embeds instead.
  */
 function leftIn(
-  { record, requests, files, kept, readPage }: LastRun,
+  { record, files, kept, readPage }: LastRun,
   name: string,
   { generated, embeds }: MadePage,
-): LeftSnippet[] {
+): LeftSnippets | undefined {
   const file = files.get(name);
-  if (record === undefined || file === undefined) return [];
+  if (record === undefined || file === undefined) return undefined;
   const embedded = new Set(embeds.map(({ request }) => request.key));
-  const others = [...new Set(file.shows)].filter((index) => !embedded.has(requests[index]?.key ?? ''));
-  if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return [];
-  return shownIn(generated, others, file, record).flatMap((index) => {
-    const [request, snippet] = [requests[index], record.snippets[index]];
-    if (request === undefined || snippet === undefined) return [];
-    return [{ request, snippet, hash: hashShown(record, file, index) }];
+  const others = [...new Set(file.shows)].filter((index) => {
+    const { id = 0, params } = record.snippets[index] ?? {};
+    return !embedded.has(toRequest(id, params).key);
   });
+  if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return undefined;
+  return { record, file, indexes: shownIn(generated, others, file, record) };
 }
 
 /**

@@ -15,7 +15,7 @@ import { withSources } from '../source/markdown-sources.ts';
 import type { SourceFolders } from '../source/source-files.ts';
 import { classChecker } from './class-checker.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import { type LeftSnippet, recordedRules, siteRecorder } from './recorder.ts';
+import { type LeftSnippets, recordedRules, siteRecorder } from './recorder.ts';
 import {
   type EmbeddingFile,
   inTurns,
@@ -75,9 +75,9 @@ export interface Inlining {
   /**
    * Writes a page, or notes that it has to be written.
    *
-   * @returns snippets of an earlier run that the page still shows.
+   * @returns what the page still shows of an earlier run.
    */
-  write(file: ScannableFile, page: MadePage): readonly LeftSnippet[];
+  write(file: ScannableFile, page: MadePage): LeftSnippets | undefined;
 }
 
 /**

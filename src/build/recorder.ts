@@ -1,4 +1,5 @@
-import type { SnippetRequest } from '../client/snippet-request.ts';
+import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
+import { hashShown } from '../record/changes.ts';
 import {
   asBefore,
   contentRecord,
@@ -16,13 +17,12 @@ import { scriptSource } from './edit-links/page-script.ts';
 import type { MadePage } from './inline-page.ts';
 import type { InlinedSite } from './inline-snippets.ts';
 
-/** A snippet of an earlier run that a file still shows, without an embed: a later step has changed the file. */
-export interface LeftSnippet {
-  request: SnippetRequest;
-  /** As that run recorded it. */
-  snippet: RecordedSnippet;
-  /** The hash of the content that the file shows; `undefined` for children. */
-  hash: string | undefined;
+/** What a file still shows of an earlier run, without an embed: a later step has changed the file. */
+export interface LeftSnippets {
+  record: Manifest;
+  file: ManifestFile;
+  /** Of that record. */
+  indexes: readonly number[];
 }
 
 /**
@@ -66,7 +66,7 @@ export function siteRecorder(
     return { collection, entry, snippet: indexOf(request, { content }), content: content.hash };
   });
   return {
-    add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]): void {
+    add(name: string, { generated, file, embeds }: MadePage, left: LeftSnippets | undefined): void {
       const shows = embeds.map(({ request }) => indexes.get(request.key) ?? 0);
       const recordedFile: ManifestFile = {
         name,
@@ -80,9 +80,12 @@ export function siteRecorder(
         const required = new Set(shows.filter((_, at) => !embeds[at]?.isOptional));
         recordedFile.optional = [...new Set(shows)].filter((index) => !required.has(index));
       }
-      for (const { request, snippet, hash } of left) {
-        const index = indexOf(request, snippet);
+      for (const old of left?.indexes ?? []) {
+        const { record, file } = left as LeftSnippets;
+        const snippet = record.snippets[old] as RecordedSnippet;
+        const index = indexOf(toRequest(snippet.id, snippet.params), snippet);
         shows.push(index);
+        const hash = hashShown(record, file, old);
         if (hash === recorded[index]?.content?.hash) continue;
         recordedFile.older = { ...recordedFile.older, [index]: hash ?? null };
       }

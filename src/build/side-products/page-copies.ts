@@ -17,30 +17,28 @@ import type { SiteFile } from '../scan-site.ts';
 // Files that hold a page and nothing else: compressed beside it, of another name, or in a copy of the output.
 
 interface Encoding {
-  /** @throws if the bytes are not in this encoding, or hold more than `maxOutputLength` bytes. */
   decode(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
-  /** As small as possible: a file is written once, and sent many times. */
   encode(bytes: Buffer): Promise<Buffer>;
 }
 
 const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, ZSTD_c_compressionLevel } = constants;
+const [gzipped, brotli, zstd] = [promisify(gzip), promisify(brotliCompress), promisify(zstdCompress)];
 
-/** The files that servers send in the place of the file beside them, by what follows its name. */
+/**
+ * The files that servers send in the place of the file beside them, by what follows its name. They are as small as possible:
+ * a file is written once, and sent many times.
+ */
 const encodings: Readonly<Record<string, Encoding>> = {
-  '.gz': { decode: gunzipSync, encode: (bytes) => promisify(gzip)(bytes, { level: 9 }) },
+  '.gz': { decode: gunzipSync, encode: (bytes) => gzipped(bytes, { level: 9 }) },
   '.br': {
     decode: brotliDecompressSync,
-    encode: (bytes) =>
-      promisify(brotliCompress)(bytes, { params: { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT } }),
+    encode: (bytes) => brotli(bytes, { params: { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT } }),
   },
   '.zst': {
     decode: zstdDecompressSync,
     // Told how long the input is: it would set aside 100 MB for each file.
     encode: (bytes) =>
-      promisify(zstdCompress)(bytes, {
-        pledgedSrcSize: bytes.length,
-        params: { [ZSTD_c_compressionLevel]: 19 },
-      }),
+      zstd(bytes, { pledgedSrcSize: bytes.length, params: { [ZSTD_c_compressionLevel]: 19 } }),
   },
 };
 
@@ -137,19 +135,22 @@ export function shownPath(cwd: string, path: string): string {
 }
 
 /**
- * Finds copies that adapters have made of the output in this build.
+ * Finds copies that adapters have made of files of the output in this build.
  *
  * @param since in milliseconds since the epoch: a copy that is older is that of another build.
  */
 export function findCopies(
   root: string,
   output: string,
-  { files, since }: { files: readonly Pick<ManifestFile, 'name'>[]; since: number },
+  files: readonly Pick<ManifestFile, 'name'>[],
+  since: number,
 ): string[] {
-  const isCopied = (original: string, copy: string) =>
-    isWrittenSince(copy, since) && readFileSync(copy).equals(readFileSync(original));
   return copyFolders
     .map((folder) => join(root, folder))
-    .filter((folder) => existsSync(folder) && realpathSync(folder) !== realpathSync(output))
-    .filter((folder) => files.some(({ name }) => isCopied(join(output, name), join(folder, name))));
+    .filter((folder) => {
+      if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return false;
+      const isCopied = (copy: string, original: string) =>
+        isWrittenSince(copy, since) && readFileSync(copy).equals(readFileSync(original));
+      return files.some(({ name }) => isCopied(join(folder, name), join(output, name)));
+    });
 }
