@@ -6,11 +6,9 @@ import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
 import type { ScannableFile } from './scan-site.ts';
 
-export type InlinedContent = Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
-
-export interface InlineOptions {
-  /** By the keys of their requests. */
-  snippets: ReadonlyMap<string, InlinedContent>;
+interface InlineOptions {
+  /** What is inlined, by the keys of requests. */
+  snippets: ReadonlyMap<string, Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>>;
   rules: SourceRules;
   editLinks?: EditLinks | undefined;
   /** What the comments around a snippet say where they are wanted. @default its id */
@@ -28,13 +26,6 @@ export interface MadePage {
   hasPolicy: boolean;
 }
 
-/** Makes a page with snippets from one that was generated. */
-export type InlinePage = (
-  page: Pick<ScannableFile, 'name' | 'kind'>,
-  generated: Buffer,
-  embeds: readonly FileEmbed[],
-) => MadePage;
-
 /**
  * The one way to make a page, for builds, refreshes, folders and `astro dev`: replaces each embed with its content, or with its
  * children where its snippet has none. Adds the hashes of inlined code to the page's policy if the site asks for it, and
@@ -46,13 +37,17 @@ export function pageInliner({
   editLinks,
   markOf = ({ id }) => String(id),
   allow,
-}: InlineOptions): InlinePage {
+}: InlineOptions) {
   const inPages = composer(({ key }) => snippets.get(key), markOf);
   const elsewhere = composer(({ key }) => {
     const snippet = snippets.get(key);
     return snippet && { ...snippet, html: snippet.htmlElsewhere ?? snippet.html };
   }, markOf);
-  return ({ name, kind }, generated, found) => {
+  return (
+    { name, kind }: Pick<ScannableFile, 'name' | 'kind'>,
+    generated: Buffer,
+    found: readonly FileEmbed[],
+  ): MadePage => {
     const isPage = kind === 'html';
     const { embeds, script } = (isPage ? editLinks?.add(generated, found) : undefined) ?? { embeds: found };
     const policies: Replacement[] = [];

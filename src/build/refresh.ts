@@ -6,7 +6,7 @@ import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import { entryName, listNames, listPlaces } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import { listTemporaryFiles, temporaryFile } from '../files/write.ts';
+import { listTemporaryFiles } from '../files/write.ts';
 import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
 import {
   asBefore,
@@ -77,27 +77,6 @@ export interface RefreshedSite extends Pick<Changes, 'snippets' | 'hashes'> {
   readImage(name: string): Promise<Uint8Array | undefined>;
 }
 
-type Recorded = Pick<RefreshedSite, 'file' | 'manifest'>;
-
-/** Removes the files that a refresh writes first: one that was killed may have left them. */
-export function removeTemporary({ file, manifest }: Recorded): void {
-  const folders = siteFolders(file, manifest);
-  const written = manifest.files.filter(({ next }) => next !== undefined);
-  const pages = written.flatMap((page) => [
-    join(outputOf(file, manifest), page.name),
-    ...listPageCopies(folders, page).map((copy) => copy.file),
-  ]);
-  const left = [...pages.map(temporaryFile), ...listTemporaryFiles(assetFolders({ file, manifest }))];
-  for (const one of left) rmSync(one, { force: true });
-}
-
-/** Where images are written, if the site serves them itself. */
-function assetFolders({ file, manifest }: Recorded): string[] {
-  const assets = manifest.rules.images?.assets.folder;
-  if (assets === undefined) return [];
-  return siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
-}
-
 // Making a page again takes as long as reading it; keeping all pages of a large site takes too much memory.
 const maxKeptBytes = 64 * 1024 * 1024;
 
@@ -121,7 +100,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     .filter(({ page, changed }) => changed.length > 0 || page.next !== undefined);
   const changing: SiteFile[] = [];
   const withKey: string[] = [];
-  let make: PageMaker | undefined;
+  let make: ReturnType<typeof pageMaker> | undefined;
   let keptBytes = 0;
   const planPage = (page: ManifestFile, changed: readonly number[]): RefreshedPage | PageToBuild[] => {
     const refuse = (reason: string, name = page.name) => [{ name, reason }];
@@ -198,10 +177,8 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
   return new Set([hash, ...next]);
 }
 
-type PageMaker = (page: ManifestFile) => MadePage;
-
 /** Opens the pages as they were generated, to inline snippets in them as a build does. */
-function pageMaker({ file, manifest, snippets }: RefreshedSite): PageMaker {
+function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: ManifestFile) => MadePage {
   const { rules, editUrls } = manifest;
   const readPage = packReader(file, manifest);
   const requests = requestsOf(manifest);
@@ -280,9 +257,14 @@ export async function writeRefresh(
   const output = outputOf(file, manifest);
   // Not only what changes: after a refresh that was killed, a page may show what the record does not say.
   const written = new Set(pages.flatMap(({ page }) => page.shows));
-  // First, since a page must not show what is not there. An image that no page shows does no harm.
-  const shown = [...written].map((index) => snippets[index]);
-  await writeImages(assetFolders(site), shown, site.readImage);
+  const assets = manifest.rules.images?.assets.folder;
+  if (assets !== undefined) {
+    const folders = siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
+    for (const left of listTemporaryFiles(folders)) rmSync(left, { force: true });
+    // First, since a page must not show what is not there. An image that no page shows does no harm.
+    const shown = [...written].map((index) => snippets[index]);
+    await writeImages(folders, shown, site.readImage);
+  }
   const record: Manifest = {
     ...manifest,
     pending: hasCommand || undefined,

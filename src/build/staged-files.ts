@@ -18,7 +18,10 @@ export class StagedFiles {
    */
   add(target: string, bytes: Buffer, like = target): void {
     const { size } = statSync(target, { throwIfNoEntry: false }) ?? {};
-    if (size === bytes.length && readFileSync(target).equals(bytes)) return;
+    if (size === bytes.length && readFileSync(target).equals(bytes)) {
+      // A run that was killed may have left it.
+      return rmSync(temporaryFile(target), { force: true });
+    }
     try {
       const folder = mkdirSync(dirname(target), { recursive: true });
       if (folder !== undefined) this.#newFolders.push(folder);

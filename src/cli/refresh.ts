@@ -1,12 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describeChanged } from '../build/output-state.ts';
-import {
-  type PageToBuild,
-  planRefresh,
-  type RefreshPlan,
-  removeTemporary,
-  writeRefresh,
-} from '../build/refresh.ts';
+import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
 import type { DerivedFile } from '../build/side-products/derived-files.ts';
 import type { ContentDiff } from '../record/content-diff.ts';
 import { type Manifest, readManifest, writeManifest } from '../record/manifest.ts';
@@ -169,7 +163,6 @@ async function writeChanges(
   { skipModified = false, after, beforeWrite, progress }: UpdateOptions,
 ): Promise<SiteUpdate & { runsCommand: boolean }> {
   const { manifest, warnings } = changes;
-  removeTemporary(changes);
   const plan = await planChanges(context, changes, progress);
   const { pages, toBuild, stale } = plan;
   const published = changes.hashes.join();

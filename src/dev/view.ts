@@ -82,7 +82,7 @@ export async function viewOf(
     return error === undefined || contents.has(key) ? [] : [{ ...use, error }];
   });
   const failure = viewFailure(failed, invalid);
-  const editLinks = hash === undefined ? undefined : new EditLinks(new Map(), hash);
+  const editLinks = hash === undefined ? undefined : new EditLinks({}, hash);
   const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks, markOf });
   const { file: body } = inlinePage({ name: page, kind }, bytes, failure === undefined ? embeds : []);
   const warnings = async () => {

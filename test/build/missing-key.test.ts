@@ -37,7 +37,9 @@ test("without a key and with missingKey: 'children', a build shows children, war
   for (const command of ['check', 'refresh']) {
     expect(await cli(site.directory, [command], service.environment)).toMatchObject({
       exitCode: 3,
-      output: expect.stringContaining('The last build shows children instead of snippets. There is no record at'),
+      output: expect.stringContaining(
+        'The last build shows children instead of snippets. There is no record at',
+      ),
     });
   }
 });
