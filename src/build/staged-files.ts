@@ -20,7 +20,8 @@ export class StagedFiles {
     const { size } = statSync(target, { throwIfNoEntry: false }) ?? {};
     if (size === bytes.length && readFileSync(target).equals(bytes)) {
       // A run that was killed may have left it.
-      return rmSync(temporaryFile(target), { force: true });
+      rmSync(temporaryFile(target), { force: true });
+      return;
     }
     try {
       const folder = mkdirSync(dirname(target), { recursive: true });
