@@ -73,19 +73,13 @@ export function inline<Embed extends PlacedEmbed>(
   });
   pieces.push(...others);
   pieces.sort((a, b) => a.start - b.start);
-  let { length } = file;
-  for (const { start, end, bytes } of pieces) length += bytes.length - (end - start);
-  // Copied piece by piece: a view of each piece of a large site would take longer than copying its bytes.
-  const inlined = Buffer.allocUnsafe(length);
+  const written: Buffer[] = [];
   let read = 0;
-  let written = 0;
   for (const { start, end, bytes } of pieces) {
-    written += file.copy(inlined, written, read, start);
-    written += bytes.copy(inlined, written);
+    written.push(file.subarray(read, start), bytes);
     read = end;
   }
-  file.copy(inlined, written, read);
-  return inlined;
+  return Buffer.concat([...written, file.subarray(read)]);
 }
 
 /** The children as they are; their text where text is shown. */
