@@ -6,16 +6,16 @@ import { builtPlugin, lastIntegration } from './build/last-hooks.ts';
 import type { SiteRun } from './build/site-run.ts';
 import { cleanLines } from './client/clean-text.ts';
 import { nodeFlaw } from './client/node-version.ts';
-import { locationPlugin } from './components/location-plugin.ts';
 import { titlePlugin } from './components/title-plugin.ts';
 import type { DevRun } from './dev/dev-run.ts';
+import { findComponentsBy } from './embed/element.ts';
 import { userError } from './failures/errors.ts';
 import { astroVersion, hasPolicy, headersOf, policyOption, rendersTitles } from './settings/astro-version.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
 import type {} from './snippets/fetch-snippets.ts';
-import type { SiteSource } from './source/on-demand-routes.ts';
 import { sourcePlugin } from './source/source-plugin.ts';
+import type { SiteSource } from './source/source-search.ts';
 
 export type { SnippetsOptions } from './settings/options.ts';
 
@@ -43,7 +43,12 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   let build: BuildRun | undefined;
   // From `astro:config:done` on, there is one.
   const run = () => (dev ?? build) as SiteRun;
-  const source: SiteSource = { modules: new Map(), routes: [] };
+  const source: SiteSource = {
+    folders: { root: '', srcDir: '', publicDir: '', outDir: '' },
+    base: '/',
+    routes: [],
+    loaded: new Set(),
+  };
   return {
     name,
     hooks: {
@@ -56,9 +61,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
             plugins: [
               environmentPlugin((...read) => run().readEnvironment(...read)),
               sourcePlugin(source, cleanLogger(logger), async () => {
+                const { SourceSearch } = await import('./source/source-search.ts');
+                findComponentsBy((asked) => new SourceSearch(source).ofComponent(asked));
                 if (command === 'build') await build?.lockOutput();
               }),
-              locationPlugin(),
               rendersTitles(version) ? undefined : titlePlugin(version),
             ],
             define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
@@ -78,7 +84,15 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       },
       async 'astro:config:done'({ config, injectTypes, logger }) {
         refuseSecondIntegration(config);
-        const site = { command, options: parsed, config, logger: cleanLogger(logger) };
+        const { root, srcDir, publicDir, outDir, base } = config;
+        source.base = base;
+        source.folders = {
+          root: fileURLToPath(root),
+          srcDir: fileURLToPath(srcDir),
+          publicDir: fileURLToPath(publicDir),
+          outDir: fileURLToPath(outDir),
+        };
+        const site = { command, options: parsed, config, logger: cleanLogger(logger), sources: source };
         // What a dev server needs is not loaded in a build, nor the other way round.
         const isDev = command === 'dev';
         dev = isDev ? new (await import('./dev/dev-run.ts')).DevRun(site) : undefined;
@@ -96,7 +110,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         source.routes = routes;
       },
       'astro-snippets:fetch': (options) => run().fetch(options),
-      'astro:server:setup': (server) => dev?.serve(server, source),
+      'astro:server:setup': (server) => dev?.serve(server),
       'astro:build:start': () => build?.start(),
       'astro:build:setup'({ updateConfig }) {
         updateConfig({ plugins: [builtPlugin(async (directory) => build?.finish(directory))] });

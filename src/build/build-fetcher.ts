@@ -5,8 +5,7 @@ import type { Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 import type { KeptAnswer } from '../snippets/kept-answers.ts';
-import { literalRequests } from '../source/literal-requests.ts';
-import type { SourceFolders } from '../source/source-files.ts';
+import { type SiteSource, SourceSearch } from '../source/source-search.ts';
 import type { BuildLogger } from './inline-snippets.ts';
 
 /** The snippets of a build that follows another one. It uses each answer for the whole run. */
@@ -34,13 +33,13 @@ export function fetcherAfter(
 export async function prepareEarly(
   fetcher: SnippetFetcher,
   before: Manifest | undefined,
-  sources: SourceFolders,
+  sources: SiteSource,
   { params }: Pick<Settings, 'params'>,
 ): Promise<string[]> {
   const uses: SnippetUses = new Map();
   const known = requestsOf(before);
   // What the option adds may depend on the page's language, which is known once the page is rendered.
-  const literal = params === undefined ? await literalRequests(sources) : [];
+  const literal = params === undefined ? new SourceSearch(sources).literalRequests() : [];
   for (const request of [...known, ...literal]) snippetUse(uses, request).asHtml = true;
   const failed = await fetcher.prepare([...uses.values()]);
   const missed = failed.filter(({ error }) => effectOf(error) === 'children');

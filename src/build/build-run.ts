@@ -36,8 +36,8 @@ export class BuildRun extends SiteRun {
   constructor(site: Site) {
     super(site);
     const cacheDir = fileURLToPath(site.config.cacheDir);
-    this.#manifest = manifestFile({ ...this.sources, cacheDir });
-    this.#lockFile = lockFile(this.#manifest, this.sources.outDir);
+    this.#manifest = manifestFile({ ...this.sources.folders, cacheDir });
+    this.#lockFile = lockFile(this.#manifest, this.sources.folders.outDir);
   }
 
   protected override async openFetcher(): Promise<SnippetFetcher> {
@@ -125,7 +125,7 @@ export class BuildRun extends SiteRun {
    * @throws AstroError if another build writes to it.
    */
   async lockOutput(): Promise<void> {
-    const { root, outDir } = this.sources;
+    const { root, outDir } = this.sources.folders;
     const log = (line: string) => this.site.logger.info(line);
     // Several modules may ask at the same time.
     this.#lock ??= lockAfterRefresh(this.#lockFile, relative(root, outDir), log);
@@ -161,7 +161,7 @@ export class BuildRun extends SiteRun {
       before,
       directory,
       routeToHeaders,
-      outDir: sources.outDir,
+      outDir: sources.folders.outDir,
       manifest: this.#manifest,
       hadManifest: this.#hadManifest,
       collected: [...this.#collected.values()].flat(),
@@ -263,7 +263,7 @@ export class Announcements {
       for (const [key, { id }] of onPage) {
         if (found.has(key)) continue;
         const message = `Snippet ${id} was rendered here, but is not in the output.`;
-        lost.push({ file: pathname, code: 'embed-lost', message, files });
+        lost.push({ file: pathname, code: 'embed-lost', message, files, id: String(id) });
       }
     }
     return lost;

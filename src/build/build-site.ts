@@ -5,7 +5,7 @@ import { type Manifest, outputFrom, writeManifest } from '../record/manifest.ts'
 import { noteMissing } from '../record/manifest-file.ts';
 import { removeOtherPacks } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
-import type { SourceFolders } from '../source/source-files.ts';
+import type { SiteSource } from '../source/source-search.ts';
 import type { Announcements } from './build-run.ts';
 import { type FinishedSite, refuseKey } from './finished-site.ts';
 import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
@@ -14,7 +14,7 @@ import { listSiteFiles, OutputVerifier, type SiteFile } from './scan-site.ts';
 import { findCopies } from './side-products/page-copies.ts';
 
 export interface SiteBuild extends InlinedSite {
-  sources: SourceFolders;
+  sources: SiteSource;
   /** Whether the last build left a manifest, even if this version cannot read it. */
   hadManifest: boolean;
   announcements: Announcements | undefined;
@@ -97,7 +97,7 @@ async function recordSite(
     noteMissing(manifest, 'The last build shows children instead of snippets.');
     return removeOtherPacks(manifest, {});
   }
-  const copies = findCopies(sources.root, directory, inlined.files, at);
+  const copies = findCopies(sources.folders.root, directory, inlined.files, at);
   await writeManifest(manifest, {
     ...inlined,
     files: await sealedFiles(directory, inlined.files, { at, before }),

@@ -10,9 +10,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { blockWarnings, type PageWithEmbeds } from '../snippets/file-embeds.ts';
-import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
-import { withSources } from '../source/markdown-sources.ts';
-import type { SourceFolders } from '../source/source-files.ts';
+import { type SiteSource, SourceSearch } from '../source/source-search.ts';
 import { classChecker } from './class-checker.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
 import { type LeftSnippets, recordedRules, siteRecorder } from './recorder.ts';
@@ -45,8 +43,8 @@ export interface InlinedSite {
   before: Manifest | undefined;
   fetcher: SnippetFetcher;
   logger: BuildLogger;
-  /** The folder of Astro's sources, and the one that people name them from. */
-  sources?: SourceFolders | undefined;
+  /** The sources of an Astro site. */
+  sources?: SiteSource | undefined;
   /** The headers that an adapter sends with the pages. */
   routeToHeaders?: RouteToHeaders | undefined;
   /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
@@ -102,17 +100,18 @@ export async function inlineSnippets(
   const lost = inlining.onScanned(scanned);
   if (lost === undefined) return undefined;
   const editLinks = await openEditLinks(site, scanned);
-  if (sources !== undefined) {
-    const embeds = scanned.files.flatMap(({ kind, embeds }) => (kind === 'html' ? embeds : []));
-    for (const warning of await headingWarnings(idsInHeadings(embeds), sources)) logger.warn(warning);
-  }
+  const search = sources && new SourceSearch(sources);
+  const onPages = scanned.files.flatMap(({ kind, embeds }) => (kind === 'html' ? embeds : []));
+  for (const warning of search?.headingWarnings(onPages) ?? []) logger.warn(warning);
+  const placeOf = search && ((id: number) => search.ofSnippet(id));
   const missing = new Set<string>();
   const snippets = await fetcher.fetch(uses, {
-    invalid: [...(sources === undefined ? invalid : await withSources(invalid, sources)), ...lost],
+    invalid: search?.locate([...invalid, ...lost]) ?? [...invalid, ...lost],
+    placeOf,
     onSettled: progressLogger(uses.length, (line) => logger.info(line)),
     onMissing: ({ key }) => missing.add(key),
   });
-  for (const warning of blockWarnings(pagesOf(scanned), (key) => snippets.get(key)?.html))
+  for (const warning of blockWarnings(pagesOf(scanned), (key) => snippets.get(key)?.html, placeOf))
     logger.warn(warning);
   const recorder = siteRecorder(site, uses, snippets, missing, verifier.containsKey);
   const inlinePage = pageInliner({

@@ -9,7 +9,7 @@ import { hasConnection, resolveSettings, type Settings } from '../settings/setti
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { ClassFile } from '../snippets/class-file.ts';
 import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import type { SourceFolders } from '../source/source-files.ts';
+import type { SiteSource } from '../source/source-search.ts';
 
 /** From the root of the project. Documented: sites name it in their style sheets. */
 const classFile = '.astro/integrations/astro-snippets/classes.html';
@@ -20,13 +20,14 @@ export interface Site {
   options: ParsedOptions;
   config: AstroConfig;
   logger: AstroIntegrationLogger;
+  sources: SiteSource;
 }
 
 /** One run of Astro. Its settings are known once Vite has read the environment. */
 export abstract class SiteRun {
   readonly site: Site;
   readonly urls: SiteUrls;
-  readonly sources: SourceFolders;
+  readonly sources: SiteSource;
   settings!: Settings;
   /** Where the environment was read: the folder from that of the project, so that both can be moved together. */
   protected environment!: RecordedEnvironment;
@@ -38,14 +39,10 @@ export abstract class SiteRun {
   #opened: Promise<SnippetFetcher> | undefined;
 
   constructor(site: Site) {
-    const { base, trailingSlash, build, root, srcDir, outDir, site: url } = site.config;
+    const { base, trailingSlash, build, site: url } = site.config;
     this.site = site;
     this.urls = { site: url, base, trailingSlash, format: build.format };
-    this.sources = {
-      root: fileURLToPath(root),
-      srcDir: fileURLToPath(srcDir),
-      outDir: fileURLToPath(outDir),
-    };
+    this.sources = site.sources;
   }
 
   /** What reads the file of the classes may do so at any time from now on. */
@@ -63,7 +60,7 @@ export abstract class SiteRun {
    * @throws AstroError for a malformed key or URL.
    */
   readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles): void {
-    const folder = directory && (relative(this.sources.root, directory) || undefined);
+    const folder = directory && (relative(this.sources.folders.root, directory) || undefined);
     this.environment = { mode, directory: folder };
     const variables = JSON.stringify(environment);
     if (variables === this.#variables) return;

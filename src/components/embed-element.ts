@@ -6,9 +6,14 @@ import {
   type SnippetDefinition,
   type SnippetRequest,
 } from '../client/snippet-request.ts';
-import { containerPage, type EmbedAttributes, elementName, listener } from '../embed/element.ts';
-import { type UserError, userError } from '../failures/errors.ts';
-import { readSource, sourceProp } from './source-prop.ts';
+import {
+  containerPage,
+  type EmbedAttributes,
+  elementName,
+  findComponent,
+  listener,
+} from '../embed/element.ts';
+import { type ErrorCode, type UserError, userError } from '../failures/errors.ts';
 
 interface Props {
   id?: unknown;
@@ -16,7 +21,6 @@ interface Props {
   params?: unknown;
   as?: unknown;
   optional?: unknown;
-  [sourceProp]?: unknown;
 }
 
 /** What Astro says about the page. */
@@ -43,10 +47,14 @@ export const embedEnd = `</${elementName}>`;
  * that is rendered on demand.
  */
 export function embedStart(props: Props, page: Page, command: Command | undefined): string | Promise<string> {
-  if (command === undefined) throw withoutIntegration(props, page);
+  if (command === undefined) {
+    const what = `of snippet ${nameOf(props)} is on`;
+    const flaw = ', but the integration is not in the Astro config.';
+    throw refusal('missing-integration', { props, path: page.url.pathname, what }, flaw);
+  }
   checkPage(props, page, command);
-  const { of, as, optional } = props;
-  const more = { as: checkAs(as, props, page), optional: checkOptional(optional, props, page) };
+  const { of } = props;
+  const more = { as: checkAs(props, page), optional: checkOptional(props, page) };
   try {
     if (of === undefined) return startTag(createRequest(props.id, props.params), more, page);
   } catch (error) {
@@ -75,17 +83,15 @@ function startTag(
 
 function explain(error: unknown, props: Props, page: Page): unknown {
   if (!(error instanceof SnippetError)) return error;
-  const message = `<Snippet> of snippet ${nameOf(props)} on ${placeOf(props, pathOf(page))}: ${error.reason}`;
-  return located(userError(error.code, message), props);
+  return refusal(
+    error.code,
+    { props, path: pathOf(page), what: `of snippet ${nameOf(props)} on` },
+    `: ${error.reason}`,
+  );
 }
 
 function nameOf({ of, id }: Props): string {
   return String(of?.id ?? id);
-}
-
-function withoutIntegration(props: Props, page: Page): UserError {
-  const message = `<Snippet> of snippet ${nameOf(props)} is on ${placeOf(props, page.url.pathname)}, but the integration is not in the Astro config.`;
-  return located(userError('missing-integration', message), props);
 }
 
 /** Of a page that has been checked. */
@@ -93,24 +99,35 @@ function pathOf({ isPrerendered, url }: Page): string {
   return isPrerendered ? url.pathname : containerPage;
 }
 
-/** The page and, if it is known, the file and line. */
-function placeOf(props: Props, path: string, ...details: string[]): string {
-  const { file, line } = readSource(props[sourceProp]) ?? {};
-  if (file !== undefined) details.push(line === undefined ? file : `${file}:${line}`);
-  return details.length === 0 ? path : `${path} (${details.join(', ')})`;
-}
-
-/** Astro's error page shows this place, and opens it in an editor. */
-function located(error: UserError, props: Props): UserError {
-  const loc = readSource(props[sourceProp]);
-  return loc === undefined ? error : Object.assign(error, { loc });
+/** The error for a `<Snippet>`, with its place if that is known. Astro's error page shows it, and opens it in an editor. */
+function refusal(
+  code: ErrorCode,
+  { props, path, what, route }: { props: Props; path: string; what: string; route?: string },
+  flaw: string,
+): UserError {
+  const { place, loc } =
+    findComponent({
+      id: props.of === undefined && props.id !== undefined ? String(props.id) : undefined,
+      page: path === containerPage ? undefined : path,
+      props: Object.keys(props).sort(),
+    }) ?? {};
+  const details = [route, place].filter((detail) => detail !== undefined).join(', ');
+  const message = `<Snippet> ${what} ${path}${details && ` (${details})`}${flaw}`;
+  return Object.assign(userError(code, message), loc && { loc });
 }
 
 function checkPage(props: Props, page: Page, command: Command): void {
   if (page.isPrerendered || isInContainer(page, command)) return;
-  const place = placeOf(props, page.url.pathname, `route ${page.routePattern}`);
-  const message = `<Snippet> of snippet ${nameOf(props)} is on ${place}, which is rendered on demand. Snippets are inlined while the site is built.`;
-  throw located(userError('on-demand-page', message), props);
+  throw refusal(
+    'on-demand-page',
+    {
+      props,
+      path: page.url.pathname,
+      what: `of snippet ${nameOf(props)} is on`,
+      route: `route ${page.routePattern}`,
+    },
+    ', which is rendered on demand. Snippets are inlined while the site is built.',
+  );
 }
 
 /**
@@ -126,15 +143,17 @@ function isInContainer(page: Page, command: Command): boolean {
   }
 }
 
-function checkAs(as: unknown, props: Props, page: Page): string | undefined {
+function checkAs(props: Props, page: Page): string | undefined {
+  const { as } = props;
   if (as === undefined || as === 'html' || as === 'text') return as;
-  const message = `<Snippet> on ${placeOf(props, pathOf(page))}: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
-  throw located(userError('invalid-as', message), props);
+  const flaw = `: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
+  throw refusal('invalid-as', { props, path: pathOf(page), what: 'on' }, flaw);
 }
 
-function checkOptional(optional: unknown, props: Props, page: Page): string | undefined {
+function checkOptional(props: Props, page: Page): string | undefined {
+  const { optional } = props;
   if (optional === true) return '';
   if (optional === undefined || optional === false) return undefined;
-  const message = `<Snippet> on ${placeOf(props, pathOf(page))}: \`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
-  throw located(userError('invalid-optional', message), props);
+  const flaw = `: \`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
+  throw refusal('invalid-optional', { props, path: pathOf(page), what: 'on' }, flaw);
 }

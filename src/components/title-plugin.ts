@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { userError } from '../failures/errors.ts';
-import { placeAt, shownSource } from '../source/source-files.ts';
+import { shownSource } from '../source/source-files.ts';
 
 const component = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<Snippet[\s/>]/g;
 
@@ -25,11 +25,11 @@ export function titlePlugin(version: string) {
         const source = await readFile(id, 'utf8').catch(() => '');
         if (!source.includes('astro-snippets/components')) return undefined;
         // Loaded only here: a site without embeds does not need it.
-        const { withoutHidden } = await import('./locations.ts');
-        const text = withoutHidden(id, source);
+        const { withoutComments } = await import('../source/source-embeds.ts');
+        const text = withoutComments(source, id);
         const [found] = text.matchAll(component);
         if (found === undefined) return undefined;
-        const { line } = placeAt(text, found.index + found[0].length);
+        const { length: line } = text.slice(0, found.index + found[0].length).split('\n');
         const file = shownSource(id, root);
         throw Object.assign(
           userError(

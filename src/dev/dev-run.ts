@@ -1,7 +1,6 @@
 import type { HookParameters } from 'astro';
 import { SiteRun } from '../build/site-run.ts';
 import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import type { SiteSource } from '../source/on-demand-routes.ts';
 import { serveSnippets } from './serve-snippets.ts';
 
 // A person is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
@@ -38,8 +37,8 @@ export class DevRun extends SiteRun {
   }
 
   /** In `astro:server:setup`. */
-  serve(server: HookParameters<'astro:server:setup'>, source: SiteSource): void {
-    serveSnippets(server, this, source);
+  serve(server: HookParameters<'astro:server:setup'>): void {
+    serveSnippets(server, this);
     // A page is not kept waiting, and what fails here is said when a page shows it.
     this.prepareClasses().catch(() => {});
   }

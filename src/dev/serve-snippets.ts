@@ -4,7 +4,6 @@ import type { HookParameters } from 'astro';
 import { excluder } from '../build/scan-site.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
 import { astroVersion, escapesErrors } from '../settings/astro-version.ts';
-import { onDemandError, type SiteSource } from '../source/on-demand-routes.ts';
 import type { DevRun } from './dev-run.ts';
 import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
 import { askSchema, type ChangedMessage, listener, pageEvents } from './page-messages.ts';
@@ -24,13 +23,15 @@ const stylesPause = 150;
 export function serveSnippets(
   { server, refreshContent }: HookParameters<'astro:server:setup'>,
   run: DevRun,
-  source: SiteSource,
 ): void {
   const { logger, config } = run.site;
   const warn = (line: string) => logger.warn(line);
   const { hot } = server.environments.client;
-  if (!escapesErrors(astroVersion(run.sources.root))) escapeOwnErrors(hot);
-  const refusal = (page: string) => onDemandError(page, config.base, source, server);
+  if (!escapesErrors(astroVersion(run.sources.folders.root))) escapeOwnErrors(hot);
+  run.sources.importsOf = (id) =>
+    Object.values(server.environments).flatMap(({ moduleGraph }) =>
+      [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap((imported) => imported.id ?? []),
+    );
   const memory = new SnippetMemory(async (use) => (await run.open()).get(use), warn);
   const pages = new ServedPages();
 
@@ -68,7 +69,7 @@ export function serveSnippets(
         const hash = parent === undefined ? pages.serve(page, shown) : pages.addTo(parent, shown);
         return shown.size === 0 ? undefined : hash;
       };
-      const view = await viewOf(response, page, { run, memory, refusal, onShown });
+      const view = await viewOf(response, page, { run, memory, onShown });
       void view.warnings.then((lines) => warnings.report(page, lines, warn));
       if (view.failure !== undefined) return fail(page, view.failure, view.hash);
       failures.report(page, childrenShown(view.failed), warn);

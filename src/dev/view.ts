@@ -18,8 +18,7 @@ import {
   type SnippetUse,
   type SnippetUses,
 } from '../snippets/file-embeds.ts';
-import { headingWarnings, idsInHeadings } from '../source/heading-warnings.ts';
-import { withSources } from '../source/markdown-sources.ts';
+import { SourceSearch } from '../source/source-search.ts';
 import type { DevRun } from './dev-run.ts';
 import { failureLook, type Shown, type ShownOnPage } from './served-pages.ts';
 import type { SnippetMemory } from './snippet-memory.ts';
@@ -43,8 +42,6 @@ export interface View {
 export interface Viewing {
   run: DevRun;
   memory: SnippetMemory;
-  /** Why a page may contain no embeds. */
-  refusal(page: string): UserError | undefined;
   /** Called with what is shown. Returns the hash of a page. */
   onShown(shown: Shown): string | undefined;
 }
@@ -53,15 +50,17 @@ export interface Viewing {
 export async function viewOf(
   { body: bytes, kind }: TextResponse,
   page: string,
-  { run: { settings, sources, urls }, memory, refusal, onShown }: Viewing,
+  { run: { settings, sources, urls }, memory, onShown }: Viewing,
 ): Promise<View> {
   const uses: SnippetUses = new Map();
   const isPage = kind === 'html';
+  const search = new SourceSearch(sources);
   const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));
   const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
-  const refused = embeds.length + found.invalid.length === 0 ? undefined : refusal(page);
+  const refused = embeds.length + found.invalid.length === 0 ? undefined : search.onDemandError(page);
   if (refused !== undefined) throw refused;
-  const invalid = await withSources(found.invalid, sources);
+  const invalid = search.locate(found.invalid);
+  const placeOf = (id: number) => search.ofSnippet(id);
   const withoutKey = uses.size > 0 && isWithoutKey(settings);
   const show = async ([key, use]: [string, SnippetUse]): Promise<[string, ShownOnPage]> => {
     const snippet = await memory.get(use, !isPage);
@@ -81,15 +80,14 @@ export async function viewOf(
     const error = shown.get(key)?.snippet.error;
     return error === undefined || contents.has(key) ? [] : [{ ...use, error }];
   });
-  const failure = viewFailure(failed, invalid);
+  const failure = viewFailure(failed, invalid, placeOf);
   const editLinks = hash === undefined ? undefined : new EditLinks({}, hash);
   const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks, markOf });
   const { file: body } = inlinePage({ name: page, kind }, bytes, failure === undefined ? embeds : []);
   const warnings = async () => {
     const htmlOf = (key: string) => contents.get(key)?.html;
-    const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => bytes }], htmlOf) : [];
-    // A source may be removed while it is read.
-    const headings = isPage ? await headingWarnings(idsInHeadings(embeds), sources).catch(() => []) : [];
+    const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => bytes }], htmlOf, placeOf) : [];
+    const headings = isPage ? search.headingWarnings(embeds) : [];
     return [...(withoutKey ? [withoutKeyWarning(settings)] : []), ...found.warnings, ...headings, ...blocks];
   };
   const shownKey = publishedKey(body, [...shown.values()], page, settings.apiKey);
@@ -129,9 +127,10 @@ export interface ViewFailure {
 export function viewFailure(
   failed: readonly FailedSnippet[],
   invalid: readonly InvalidEmbed[],
+  placeOf: (id: number) => string,
 ): ViewFailure | undefined {
   try {
-    throwFailures({ failed, notAsked: 0, embeds: invalid });
+    throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf });
     return undefined;
   } catch (error) {
     return { ...asViewFailure(error), identity: JSON.stringify([invalid, looksOf(failed)]) };

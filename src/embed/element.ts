@@ -43,12 +43,31 @@ export interface Announcement {
  */
 export const containerPage = "a page of Astro's container";
 
+/** A `<Snippet>` that is wrong. */
+export interface AskedComponent {
+  id: string | undefined;
+  /** The path of the page's URL. */
+  page: string | undefined;
+  /** The names of the props that it has, sorted. */
+  props: readonly string[];
+}
+
+/** Where a `<Snippet>` is written. */
+export interface ComponentPlace {
+  /** For people. */
+  place: string;
+  /** If it is certain. The file is in the project; lines and columns begin at 1. */
+  loc?: { file: string; line: number; column: number };
+}
+
 type Listener = (announcement: Announcement) => void;
+type Finder = (asked: AskedComponent) => ComponentPlace | undefined;
 
 // The component is part of the site's code, so it shares no module with the integration. Where pages are rendered in
 // another process or runtime there is no listener, and nothing is announced.
 const hook = Symbol.for('astro-snippets:announce');
-const shared = globalThis as { [hook]?: Listener };
+const findHook = Symbol.for('astro-snippets:find');
+const shared = globalThis as { [hook]?: Listener; [findHook]?: Finder };
 
 /** Hears announcements, if a build in this process does. */
 export function listener(): Listener | undefined {
@@ -61,4 +80,14 @@ export function listen(to: Listener): () => void {
   return () => {
     if (shared[hook] === to) delete shared[hook];
   };
+}
+
+/** Finds out where a `<Snippet>` is written, if the integration is in this process. */
+export function findComponent(asked: AskedComponent): ComponentPlace | undefined {
+  return shared[findHook]?.(asked);
+}
+
+/** Lets the integration find out. */
+export function findComponentsBy(find: Finder): void {
+  shared[findHook] = find;
 }

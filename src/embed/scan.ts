@@ -51,8 +51,7 @@ type Refusal = { flaw: 'in-script' | 'in-style' | 'in-xml' } | { flaw: 'in-attri
  * the tag of a component that was not rendered.
  */
 export type EmbedFault = { start: number } & (
-  | { flaw: 'unclosed' }
-  | { flaw: 'unrendered'; tag: string }
+  | { flaw: 'unclosed' | 'unrendered' }
   | { flaw: 'nested'; outer: number }
   | Refusal
 );
@@ -218,7 +217,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     if (tag.name === elementName) return openEmbed(tag, outside);
     if (outside.isExample && outside.embed === undefined) return outside;
     if (tag.name === 'snippet' && componentFrom(start) === start) {
-      search.faults.push({ flaw: 'unrendered', start: part.at(start), tag: text.slice(start, end) });
+      search.faults.push({ flaw: 'unrendered', start: part.at(start) });
     }
     if (outside.embed !== undefined) return outside;
     if (tag.name === 'p') {
@@ -249,8 +248,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     if (unrendered < range.end && kind === 'text') {
       search.warnings.push({ flaw: 'unrendered', start: part.at(unrendered) });
     } else if (unrendered < range.end && kind === 'rcdata' && text.charAt(unrendered) === '<') {
-      const tag = text.slice(unrendered, range.end);
-      search.faults.push({ flaw: 'unrendered', start: part.at(unrendered), tag });
+      search.faults.push({ flaw: 'unrendered', start: part.at(unrendered) });
     }
     if (!hasName(range)) return;
     const raw = cut({ ...part, lang }, range);

@@ -34,8 +34,10 @@ export interface InvalidEmbed {
   line?: number | undefined;
   code: ErrorCode;
   message: string;
-  /** The tag of a component that was not rendered, to search the sources for. */
-  componentTag?: string;
+  /** Its id as it is written, to search the sources for. */
+  id?: string | undefined;
+  /** Says where it is written. */
+  place?: string;
 }
 
 export interface Failures {
@@ -43,6 +45,8 @@ export interface Failures {
   /** Requests that were not made, because every one would have failed the same way. */
   notAsked: number;
   embeds: readonly InvalidEmbed[];
+  /** Says where a snippet is written; empty if that is not known. */
+  placeOf?: ((id: number) => string) | undefined;
 }
 
 const placesShown = 3;
@@ -58,7 +62,7 @@ type Shown = Pick<FailedSnippet, 'request' | 'error' | 'places'>;
  *
  * @throws AstroError
  */
-export function throwFailures({ failed, notAsked, embeds }: Failures): void {
+export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: Failures): void {
   // Several requests may have received the answer that ends the run. One stands for all of them.
   const ending = failed.filter(({ error }) => effectOf(error) === 'end');
   const reported = failed
@@ -67,7 +71,10 @@ export function throwFailures({ failed, notAsked, embeds }: Failures): void {
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
   const skipped = notAsked + Math.max(0, ending.length - 1);
-  const entries = [...groupsOf(reported).flatMap(describeGroup), ...describeEmbeds(embeds)];
+  const entries = [
+    ...groupsOf(reported).flatMap((group) => describeGroup(group, placeOf)),
+    ...describeEmbeds(embeds),
+  ];
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
   throw new UserError(
@@ -205,12 +212,13 @@ function commonReason([first, ...others]: readonly Shown[]): string | undefined 
 }
 
 /** A few failures with one cause are listed one by one; many are one paragraph with examples. */
-function describeGroup(group: readonly Shown[]): string[] {
+function describeGroup(group: readonly Shown[], placeOf: (id: number) => string): string[] {
   const [first] = group;
   if (first === undefined || group.length <= examplesShown) {
-    return group.map((one) =>
-      paragraph(nameOf(one.request), reasonOf(one.error), one.error, [`on ${listPlaces(one.places)}`]),
-    );
+    return group.map(({ request, error, places }) => {
+      const lines = [`on ${listPlaces(places)}`, placeOf(request.id)].filter((line) => line !== '');
+      return paragraph(nameOf(request), reasonOf(error), error, lines);
+    });
   }
   const common = commonReason(group);
   const examples = group.slice(0, examplesShown).map(({ request, places, error }) => {
@@ -241,8 +249,9 @@ function describeEmbeds(embeds: readonly InvalidEmbed[]): string[] {
   return [...shown.map(describeEmbed), ...more];
 }
 
-function describeEmbed({ file, line, code, message }: InvalidEmbed): string {
-  return `${line === undefined ? file : `${file}:${line}`}\n    ${message} [${code}]`;
+function describeEmbed({ file, line, code, message, place }: InvalidEmbed): string {
+  const lines = [line === undefined ? file : `${file}:${line}`, `${message} [${code}]`];
+  return [...lines, ...(place === undefined ? [] : [place])].join('\n    ');
 }
 
 function shorten(text: string, length: number): string {

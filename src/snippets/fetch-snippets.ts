@@ -44,6 +44,8 @@ export interface FetchOptions {
   signal?: AbortSignal | undefined;
   /** Invalid embeds, to be reported together with snippets that fail. */
   invalid?: readonly InvalidEmbed[] | undefined;
+  /** Says where a snippet is written; empty if that is not known. */
+  placeOf?: ((id: number) => string) | undefined;
   /** Called after each snippet with the number that are done. */
   onSettled?: ((settled: number) => void) | undefined;
   /** Called with each snippet that does not exist, if all of its embeds are optional. */
@@ -137,7 +139,7 @@ export class SnippetFetcher {
    */
   async fetch(
     uses: readonly SnippetUse[],
-    { invalid = [], onMissing, ...options }: FetchOptions = {},
+    { invalid = [], placeOf, onMissing, ...options }: FetchOptions = {},
   ): Promise<FetchedSnippets> {
     const { warn } = this.#options;
     if (uses.length > 0 && isWithoutKey(this.#settings)) {
@@ -151,7 +153,7 @@ export class SnippetFetcher {
       requireConnection(this.#settings, listPlaces([...places]));
     }
     const { fetched, failed, notAsked } = await this.#fetchAll(uses, options);
-    throwFailures({ failed, notAsked, embeds: invalid });
+    throwFailures({ failed, notAsked, embeds: invalid, placeOf });
     for (const { request, error } of failed) if (isMissing(error)) onMissing?.(request);
     const route = this.#answers.routeWarnings(fetched.values());
     for (const line of [...childrenWarnings(failed), ...shownWarnings(fetched, uses), ...route]) warn(line);

@@ -75,7 +75,11 @@ export function readEmbeds(
   const { embeds: found, faults, warnings } = scan(file, kind);
   const lineOf = lineFinder(file);
   const embeds: FileEmbed[] = [];
-  const invalid = faults.map((fault) => ({ start: fault.start, ...describeFault(fault, lineOf) }));
+  const invalid = faults.map((fault) => ({
+    start: fault.start,
+    ...describeFault(fault, lineOf),
+    id: idAt(file, fault.start),
+  }));
   for (const embed of found) {
     try {
       const written = requestOf(embed);
@@ -83,7 +87,12 @@ export function readEmbeds(
       embeds.push(kept(embed, use, written.key));
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
-      invalid.push({ start: embed.start, code: error.code, message: error.message });
+      invalid.push({
+        start: embed.start,
+        code: error.code,
+        message: error.message,
+        id: embed.attributes.id ?? '',
+      });
     }
   }
   return {
@@ -152,7 +161,13 @@ function kept(found: FoundEmbed, { request }: SnippetUse, written: string): File
   return embed;
 }
 
-type Described = Pick<InvalidEmbed, 'code' | 'message' | 'componentTag'>;
+/** The id of a tag, even if Markdown or an encoding has rewritten its attributes. */
+function idAt(file: Buffer, start: number): string | undefined {
+  const [tag = ''] = file.toString('latin1', start, start + 1000).split('>');
+  return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
+}
+
+type Described = Pick<InvalidEmbed, 'code' | 'message'>;
 
 function describeFault(fault: EmbedFault, lineOf: (offset: number) => number): Described {
   if (fault.flaw === 'nested') {
@@ -162,20 +177,20 @@ function describeFault(fault: EmbedFault, lineOf: (offset: number) => number): D
     const message = `The embed is in the attribute ${fault.attribute}, which contains code.`;
     return { code: 'embed-in-attribute', message };
   }
-  if (fault.flaw !== 'unrendered') return otherFaults[fault.flaw];
-  const message = '<Snippet> was not rendered: it is in the page as it was written.';
-  return {
-    code: 'unrendered-component',
-    message,
-    componentTag: Buffer.from(fault.tag, 'latin1').toString(),
-  };
+  return otherFaults[fault.flaw];
 }
 
-const otherFaults: Readonly<Record<'unclosed' | 'in-script' | 'in-style' | 'in-xml', Described>> = {
+type OtherFault = Exclude<EmbedFault['flaw'], 'nested' | 'in-attribute'>;
+
+const otherFaults: Readonly<Record<OtherFault, Described>> = {
   unclosed: { code: 'embed-unclosed', message: 'The embed has no end tag.' },
   'in-script': { code: 'embed-in-script', message: 'The embed is in a script that runs.' },
   'in-style': { code: 'embed-in-script', message: 'The embed is in a style sheet.' },
   'in-xml': { code: 'embed-in-xml', message: 'The embed is an element of XML.' },
+  unrendered: {
+    code: 'unrendered-component',
+    message: '<Snippet> was not rendered: it is in the page as it was written.',
+  },
 };
 
 /** One line for each kind of flaw: a title that mentions the element may be in twenty places of a page. */
@@ -243,10 +258,12 @@ export interface PageWithEmbeds {
  * paragraph there. One warning for each snippet, with its first place.
  *
  * @param htmlOf the HTML of a snippet by the key of its request; `undefined` if it has none.
+ * @param placeOf says where a snippet is written; empty if that is not known.
  */
 export function blockWarnings(
   pages: Iterable<PageWithEmbeds>,
   htmlOf: (key: string) => string | undefined,
+  placeOf: (id: number) => string = () => '',
 ): string[] {
   const known = new Map<string, boolean>();
   const isBlock = (key: string) => {
@@ -260,10 +277,10 @@ export function blockWarnings(
       if (isBlock(request.key)) found.push({ page, start, id: request.id });
     }
   }
-  return firstOfEach(found, ({ id }) => id).map(
-    ({ first: { page, start, id }, andMore }) =>
-      `${page.name}:${lineFinder(page.read())(start)}${andMore}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into a paragraph of its own.`,
-  );
+  return firstOfEach(found, ({ id }) => id).map(({ first: { page, start, id }, andMore }) => {
+    const place = placeOf(id);
+    return `${page.name}:${lineFinder(page.read())(start)}${andMore}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into a paragraph of its own.${place && ` Snippet ${id} is ${place}.`}`;
+  });
 }
 
 /** Adds what the site passes to every snippet of a page to the request of one embed. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SiteSource } from './on-demand-routes.ts';
+import type { IntegrationResolvedRoute } from 'astro';
 import { fileOf } from './source-files.ts';
 
 interface ModuleInfo {
@@ -39,13 +39,13 @@ export function onDemandGraph(moduleInfo: ModuleGraph['moduleInfo']): ModuleGrap
 export function mixedGraph(
   moduleInfo: ModuleGraph['moduleInfo'],
   ids: Iterable<string>,
-  { routes }: SiteSource,
+  routes: readonly IntegrationResolvedRoute[],
   root: string,
 ): ModuleGraph {
   const pages = new Set(
     routes
       .filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal')
-      .map(({ entrypoint }) => join(root, entrypoint)),
+      .map(({ entrypoint }) => fileOf(join(root, entrypoint))),
   );
   // Pages are entries by a virtual module, so an entry of its own is a server island.
   const isIsland = (id: string, info: ModuleInfo | null) => info?.isEntry === true && id.endsWith('.astro');

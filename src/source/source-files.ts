@@ -1,39 +1,66 @@
-import { readdir, readFile } from 'node:fs/promises';
-import type { SourceMap } from 'node:module';
-import { join, relative, resolve, sep } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, posix } from 'node:path';
 
 export interface SourceFolders {
   /** The project. People know a source by its path from here. */
   root: string;
-  /** What is searched. */
   srcDir: string;
-  /** What a build writes, which is left out. */
+  /** These are copied to the output under their own names. */
+  publicDir: string;
+  /** What a build writes. */
   outDir: string;
 }
 
-export interface SourceFile {
-  /** Its path in the project, with slashes. */
-  name: string;
-  text: string;
+/** The file of a path or of a module's id, in the form of Vite's ids: with slashes, and without a query. */
+export function fileOf(id: string): string {
+  return id.replace(/[?#].*$/, '').replaceAll('\\', '/');
+}
+
+/** How people know a file: by its path in the project. */
+export function shownSource(id: string, root: string): string {
+  return posix.relative(fileOf(root), fileOf(id));
+}
+
+const content = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn|html?|json|ya?ml|toml)$/i;
+const code = /\.(?:astro|[cm]?[jt]sx?|vue|svelte)$/;
+
+/** Whether a file may be an entry of a collection, which no module needs to import. */
+export function isContent(file: string): boolean {
+  return content.test(file);
 }
 
 /**
- * Reads the sources of a site whose names match, folder by folder. Packages, the output and hidden folders are left out,
- * since `srcDir` may be the project itself. What is missing, or is removed meanwhile, counts as empty.
+ * Lists the sources of a site: those in `srcDir`, and content anywhere in the project. Packages, the output and hidden
+ * folders are left out.
  */
-export async function* readSources(
-  { root, srcDir, outDir }: SourceFolders,
-  pattern: RegExp,
-): AsyncGenerator<SourceFile> {
-  const output = resolve(outDir);
-  const folders = [resolve(srcDir)];
+export function listSources({ root, srcDir, publicDir, outDir }: SourceFolders): string[] {
+  const left = new Set([publicDir, outDir].map(folderOf));
+  const source = folderOf(srcDir);
+  const folders = [...new Set([folderOf(root), source])];
+  const seen = new Set(folders);
+  const files: string[] = [];
   for (const folder of folders) {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    const inside = entries.filter((entry) => entry.isDirectory() && holdsSources(entry.name));
-    folders.push(...inside.map(({ name }) => join(folder, name)).filter((path) => path !== output));
-    const files = entries.filter((entry) => entry.isFile() && pattern.test(entry.name));
-    const read = files.map(({ name }) => readSource(join(folder, name), root));
-    for (const file of await Promise.all(read)) if (file !== undefined) yield file;
+    const isSource = `${folder}/`.startsWith(`${source}/`);
+    for (const entry of entriesOf(folder)) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isFile() && (isContent(entry.name) || (isSource && code.test(entry.name)))) files.push(path);
+      if (!entry.isDirectory() || !holdsSources(entry.name) || left.has(path) || seen.has(path)) continue;
+      seen.add(path);
+      folders.push(path);
+    }
+  }
+  return files.sort();
+}
+
+function folderOf(path: string): string {
+  return fileOf(join(path, '.')).replace(/\/$/, '');
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
   }
 }
 
@@ -42,36 +69,15 @@ function holdsSources(folder: string): boolean {
   return folder !== 'node_modules' && (!folder.startsWith('.') || folder === '.well-known');
 }
 
-async function readSource(file: string, root: string): Promise<SourceFile | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : { name: shownSource(file, root), text };
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** The file of a module, without the query for one of its parts. */
-export function fileOf(id: string): string {
-  return id.replace(/[?#].*$/, '');
-}
-
-/** A place in a file, counted from 1. */
-export interface Place {
-  line: number;
-  column: number;
-}
-
-export function placeAt(text: string, offset: number): Place {
-  const lines = text.slice(0, offset).split('\n');
-  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
-}
-
-/** Where compiled code comes from. `undefined` if the source map does not say. */
-export function originalPlace(map: SourceMap, code: string, offset: number): Place | undefined {
-  const { line, column } = placeAt(code, offset);
-  const entry = map.findEntry(line - 1, column - 1);
-  if (!('originalLine' in entry) || entry.originalLine === undefined) return undefined;
-  return { line: entry.originalLine + 1, column: entry.originalColumn + 1 };
-}
-
-/** How people know a source: by its path in the project, with slashes. */
-export function shownSource(file: string, root: string): string {
-  return relative(root, file).split(sep).join('/');
+/** What is missing, or is removed meanwhile, counts as empty. */
+export function readSource(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -1,37 +1,31 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger, ViteUserConfig } from 'astro';
 import { type ErrorCode, errors, userError } from '../failures/errors.ts';
 import { separatesPrerendered } from '../settings/astro-version.ts';
-import type { ModuleEmbeds } from './module-embeds.ts';
 import type { Reached } from './module-graph.ts';
-import type { SiteSource } from './on-demand-routes.ts';
-import { fileOf } from './source-files.ts';
-import type { SyntaxNode } from './written-embeds.ts';
+import { fileOf, shownSource } from './source-files.ts';
+import type { SiteSource } from './source-search.ts';
+import type { SyntaxNode, WrittenEmbeds } from './written-embeds.ts';
 
 type Plugins = NonNullable<ViteUserConfig['plugins']>;
 type Plugin = Extract<Exclude<Plugins[number], false | null | undefined>, { name: string }>;
 
-/** The modules of a site that deal with embeds, by environment and id, as Vite has transformed them so far. */
-export type SourceModules = Map<string, Map<string, ModuleEmbeds>>;
-
-const ownFolder = fileURLToPath(new URL('..', import.meta.url));
-const componentFile = join(ownFolder, 'components/Snippet.astro');
+const ownFolder = fileOf(fileURLToPath(new URL('..', import.meta.url)));
+// In `astro dev`, Vite has replaced what is imported with its URL.
+const mention = new RegExp(
+  `snippet-embed|astro-snippets/(?:dist/)?components|${ownFolder.replace(/[^\w/]/g, '\\$&')}components/`,
+  'i',
+);
 // The site cannot change these, or the text of a raw file may be an example.
 const isOnlyWarned = (id: string) => id.includes('/node_modules/') || /[?&]raw\b/.test(id);
 const contentStore = /astro:data-layer-content$/;
 const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
 
-const clientMessage = 'writes <snippet-embed> in the browser, where nothing replaces it.';
-const islandMessage = 'passes an embed to a server island, which is rendered on demand.';
-const serverMessage =
-  'is built for pages or server islands that are rendered on demand, and contains an embed.';
-
 /**
  * Rejects modules that write embeds where nothing replaces them: in the browser, and where pages are rendered on demand.
  * A build checks what is in the bundles, `astro dev` each module that is loaded.
  *
- * @param source what is known of the site. Its modules receive what is found.
+ * @param source what is known of the site. It receives what is found.
  * @param onMention called for each module that mentions embeds. Whatever it throws fails the build.
  */
 export function sourcePlugin(
@@ -42,19 +36,28 @@ export function sourcePlugin(
   let root = '';
   let isBuild = true;
   let isMixed = false;
-  const { modules } = source;
+  /** The modules that deal with embeds, by environment and id. */
+  const modules = new Map<string, Map<string, WrittenEmbeds>>();
+  const modulesOf = (environment: string) => {
+    const found = modules.get(environment) ?? new Map<string, WrittenEmbeds>();
+    modules.set(environment, found);
+    return found;
+  };
   /** In a mixed environment: warnings about modules that may turn out to be prerendered only. */
   const pending = new Map<string, string>();
   const warned = new Set<string>();
   const warn = (id: string, message: string) => {
     const file = fileOf(id);
-    if (warned.has(file)) return;
+    if (!warned.has(file)) logger.warn(message);
     warned.add(file);
-    logger.warn(message);
   };
   const warnIn = (environment: string, id: string, message: string) => {
     if (isMixed && environment === 'ssr') pending.set(id, message);
     else warn(id, message);
+  };
+  const nameOf = (id: string) => {
+    const name = shownSource(id, root);
+    return name.startsWith('..') ? fileOf(id) : name;
   };
 
   return {
@@ -67,50 +70,47 @@ export function sourcePlugin(
     },
     transform: {
       order: 'post',
-      filter: { code: /snippet-embed|astro-snippets\/components/i },
+      filter: { code: mention },
       async handler(code, id) {
         // This package's own code says nothing about the site.
         if (fileOf(id).startsWith(ownFolder)) return;
         await onMention();
-        // Loaded only here and below: a site without embeds needs neither.
-        const { nameOfModule, readModule } = await import('./module-embeds.ts');
         const { name: environment } = this.environment;
-        const found = modulesOf(modules, environment);
+        const found = modulesOf(environment);
         found.delete(id);
         if (contentStore.test(id)) {
           if (environment === 'ssr' && isBuild) warnIn(environment, id, storeWarning);
           return;
         }
         if (id.startsWith('\0') || styles.test(id)) return;
+        source.loaded.add(fileOf(id));
         let program: SyntaxNode;
         try {
-          program = this.parse(code) as SyntaxNode;
+          program = this.parse(code) as unknown as SyntaxNode;
         } catch {
           return;
         }
-        const map = () => {
-          const { version, ...rest } = this.getCombinedSourcemap();
-          return { ...rest, version: Number(version), sourceRoot: '', file: '' } as never;
-        };
-        const module = readModule({ id, code, program, map });
-        const name = nameOfModule(id, root);
+        // Loaded only here and below: a site without embeds needs none of it.
+        const { findWritten } = await import('./written-embeds.ts');
+        const module = findWritten(program);
         if (module.isMentioned && environment !== 'prerender' && (isBuild || environment === 'client')) {
-          warnIn(environment, id, mentionWarning(name, environment));
+          warnIn(environment, id, mentionWarning(nameOf(id), environment));
         }
         const refused = refusal(module, environment, { isBuild });
-        if (refused === undefined && module.written.length + module.imports.length === 0) return;
+        if (refused === undefined && !module.isWritten && !module.importsComponent) return;
         if (isOnlyWarned(id)) {
           if (environment !== 'prerender' && refused)
-            warnIn(environment, id, mentionWarning(name, environment));
+            warnIn(environment, id, mentionWarning(nameOf(id), environment));
           return;
         }
         found.set(id, module);
         if (isBuild || refused === undefined) return;
-        const [line = 1] = refused.lines;
+        const { linesIn } = await import('./source-search.ts');
+        const lines = linesIn(fileOf(id));
         this.error({
-          message: `[astro-snippets/${refused.code}] ${name}:${line} ${refused.message}\n${errors[refused.code].hint}`,
+          message: `[astro-snippets/${refused.code}] ${placeOf(nameOf(id), lines)} ${refused.message}\n${errors[refused.code].hint}`,
           id: fileOf(id),
-          loc: { file: fileOf(id), line, column: 0 },
+          loc: { file: fileOf(id), line: lines[0] ?? 1, column: 0 },
         });
       },
     },
@@ -119,12 +119,18 @@ export function sourcePlugin(
       order: 'pre',
       async handler(_options, bundle) {
         const { name: environment } = this.environment;
-        if (pending.size === 0 && modulesOf(modules, environment).size === 0) return;
-        const { nameOfModule } = await import('./module-embeds.ts');
-        const { mixedGraph, onDemandGraph, reachedThrough } = await import('./module-graph.ts');
         const moduleInfo = (id: string) => this.getModuleInfo(id);
+        if (environment === 'prerender' || isMixed) {
+          source.importsOf = (id) => {
+            const { importedIds = [], dynamicallyImportedIds = [] } = moduleInfo(id) ?? {};
+            return [...importedIds, ...dynamicallyImportedIds];
+          };
+        }
+        const found = modulesOf(environment);
+        if (pending.size === 0 && found.size === 0) return;
+        const { mixedGraph, onDemandGraph, reachedThrough } = await import('./module-graph.ts');
         const graph = isMixed
-          ? mixedGraph(moduleInfo, this.getModuleIds(), source, root)
+          ? mixedGraph(moduleInfo, this.getModuleIds(), source.routes, root)
           : onDemandGraph(moduleInfo);
         if (environment === 'ssr') {
           for (const [id, message] of pending) {
@@ -132,40 +138,42 @@ export function sourcePlugin(
             if (reached !== 'prerendered') warn(id, message);
           }
         }
-        const candidates = [...modulesOf(modules, environment).values()].flatMap((module) => {
-          const found = refusal(module, environment, { isBuild: true });
-          return found === undefined ? [] : [{ module, found }];
+        const candidates = [...found].flatMap(([id, module]) => {
+          const refused = refusal(module, environment, { isBuild: true });
+          return refused === undefined ? [] : [{ id, module, refused }];
         });
         // A bundle hands over the code of its modules as a copy of each, so it is not asked for nothing.
         if (candidates.length === 0) return;
+        const { linesIn } = await import('./source-search.ts');
         const rendered = new Map<string, string>();
         for (const chunk of Object.values(bundle)) {
           if (chunk.type !== 'chunk') continue;
           for (const [id, { code }] of Object.entries(chunk.modules)) rendered.set(id, code ?? '');
         }
-        const hasComponent = [...rendered].some(([id, code]) => code !== '' && id.startsWith(componentFile));
-        const isPublished = ({ id, written, passedToIsland, imports }: ModuleEmbeds) =>
-          (imports.length > 0 && hasComponent && rendered.has(id)) ||
-          (written.length + passedToIsland.length > 0 && /snippet/i.test(rendered.get(id) ?? ''));
-        const refused: (Refused & { name: string })[] = [];
-        for (const { module, found } of candidates) {
-          if (!isPublished(module)) continue;
-          const name = nameOfModule(module.id, root);
-          const route = environment === 'ssr' ? reachedThrough(module.id, graph) : 'page';
+        const isComponent = (id: string) => fileOf(id) === `${ownFolder}components/Snippet.astro`;
+        const hasComponent = [...rendered].some(([id, code]) => code !== '' && isComponent(id));
+        const isPublished = (id: string, { importsComponent, isWritten, isPassedToIsland }: WrittenEmbeds) =>
+          (importsComponent && hasComponent && rendered.has(id)) ||
+          ((isWritten || isPassedToIsland) && /snippet/i.test(rendered.get(id) ?? ''));
+        const errors: (Refused & { place: string })[] = [];
+        for (const { id, module, refused } of candidates) {
+          if (!isPublished(id, module)) continue;
+          const place = placeOf(nameOf(id), linesIn(fileOf(id)));
+          const route = environment === 'ssr' ? reachedThrough(id, graph) : 'page';
           // The slot of a server island is rendered on demand on any page.
-          const here = route === 'prerendered' ? refusal(module, 'prerender') : found;
+          const here = route === 'prerendered' ? refusal(module, 'prerender') : refused;
           if (here === undefined) continue;
-          if (route === 'page' || route === 'prerendered') refused.push({ ...here, name });
-          else warn(module.id, routeWarnings[route](name, here.lines));
+          if (route === 'page' || route === 'prerendered') errors.push({ ...here, place });
+          else warn(id, `${place} contains an embed, and ${routeWarnings[route]} ${whatWorks}`);
         }
-        const [first] = refused;
+        const [first] = errors;
         if (first === undefined) return;
-        const entries = refused
-          .sort((a, b) => (a.name < b.name ? -1 : 1))
-          .map(({ name, lines, message }) => `${name}:${lines.join(', ')}\n    ${message}`);
+        const entries = errors
+          .sort((a, b) => (a.place < b.place ? -1 : 1))
+          .map(({ place, message }) => `${place}\n    ${message}`);
         throw userError(
           first.code,
-          `${refused.length === 1 ? 'A file contains' : `${refused.length} files contain`} embeds where no snippet can be inlined.\n\n${entries.join('\n\n')}\n`,
+          `${errors.length === 1 ? 'A file contains' : `${errors.length} files contain`} embeds where no snippet can be inlined.\n\n${entries.join('\n\n')}\n`,
         );
       },
     },
@@ -175,37 +183,45 @@ export function sourcePlugin(
 interface Refused {
   code: Extract<ErrorCode, 'embed-in-browser' | 'on-demand-page'>;
   message: string;
-  lines: readonly number[];
 }
+
+const inBrowser: Refused = {
+  code: 'embed-in-browser',
+  message: 'writes <snippet-embed> in the browser, where nothing replaces it.',
+};
+const onDemand: Refused = {
+  code: 'on-demand-page',
+  message: 'is built for pages or server islands that are rendered on demand, and contains an embed.',
+};
+const inIsland: Refused = {
+  code: 'on-demand-page',
+  message: 'passes an embed to a server island, which is rendered on demand.',
+};
 
 /** Why a module of this environment must not be published; `undefined` if it may. */
 function refusal(
-  { written, passedToIsland, imports }: ModuleEmbeds,
+  { isWritten, isPassedToIsland, importsComponent }: WrittenEmbeds,
   environment: string,
   { isBuild = false } = {},
 ): Refused | undefined {
-  if (environment === 'client') {
-    const lines = [...written, ...passedToIsland];
-    return lines.length > 0 ? { code: 'embed-in-browser', message: clientMessage, lines } : undefined;
-  }
+  if (environment === 'client') return isWritten || isPassedToIsland ? inBrowser : undefined;
   // The dev server has one environment for all pages, so each page is checked when it is served.
-  const lines = environment === 'ssr' && isBuild ? [...written, ...imports] : [];
-  if (lines.length > 0) return { code: 'on-demand-page', message: serverMessage, lines };
-  if (passedToIsland.length === 0) return undefined;
-  return { code: 'on-demand-page', message: islandMessage, lines: passedToIsland };
+  if (environment === 'ssr' && isBuild && (isWritten || importsComponent)) return onDemand;
+  return isPassedToIsland ? inIsland : undefined;
+}
+
+function placeOf(name: string, lines: readonly number[]): string {
+  return lines.length === 0 ? name : `${name}:${lines.join(' or ')}`;
 }
 
 const whatWorks =
   'On demand, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.';
 
-const routeWarnings: Record<
-  Exclude<Reached, 'page' | 'prerendered'>,
-  (name: string, lines: readonly number[]) => string
-> = {
-  content: (name, lines) =>
-    `${name}:${lines.join(', ')} contains an embed, and pages that are rendered on demand could show this entry of a collection: its embed would stay empty there. ${whatWorks}`,
-  middleware: (name, lines) =>
-    `${name}:${lines.join(', ')} contains an embed, and the middleware runs for pages that are rendered on demand, too: its embed would stay empty there. ${whatWorks}`,
+const routeWarnings: Record<Exclude<Reached, 'page' | 'prerendered'>, string> = {
+  content:
+    'pages that are rendered on demand could show this entry of a collection: its embed would stay empty there.',
+  middleware:
+    'the middleware runs for pages that are rendered on demand, too: its embed would stay empty there.',
 };
 
 const storeWarning = `Collections contain embeds, and pages that are rendered on demand use collections: such an embed would stay empty there. ${whatWorks}`;
@@ -213,10 +229,4 @@ const storeWarning = `Collections contain embeds, and pages that are rendered on
 function mentionWarning(name: string, environment: string): string {
   const place = environment === 'client' ? 'in the browser' : 'on a page that is rendered on demand';
   return `${name} mentions snippet-embed. An embed that it writes ${place} would stay empty.`;
-}
-
-function modulesOf(modules: SourceModules, environment: string): Map<string, ModuleEmbeds> {
-  const found = modules.get(environment) ?? new Map<string, ModuleEmbeds>();
-  modules.set(environment, found);
-  return found;
 }

@@ -1,263 +1,168 @@
 import { elementName } from '../embed/element.ts';
-import { type Range, walk } from '../embed/html-scanner.ts';
+import { walk } from '../embed/html-scanner.ts';
 
-/** A node of the syntax tree (ESTree) that Vite's parser returns, with offsets into the code. */
-export interface SyntaxNode extends Range {
-  type: string;
+/** A node of the syntax tree (ESTree) that Vite's parser returns. */
+export interface SyntaxNode {
+  readonly type: string;
+  readonly [part: string]: unknown;
 }
 
-/** How a module uses the element. All offsets are into its code. */
+/** How a module uses the element. */
 export interface WrittenEmbeds {
-  /** Where it writes the element. */
-  written: number[];
-  /** Where it passes the element to a server island. Astro encrypts it, so no file of the output contains it. */
-  passedToIsland: number[];
-  /** Where it imports `<Snippet>`. */
-  imports: number[];
+  isWritten: boolean;
+  /** Whether it passes the element to a server island. Astro encrypts it, so no file of the output contains it. */
+  isPassedToIsland: boolean;
+  importsComponent: boolean;
   /** Whether it names the element without writing it, as in `querySelector('snippet-embed')`. */
   isMentioned: boolean;
 }
 
 const components = 'astro-snippets/components';
-
+const name = new RegExp(elementName, 'i');
+const wholeName = new RegExp(`^${elementName}$`, 'i');
+// Characters that no source contains stand for the expressions of a template.
+const opening = new RegExp(`<${elementName}(?=[\\t\\n\\f\\r />\\ue000-\\uf8ff])`, 'i');
+const hole = (index: number) => String.fromCharCode(0xe000 + index);
 // The functions that create an element of the name they are given, without the `_` and `$` that compilers put in front.
-const creators = new Set(
-  `h jsx jsxs jsxDEV jsxTemplate createElement createElementNS createElementVNode createElementBlock createVNode
-  createBlock createComponent resolveComponent resolveDynamicComponent renderComponent element ssrRenderComponent`.split(
-    /\s+/,
-  ),
-);
-// The functions that only search for the text they are given.
-const searches = new Set(
-  `includes indexOf lastIndexOf startsWith endsWith split search match matchAll replace replaceAll querySelector
-  querySelectorAll closest matches getElementsByTagName define get whenDefined test exec`.split(/\s+/),
-);
-const codeElements = new Set(['code', 'pre', 'kbd', 'samp']);
+const creators =
+  wordsOf(`h jsx jsxs jsxDEV jsxTemplate element createElement createElementNS createElementVNode
+  createElementBlock createVNode createBlock createComponent resolveComponent resolveDynamicComponent renderComponent
+  ssrRenderComponent`);
+// The functions that only search for the text they are given first.
+const searches =
+  wordsOf(`includes indexOf lastIndexOf startsWith endsWith split search match matchAll matches replace
+  replaceAll querySelector querySelectorAll closest getElementsByTagName define get whenDefined test exec`);
+const codeElement = /^(?:code|pre|kbd|samp)$/;
 const ignored = 'data-snippets-ignore';
 const islandDirective = 'server:component-directive';
 // Shown until the island arrives: part of the page, not of the island.
 const islandFallback = 'fallback';
 
-const name = new RegExp(elementName, 'i');
-const wholeName = new RegExp(`^${elementName}$`, 'i');
-// A placeholder for an expression of a template that no source contains.
-const hole = '\ue000';
-const opening = new RegExp(`<${elementName}(?=[\\t\\n\\f\\r />${hole}])`, 'i');
-
 interface Context {
-  isExample: boolean;
-  inIsland: boolean;
+  isExample?: boolean;
+  inIsland?: boolean;
   /** Whether text is only searched for, or describes an error. */
-  isOnlyNamed: boolean;
+  isOnlyNamed?: boolean;
 }
 
 /** Finds out from the syntax tree whether a module writes the element, instead of only mentioning it. */
 export function findWritten(program: SyntaxNode): WrittenEmbeds {
-  const found: WrittenEmbeds = { written: [], passedToIsland: [], imports: [], isMentioned: false };
-  const snippets = new Set<unknown>();
+  const found = { isWritten: false, isPassedToIsland: false, importsComponent: false, isMentioned: false };
+  const localNames = new Set<unknown>();
 
-  const write = ({ start }: SyntaxNode, { isExample, inIsland, isOnlyNamed }: Context) => {
-    if (isExample) return;
-    if (isOnlyNamed) found.isMentioned = true;
-    else (inIsland ? found.passedToIsland : found.written).push(start);
+  const write = ({ isExample, inIsland, isOnlyNamed }: Context) => {
+    if (!isExample) found[isOnlyNamed ? 'isMentioned' : inIsland ? 'isPassedToIsland' : 'isWritten'] = true;
   };
 
-  const visitText = (node: SyntaxNode, pieces: readonly SyntaxNode[], context: Context) => {
-    const text = pieces.map(textOf).join(hole);
-    const expressions = children(node, 'expressions');
-    const examples = name.test(text) || text.includes('<') ? examplesIn(text) : new Set<number>();
-    if (name.test(text)) {
-      const { isWritten, isMentioned } = readHtml(text);
-      if (isWritten) write(node, context);
-      else if (isMentioned && !context.isExample) found.isMentioned = true;
-    }
-    for (const [number, expression] of expressions.entries()) {
-      visit(expression, examples.has(number) ? { ...context, isExample: true } : context);
+  const visitText = (pieces: readonly string[], expressions: readonly SyntaxNode[], context: Context) => {
+    const text = pieces.map((piece, index) => (index === 0 ? piece : hole(index - 1) + piece)).join('');
+    const shown = text.includes('<') ? withoutExamples(text) : text;
+    if (opening.test(shown)) write(context);
+    else if (name.test(shown)) write({ ...context, isOnlyNamed: true });
+    for (const [index, one] of expressions.entries()) {
+      visit(one, shown.includes(hole(index)) ? context : { ...context, isExample: true });
     }
   };
 
   const visitCall = (node: SyntaxNode, context: Context) => {
-    const callee = calleeName(node);
-    const given = children(node, 'arguments');
-    const [first, ...others] = given;
-    visit(child(node, 'callee'), context);
-    if (creators.has(callee.replace(/^[_$]+/, ''))) {
-      const named = given.slice(0, 3).map(textOf);
-      if (named.some((text) => wholeName.test(text))) write(node, context);
-      const isIsland = given.some((one) => hasKey(one, islandDirective));
-      if (context.inIsland && given.some((one) => snippets.has(nameOf(one)))) write(node, context);
-      const isExample =
-        named.some((text) => codeElements.has(text)) || given.some((one) => hasKey(one, ignored));
-      const inside = {
-        ...context,
-        isExample: context.isExample || isExample,
-        inIsland: context.inIsland || isIsland,
-      };
-      for (const one of given) {
-        if (wholeName.test(textOf(one))) continue;
-        for (const part of isIsland && one.type === 'ObjectExpression'
-          ? children(one, 'properties')
-          : [one]) {
-          visit(part, keyOf(part) === islandFallback ? context : inside);
-        }
+    const called = node['callee'] as SyntaxNode;
+    // Bundlers write (0, jsx)(…).
+    const callee = nodesIn(called['expressions']).at(-1) ?? called;
+    const calleeName = String(callee['name'] ?? nameOf(callee['property']) ?? '');
+    const given = nodesIn(node['arguments']);
+    visit(called, context);
+    if (creators.has(calleeName.replace(/^[_$]+/, ''))) {
+      visitCreation(given, context);
+      return;
+    }
+    const isSaid = nameOf(callee['object']) === 'console' || calleeName.endsWith('Error');
+    for (const [index, one] of given.entries()) {
+      const isOnlyNamed = isSaid || (index === 0 && searches.has(calleeName));
+      visit(one, isOnlyNamed ? { ...context, isOnlyNamed } : context);
+    }
+  };
+
+  const visitCreation = (given: readonly SyntaxNode[], context: Context) => {
+    const created = given.slice(0, 3).map(textOf);
+    const keys = given.flatMap((one) => nodesIn(one['properties']).map(keyOf));
+    const isIsland = keys.includes(islandDirective);
+    const isExample = keys.includes(ignored) || created.some((one) => codeElement.test(one));
+    if (created.some((one) => wholeName.test(one))) write(context);
+    // A component writes nothing here by itself: it does so on a page.
+    if (context.inIsland && given.some((one) => localNames.has(one['name']))) write(context);
+    const inside = { ...context, ...(isExample && { isExample }), ...(isIsland && { inIsland: true }) };
+    for (const one of given.filter((one) => !wholeName.test(textOf(one)))) {
+      for (const part of isIsland ? nodesIn(one['properties'] ?? [one]) : [one]) {
+        visit(part, isIsland && keyOf(part) === islandFallback ? context : inside);
       }
-    } else if (searches.has(callee)) {
-      visit(first, { ...context, isOnlyNamed: true });
-      for (const one of others) visit(one, context);
+    }
+  };
+
+  const visit = (node: SyntaxNode, context: Context): void => {
+    const { type, value, source } = node;
+    if (textOf(source) === components) {
+      found.importsComponent = true;
+      for (const { local } of nodesIn(node['specifiers'])) localNames.add(nameOf(local));
+    }
+    // The source of a Markdown file, which Astro adds to its module: as a page it is shown as HTML.
+    if (type === 'FunctionDeclaration' && nameOf(node['id']) === 'rawContent') return;
+    if (type === 'JSXOpeningElement' && wholeName.test(String(nameOf(node['name'])))) write(context);
+    if (type === 'Literal') {
+      if (typeof value === 'string' && name.test(value)) visitText([value], [], context);
+    } else if (type === 'TemplateLiteral') {
+      visitText(nodesIn(node['quasis']).map(textOf), nodesIn(node['expressions']), context);
+    } else if (type === 'CallExpression' || type === 'NewExpression') {
+      visitCall(node, context);
     } else {
-      const isSaid = calleeObject(node) === 'console' || /Error$/.test(callee);
-      for (const one of given) visit(one, isSaid ? { ...context, isOnlyNamed: true } : context);
+      const isCompared = type === 'BinaryExpression' && /^[!=]==?$/.test(String(node['operator']));
+      for (const [part, parts] of Object.entries(node)) {
+        const isOnlyNamed = isCompared || (type === 'SwitchCase' && part === 'test');
+        for (const one of nodesIn(parts)) visit(one, isOnlyNamed ? { ...context, isOnlyNamed } : context);
+      }
     }
   };
 
-  const visit = (node: SyntaxNode | undefined, context: Context): void => {
-    if (node === undefined) return;
-    switch (node.type) {
-      case 'ImportDeclaration':
-      case 'ExportNamedDeclaration':
-      case 'ExportAllDeclaration':
-        if (textOf(child(node, 'source')) === components) found.imports.push(node.start);
-        break;
-      case 'FunctionDeclaration':
-        // The source of a Markdown file, which Astro adds to its module: as a page it is shown as HTML.
-        if (nameOf(child(node, 'id')) === 'rawContent') return;
-        break;
-      case 'Literal':
-        visitText(node, [node], context);
-        return;
-      case 'TemplateLiteral':
-        visitText(node, children(node, 'quasis'), context);
-        return;
-      case 'CallExpression':
-      case 'NewExpression':
-        visitCall(node, context);
-        return;
-      case 'JSXOpeningElement':
-        if (wholeName.test(String(nameOf(child(node, 'name'))))) write(node, context);
-        break;
-      case 'BinaryExpression':
-        visitParts(node, {
-          ...context,
-          isOnlyNamed: /^[!=]==?$/.test(String((node as { operator?: unknown }).operator)),
-        });
-        return;
-      case 'SwitchCase':
-        visit(child(node, 'test'), { ...context, isOnlyNamed: true });
-        for (const one of children(node, 'consequent')) visit(one, context);
-        return;
-    }
-    visitParts(node, context);
-  };
-
-  const visitParts = (node: SyntaxNode, context: Context) => {
-    for (const part of Object.values(node)) {
-      if (isNode(part)) visit(part, context);
-      else if (Array.isArray(part)) for (const one of part) if (isNode(one)) visit(one, context);
-    }
-  };
-
-  for (const declaration of children(program, 'body')) {
-    if (declaration.type !== 'ImportDeclaration' || textOf(child(declaration, 'source')) !== components)
-      continue;
-    for (const specifier of children(declaration, 'specifiers'))
-      snippets.add(nameOf(child(specifier, 'local')));
-  }
-  visit(program, { isExample: false, inIsland: false, isOnlyNamed: false });
+  visit(program, {});
   return found;
 }
 
-/** How HTML or text in a module uses the element. */
-function readHtml(text: string): { isWritten: boolean; isMentioned: boolean } {
-  const read = { isWritten: false, isMentioned: false };
-  const look = (part: string, isExample: boolean, pattern = opening) => {
-    if (isExample) return;
-    if (pattern.test(part)) read.isWritten = true;
-    else if (name.test(part)) read.isMentioned = true;
+function wordsOf(list: string): ReadonlySet<string> {
+  return new Set(list.split(/\s+/));
+}
+
+function withoutExamples(html: string): string {
+  let shown = '';
+  const show = (text: string, isExample: boolean) => {
+    if (!isExample) shown += text;
   };
-  walkExamples(text, {
-    onTag: (tag, isExample) => look(tag, isExample),
-    onText: ({ start, end }, isExample) => look(text.slice(start, end), isExample),
-  });
-  return read;
-}
-
-/** The indexes of the expressions in an example: `<code>${text}</code>`. */
-function examplesIn(text: string): Set<number> {
-  const found = new Set<number>();
-  let number = 0;
-  let counted = 0;
-  walkExamples(text, {
-    onText({ start, end }, isExample) {
-      const before = text.slice(counted, start).split(hole).length - 1;
-      const inside = text.slice(start, end).split(hole).length - 1;
-      if (isExample) for (let each = 0; each < inside; each += 1) found.add(number + before + each);
-      number += before + inside;
-      counted = end;
-    },
-  });
-  return found;
-}
-
-function walkExamples(
-  text: string,
-  visitor: {
-    onTag?(tag: string, isExample: boolean): void;
-    onText(range: Range, isExample: boolean): void;
-  },
-): void {
-  walk(text, false, {
+  walk(html, false, {
     open({ name, start, end }, isExample) {
-      const tag = text.slice(start, end);
-      visitor.onTag?.(tag, isExample);
-      return isExample || codeElements.has(name) || tag.includes(ignored);
+      const tag = html.slice(start, end);
+      show(tag, isExample);
+      return isExample || codeElement.test(name) || tag.includes(ignored);
     },
-    text: (range, isExample) => visitor.onText(range, isExample),
-    cut: (start, isExample) => visitor.onTag?.(text.slice(start), isExample),
+    text: ({ start, end }, isExample) => show(html.slice(start, end), isExample),
+    cut: (start, isExample) => show(html.slice(start), isExample),
   });
+  return shown;
 }
 
-function isNode(value: unknown): value is SyntaxNode {
-  return typeof value === 'object' && value !== null && typeof (value as SyntaxNode).type === 'string';
-}
-
-function child(node: SyntaxNode | undefined, key: string): SyntaxNode | undefined {
-  const value = (node as Record<string, unknown> | undefined)?.[key];
-  return isNode(value) ? value : undefined;
-}
-
-function children(node: SyntaxNode, key: string): SyntaxNode[] {
-  const value = (node as unknown as Record<string, unknown>)[key];
-  return Array.isArray(value) ? value.filter(isNode) : [];
+function nodesIn(value: unknown): SyntaxNode[] {
+  const isNode = (one: unknown) => typeof (one as Partial<SyntaxNode> | null)?.type === 'string';
+  return (Array.isArray(value) ? value : [value]).filter(isNode);
 }
 
 /** The text of a string, or of a piece of a template. */
-function textOf(node: SyntaxNode | undefined): string {
-  const { value } = (node ?? {}) as { value?: unknown };
-  if (typeof value === 'string') return value;
-  const { cooked } = (value ?? {}) as { cooked?: unknown };
-  return typeof cooked === 'string' ? cooked : '';
+function textOf(node: unknown): string {
+  const { value } = (node ?? {}) as { value?: string | { cooked?: string } };
+  const text = typeof value === 'object' ? value?.cooked : value;
+  return typeof text === 'string' ? text : '';
 }
 
-function nameOf(node: SyntaxNode | undefined): unknown {
-  return (node as { name?: unknown } | undefined)?.name;
+function nameOf(node: unknown): unknown {
+  return (node as { name?: unknown } | null | undefined)?.name;
 }
 
-function calleeName(call: SyntaxNode): string {
-  const callee = child(call, 'callee');
-  // Bundlers write (0, jsx)(…).
-  const called = callee?.type === 'SequenceExpression' ? children(callee, 'expressions').at(-1) : callee;
-  return String(nameOf(called) ?? nameOf(child(called, 'property')) ?? '');
-}
-
-function calleeObject(call: SyntaxNode): unknown {
-  return nameOf(child(child(call, 'callee'), 'object'));
-}
-
-function hasKey(node: SyntaxNode, key: string): boolean {
-  return node.type === 'ObjectExpression' && children(node, 'properties').some((one) => keyOf(one) === key);
-}
-
-function keyOf(property: SyntaxNode): unknown {
-  const key = child(property, 'key');
-  return nameOf(key) ?? (key && textOf(key));
+function keyOf({ key }: SyntaxNode): unknown {
+  return nameOf(key) ?? textOf(key);
 }

@@ -28,7 +28,12 @@ const { record } = await buildSite({
   outDir: directory,
   manifest,
   fetcher,
-  sources: { root: directory, srcDir: directory, outDir: directory },
+  sources: {
+    folders: { root: directory, srcDir: directory, publicDir: directory, outDir: directory },
+    base: '/',
+    routes: [],
+    loaded: new Set(),
+  },
   before: undefined,
   hadManifest: false,
   classes: undefined,

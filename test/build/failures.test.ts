@@ -130,7 +130,9 @@ describe('different failures and invalid embeds are reported together:', async (
   );
   const three = 'a/index.html, b/index.html, c/index.html';
   const missing = (id: string, places: string) =>
-    new RegExp(`\\nSnippet ${id}: 404 Not Found \\[not-found\\]\\n(?: {4}.*\\n){2} {4}on ${places}\\n`);
+    new RegExp(
+      `\\nSnippet ${id}: 404 Not Found \\[not-found\\]\\n(?: {4}.*\\n){2} {4}on ${places}\\n {4}written in src/pages/`,
+    );
 
   test.for<string | RegExp>([
     `7 snippets could not be fetched, and ${closesEmbeds ? 11 : 12} embeds are invalid.`,
@@ -142,12 +144,12 @@ describe('different failures and invalid embeds are reported together:', async (
     // Children are no way out.
     missing('999', 'children/index.html'),
     missing('60', 'theirs/index.html'),
-    '\nid/index.html:4\n    A snippet id must be a positive whole number, not "abc". [invalid-id]\n',
+    '\nid/index.html:4\n    A snippet id must be a positive whole number, not "abc". [invalid-id]\n    written in src/pages/id.astro:3\n',
     /\nparams\/index\.html:2\n {4}params is not JSON: .+ \[invalid-params\]\n/,
     '\nas/index.html:5\n    The attribute `as` of an embed must be "html" or "text". [invalid-as]\n',
     '\noptional/index.html:3\n    The attribute `optional` of an embed takes no value. [invalid-optional]\n',
-    /\nnested\/index\.html:2\n.* not "y"\. \[invalid-id\]\n\nnested\/index\.html:5\n.* the one of line 3\. \[embed-nested\]\n/,
-    '\nscript.html:2\n    The embed is in a script that runs. [embed-in-script]\n',
+    /\nnested\/index\.html:2\n.* not "y"\. \[invalid-id\]\n {4}written in src\/pages\/nested\.html:1\n\nnested\/index\.html:5\n.* the one of line 3\. \[embed-nested\]\n {4}written in src\/pages\/nested\.html:4\n/,
+    '\nscript.html:2\n    The embed is in a script that runs. [embed-in-script]\n    written in public/script.html:2\n',
     '\nstyle.html:2\n    The embed is in a style sheet. [embed-in-script]\n',
     '\nitems.xml:2\n    The embed is an element of XML. [embed-in-xml]\n',
     '\nattribute.html:2\n    The embed is in the attribute onclick, which contains code. [embed-in-attribute]\n',
@@ -158,7 +160,8 @@ describe('different failures and invalid embeds are reported together:', async (
   });
 
   test('an embed without an end tag', () => {
-    const unclosed = /unclosed\/index\.html:\d+\n +The embed has no end tag\. \[embed-unclosed\]/;
+    const unclosed =
+      /unclosed\/index\.html:\d+\n +The embed has no end tag\. \[embed-unclosed\]\n +written in src\/pages\/unclosed\.md:3\n/;
     expect(unclosed.test(output)).toBe(!closesEmbeds);
   });
 

@@ -154,7 +154,7 @@ import Late from '../Late.astro';
     for (const file of [
       'src/pages/live.astro:6',
       'src/Hand.astro:2',
-      'src/pages/component.astro:3',
+      'src/pages/component.astro:5',
       'src/pages/live.json.ts:2',
       'src/Late.astro:1',
     ]) {
@@ -190,7 +190,7 @@ ${component}
       '<p><b>content</b></p><b>content</b><i><b>content</b></i>',
     );
     expect(output).toMatch(/WARN.*Collections contain embeds/);
-    expect(output).toMatch(/WARN.*src\/posts\/b\.mdx:1 contains an embed, .*this entry of a collection/);
+    expect(output).toMatch(/WARN.*src\/posts\/b\.mdx:3 contains an embed, .*this entry of a collection/);
     expect(output).toMatch(/WARN.*src\/middleware\.ts:5 contains an embed, and the middleware runs/);
     expect(output).toContain('SnippetClient from astro-snippets/client in the frontmatter');
     expect(output).not.toMatch(/WARN.*(?:Still|list)\.astro/);

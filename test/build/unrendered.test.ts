@@ -24,7 +24,7 @@ test('a <Snippet> that is left in a page fails the build, with the lines of the 
   const { exitCode, output } = await site.build();
   expect(exitCode).toBe(1);
   expect(output).toMatch(
-    /post\/index\.html:2\n +<Snippet> was not rendered: .*written in src\/pages\/post\.md:3\. \[unrendered-component\]/,
+    /post\/index\.html:2\n +<Snippet> was not rendered: .*\[unrendered-component\]\n +written in src\/pages\/post\.md:3\n/,
   );
   expect(output).toContain('write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx');
   expect(output).not.toContain('missing-key');

@@ -29,7 +29,7 @@ describe('writes the element', () => {
     ['after an example', "`<code>${a}</code> ${'<snippet-embed />'}`"],
     ['the replacement of a search', `text.replace('x', '<snippet-embed id="1">')`],
   ])('%s', (_what, code) => {
-    expect(find(code).written).toHaveLength(1);
+    expect(find(code).isWritten).toBe(true);
   });
 });
 
@@ -43,7 +43,7 @@ describe('names the element, but does not write it', () => {
     ['an error', `throw new Error('no <snippet-embed id> here')`],
     ['a longer name', `'<snippet-embeds>'`],
   ])('%s', (_what, code) => {
-    expect(find(code)).toMatchObject({ written: [], isMentioned: true });
+    expect(find(code)).toMatchObject({ isWritten: false, isMentioned: true });
   });
 });
 
@@ -56,7 +56,7 @@ describe('is an example, or nothing at all', () => {
     ['code in JSX', `_jsx('code', { children: '<snippet-embed id="1">' })`],
     ['data-snippets-ignore', `_jsx('p', { 'data-snippets-ignore': '', children: '<snippet-embed id="1">' })`],
   ])('%s', (_what, code) => {
-    expect(find(code)).toMatchObject({ written: [], isMentioned: false });
+    expect(find(code)).toMatchObject({ isWritten: false, isMentioned: false });
   });
 });
 
@@ -65,8 +65,11 @@ test('the slot of a server island is told apart from its fallback, and from what
     `import { Snippet } from 'astro-snippets/components';
 $$renderComponent($$result, "Late", Late, { "server:component-directive": "defer" }, ${slots})`;
   const render = 'renderComponent($$result, "Snippet", Snippet, { "id": 1 })';
-  expect(find(island(`{ default: () => ${render} }`)).passedToIsland).toHaveLength(1);
-  expect(find(island('{ default: () => `<snippet-embed />` }')).passedToIsland).toHaveLength(1);
-  expect(find(island(`{ fallback: () => ${render} }`)).passedToIsland).toHaveLength(0);
-  expect(find(`${island('{}')}; ${render}`)).toMatchObject({ passedToIsland: [], imports: [0] });
+  expect(find(island(`{ default: () => ${render} }`)).isPassedToIsland).toBe(true);
+  expect(find(island('{ default: () => `<snippet-embed />` }')).isPassedToIsland).toBe(true);
+  expect(find(island(`{ fallback: () => ${render} }`)).isPassedToIsland).toBe(false);
+  expect(find(`${island('{}')}; ${render}`)).toMatchObject({
+    isPassedToIsland: false,
+    importsComponent: true,
+  });
 });

@@ -172,7 +172,17 @@ async function build(
       before,
       directory,
       outDir: directory,
-      sources: { root: folder.directory, srcDir: join(folder.directory, 'src'), outDir: directory },
+      sources: {
+        folders: {
+          root: folder.directory,
+          srcDir: join(folder.directory, 'src'),
+          publicDir: directory,
+          outDir: directory,
+        },
+        base: '/',
+        routes: [],
+        loaded: new Set(),
+      },
       manifest,
       hadManifest: false,
       collected: [],

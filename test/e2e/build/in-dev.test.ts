@@ -66,7 +66,7 @@ import Still from '../Still.astro';
       'src/pages/live.astro:6',
       'src/Hand.astro:2',
     ],
-    ['of <Snippet> in Markdown', 'post', 'written in src/pages/post.md:3. [unrendered-component]'],
+    ['of <Snippet> in Markdown', 'post', 'written in src/pages/post.md:3'],
     // It gets as far as asking for the key, which is not set.
     [
       'of a page that is prerendered among them, and lacks only the key',

@@ -1,0 +1,140 @@
+import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import { withoutCodeSpans } from '../embed/code-spans.ts';
+import { elementName } from '../embed/element.ts';
+
+/** An embed as it is written in a source of the site. Lines and columns begin at 1. */
+export interface SourceEmbed {
+  file: string;
+  line: number;
+  column: number;
+  /** `defineSnippet` and `snippetLoader` define snippets. */
+  kind: 'element' | 'component' | 'definition';
+  /** Empty without one; `undefined` where it is computed. */
+  id: string | undefined;
+  /** As they are written. */
+  attributes: string;
+  /** Whether it is in a heading of Markdown, except one that is written as an element. */
+  inHeading: boolean;
+}
+
+const markdown = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
+const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
+// Also inside a quote or a list.
+const heading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
+const underline = /^[ \t>]*(?:=+|-+)[ \t]*\r?$/;
+const htmlComment = /<!--[\s\S]*?-->/g;
+const mdxComment = /\{\/\*[\s\S]*?\*\/\}/g;
+// Not the `/*` of a glob.
+const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
+const codeElement = /<(code|pre|kbd|samp)\b[\s\S]*?<\/\1\s*>/gi;
+const importOfComponent = /import\s*\{([^}]*)\}\s*from\s*["']astro-snippets\/components["']/g;
+const definition = /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\(/g;
+// With any quotes, which JSON escapes; a number in braces; or without quotes.
+const literalId =
+  /(?<![\w:.-])id\s*=\s*(?:(?:\{\s*)?\\?(["'`])([^"'`{}$<>+\\]*)\\?\1|\{\s*(-?[\d.]+)\s*\}|([\w.-]+))/i;
+
+// With `>` in braces and in quotes.
+const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"[^"]*"|'[^']*'|[^>])*`;
+
+/** Finds the embeds that a source writes outside of comments and examples, in their order. */
+export function embedsIn(text: string, file: string): SourceEmbed[] {
+  if (!/snippet/i.test(text)) return [];
+  const shown = withoutComments(text, file);
+  const elements = blank(shown, codeElement);
+  const found: (Pick<SourceEmbed, 'kind' | 'id' | 'attributes'> & { index: number })[] = [];
+  const names = ['Snippet', ...localNames(text)].join('|').replaceAll('$', '\\$');
+  const tag = new RegExp(`<(?:(${elementName})|${names})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
+  for (const { index, 1: element, 2: attributes = '' } of shown.matchAll(tag)) {
+    // A component in <code> is rendered.
+    if (element !== undefined && elements[index] === ' ') continue;
+    const kind = element === undefined ? 'component' : 'element';
+    found.push({ index, kind, id: idIn(attributes), attributes });
+  }
+  for (const { index } of shown.matchAll(definition)) {
+    for (const { index: at, 1: id } of callAt(shown, index).matchAll(/\bid:\s*(\d+)/g)) {
+      found.push({ index: index + at, kind: 'definition', id, attributes: '' });
+    }
+  }
+  const bodyStart = frontmatter.exec(text)?.[0].length ?? 0;
+  let line = 1;
+  let lineStart = 0;
+  return found
+    .sort((a, b) => a.index - b.index)
+    .map(({ index, ...embed }) => {
+      for (let end = text.indexOf('\n', lineStart); end !== -1 && end < index; ) {
+        line += 1;
+        lineStart = end + 1;
+        end = text.indexOf('\n', lineStart);
+      }
+      const inHeading = markdown.test(file) && index >= bodyStart && isHeading(text, shown, lineStart);
+      return { file, line, column: index - lineStart + 1, ...embed, inHeading };
+    });
+}
+
+/** The snippet that an embed asks for, if that is known before a page is rendered. Params are if they are JSON. */
+export function literalRequest({ id, kind, attributes }: SourceEmbed): SnippetRequest | undefined {
+  const params = kind === 'element' ? /\bparams='([^']*)'/i.exec(attributes)?.[1] : undefined;
+  try {
+    return parseRequest(id, params);
+  } catch {
+    // Computed, or an example: what the pages contain has the last word.
+    return undefined;
+  }
+}
+
+/** The names of the props of a component; `undefined` if it spreads some. */
+export function propsOf(attributes: string): string[] | undefined {
+  if (attributes.includes('...')) return undefined;
+  let rest = attributes.replace(/(?<!=\s*)\{\s*(\w+)\s*\}/g, ' $1 ');
+  for (let before = ''; before !== rest; ) {
+    before = rest;
+    rest = rest.replace(/=\s*(?:\{[^{}]*\}|"[^"]*"|'[^']*')|\{[^{}]*\}/g, ' ');
+  }
+  return rest.match(/[\w:-]+/g) ?? [];
+}
+
+/** Blanks out the comments of a source, and code of Markdown. Offsets stay. */
+export function withoutComments(text: string, file: string): string {
+  if (!markdown.test(file)) return blank(blank(text, htmlComment), codeComment);
+  const start = frontmatter.exec(text)?.[0] ?? '';
+  const shown = start + withoutCodeSpans(text.slice(start.length));
+  return blank(blank(shown, htmlComment), mdxComment);
+}
+
+function blank(text: string, pattern: RegExp): string {
+  return text.replace(pattern, (found) => found.replace(/[^\n]/g, ' '));
+}
+
+/** Other names that a module gives to `Snippet`. */
+function localNames(text: string): string[] {
+  return [...text.matchAll(importOfComponent)].flatMap(
+    ([, list = '']) => /\bSnippet\s+as\s+([\w$]+)/.exec(list)?.[1] ?? [],
+  );
+}
+
+function idIn(attributes: string): string | undefined {
+  const [found, , quoted, number, bare] = literalId.exec(attributes) ?? [];
+  if (found !== undefined) return quoted ?? number ?? bare;
+  return /\b(?:id|of)\b|\.\.\.|\$/.test(attributes) ? undefined : '';
+}
+
+/** A call, up to the parenthesis that closes it. */
+function callAt(text: string, start: number): string {
+  let depth = 0;
+  for (let at = text.indexOf('(', start); at < text.length; at += 1) {
+    if (text[at] === '(') depth += 1;
+    if (text[at] === ')') depth -= 1;
+    if (depth === 0) return text.slice(start, at);
+  }
+  return text.slice(start);
+}
+
+/** @param shown the text without code, which has lost line breaks. */
+function isHeading(text: string, shown: string, lineStart: number): boolean {
+  const lineAt = (start: number) => {
+    const end = text.indexOf('\n', start);
+    return shown.slice(start, end === -1 ? text.length : end);
+  };
+  const line = lineAt(lineStart);
+  return heading.test(line) || underline.test(lineAt(lineStart + line.length + 1));
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type SiteSource, SourceSearch } from '../../src/source/source-search.ts';
+import { folderWith } from '../support/folder.ts';
+
+const embed = (id: string) => `<snippet-embed id="${id}"></snippet-embed>`;
+
+/** @param imports by the names of sources. */
+async function search(files: Record<string, string>, imports?: Record<string, string[]>) {
+  const { directory } = await folderWith({ ...files, 'shared/Far.astro': `\n${embed('5')}` });
+  const root = join(directory, 'site');
+  const source = {
+    folders: { root, srcDir: join(root, 'src'), publicDir: join(root, 'public'), outDir: join(root, 'dist') },
+    base: '/docs',
+    routes: Object.keys(imports ?? {}).map((entrypoint) => ({
+      entrypoint,
+      patternRegex: new RegExp(`^/${/(\w+)\.\w+$/.exec(entrypoint)?.[1]}/?$`),
+    })),
+    loaded: new Set([join(directory, 'shared/Far.astro')]),
+    ...(imports && {
+      importsOf: (id: string) =>
+        (imports[id.slice(root.length + 1)] ?? []).map((name) =>
+          name.includes(':') ? name : join(root, name),
+        ),
+    }),
+  };
+  return new SourceSearch(source as unknown as SiteSource);
+}
+
+test('a snippet is written in all places of its id; else, in one of those that compute one', async () => {
+  const literal = Array.from({ length: 5 }, (_, index) => [`site/src/${index}.md`, `\n${embed('1')}`]);
+  const some = await search({
+    ...Object.fromEntries(literal),
+    'site/content/post.md': embed('2'),
+    'site/src/a.astro': `${embed('3')}\n<Snippet {id} />`,
+    'site/src/b.jsx': '<snippet-embed id={id} />',
+    'site/src/snippets.ts': 'export const price = defineSnippet({\n  id: 4,\n});',
+    ...Object.fromEntries(
+      ['dist', 'public', 'node_modules/a', '.cache'].map((folder) => [`site/${folder}/a.md`, embed('2')]),
+    ),
+  });
+  expect(some.ofSnippet(1)).toBe('written in src/0.md:2, src/1.md:2, src/2.md:2 and 2 more places');
+  expect(some.ofSnippet(2)).toBe('written in content/post.md:1');
+  expect(some.ofSnippet(4)).toBe('written in src/snippets.ts:2');
+  expect(some.ofSnippet(5)).toBe('written in ../shared/Far.astro:2');
+  expect(some.ofSnippet(6)).toBe('written in src/a.astro:2 or src/b.jsx:1, id computed');
+  const one = await search({ 'site/src/a.astro': '<Snippet {id} />' });
+  expect(one.ofSnippet(6)).toBe('written in src/a.astro:1 or elsewhere, id computed');
+  expect((await search({})).ofSnippet(6)).toBe('');
+});
+
+test('an embed is written in one place, if that is certain, of the modules behind its page', async () => {
+  const files = {
+    'site/src/pages/own.astro': embed('1'),
+    'site/src/pages/list.astro': '<Snippet {id} />',
+    'site/src/Card.astro': `\n${embed('1')}`,
+    'site/src/posts/a.md': embed('1'),
+    'site/src/posts/list.md': embed('1'),
+  };
+  const imports = {
+    'src/pages/own.astro': ['src/Layout.astro'],
+    'src/pages/list.astro': ['src/Card.astro', 'virtual:astro:content'],
+  };
+  const fault = { line: 1, code: 'embed-unclosed', message: '' } as const;
+  const placesIn = async (known: typeof imports | undefined) =>
+    (await search(files, known))
+      .locate(['own/index.html', '/docs/list', 'other.xml'].map((file) => ({ ...fault, file, id: '1' })))
+      .map(({ place }) => place);
+  const anywhere = expect.stringMatching(/^written in .+, .+, .+ or 2 more places, id computed$/);
+  expect(await placesIn(imports)).toEqual([
+    'written in src/pages/own.astro:1',
+    'written in src/posts/list.md:1, src/Card.astro:2, src/posts/a.md:1 or 1 more place, id computed',
+    anywhere,
+  ]);
+  expect(await placesIn(undefined)).toEqual([anywhere, anywhere, anywhere]);
+});
