@@ -347,14 +347,9 @@ function refuseFolders({ cwd, from, to, manifest }: FolderInlining): void {
 }
 
 function describeKept(kept: readonly string[], written: ReadonlySet<string>): string[] {
-  const [renewed, same] = [true, false].map((isWritten) =>
-    kept.filter((name) => written.has(name) === isWritten),
-  );
-  const lines = (renewed ?? []).map((name) => `${name} is up to date`);
-  const left = same?.length ?? 0;
-  if (left > 0)
-    lines.push(
-      `${count(left, 'file')} ${left === 1 ? 'is' : 'are'} as an earlier run left ${left === 1 ? 'it' : 'them'}.`,
-    );
-  return lines;
+  const lines = kept.filter((name) => written.has(name)).map((name) => `${name} is up to date`);
+  const same = kept.length - lines.length;
+  if (same === 0) return lines;
+  const asBefore = same === 1 ? 'is as an earlier run left it' : 'are as an earlier run left them';
+  return [...lines, `${count(same, 'file')} ${asBefore}.`];
 }

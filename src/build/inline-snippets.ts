@@ -133,14 +133,15 @@ export async function inlineSnippets(
     const { cached = 0 } = fetcher.counts;
     const all = settings.renderBaseUrl === undefined ? [] : [...snippets.values()];
     const retrieved = all.filter(({ variant }) => variant === 'retrieve').length;
-    const more = [
+    const facts = [
+      ...describeBuild(scanned, fetcher),
       retrieved > 0 && `${retrieved} retrieved instead of rendered`,
       cached > 0 && `${cached} from the cache`,
       missing.size > 0 && `${count(missing.size, 'optional snippet')} not found`,
       editLinks !== undefined && `edit links on ${count(editLinks.pages, 'page')}`,
       formatDuration(performance.now() - start),
     ];
-    logger.info([...describeBuild(scanned, fetcher), ...more].filter(Boolean).join(' · '));
+    logger.info(facts.filter(Boolean).join(' · '));
     if (editLinks !== undefined) logger.warn(editLinksWarning);
   }
   return recorder.finish({ inlinedAt, editUrls: editLinks?.urls });

@@ -259,7 +259,7 @@ export async function writeRefresh(
   const written = new Set(pages.flatMap(({ page }) => page.shows));
   const assets = manifest.rules.images?.assets.folder;
   if (assets !== undefined) {
-    const folders = siteFolders(file, manifest).map(({ directory }) => join(directory, assets));
+    const folders = siteFolders(file, manifest, site.cwd).map(({ directory }) => join(directory, assets));
     for (const left of listTemporaryFiles(folders)) rmSync(left, { force: true });
     // First, since a page must not show what is not there. An image that no page shows does no harm.
     const shown = [...written].map((index) => snippets[index]);

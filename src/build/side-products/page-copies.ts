@@ -115,12 +115,12 @@ const copyFolders = ['.vercel/output/static'];
 /**
  * The folders that a refresh has to keep up to date. A copy that does not exist any more is left out.
  *
- * @param cwd where people are; by default, in the folder of the record.
+ * @param cwd where people are.
  */
 export function siteFolders(
   file: string,
   { output, copies = [] }: Pick<Manifest, 'output' | 'copies'>,
-  cwd: string = dirname(file),
+  cwd: string,
 ): SiteFolder[] {
   return [output, ...copies].flatMap((path, index) => {
     const directory = resolve(dirname(file), path);
