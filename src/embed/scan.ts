@@ -146,8 +146,8 @@ const ignored = 'data-snippets-ignore';
 // Once for all pages: making them takes as long as using them.
 const names = new RegExp(name, 'gi');
 const components = new RegExp(component, 'gi');
-/** What makes the attributes of a tag worth reading. */
-const noted = new RegExp(`${name.source}|${ignored}|lang\\s*=`, 'gi');
+const ignoredNames = new RegExp(ignored, 'gi');
+const langs = /lang\s*=/gi;
 // The attributes of copy buttons.
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 const refusedAttributes = /^(?:on|x-|[:@]|style$)/;
@@ -184,7 +184,9 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   const isWhole = isWholePage(search, part);
   const nameFrom = finder(text, names);
   const componentFrom = isWhole ? finder(text, components) : () => Infinity;
-  const notedFrom = finder(text, noted);
+  // One each: a pattern of alternatives takes several times as long.
+  const ignoredFrom = finder(text, ignoredNames);
+  const langFrom = finder(text, langs);
   const hasName = ({ start, end }: Range) => nameFrom(start) < end;
   const headingCode = new Map<Tag, string>();
   const linkTexts: LinkText[] = [];
@@ -225,11 +227,12 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       inParagraph = true;
     } else if (blockElements.has(tag.name)) inParagraph = false;
     const inside = contextIn.get(tag.name);
-    const attributes = notedFrom(start) < end ? attributesOf(text, tag) : [];
+    const isNoted = hasName(tag) || ignoredFrom(start) < end || langFrom(start) < end;
+    const attributes = isNoted ? attributesOf(text, tag) : [];
     if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
       return { ...outside, isExample: true };
     }
-    const lang = langIn(attributes, outside.lang);
+    const lang = isNoted ? langIn(attributes, outside.lang) : outside.lang;
     for (const attribute of attributes) {
       if (!name.test(attribute.value)) continue;
       scanAttribute(search, { ...part, lang }, attribute, isXml);
