@@ -6,7 +6,7 @@ import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import { entryName, listNames, listPlaces } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import { listTemporaryFiles } from '../files/write.ts';
+import { isTemporary, listTemporaryFiles } from '../files/write.ts';
 import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
 import {
   asBefore,
@@ -141,7 +141,8 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     const reason = 'shows a changed snippet, and which pages use this entry is not known';
     plan.toBuild.push({ name: entryName(entry), reason });
   }
-  // Files that show snippets by themselves are looked at as such. A cache folder may be in the output.
+  // Files that show snippets by themselves are looked at as such. A refresh that was killed may have left others, and a
+  // cache folder may be in the output.
   const recorded = new Set(manifest.files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   const records = `${shownPath(output, dirname(file))}/`;
   const derived = findDerivedFiles(
@@ -150,7 +151,10 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     oldContents(plan.pages, site),
     // What was there before and is unchanged, such as a page that somebody wrote by hand, was not made from these pages.
     ({ file, name }) =>
-      !recorded.has(name) && !name.startsWith(records) && statSync(file).mtimeMs >= manifest.inlinedAt,
+      !recorded.has(name) &&
+      !isTemporary(name) &&
+      !name.startsWith(records) &&
+      statSync(file).mtimeMs >= manifest.inlinedAt,
   );
   plan.stale = derived.filter(({ page }) => page === undefined);
   for (const { folder, name, page } of derived) {
