@@ -347,7 +347,7 @@ function refuseFolders({ cwd, from, to, manifest }: FolderInlining): void {
 }
 
 function describeKept(kept: readonly string[], written: ReadonlySet<string>): string[] {
-  const lines = kept.filter((name) => written.has(name)).map((name) => `${name} is up to date`);
+  const lines = kept.filter((name) => written.has(name)).map((name) => `Updated ${name}`);
   const same = kept.length - lines.length;
   if (same === 0) return lines;
   const asBefore = same === 1 ? 'is as an earlier run left it' : 'are as an earlier run left them';

@@ -1,99 +1,37 @@
 import { describeChanged, lookAtOutput } from '../build/output-state.ts';
 import type { PageToBuild } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
-import { namesOf } from '../record/changes.ts';
-import { unfinishedOf } from './after-command.ts';
-import { type ChangedFiles, runWithLists } from './changed-files.ts';
-import type { CheckOutput } from './cli-output.ts';
-import { whileAlone } from './command-lock.ts';
+import type { CheckOutput, ErrorOutput } from './cli-output.ts';
+import { isCommandRunning, whileAlone } from './command-lock.ts';
 import type { CliContext } from './context.ts';
+import { addDue, deploy, findDue } from './deployed.ts';
 import { explain } from './explain.ts';
-import { exitCodes, nameOf } from './output.ts';
-import { isCommandPending, runPendingCommand } from './pending-command.ts';
+import { exitCodes, nameOf, placeNames, shownPlaces, type Unversioned } from './output.ts';
 import { openProgress } from './progress.ts';
-import {
-  checkPatience,
-  findManifest,
-  manifestPath,
-  type OpenedChanges,
-  openChanges,
-  type ProjectOptions,
-} from './project.ts';
-import { changedSnippet, shownFile } from './shown-files.ts';
+import { checkPatience, findManifest, manifestPath, openChanges, type ProjectOptions } from './project.ts';
+import { commandPending } from './refresh.ts';
+import { type ChangedFiles, runWithLists } from './run-command.ts';
 import { appendStepSummary } from './step-summary.ts';
-import type { Terminal } from './terminal.ts';
 
 export interface CheckOptions {
   json?: boolean;
+  /** A command that is run unless nothing has changed. */
   exec?: string;
 }
+
+type CheckDocument = Unversioned<CheckOutput>;
+
+const deployPending: PageToBuild = {
+  name: 'The last --exec command',
+  reason: 'has not succeeded, so the site is still to be deployed',
+};
 
 /** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
 export async function check(
   context: CliContext,
   project: ProjectOptions,
   { json = false, exec }: CheckOptions,
-): Promise<number> {
-  if (exec === undefined) return (await showChanges(context, project, json)).exitStatus;
-  return whileAlone(context, project, (inner) => checkAndRun(inner, project, json, exec));
-}
-
-/**
- * Runs the command unless nothing has changed. It runs again with each check until it has succeeded.
- *
- * @returns the command's exit status, or 0 if it did not have to run.
- * @throws AstroError if the check failed. The command was not run then.
- */
-async function checkAndRun(
-  context: CliContext,
-  project: ProjectOptions,
-  json: boolean,
-  exec: string,
-): Promise<number> {
-  const { terminal } = context;
-  const recordOf = () => manifestPath(context, project);
-  const { exitStatus: found, files } = await showChanges(context, project, json).catch(
-    (error: unknown): Shown => {
-      const { message, exitCode, error: explained } = explain(error);
-      if (exitCode !== exitCodes.needsBuild) throw error;
-      terminal.printError(message);
-      if (json) terminal.printJson({ command: 'check', exitStatus: exitCode, error: explained });
-      return { exitStatus: exitCode, files: undefined };
-    },
-  );
-  if (found === exitCodes.ok) {
-    if (!(await isCommandPending(await recordOf()))) return found;
-    terminal.printError('The command of --exec has not succeeded since the last change. It is run again.');
-  }
-  // Standard output stays one JSON document.
-  const stdout = json ? 'stderr' : 'stdout';
-  const status = await runPendingCommand(
-    recordOf,
-    (changed) => runWithLists(context, exec, changed, { stdout }),
-    {
-      changed: files,
-    },
-  );
-  if (status !== 0) {
-    terminal.printError(
-      `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
-    );
-  } else if (found === exitCodes.needsBuild && (await findManifest(context, project)) === undefined) {
-    terminal.printError(
-      `There is still no record of a build at ${await recordOf()}, so the next check with --exec runs the command again.`,
-    );
-  }
-  return status;
-}
-
-interface Shown {
-  exitStatus: number;
-  /** The files that show something else than what is published. */
-  files: ChangedFiles;
-}
-
-async function showChanges(context: CliContext, project: ProjectOptions, json: boolean): Promise<Shown> {
-  const { terminal } = context;
+): Promise<CheckDocument> {
   const progress = openProgress(context, { json });
   const found = await openChanges(context, project, { patience: checkPatience, progress }).catch(
     async (error: unknown) => {
@@ -101,66 +39,95 @@ async function showChanges(context: CliContext, project: ProjectOptions, json: b
       throw error;
     },
   );
-  const flaws = project.output === undefined ? undefined : await lookAtOutput(found.file, found.manifest);
-  if (flaws !== undefined && flaws.changed.length > 0) terminal.printError(describeChanged(flaws.changed));
-  const unfinished = [...unfinishedOf(found), ...(flaws?.toBuild ?? [])];
-  const exitStatus =
-    flaws !== undefined && flaws.toBuild.length > 0
-      ? exitCodes.needsBuild
-      : found.changed.length + unfinished.length === 0
-        ? exitCodes.ok
-        : exitCodes.changed;
-  if (json) terminal.printJson(checkOutput(found, unfinished, exitStatus));
-  else printChanges(terminal, found, unfinished);
-  await appendStepSummary(context, {
-    compared: found.manifest.snippets.length,
-    changed: found.changed,
-    unfinished,
-  });
-  return { exitStatus, files: outdatedFiles(found) };
-}
-
-/** Which pages use an entry of a collection, and which a command of `--after` was to follow, is not known. */
-function outdatedFiles({ manifest, changed }: OpenedChanges): ChangedFiles {
-  const isKnown =
-    manifest.pending === undefined && changed.every(({ collections }) => collections.length === 0);
-  if (!isKnown) return undefined;
-  const unfinished = manifest.files.filter(({ next }) => next !== undefined).map(({ name }) => name);
-  const names = new Set([...changed.flatMap(({ pages }) => pages), ...unfinished]);
-  return [...names].map((name) => shownFile(manifest, name));
-}
-
-function checkOutput(
-  { manifest, changed }: OpenedChanges,
-  unfinished: readonly PageToBuild[],
-  exitStatus: number,
-): Omit<CheckOutput, 'version'> {
-  return {
-    command: 'check',
-    exitStatus,
-    compared: manifest.snippets.length,
-    changed: changed.map((one) => changedSnippet(manifest, one)),
-    unfinished: [...unfinished],
-  };
-}
-
-function printChanges(
-  terminal: Terminal,
-  { manifest, changed }: OpenedChanges,
-  unfinished: readonly PageToBuild[],
-): void {
-  if (manifest.snippets.length === 0) {
-    terminal.print('The site shows no snippets.');
-  } else if (changed.length + unfinished.length === 0) {
-    const { length } = manifest.snippets;
-    terminal.print(
-      `Nothing has changed: ${count(length, 'snippet')} ${length === 1 ? 'matches' : 'match'} the last build.`,
-    );
-  } else {
-    for (const { request, newHash, ...places } of changed) {
-      const what = newHash === undefined ? 'no longer exists, and is optional' : 'has changed';
-      terminal.print(`${nameOf(request)} ${what}\n    ${namesOf(places).join('\n    ')}`);
-    }
-    for (const { name, reason } of unfinished) terminal.print(`${name} ${reason}`);
+  const { file, manifest, changed } = found;
+  const flaws = project.output === undefined ? undefined : await lookAtOutput(file, manifest);
+  if (flaws !== undefined && flaws.changed.length > 0) {
+    context.terminal.printError(describeChanged(flaws.changed));
   }
+  const toBuild = flaws?.toBuild ?? [];
+  const isEnded = exec !== undefined || !isCommandRunning(file);
+  const unfinished = [
+    ...manifest.files
+      .filter(({ next }) => next !== undefined)
+      .map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' })),
+    ...(manifest.pending ? [commandPending] : []),
+    ...(isEnded && (await findDue(file)).hasBegun ? [deployPending] : []),
+    ...toBuild,
+  ];
+  const isSame = changed.length + unfinished.length === 0;
+  const document: CheckDocument = {
+    command: 'check',
+    exitStatus: toBuild.length > 0 ? exitCodes.needsBuild : isSame ? exitCodes.ok : exitCodes.changed,
+    compared: manifest.snippets.length,
+    changed: changed.map(({ request: { id, params }, newHash, ...places }) => ({
+      id,
+      params,
+      missing: newHash === undefined ? true : undefined,
+      newHash,
+      ...shownPlaces(manifest, places),
+    })),
+    unfinished,
+  };
+  await appendStepSummary(context, document);
+  return document;
+}
+
+export function checkText({ compared, changed, unfinished }: CheckDocument): string {
+  if (compared === 0 && unfinished.length === 0) return 'The site shows no snippets.';
+  if (changed.length + unfinished.length === 0) {
+    return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;
+  }
+  const lines = changed.map((snippet) => {
+    const what = snippet.missing ? 'no longer exists, and is optional' : 'has changed';
+    return `${nameOf(snippet)} ${what}\n    ${placeNames(snippet).join('\n    ')}`;
+  });
+  return [...lines, ...unfinished.map(({ name, reason }) => `${name} ${reason}`)].join('\n');
+}
+
+/**
+ * Checks, and runs the command unless nothing has changed. It runs again with each check until it has succeeded.
+ *
+ * @param show called with what the check has found, before the command runs.
+ * @returns the command's exit status, or 0 if it did not have to run.
+ * @throws AstroError if the check failed. The command was not run then.
+ */
+export function checkAndRun(
+  context: CliContext,
+  project: ProjectOptions,
+  options: CheckOptions & { exec: string },
+  show: (document: CheckDocument | Unversioned<ErrorOutput>) => void,
+): Promise<number> {
+  const { terminal } = context;
+  const { exec, json } = options;
+  const recordOf = () => manifestPath(context, project);
+  return whileAlone(context, project, async (inner) => {
+    const found = await check(inner, project, options).catch((error: unknown) => {
+      const { exitCode, error: explained } = explain(error);
+      if (exitCode !== exitCodes.needsBuild) throw error;
+      return { command: 'check' as const, exitStatus: exitCode, error: explained };
+    });
+    show(found);
+    if (found.exitStatus === exitCodes.ok) return exitCodes.ok;
+    const { changed, unfinished = [] }: Partial<CheckDocument> = 'error' in found ? {} : found;
+    if (unfinished.includes(deployPending)) {
+      terminal.printError('The last --exec command failed. Running it again.');
+    }
+    // Which pages use an entry of a collection, and what else is unfinished, is not known.
+    const isKnown =
+      unfinished.every((one) => one === deployPending) &&
+      changed?.every(({ collections }) => collections.length === 0);
+    await addDue(await recordOf(), isKnown ? changed?.flatMap(({ pages }) => pages) : undefined);
+    const run = (files: ChangedFiles) => runWithLists(inner, exec, files, { json });
+    const status = await deploy(recordOf, run, { mayWrite: true });
+    if (status !== 0) {
+      terminal.printError(
+        `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
+      );
+    } else if (changed === undefined && (await findManifest(context, project)) === undefined) {
+      terminal.printError(
+        `There is still no record of a build at ${await recordOf()}, so the next check with --exec runs the command again.`,
+      );
+    }
+    return status;
+  });
 }

@@ -171,6 +171,8 @@ export type WatchOutput = {
       /** Where calls are accepted, with `--listen`. */
       url?: string | undefined;
     }
+  /** With `--listen`: a signed call has arrived, or one was refused; for people. At most once a minute for each. */
+  | { event: 'call'; message: string }
   /** A turn begins. */
   | { event: 'checking' }
   | { event: 'written'; written: WrittenFile[] }

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { outDirOf } from '../record/manifest.ts';
-import { execLockFile, lockFile, possibleLockFiles } from '../record/manifest-file.ts';
+import { commandLockFile, lockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { holderOf, type WaitOptions, waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import type { CliContext } from './context.ts';
 import { findManifest, manifestPath, type ProjectOptions } from './project.ts';
 
-/** The tokens of the locks that the processes above this one hold, which wait for this one. */
+/** The variable that names the tokens of the locks that the processes above this one hold, which wait for this one. */
 const inherited = 'ASTRO_SNIPPETS_LOCKS';
 
 /**
- * Runs work that runs the command of `--exec` or `--build`, while no other process does so for the same output. One of
- * two at once would empty the folder that the other one deploys.
+ * Runs work that runs a command, while no other process does so for the same output: one of two at once would empty the
+ * folder that the other one deploys. The command may itself run such commands, and builds.
  *
  * @param work called with the context for that command, and with whether another process had to end first: what it was
  * for may have been done there.
@@ -28,7 +28,7 @@ export async function whileAlone<T>(
     hasWaited = true;
   });
   // The place of the lock depends on the record, and the first build is what leaves it.
-  for (const lock of possibleLockFiles(file).map(execLockFile)) {
+  for (const lock of possibleLockFiles(file).map(commandLockFile)) {
     const holder = holderOf(lock);
     // It is running this very process.
     if (holder !== undefined && tokens.includes(holder.token)) return work(context, false);
@@ -37,7 +37,7 @@ export async function whileAlone<T>(
   const manifest = await findManifest(context, project);
   const outDir =
     manifest === undefined ? resolve(context.cwd, project.output ?? 'dist') : outDirOf(file, manifest);
-  const lock = await waitForLock(execLockFile(lockFile(file, outDir)), 'command', options);
+  const lock = await waitForLock(commandLockFile(lockFile(file, outDir)), 'command', options);
   const env = { ...context.env, [inherited]: [...tokens, lock.token].join(' ') };
   try {
     return await work({ ...context, env }, hasWaited);
@@ -46,19 +46,9 @@ export async function whileAlone<T>(
   }
 }
 
-/** Runs work that holds a lock, as soon as it is free. */
-export async function whileLocked<T>(
-  context: CliContext,
-  file: string,
-  work: () => Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  const lock = await waitForLock(file, 'refresh', waiting(context, signal));
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
+/** Whether such work is under way. */
+export function isCommandRunning(record: string): boolean {
+  return possibleLockFiles(record).some((lock) => holderOf(commandLockFile(lock)) !== undefined);
 }
 
 /** How a command waits for a lock: it says once for whom. */

@@ -11,7 +11,8 @@ export interface OutputStream {
   getColorDepth?(env?: object): number;
 }
 
-type Signal = 'SIGINT' | 'SIGTERM';
+/** `SIGPIPE` where nobody reads the output any more. */
+type Signal = 'SIGINT' | 'SIGTERM' | 'SIGPIPE';
 
 /** Where signals arrive, such as the process. */
 export interface Signals {

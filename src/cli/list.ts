@@ -1,29 +1,12 @@
-import { namesOf, shownOn } from '../record/changes.ts';
-import type { Manifest } from '../record/manifest.ts';
+import { shownOn } from '../record/changes.ts';
 import type { ListOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
-import { exitCodes, nameOf } from './output.ts';
+import { exitCodes, nameOf, placeNames, shownContent, shownPlaces, type Unversioned } from './output.ts';
 import { openProject, type ProjectOptions } from './project.ts';
-import { shownContent, shownPlaces } from './shown-files.ts';
-import type { Terminal } from './terminal.ts';
 
 /** `astro-snippets list`: which snippets are on which pages and in which collections. */
-export async function list(context: CliContext, project: ProjectOptions, { json = false }): Promise<number> {
+export async function list(context: CliContext, project: ProjectOptions): Promise<Unversioned<ListOutput>> {
   const { manifest } = await openProject(context, project);
-  if (json) context.terminal.printJson(listOutput(manifest));
-  else printList(context.terminal, manifest);
-  return exitCodes.ok;
-}
-
-function printList(terminal: Terminal, manifest: Manifest): void {
-  if (manifest.snippets.length === 0) terminal.print('The site shows no snippets.');
-  for (const { request, recorded, ...shown } of shownOn(manifest)) {
-    const missing = recorded.missing ? ' does not exist: children are shown' : '';
-    terminal.print(`${nameOf(request)}${missing}\n    ${namesOf(shown).join('\n    ')}`);
-  }
-}
-
-function listOutput(manifest: Manifest): Omit<ListOutput, 'version'> {
   const { builtAt, refreshedAt } = manifest;
   return {
     command: 'list',
@@ -38,4 +21,13 @@ function listOutput(manifest: Manifest): Omit<ListOutput, 'version'> {
       ...shownPlaces(manifest, shown),
     })),
   };
+}
+
+export function listText({ snippets }: Unversioned<ListOutput>): string {
+  if (snippets.length === 0) return 'The site shows no snippets.';
+  const lines = snippets.map((snippet) => {
+    const missing = snippet.missing ? ' does not exist: children are shown' : '';
+    return `${nameOf(snippet)}${missing}\n    ${placeNames(snippet).join('\n    ')}`;
+  });
+  return lines.join('\n');
 }

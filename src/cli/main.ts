@@ -10,6 +10,13 @@ if (flaw === undefined) {
     import('./run-cli.ts'),
     import('../client/clock.ts'),
   ]);
+  // A reader such as `head` has ended. What is under way goes on to its own exit status; a watch ends.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.emit('SIGPIPE', 'SIGPIPE');
+    });
+  }
   process.exitCode = await runCli(process.argv.slice(2), {
     cwd: process.cwd(),
     env: process.env,

@@ -1,5 +1,10 @@
 import { cleanText } from '../client/clean-text.ts';
-import type { SnippetRequest } from '../client/snippet-request.ts';
+import { entryName } from '../failures/report.ts';
+import { fileKind } from '../files/kinds.ts';
+import type { Shown } from '../record/changes.ts';
+import type { Manifest, ManifestContent } from '../record/manifest.ts';
+import { publishedUrl } from '../settings/site-urls.ts';
+import type { ListOutput } from './cli-output.ts';
 
 /** The exit statuses, for scripts. */
 export const exitCodes = {
@@ -44,6 +49,39 @@ export function exitStatusHelp(command: keyof typeof exitMeanings): string {
   return `\nExit status:\n${lines.join('\n')}`;
 }
 
-export function nameOf({ id, params }: Pick<SnippetRequest, 'id' | 'params'>): string {
+/** A document of `--json` before it is printed, which adds its version. */
+export type Unversioned<One> = One extends unknown ? Omit<One, 'version'> : never;
+
+/** A file of the output, and its URL. */
+export type ShownFile = ListOutput['snippets'][number]['pages'][number];
+
+/** Where a snippet is shown. */
+type Places = Pick<ListOutput['snippets'][number], 'pages' | 'collections'>;
+
+export function shownFile({ urls }: Pick<Manifest, 'urls'>, file: string): ShownFile {
+  return { file, url: publishedUrl(file, fileKind(file) === 'html', urls) };
+}
+
+export function shownPlaces(manifest: Pick<Manifest, 'urls'>, { pages, collections }: Shown): Places {
+  return { pages: pages.map((file) => shownFile(manifest, file)), collections };
+}
+
+/** The names of all places of a snippet, for people. */
+export function placeNames({ pages, collections }: Places): string[] {
+  return [...pages.map(({ file }) => file), ...collections.map(entryName)];
+}
+
+/** What is recorded of a content, without what only a refresh needs. */
+export function shownContent({
+  hash,
+  variant,
+  fetchedAt,
+  bytes,
+  milliseconds,
+}: ManifestContent): NonNullable<ListOutput['snippets'][number]['content']> {
+  return { hash, variant, fetchedAt: new Date(fetchedAt).toISOString(), bytes, milliseconds };
+}
+
+export function nameOf({ id, params }: { id: number; params?: string | undefined }): string {
   return `Snippet ${id}${params === undefined ? '' : ` ${cleanText(params)}`}`;
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../client/format.ts';
+import type { CheckOutput, ErrorOutput, ListOutput, RefreshOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
-import { type ListenAddress, parseListenAddress } from './listen-address.ts';
-import { exitCodes, exitStatusHelp } from './output.ts';
+import { exitCodes, exitStatusHelp, type Unversioned } from './output.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -23,8 +23,19 @@ interface ProgramRun {
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 /** The command line. The reference in the docs is made from it. */
 export function createProgram(context: CliContext): { program: Command; run: ProgramRun } {
-  const { stdout, stderr } = context;
+  const { stdout, stderr, terminal } = context;
   const run: ProgramRun = { exitStatus: exitCodes.ok };
+  /** Prints the document of a command as JSON, or as text. */
+  const show = <One extends Unversioned<ListOutput | CheckOutput | RefreshOutput>>(
+    document: One | Unversioned<ErrorOutput>,
+    json: boolean | undefined,
+    text: (document: One) => string,
+  ) => {
+    run.exitStatus = document.exitStatus;
+    if ('error' in document) terminal.printError(`${document.error.message} [${document.error.code}]`);
+    if (json) terminal.printJson(document);
+    else if (!('error' in document)) terminal.print(text(document), (clean) => terminal.paintPatches(clean));
+  };
   const program = new Command('astro-snippets')
     .description(
       'Lists the snippets of a built site, checks which have changed, and updates the site. Inlines snippets into the output of any generator.',
@@ -89,8 +100,8 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .option('--json', 'print JSON')
     .addHelpText('after', exitStatusHelp('list'))
     .action(async (options) => {
-      const { list } = await import('./list.ts');
-      run.exitStatus = await list(context, program.opts(), options);
+      const { list, listText } = await import('./list.ts');
+      show(await list(context, program.opts()), options.json, listText);
     });
 
   program
@@ -104,8 +115,12 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .addHelpText('after', 'With --exec, the status of the command takes the place of 10 and 3.')
     .addHelpText('after', listsHelp)
     .action(async (options) => {
-      const { check } = await import('./check.ts');
-      run.exitStatus = await check(context, program.opts(), options);
+      const { check, checkAndRun, checkText } = await import('./check.ts');
+      const project = program.opts();
+      const showCheck = (document: Unversioned<CheckOutput | ErrorOutput>) =>
+        show(document, options.json, checkText);
+      if (options.exec === undefined) showCheck(await check(context, project, options));
+      else run.exitStatus = await checkAndRun(context, project, options, showCheck);
     });
 
   program
@@ -118,8 +133,8 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .addHelpText('after', exitStatusHelp('refresh'))
     .addHelpText('after', listsHelp)
     .action(async (options) => {
-      const { refresh } = await import('./refresh.ts');
-      run.exitStatus = await refresh(context, program.opts(), options);
+      const { refresh, refreshText } = await import('./refresh.ts');
+      show(await refresh(context, program.opts(), options), options.json, refreshText);
     });
 
   program
@@ -194,12 +209,15 @@ function parseInterval(text: string): number {
   return milliseconds;
 }
 
-function parseListen(text: string): ListenAddress {
-  const address = parseListenAddress(text);
-  if (address === undefined) {
+/** The host is required, and written out: `127.1` would be looked up as a name. */
+function parseListen(text: string): { host: string; port: number } {
+  const [, name = '', digits] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  const host = URL.parse(`http://${name}`)?.host;
+  const port = Number(digits);
+  if (host !== name.toLowerCase() || !(port <= 65_535)) {
     throw new InvalidArgumentError('Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.');
   }
-  return address;
+  return { host: host.replace(/^\[|\]$/g, ''), port };
 }
 
 /** An option that takes a shell command. A variable that is not set would make it empty, and succeed. */

@@ -1,18 +1,12 @@
 import { appendFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { PageToBuild } from '../build/refresh.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
-import { type ChangedSnippet, namesOf } from '../record/changes.ts';
+import type { CheckOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
-import { nameOf } from './output.ts';
+import { nameOf, placeNames } from './output.ts';
 
-export interface CheckSummary {
-  /** How many snippets were compared. */
-  compared: number;
-  changed: readonly ChangedSnippet[];
-  unfinished: readonly PageToBuild[];
-}
+type CheckSummary = Pick<CheckOutput, 'compared' | 'changed' | 'unfinished'>;
 
 /** Under GitHub Actions, adds what a check has found to the summary of the run. A summary that fails fails no check. */
 export async function appendStepSummary(
@@ -42,8 +36,8 @@ export function describeCheck(summary: CheckSummary | 'no record'): string {
   }
   const rows = [
     ...changed.map(
-      ({ request, newHash, ...places }) =>
-        `| ${escaped(nameOf(request))} | ${newHash === undefined ? 'no longer exists' : 'has changed'} | ${listed(namesOf(places))} |\n`,
+      (snippet) =>
+        `| ${escaped(nameOf(snippet))} | ${snippet.missing ? 'no longer exists' : 'has changed'} | ${listed(placeNames(snippet))} |\n`,
     ),
     ...unfinished.map(({ name, reason }) => `| ${escaped(name)} | ${escaped(reason)} | |\n`),
   ];

@@ -11,6 +11,7 @@ import type {
   WatchOutput,
 } from './cli-output.ts';
 import type { CliHost, OutputStream } from './context.ts';
+import type { Unversioned } from './output.ts';
 
 const patchColors = { '+': 'green', '-': 'red', '@': 'cyan' } as const;
 
@@ -24,12 +25,13 @@ type Output =
   | RefreshOutput
   | ReportOutput
   | WatchOutput;
-type Unversioned<One> = One extends unknown ? Omit<One, 'version'> : never;
 
 /** What a command shows: all of it is cleaned, since most contains text from outside. */
 export class Terminal {
   readonly #host: Pick<CliHost, 'env' | 'stdout' | 'stderr'>;
   #hasStatus = false;
+  /** Whether the time is in front of what is printed for people. */
+  showsTime = false;
 
   constructor(host: Pick<CliHost, 'env' | 'stdout' | 'stderr'>) {
     this.#host = host;
@@ -42,13 +44,17 @@ export class Terminal {
    */
   print(text: string, paint: (clean: string) => string = (clean) => clean): void {
     this.clearStatus();
-    this.#host.stdout.write(`${paint(cleanLines(text))}\n`);
+    this.#host.stdout.write(`${this.#time()}${paint(cleanLines(text))}\n`);
   }
 
   /** Prints lines to standard error, cleaned. */
   printError(text: string): void {
     this.clearStatus();
-    this.#host.stderr.write(`${cleanLines(text)}\n`);
+    this.#host.stderr.write(`${this.#time()}${cleanLines(text)}\n`);
+  }
+
+  #time(): string {
+    return this.showsTime ? `${new Date().toTimeString().slice(0, 8)} ` : '';
   }
 
   /** Prints what `--json` asks for: one document, or of a watch one line for each event. */
@@ -57,11 +63,11 @@ export class Terminal {
     this.#host.stdout.write(`${cleanJson({ version: 1, ...output }, indent)}\n`);
   }
 
-  printPatch(patch: string): void {
-    for (const line of cleanLines(patch).trimEnd().split('\n')) {
-      const color = patchColors[line.charAt(0) as keyof typeof patchColors];
-      this.print(`    ${line}`, (clean) => (color === undefined ? clean : this.colored(color, clean)));
-    }
+  /** Colors the lines of patches in a text. */
+  paintPatches(clean: string): string {
+    return clean.replace(/^ {4}([-+@]).*/gm, (line, sign: keyof typeof patchColors) =>
+      this.colored(patchColors[sign], line),
+    );
   }
 
   /** Whether a line of standard error can be rewritten. */

@@ -105,15 +105,10 @@ export function contains(folder: string, path: string): boolean {
   return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);
 }
 
-/** The lock of the command of `refresh --after`, which may be a build that takes the lock of the output itself. */
-export function commandLockFile(lock: string): string {
-  return `${lock}.after`;
-}
-
 /**
- * The lock of the commands of `--exec` and `--build`. They may be a build, and a refresh with a command of its own, which
- * take the other locks themselves.
+ * The lock of the commands of `--exec`, `--build` and `--after`. They may be a build, or a refresh, which take the lock of
+ * the output themselves.
  */
-export function execLockFile(lock: string): string {
-  return `${lock}.exec`;
+export function commandLockFile(lock: string): string {
+  return `${lock}.command`;
 }

@@ -106,7 +106,7 @@ async function whileHeld<Free extends OutputLock | undefined>(
     const found = look();
     if (!isHolder(found)) return found;
     refuse?.(found);
-    if (isFirst) log(`Waiting for ${describeHolder(found)}, to end.`);
+    if (isFirst) log(`Waiting for another astro-snippets process${describePid(found)}.`);
     await clock.wait(pause, signal);
   }
 }
@@ -137,6 +137,11 @@ export function holderOf(file: string): LockHolder | undefined {
 function describeHolder({ work, pid, host, since }: LockHolder): string {
   if (pid === 0) return 'another process';
   return `the ${work} of process ${pid} on ${cleanText(host)}, since ${since.slice(11, 19)} UTC`;
+}
+
+function describePid({ pid, host }: LockHolder): string {
+  if (pid === 0) return '';
+  return host === hostname() ? ` (pid ${pid})` : ` (pid ${pid} on ${cleanText(host)})`;
 }
 
 export function isHolder(result: OutputLock | LockHolder | undefined): result is LockHolder {

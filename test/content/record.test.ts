@@ -94,7 +94,7 @@ test('a snippet in a collection and on a page is one snippet, and a refresh writ
   // The page can be updated alone. The collection is still to be built.
   const skipped = await run('refresh', '--skip-modified');
   expect(skipped.exitCode).toBe(3);
-  expect(skipped.output).toContain('about/index.html is up to date\n');
+  expect(skipped.output).toContain('Updated about/index.html\n');
   expect(await site.read('about/index.html')).toContain('<p>a new imprint</p>');
   const { changed } = JSON.parse((await run('check', '--json')).output);
   expect(changed).toEqual([{ id: 1, newHash: hashOf('a new imprint'), pages: [], collections: [imprint] }]);
@@ -147,6 +147,6 @@ test('a page that shows children has changed as soon as the service has the snip
     exitCode: 10,
     output: 'Snippet 1 has changed\n    about/index.html\n',
   });
-  expect(await run('refresh')).toMatchObject({ exitCode: 0, output: 'about/index.html is up to date\n' });
+  expect(await run('refresh')).toMatchObject({ exitCode: 0, output: 'Updated about/index.html\n' });
   expect(await site.read('about/index.html')).toContain('<h1><b>terms</b></h1><p>imprint</p>');
 });

@@ -24,7 +24,7 @@ test('what the generator wrote again is inlined again, and the rest shows what t
     'public/c.html.gz': gzipSync('<p><b>one</b></p>'),
   });
   service.put(1, '<i>changed</i>');
-  expect(await inline(folder)).toContain('c.html is up to date');
+  expect(await inline(folder)).toContain('Updated c.html');
   expect(await folder.read('public/a.html')).toBe('<h1>two & more</h1>');
   expect(await folder.read('public/c.html')).toBe('<p><i>changed</i></p>');
   expect(await unzipped(folder, 'public/c.html.gz')).toBe('<p><i>changed</i></p>');

@@ -86,5 +86,5 @@ test('a content that leaves an element open is a warning, in a refresh only for 
   );
   expect(first.output).not.toContain('Snippet 1');
   service.put(2, 'two');
-  expect((await run('refresh')).output).toBe('index.html is up to date\n');
+  expect((await run('refresh')).output).toBe('Updated index.html\n');
 });

@@ -206,7 +206,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
     expect(await page('text')).toContain('<p>two &amp; 2');
 
     service.put(2, `new two & 2 ${script}${open}`);
-    expect(await refresh()).toMatchObject({ exitCode: 0, output: 'text/index.html is up to date\n' });
+    expect(await refresh()).toMatchObject({ exitCode: 0, output: 'Updated text/index.html\n' });
     expect(await page('text')).toContain('<p>new two &amp; 2');
 
     service.put(1, script);

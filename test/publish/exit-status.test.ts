@@ -193,11 +193,15 @@ describe('astro-snippets check --exec', () => {
     site.service.put(1, 'the woozle');
     expect((await check('exit 5')).exitCode).toBe(5);
     site.service.put(1, 'the heffalump');
+    expect(await run('check')).toMatchObject({
+      exitCode: 10,
+      output: 'The last --exec command has not succeeded, so the site is still to be deployed\n',
+    });
     expect((await check(exec, '--output', 'other')).exitCode).toBe(0);
     expect(await ran()).toBe('');
     expect(await check(exec)).toMatchObject({
       exitCode: 0,
-      output: expect.stringContaining('The command of --exec has not succeeded since the last change.'),
+      output: expect.stringContaining('The last --exec command failed. Running it again.'),
     });
     expect(await ran()).toBe('x');
   });
@@ -225,7 +229,7 @@ process.exitCode = ${status};`,
     const waits = ({ output }: RunningCli) =>
       expect
         .poll(output, { timeout: 60_000 })
-        .toMatch(/^Waiting for the command of process \d+ on .* to end\.$/m);
+        .toMatch(/^Waiting for another astro-snippets process \(pid \d+\)\.$/m);
 
     test.each([
       ['succeeds, runs nothing', 0, 'x'],

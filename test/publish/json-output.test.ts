@@ -312,6 +312,7 @@ const types: Record<string, keyof Outputs> = {
 };
 const watchEvents: Record<WatchOutput['event'], true> = {
   started: true,
+  call: true,
   checking: true,
   written: true,
   'not-written': true,

@@ -29,6 +29,21 @@ test('a command passes its status on, and writes results and trouble to differen
   expect(wrong.stderr()).toContain('Did you mean check?');
 });
 
+test.each([
+  ['list', 0, ['list', '--json']],
+  ['check', 10, ['check', '--json']],
+  ['watch', 0, ['watch', '--json']],
+] as const)(
+  '%s whose output nobody reads any more ends quietly with status %i',
+  async (_name, status, command) => {
+    site.service.put(2, 'about them');
+    const { process: child, stderr, ended } = start(command);
+    child.stdout?.destroy();
+    expect((await ended).exitCode).toBe(status);
+    expect(stderr()).toBe('');
+  },
+);
+
 describe.skipIf(process.platform === 'win32')('a signal', () => {
   const script = (signal: string) =>
     `trap 'echo cleaned; exit 9' ${signal}; echo begun; while :; do sleep 0.1; done`;

@@ -13,7 +13,7 @@ let site: Everything;
 const fileOf = (name: string) => join(site.directory, name);
 const output = () => site.contents('dist', '.vercel');
 const refresh = (...flags: string[]) => site.run('refresh', ...flags);
-const about = 'about.html is up to date\n';
+const about = 'Updated about.html\n';
 
 describe('files that hold a page and nothing else', () => {
   beforeEach(async () => {
@@ -206,7 +206,7 @@ while (!existsSync('ready')) await setTimeout(20);`,
     const second = start();
     await expect
       .poll(second.output, { timeout: 60_000 })
-      .toMatch(/^Waiting for the refresh of process \d+ on .*, to end\.\n$/);
+      .toMatch(/^Waiting for another astro-snippets process \(pid \d+\)\.\n$/);
     await site.write({ ready: '' });
     expect(await first.ended).toMatchObject({ exitCode: 0 });
     expect(await second.ended).toMatchObject({ exitCode: 0, stdout: 'Nothing has changed.\n' });
@@ -316,7 +316,7 @@ describe('a Pagefind index', () => {
     expect(await output()).toEqual(before);
     const { exitCode, output: said } = await refresh('--after', command);
     expect(exitCode, said).toBe(0);
-    expect(said).toContain('data.json is up to date\nindex.html is up to date\nrss.xml is up to date\n');
+    expect(said).toContain('Updated data.json\nUpdated index.html\nUpdated rss.xml\n');
     for (const folder of ['dist', copy]) {
       const index = (await site.contents(`${folder}/pagefind`)).get(`${folder}/pagefind/pagefind-entry.json`);
       expect(index).not.toEqual(before.get(`${folder}/pagefind/pagefind-entry.json`));

@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import markdownIt from 'markdown-it';
 import { expect, test } from 'vitest';
 import { appendStepSummary, describeCheck } from '../../src/cli/step-summary.ts';
-import { toRequest } from '../../src/client/snippet-request.ts';
 import { textOf } from '../../src/embed/html-scanner.ts';
 import { elementsOf } from '../../src/html/parsed-html.ts';
 import { testContext } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';
 
 const changedOn = (...pages: string[]) => ({
-  request: toRequest(42, '{"plan":"<b>pro</b> | x"}'),
+  id: 42,
+  params: '{"plan":"<b>pro</b> | x"}',
   newHash: 'x',
-  pages,
+  pages: pages.map((file) => ({ file, url: `/${file}` })),
   collections: [{ collection: 'legal', entry: 'imprint' }],
 });
 

@@ -91,7 +91,7 @@ describe('a watch', () => {
     service.clearFaults();
     await check(2);
     expect(lines(watching, 'The check succeeded again.')).toBe(1);
-    expect(lines(watching, 'index.html is up to date')).toBe(1);
+    expect(lines(watching, 'Updated index.html')).toBe(1);
     expect(await deployed()).toBe('xx');
   });
 
@@ -125,6 +125,23 @@ describe('a watch', () => {
     await writeFile(fileOf('dist/about.html'), page);
     await check();
     expect(await deployed()).toBe('x');
+  });
+
+  test('deploys a build that somebody else has made, at once or before it starts again', async () => {
+    const watching = await start(['--exec', deploy]);
+    const build = async (builtAt: string) => {
+      const record = JSON.parse(await readFile(site.record, 'utf8'));
+      await writeFile(site.record, JSON.stringify({ ...record, builtAt }));
+    };
+    await build('2030-01-01T00:00:00.000Z');
+    await check(2);
+    expect(await deployed()).toBe('x');
+    watching.kill('SIGTERM');
+    await watching.ended;
+    await build('2030-01-02T00:00:00.000Z');
+    await start(['--exec', deploy]);
+    await check();
+    expect(await deployed()).toBe('xx');
   });
 
   test('runs the command of --after before that of --exec, and does not deploy until it has succeeded', async () => {
@@ -185,11 +202,13 @@ process.exitCode = status;`,
 
   test('builds and deploys a site that was never built, and one whose pages a minifier changes', async () => {
     const watching = await startThere();
-    expect(watching.output()).toMatch(/No build manifest found .*\[missing-manifest\]\nBuilding the site\./);
+    expect(watching.output()).toMatch(
+      /^\d\d:\d\d:\d\d The site has no usable record: No build manifest found .*\[missing-manifest\]\n\d\d:\d\d:\d\d Building the site\.$/m,
+    );
     expect([await built(), await deployedThere()]).toEqual(['x', 'x']);
     site.service.put(1, 'the woozle');
     await check();
-    expect(watching.output()).toContain('index.html was changed after the build\nBuilding the site.');
+    expect(watching.output()).toMatch(/index\.html was changed after the build\n\S+ Building the site\./);
     expect(await folder.read('dist/index.html')).toContain('woozle');
     // The record was read again: nothing is left to do.
     await check(2);
@@ -254,10 +273,11 @@ while (existsSync('held')) await setTimeout(20);`,
     const checking = startCli(folder.directory, ['check', '--exec', exec], site.service.environment);
     await expect.poll(() => existsSync(join(folder.directory, 'begun')), { timeout: 60_000 }).toBe(true);
     const watching = await startThere();
-    await expect.poll(watching.output).toMatch(/Building the site\.\s+Waiting for the command of process/);
+    await expect.poll(watching.output).toContain('Waiting for another astro-snippets process');
     await rm(join(folder.directory, 'held'));
     expect(await checking.ended).toMatchObject({ exitCode: 0 });
     await check(2);
     expect([await built(), await deployedThere()]).toEqual(['x', 'x']);
+    expect(watching.output()).not.toContain('Building');
   });
 });

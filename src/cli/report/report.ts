@@ -11,9 +11,8 @@ import { shownOn } from '../../record/changes.ts';
 import { type Manifest, requestsOf, snippetsByKey } from '../../record/manifest.ts';
 import type { ReportOutput } from '../cli-output.ts';
 import type { CliContext } from '../context.ts';
-import { exitCodes } from '../output.ts';
+import { exitCodes, shownContent, shownPlaces } from '../output.ts';
 import { openProject, type ProjectOptions } from '../project.ts';
-import { shownContent, shownPlaces } from '../shown-files.ts';
 
 type Report = Omit<ReportOutput, 'version'>;
 type Row = Report['snippets'][number];

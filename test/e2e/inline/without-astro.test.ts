@@ -64,7 +64,7 @@ test('every command works without Astro, with its variables in a .env file', asy
   expect(await run(['list'])).toBe('Snippet 1\n    index.html\n');
   expect(await run(['check'])).toContain('Nothing has changed');
   service.put(1, '<b>two</b>');
-  expect(await run(['refresh'])).toBe('index.html is up to date\n');
+  expect(await run(['refresh'])).toBe('Updated index.html\n');
   expect(await folder.read('www/index.html')).toBe('<p><b>two</b></p>');
   expect(await run(['get', '1'])).toBe('<b>two</b>');
   expect(await run(['doctor', '1'])).toContain('variant');

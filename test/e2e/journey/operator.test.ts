@@ -96,7 +96,7 @@ test.skipIf(process.platform === 'win32')(
     await publish(marketer, 'Open from 9 to 18.');
     await vi.waitFor(() => expect(cdn.purges).toHaveLength(1), patience);
     expect(cdn.purges[0]?.toSorted()).toEqual(everywhere);
-    await logged(/A signed call has arrived[\s\S]*visit\/index\.html is up to date/);
+    await logged(/A signed call has arrived[\s\S]*Updated visit\/index\.html/);
     const [home, visiting, pricing, feed] = await read();
     for (const text of [home, visiting, feed]) expect(text).toContain('Open from 9 to 18.');
     expect(pricing).toContain('Shipping is free.');
@@ -115,7 +115,7 @@ test.skipIf(process.platform === 'win32')(
     // What was published meanwhile arrives without anyone doing anything.
     service.clearFaults();
     await vi.waitFor(() => expect(cdn.purges).toHaveLength(2), patience);
-    await logged(/The check succeeded again\.[\s\S]*visit\/index\.html is up to date/);
+    await logged(/The check succeeded again\.[\s\S]*Updated visit\/index\.html/);
     expect(cdn.purges[1]?.toSorted()).toEqual(everywhere);
     await reader.goto(`${cdn.url}/visit/`);
     await reader.getByText('Closed on Monday.').waitFor();

@@ -49,7 +49,7 @@ const lockedByBuild = (file: string) =>
 const waitsForBuild = (output: () => string) =>
   expect
     .poll(output, { timeout: 60_000 })
-    .toMatch(/Waiting for the build of process \d+ on \S+, since \d\d:\d\d:\d\d UTC, to end\./);
+    .toMatch(/Waiting for another astro-snippets process \(pid \d+\)\./);
 
 async function expectCompleteSite(folder = 'dist') {
   const pages = (await site.list(folder)).filter((name) => name.endsWith('.html'));
@@ -173,8 +173,8 @@ describe('a refresh', () => {
     const refreshing = startCli(directory, ['refresh'], service.environment, { clock });
     expect(await refreshing.ended).toMatchObject({
       exitCode: 3,
-      stdout: `a.html is up to date
-c.html is up to date
+      stdout: `Updated a.html
+Updated c.html
 b.html was changed while it was refreshed
 The other pages are written. Build the site to update the rest.
 `,
@@ -236,7 +236,9 @@ test.for([
   const refresh = takeLock(join(folder, 'manifest.lock'), 'refresh');
   if (isHolder(refresh)) throw new Error('The lock is held.');
   const build = site.start(['build'], service.environment);
-  await expect.poll(build.output, { timeout: 60_000 }).toContain('Waiting for the refresh');
+  await expect
+    .poll(build.output, { timeout: 60_000 })
+    .toContain('Waiting for another astro-snippets process');
   const refreshedAt = new Date().toISOString();
   await writeFile(record, JSON.stringify({ ...JSON.parse(await readFile(record, 'utf8')), refreshedAt }));
   refresh.release();
