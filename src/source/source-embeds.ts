@@ -55,6 +55,7 @@ export function embedsIn(text: string, file: string): SourceEmbed[] {
       found.push({ index: index + at, kind: 'definition', id, attributes: '' });
     }
   }
+  if (found.length === 0) return [];
   const bodyStart = frontmatter.exec(text)?.[0].length ?? 0;
   let line = 1;
   let lineStart = 0;

@@ -38,6 +38,12 @@ interface Asked {
   isSought?(embed: SourceEmbed): boolean;
 }
 
+/** Embeds by their ids, and those whose ids are computed. */
+interface Candidates {
+  all: readonly SourceEmbed[];
+  byId: ReadonlyMap<string | undefined, readonly SourceEmbed[]>;
+}
+
 const shownPlaces = 3;
 // What imports these may show any entry of any collection.
 const collections = /astro:content|data-layer-content/;
@@ -52,8 +58,9 @@ const islands = '/_server-islands/';
 export class SourceSearch {
   readonly #source: SiteSource;
   #embeds: readonly SourceEmbed[] | undefined;
+  #everywhere: Candidates | undefined;
   /** By the entry point of the page. */
-  readonly #onPage = new Map<string, readonly SourceEmbed[]>();
+  readonly #onPage = new Map<string, Candidates>();
   /** Thousands of embeds may be alike. */
   readonly #known = new Map<string, string>();
 
@@ -83,8 +90,8 @@ export class SourceSearch {
   /** Says where a snippet is written, for people; empty if that is not known. */
   ofSnippet(id: number): string {
     const asked = String(id);
-    const literal = this.embeds.filter((embed) => embed.id === asked);
-    if (literal.length === 0) return this.ofEmbed({ id: asked });
+    const literal = this.#all.byId.get(asked);
+    if (literal === undefined) return this.ofEmbed({ id: asked });
     const places = this.#places(literal);
     const more = places.length - shownPlaces;
     const shown = places.slice(0, shownPlaces).join(', ');
@@ -172,7 +179,7 @@ export class SourceSearch {
     if (route === undefined || route.isPrerendered) return undefined;
     const island = path.startsWith(islands) ? path.slice(islands.length) : undefined;
     const isIsland = ({ file }: SourceEmbed) => basename(file, extname(file)) === island;
-    const found = island === undefined ? this.#on(page) : this.embeds.filter(isIsland);
+    const found = island === undefined ? this.#on(page).all : this.embeds.filter(isIsland);
     const what = island === undefined ? `${page} (route ${route.pattern})` : `The server island ${island}`;
     const places = this.#places(found).map((place) => `\n${place}`);
     return userError(
@@ -182,21 +189,24 @@ export class SourceSearch {
   }
 
   #find({ id, page, isSought = () => true }: Asked): readonly SourceEmbed[] {
-    const asked = id?.toLowerCase();
-    const candidates = (page === undefined ? this.embeds : this.#on(page)).filter(isSought);
-    const literal = candidates.filter((embed) => embed.id !== undefined && embed.id.toLowerCase() === asked);
-    const computed = candidates.filter((embed) => embed.id === undefined && embed.kind !== 'definition');
+    const { byId } = page === undefined ? this.#all : this.#on(page);
+    const literal = id === undefined ? [] : (byId.get(id.toLowerCase()) ?? []);
     // One of them may have the name of the page.
     const isNamed = ({ file }: SourceEmbed) => page?.includes(basename(file, extname(file))) === true;
     const ordered = [...literal].sort((a, b) => Number(isNamed(b)) - Number(isNamed(a)));
-    return [...ordered, ...computed];
+    return [...ordered, ...(byId.get(undefined) ?? [])].filter(isSought);
+  }
+
+  get #all(): Candidates {
+    this.#everywhere ??= candidates(this.embeds);
+    return this.#everywhere;
   }
 
   /** The embeds of the modules behind a page; all, if these are not known. */
-  #on(page: string): readonly SourceEmbed[] {
+  #on(page: string): Candidates {
     const { folders, importsOf } = this.#source;
     const { route } = this.#routeOf(page);
-    if (route === undefined || importsOf === undefined) return this.embeds;
+    if (route === undefined || importsOf === undefined) return this.#all;
     const known = this.#onPage.get(route.entrypoint);
     if (known !== undefined) return known;
     const ids = new Set([fileOf(join(folders.root, route.entrypoint))]);
@@ -205,8 +215,10 @@ export class SourceSearch {
     const showsCollections = [...ids].some((id) => collections.test(id));
     const onPage =
       ids.size === 1
-        ? this.embeds
-        : this.embeds.filter(({ file }) => files.has(file) || (showsCollections && isContent(file)));
+        ? this.#all
+        : candidates(
+            this.embeds.filter(({ file }) => files.has(file) || (showsCollections && isContent(file))),
+          );
     this.#onPage.set(route.entrypoint, onPage);
     return onPage;
   }
@@ -228,6 +240,10 @@ export class SourceSearch {
     const { root } = this.#source.folders;
     return [...new Set(embeds.map(({ file, line }) => `${shownSource(file, root)}:${line}`))];
   }
+}
+
+function candidates(all: readonly SourceEmbed[]): Candidates {
+  return { all, byId: Map.groupBy(all, ({ id }) => id?.toLowerCase()) };
 }
 
 /** The lines of a file that write embeds, or that name what does. */
