@@ -107,7 +107,7 @@ function refusal(
 ): UserError {
   const { place, loc } =
     findComponent({
-      id: props.of === undefined && props.id !== undefined ? String(props.id) : undefined,
+      id: props.of === undefined ? String(props.id ?? '') : undefined,
       page: path === containerPage ? undefined : path,
       props: Object.keys(props).sort(),
     }) ?? {};

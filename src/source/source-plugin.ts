@@ -120,7 +120,7 @@ export function sourcePlugin(
       async handler(_options, bundle) {
         const { name: environment } = this.environment;
         const moduleInfo = (id: string) => this.getModuleInfo(id);
-        if (environment === 'prerender' || isMixed) {
+        if (environment === (isMixed ? 'ssr' : 'prerender')) {
           source.importsOf = (id) => {
             const { importedIds = [], dynamicallyImportedIds = [] } = moduleInfo(id) ?? {};
             return [...importedIds, ...dynamicallyImportedIds];
