@@ -79,7 +79,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           id: 'astro-snippets',
           name: 'Snippets',
           icon: 'file-search',
-          entrypoint: new URL('./dev/toolbar/app.js', import.meta.url),
+          entrypoint: new URL('./dev/toolbar-app.js', import.meta.url),
         });
       },
       async 'astro:config:done'({ config, injectTypes, logger }) {

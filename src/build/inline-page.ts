@@ -11,8 +11,6 @@ interface InlineOptions {
   snippets: ReadonlyMap<string, Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>>;
   rules: SourceRules;
   editLinks?: EditLinks | undefined;
-  /** What the comments around a snippet say where they are wanted. @default its id */
-  markOf?: ((request: SnippetRequest) => string) | undefined;
   /** Allows in the policies that are sent as headers what a page has to allow. */
   allow?: ((page: string, sources: Sources) => void) | undefined;
 }
@@ -31,18 +29,12 @@ export interface MadePage {
  * children where its snippet has none. Adds the hashes of inlined code to the page's policy if the site asks for it, and
  * edit links.
  */
-export function pageInliner({
-  snippets,
-  rules,
-  editLinks,
-  markOf = ({ id }) => String(id),
-  allow,
-}: InlineOptions) {
-  const inPages = composer(({ key }) => snippets.get(key), markOf);
+export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions) {
+  const inPages = composer(({ key }) => snippets.get(key));
   const elsewhere = composer(({ key }) => {
     const snippet = snippets.get(key);
     return snippet && { ...snippet, html: snippet.htmlElsewhere ?? snippet.html };
-  }, markOf);
+  });
   return (
     { name, kind }: Pick<ScannableFile, 'name' | 'kind'>,
     generated: Buffer,
@@ -72,7 +64,6 @@ const maxComposedBytes = 16 * 1024 * 1024;
 /** Returns a function that composes the content of an embed, and remembers it for the next that is written alike. */
 function composer(
   contentOf: (request: SnippetRequest) => Content | undefined,
-  markOf: (request: SnippetRequest) => string,
 ): (embed: FileEmbed) => Composed | undefined {
   // By the request as an object: a site has few of them, and many embeds of each.
   const composed = new Map<string, Map<SnippetRequest, Composed>>();
@@ -84,7 +75,7 @@ function composer(
     if (known !== undefined) return known;
     const content = contentOf(request);
     if (content === undefined) return undefined;
-    const made = compose(content, form, markOf(request));
+    const made = compose(content, form, String(request.id));
     composedBytes += made.bytes.length;
     if (composedBytes <= maxComposedBytes) composed.set(key, alike.set(request, made));
     return made;

@@ -113,6 +113,7 @@ export async function inlineSnippets(
   });
   for (const warning of blockWarnings(pagesOf(scanned), (key) => snippets.get(key)?.html, placeOf))
     logger.warn(warning);
+  editLinks?.addNames(uses, snippets);
   const recorder = siteRecorder(site, uses, snippets, missing, verifier.containsKey);
   const inlinePage = pageInliner({
     snippets,
@@ -144,7 +145,7 @@ export async function inlineSnippets(
     logger.info(facts.filter(Boolean).join(' · '));
     if (editLinks !== undefined) logger.warn(editLinksWarning);
   }
-  return recorder.finish({ inlinedAt, editUrls: editLinks?.urls });
+  return recorder.finish({ inlinedAt, linked: editLinks?.snippets });
 }
 
 // Where a build is published is not known here.
@@ -156,8 +157,7 @@ async function openEditLinks(
   { uses }: ScannedSite,
 ) {
   if (!editLinks || editUrl === undefined) return undefined;
-  const { EditLinks, editUrls } = await import('./edit-links/edit-links.ts');
-  return new EditLinks(editUrls(uses, editUrl));
+  return (await import('./edit-links/edit-links.ts')).linkSnippets(uses, editUrl);
 }
 
 function generatedBytes({ bytes, generated, file }: EmbeddingFile): Buffer {

@@ -13,7 +13,7 @@ import { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
-import { scriptSource } from './edit-links/page-script.ts';
+import { scriptSource } from './edit-links/edit-links.ts';
 import type { MadePage } from './inline-page.ts';
 import type { InlinedSite } from './inline-snippets.ts';
 
@@ -91,7 +91,7 @@ export function siteRecorder(
       }
       files.push(recordedFile);
     },
-    finish(more: Pick<Manifest, 'inlinedAt' | 'editUrls'>): Manifest {
+    finish(more: Pick<Manifest, 'inlinedAt' | 'linked'>): Manifest {
       const { settings, environment, manifest, directory, outDir, before, urls, classes } = site;
       const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
       return {

@@ -183,7 +183,7 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
 
 /** Opens the pages as they were generated, to inline snippets in them as a build does. */
 function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: ManifestFile) => MadePage {
-  const { rules, editUrls } = manifest;
+  const { rules, linked } = manifest;
   const readPage = packReader(file, manifest);
   const requests = requestsOf(manifest);
   const inlinePage = pageInliner({
@@ -194,7 +194,7 @@ function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: Manifest
       }),
     ),
     rules,
-    editLinks: editUrls && new EditLinks(editUrls),
+    editLinks: linked && new EditLinks(linked),
   });
   return (page) => {
     const generated = readPage(page);

@@ -3,12 +3,16 @@ import { z } from 'zod';
 import { dataId } from '../build/edit-links/edit-links.ts';
 import { reasonOf } from '../client/clean-text.ts';
 
-/** The messages between the dev server and the script of its pages. */
+/** The messages between the dev server and its pages. None contains the API key. */
 export const pageEvents = {
   /** From a page: has it changed? Data: {@link askSchema}. */
   ask: 'astro-snippets:ask',
   /** The answer if it has. Data: {@link ChangedMessage}. */
   changed: 'astro-snippets:changed',
+  /** From the toolbar: fetch the snippets of the page again now, and all of collections. Data: {@link askSchema}. */
+  refresh: 'astro-snippets:refresh',
+  /** The answer when that is done. Data: {@link DoneMessage}. */
+  done: 'astro-snippets:done',
 };
 
 export const askSchema = z.object({
@@ -17,8 +21,15 @@ export const askSchema = z.object({
   hash: z.string().optional(),
 });
 
+export type AskMessage = z.infer<typeof askSchema>;
+
 export interface ChangedMessage {
   page: string;
+}
+
+export interface DoneMessage extends ChangedMessage {
+  /** Why nothing has changed. */
+  error?: string;
 }
 
 export type HotChannel = HookParameters<'astro:server:setup'>['server']['environments']['client']['hot'];

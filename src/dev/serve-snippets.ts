@@ -6,11 +6,19 @@ import { imageHref, imageType } from '../images/image-file.ts';
 import { astroVersion, escapesErrors } from '../settings/astro-version.ts';
 import type { DevRun } from './dev-run.ts';
 import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
-import { askSchema, type ChangedMessage, listener, pageEvents } from './page-messages.ts';
+import {
+  type AskMessage,
+  askSchema,
+  type ChangedMessage,
+  type Client,
+  type DoneMessage,
+  listener,
+  pageEvents,
+} from './page-messages.ts';
+import { editUrls } from './panel-data.ts';
 import { ServedPages, type Shown } from './served-pages.ts';
 import { SnippetMemory } from './snippet-memory.ts';
 import { type DevRequest, type TextResponse, transformTexts } from './text-responses.ts';
-import { serveToolbar } from './toolbar/serve-toolbar.ts';
 import { asViewFailure, childrenShown, FailureLog, type ViewFailure, viewOf, WarningLog } from './view.ts';
 
 // In milliseconds: until a tool has made CSS for classes that are new.
@@ -35,21 +43,31 @@ export function serveSnippets(
   const memory = new SnippetMemory(async (use) => (await run.open()).get(use), warn);
   const pages = new ServedPages();
 
-  listener(hot, warn)(pageEvents.ask, askSchema, async ({ page, hash }, client) => {
-    // What cannot be handled here, such as a key that is missing now, is shown with the next view of the page.
-    await Promise.allSettled(pages.keys(page).map((key) => memory.updateWhenDue(key)));
+  const editUrlOf = editUrls(() => run.settings, warn);
+
+  const answer = ({ page, hash }: AskMessage, client: Client) => {
     const changed: ChangedMessage = { page };
     // Which tab has fetched something is not known.
     if (pages.hasFetchedOther(page)) hot.send(pageEvents.changed, changed);
     else if (hash !== undefined && pages.hasChanged(page, hash)) client.send(pageEvents.changed, changed);
+  };
+  const listen = listener(hot, warn);
+  listen(pageEvents.ask, askSchema, async (message, client) => {
+    // What cannot be handled here, such as a key that is missing now, is shown with the next view of the page.
+    await Promise.allSettled(pages.keys(message.page).map((key) => memory.updateWhenDue(key)));
+    answer(message, client);
   });
-  serveToolbar({
-    hot,
-    memory,
-    pages,
-    settings: () => run.settings,
-    refreshCollections: () => refreshContent?.({ loaders: ['astro-snippets'] }),
-    warn,
+  listen(pageEvents.refresh, askSchema, async (message, client) => {
+    const { page } = message;
+    const done: DoneMessage = { page };
+    try {
+      const collections = refreshContent?.({ loaders: ['astro-snippets'] });
+      await Promise.all([collections, ...pages.keys(page).map((key) => memory.update(key))]);
+    } catch (error) {
+      done.error = asViewFailure(error).message;
+    }
+    client.send(pageEvents.done, done);
+    answer(message, client);
   });
 
   const failures = new FailureLog();
@@ -69,7 +87,7 @@ export function serveSnippets(
         const hash = parent === undefined ? pages.serve(page, shown) : pages.addTo(parent, shown);
         return shown.size === 0 ? undefined : hash;
       };
-      const view = await viewOf(response, page, { run, memory, onShown });
+      const view = await viewOf(response, page, { run, memory, editUrlOf, onShown });
       void view.warnings.then((lines) => warnings.report(page, lines, warn));
       if (view.failure !== undefined) return fail(page, view.failure, view.hash);
       failures.report(page, childrenShown(view.failed), warn);

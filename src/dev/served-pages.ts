@@ -57,10 +57,6 @@ export class ServedPages {
     return [...served.shown.keys(), ...served.fetched.keys()];
   }
 
-  shownOn(page: string): Shown {
-    return this.#pages.get(page)?.shown ?? new Map();
-  }
-
   /** Each page that was served until now has to load again. */
   restyle(): void {
     this.#styles += 1;

@@ -20,10 +20,10 @@ import {
 } from '../snippets/file-embeds.ts';
 import { SourceSearch } from '../source/source-search.ts';
 import type { DevRun } from './dev-run.ts';
+import { type EditUrlOf, panelSnippets } from './panel-data.ts';
 import { failureLook, type Shown, type ShownOnPage } from './served-pages.ts';
 import type { SnippetMemory } from './snippet-memory.ts';
 import type { TextResponse } from './text-responses.ts';
-import { markOf } from './toolbar/messages.ts';
 
 /** A response with its snippets. */
 export interface View {
@@ -42,6 +42,7 @@ export interface View {
 export interface Viewing {
   run: DevRun;
   memory: SnippetMemory;
+  editUrlOf: EditUrlOf;
   /** Called with what is shown. Returns the hash of a page. */
   onShown(shown: Shown): string | undefined;
 }
@@ -50,7 +51,7 @@ export interface Viewing {
 export async function viewOf(
   { body: bytes, kind }: TextResponse,
   page: string,
-  { run: { settings, sources, urls }, memory, onShown }: Viewing,
+  { run: { settings, sources, urls }, memory, editUrlOf, onShown }: Viewing,
 ): Promise<View> {
   const uses: SnippetUses = new Map();
   const isPage = kind === 'html';
@@ -81,8 +82,8 @@ export async function viewOf(
     return error === undefined || contents.has(key) ? [] : [{ ...use, error }];
   });
   const failure = viewFailure(failed, invalid, placeOf);
-  const editLinks = hash === undefined ? undefined : new EditLinks({}, hash);
-  const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks, markOf });
+  const editLinks = hash === undefined ? undefined : new EditLinks(panelSnippets(shown, editUrlOf), hash);
+  const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks });
   const { file: body } = inlinePage({ name: page, kind }, bytes, failure === undefined ? embeds : []);
   const warnings = async () => {
     const htmlOf = (key: string) => contents.get(key)?.html;

@@ -46,8 +46,8 @@ export interface Manifest {
   };
   /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
   classes?: readonly string[] | undefined;
-  /** Where each snippet is edited, by its id, if pages have edit links. */
-  editUrls?: Readonly<Record<string, string>> | undefined;
+  /** Where each snippet is edited, by its id, if pages have edit links, and its name if variant A sent it. */
+  linked?: Readonly<Record<string, { url?: string | undefined; name?: string | undefined }>> | undefined;
   /** The file beside this one that has the pages as they were generated; absent if no file shows a snippet. */
   pack?: RecordedPack | undefined;
   /** What the site shows; without content where the snippet could not be fetched. */

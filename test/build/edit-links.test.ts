@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { scriptSource } from '../../src/build/edit-links/page-script.ts';
+import { scriptSource } from '../../src/build/edit-links/edit-links.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';

@@ -1,14 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cleanText } from '../../client/clean-text.ts';
 import { attributesOf, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
 import type { Replacement } from '../../embed/inline.ts';
-import { escapeForScript } from '../../embed/layers.ts';
+import { hashSource } from '../../html/content-security-policy.ts';
 import { editUrlOf } from '../../settings/settings.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
-import { pageScript } from './page-script.ts';
 
-/** What the script reads of a snippet. */
-interface LinkedSnippet {
+/** What the panel says of a snippet. */
+export interface PanelSnippet {
+  /** Where it is edited. */
+  url?: string | undefined;
+  /** If variant A sent it. */
+  name?: string | undefined;
+  /** In `astro dev`: each of its requests. */
+  uses?: PanelUse[];
+}
+
+/** What the panel says of a request, and what it copies as an embed. */
+export interface PanelUse {
+  facts: string;
+  error: string | undefined;
+  params: string | undefined;
+  optional: boolean;
+}
+
+/** A snippet of a page. */
+interface LinkedSnippet extends PanelSnippet {
   id: number;
-  url: string;
   /** The places of the page that cannot be marked: `<title>`, `alt of <img>`. */
   unmarked: string[];
 }
@@ -24,30 +43,46 @@ interface LinkedPage {
  *
  * @throws AstroError if the function throws, or returns anything but a URL.
  */
-export function editUrls(
+export function linkSnippets(
   uses: readonly Pick<SnippetUse, 'request'>[],
   editUrl: (id: string) => string,
-): Record<string, string> {
+): EditLinks {
   const ids = new Set(uses.map(({ request }) => request.id));
-  return Object.fromEntries([...ids].map((id) => [id, editUrlOf(id, editUrl, isWebUrl)]));
+  return new EditLinks(
+    Object.fromEntries([...ids].map((id) => [id, { url: editUrlOf(id, editUrl, isWebUrl) }])),
+  );
 }
 
 function isWebUrl({ protocol }: URL): boolean {
   return /^https?:$/.test(protocol);
 }
 
-/** Adds to pages what leads from the snippets that they show to where each is edited. */
+/** Adds to pages what the panel needs: marks around the places of snippets, and what it says of them. */
 export class EditLinks {
-  /** By the ids of snippets. */
-  readonly urls: Readonly<Record<string, string>>;
+  readonly snippets: Readonly<Record<string, PanelSnippet>>;
+  readonly #hash: string | undefined;
   /** The number of pages so far. */
   pages = 0;
-  readonly #hash: string | undefined;
 
-  /** @param hash of what a page of the dev server shows. There, the toolbar brings the script. */
-  constructor(urls: Readonly<Record<string, string>>, hash?: string) {
-    this.urls = urls;
+  /**
+   * @param snippets by their ids.
+   * @param hash of what a page of `astro dev` shows. There, the toolbar has the panel; other pages get a script for it.
+   */
+  constructor(snippets: Readonly<Record<string, PanelSnippet>>, hash?: string) {
+    this.snippets = snippets;
     this.#hash = hash;
+  }
+
+  /** Adds the names of snippets that have arrived. */
+  addNames(
+    uses: readonly Pick<SnippetUse, 'request'>[],
+    fetched: ReadonlyMap<string, { name?: string | undefined }>,
+  ): void {
+    for (const { request } of uses) {
+      const snippet = this.snippets[request.id];
+      const { name } = fetched.get(request.key) ?? {};
+      if (snippet !== undefined && name !== undefined) snippet.name ??= cleanText(name);
+    }
   }
 
   /**
@@ -63,7 +98,7 @@ export class EditLinks {
     const linked = new Map<number, LinkedSnippet>();
     for (const embed of embeds) {
       const { id } = embed.request;
-      const snippet = linked.get(id) ?? { id, url: this.urls[id] ?? '', unmarked: [] };
+      const snippet = linked.get(id) ?? { id, ...this.snippets[id], unmarked: [] };
       linked.set(id, snippet);
       const place = unmarked.get(embed);
       if (place !== undefined && !snippet.unmarked.includes(place)) snippet.unmarked.push(place);
@@ -88,8 +123,31 @@ export const dataId = 'snippet-edit-links';
 /** @param hash of what the page shows, in `astro dev`. */
 export function dataElement(snippets: readonly LinkedSnippet[], hash?: string): string {
   const attribute = hash === undefined ? '' : ` data-hash="${hash}"`;
-  const data = escapeForScript(JSON.stringify(snippets));
+  // In ASCII, as the page may be in any encoding, and without what could end the script.
+  const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, asUnit);
   return `<script type="application/json" id="${dataId}"${attribute}>${data}</script>`;
+}
+
+function asUnit(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+let code: string | undefined;
+
+/** The script of a built page, the same for each. */
+function pageScript(): string {
+  if (code === undefined) {
+    const panel = readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8');
+    // Without what only its readers need, since it is in every page.
+    const short = panel.replace(/^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm, '');
+    code = `${short}addToPage();\n`;
+  }
+  return code;
+}
+
+/** What a Content Security Policy has to allow for the script: `'sha256-…'`. */
+export function scriptSource(): string {
+  return hashSource(pageScript());
 }
 
 interface ReadPage {

@@ -206,8 +206,14 @@ test('after a navigation by script, the links are those of the new page', async 
   expect(await linkTo(2).count()).toBe(1);
 });
 
-test.for([1200, 360])('axe finds nothing with the panel open, at a width of %i', async (width) => {
+test.for([
+  [1280, 'light'],
+  [1280, 'dark'],
+  [390, 'light'],
+  [360, 'dark'],
+] as const)('axe finds nothing with the panel open, at a width of %i, %s', async ([width, colorScheme]) => {
   await page.setViewportSize({ width, height: 700 });
+  await page.emulateMedia({ colorScheme });
   await openPanel();
   expect(await violationsOf(page)).toBe('');
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);

@@ -241,11 +241,11 @@ describe('the error overlay', () => {
 });
 
 describe('the toolbar app', () => {
-  const panel = () => page.getByRole('dialog', { name: 'Snippets on this page' });
+  const panel = () => page.getByRole('complementary', { name: 'Snippets on this page' });
   const rowOf = (id: number) =>
     panel()
       .getByRole('listitem')
-      .filter({ hasText: `Snippet ${id}` });
+      .filter({ hasText: `Edit snippet ${id}` });
 
   async function openPanel(path: string): Promise<void> {
     await page.goto(siteUrl + path);
@@ -263,18 +263,22 @@ describe('the toolbar app', () => {
       }
       expect(await panel().getByRole('listitem').count(), await panel().innerText()).toBe(2);
     }, patience);
-    expect(await rowOf(1).innerText()).toMatch(/Snippet 1\s+render · \d+ ms · 18 bytes · \d+ s old/);
+    expect(await rowOf(1).innerText()).toMatch(
+      /^Edit snippet 1\s+in 1 place on this page\s+render · \d+ ms · 18 bytes · fetched at [\d:]{8}\s/,
+    );
 
     service.put(1, '<b>refreshed words</b>');
-    await rowOf(1).getByRole('button', { name: 'Refresh' }).focus();
+    await panel().getByRole('button', { name: 'Refresh' }).focus();
     await page.keyboard.press('Enter');
     await page.locator('#one', { hasText: 'refreshed words' }).waitFor(patience);
     service.put(1, '<b>first words</b>');
     await page.locator('#one', { hasText: 'first words' }).waitFor(patience);
 
     await openPanel('/');
+    await rowOf(1).getByRole('link').focus();
+    expect(await page.locator('.outline').boundingBox()).toEqual(await page.locator('#one b').boundingBox());
     const opened = page.waitForEvent('popup');
-    await rowOf(3).getByRole('button', { name: 'Edit' }).click();
+    await rowOf(3).getByRole('link').click();
     expect((await opened).url()).toBe('about:blank#edit-3');
   });
 
@@ -301,22 +305,28 @@ describe('the toolbar app', () => {
     await vi.waitFor(async () => expect(await copied()).toBe(optional), patience);
   });
 
-  test('updates collections too with "Refresh", whatever cache.maxAge is, and says in the row why one failed', async () => {
+  test('updates collections too with "Refresh", whatever cache.maxAge is, and says why one failed', async () => {
     await page.goto(`${siteUrl}/collected`);
     expect(await page.locator('#collected').textContent()).toBe('collected');
     service.put(8, 'updated entry');
     await openPanel('/collected');
-    await panel().getByRole('button', { name: 'Refresh' }).first().click();
+    await panel().getByRole('button', { name: 'Refresh' }).click();
     await page.locator('#collected', { hasText: 'updated entry' }).waitFor(patience);
     await openPanel('/collected');
     service.unpublish(8);
-    await panel().getByRole('button', { name: 'Refresh' }).first().click();
+    await panel().getByRole('button', { name: 'Refresh' }).click();
     await panel().getByRole('status').getByText('There is no published snippet 8').waitFor(patience);
     service.put(8, 'collected');
   });
 
-  test.for([1280, 390, 360])('is accessible and fits a screen of %i pixels', async (width) => {
+  test.for([
+    [1280, 'light'],
+    [390, 'dark'],
+    [360, 'light'],
+    [360, 'dark'],
+  ] as const)('is accessible and fits a screen of %i pixels, %s', async ([width, colorScheme]) => {
     await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
     await openPanel('/params');
     expect(await violationsOf(page)).toBe('');
     expect(await panel().evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
@@ -342,7 +352,7 @@ test('astro dev shows the last content, or children, while the service is down, 
   expect(await page.locator('#one').textContent()).toBe('first words');
   await page.locator('[data-app-id="astro-snippets"] .notification[data-active]').waitFor(patience);
   await page.getByRole('button', { name: 'Snippets' }).click();
-  const row = page.locator('astro-dev-toolbar-window li', { hasText: 'Snippet 1' });
+  const row = page.locator('aside li', { hasText: 'snippet 1' });
   expect(await row.locator('.error').textContent()).toMatch(
     /^Snippet 1 could not be (?:rendered|retrieved): /,
   );

@@ -1,0 +1,202 @@
+// The list of the snippets of a page, with links to where each is edited, and outlines around the snippet whose entry has
+// the focus. Built pages with `editLinks` have it behind a button, pages of `astro dev` in Astro's toolbar. It changes
+// nothing of the page but for one element behind <body>. In ASCII, as a page may be in any encoding.
+
+const styles = `
+  * { box-sizing: border-box }
+  [hidden] { display: none !important }
+  .outlines, aside { z-index: 2147483647; pointer-events: none }
+  .outlines { position: fixed; inset: 0; overflow: hidden }
+  .outline { position: absolute; outline: 3px solid #c2410c; outline-offset: 3px }
+  aside {
+    position: fixed; right: 16px; bottom: 16px; display: flex; flex-direction: column-reverse; align-items: flex-end;
+    gap: 8px; max-width: calc(100vw - 32px); font: 15px/1.5 system-ui, sans-serif; color: #fff; color-scheme: dark;
+  }
+  button, .panel { pointer-events: auto; border: 1px solid #8b93a1; border-radius: 8px; background: #17191e }
+  button { padding: 8px 14px; font: inherit; font-weight: 600; color: inherit; cursor: pointer }
+  .panel { width: 340px; max-width: 100%; max-height: 45vh; padding: 12px 16px; overflow-y: auto }
+  .panel button { margin: 4px 0; padding: 4px 10px }
+  p { margin: 0; overflow-wrap: anywhere; color: #d5d9e0 }
+  .error { color: #ff9d9d }
+  ul { list-style: none; margin: 8px 0 0; padding: 0 }
+  li { padding: 8px 0; border-top: 1px solid #4a505c; overflow-wrap: anywhere }
+  li a { color: #c4b5fd }
+  :focus-visible { outline: 3px solid #fbbf24; outline-offset: 2px }
+  @media print { aside, .outlines { display: none } }
+`;
+
+/** Names, params and errors come from outside, so they are only ever set as text. */
+export const make = (name, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...children);
+  return element;
+};
+const plural = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
+
+/** The element that says what the page shows. A page of a site that navigates by script gets another one. */
+export const dataElement = () => document.querySelector('script#snippet-edit-links');
+
+// What a snippet contains may look like the element, and must not lead to code.
+const isSafe = (url) => new URL(url, location.href).protocol !== 'javascript:';
+
+export function readSnippets() {
+  return JSON.parse(dataElement()?.textContent ?? '[]').filter(({ url }) => isSafe(url ?? ''));
+}
+
+/** The places that are marked: what is between the comments of a snippet. */
+function findPlaces(within, but) {
+  const found = [];
+  const open = [];
+  const walker = document.createTreeWalker(within, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_COMMENT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (node.shadowRoot && node.shadowRoot !== but) found.push(...findPlaces(node.shadowRoot, but));
+    const mark = node.nodeType === Node.COMMENT_NODE && /^(\/?)snippet (\d+)$/.exec(node.data);
+    if (!mark) continue;
+    const id = Number(mark[2]);
+    if (mark[1] === '') open.push({ id, node });
+    else if (open.at(-1)?.id === id) {
+      const range = document.createRange();
+      range.setStartAfter(open.pop().node);
+      range.setEndBefore(node);
+      found.push({ id, range });
+    }
+  }
+  return found;
+}
+
+function isVisible({ range }) {
+  const { width, height } = range.getBoundingClientRect();
+  return width > 0 && height > 0;
+}
+
+function scrollIntoView({ range: { startContainer, startOffset } }) {
+  const node = startContainer.childNodes[startOffset];
+  const element =
+    [node, startContainer].find((one) => one instanceof Element) ?? startContainer.parentElement;
+  element?.scrollIntoView({ block: 'nearest' });
+}
+
+/** What `astro dev` says of one request for a snippet. */
+function describeUse(id, { facts, error, params, optional }) {
+  const escaped = params?.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
+  const attributes = `${params === undefined ? '' : ` params='${escaped}'`}${optional ? ' optional' : ''}`;
+  const copy = () => navigator.clipboard.writeText(`<snippet-embed id="${id}"${attributes}></snippet-embed>`);
+  return [
+    make('p', { textContent: facts }),
+    ...(error === undefined ? [] : [make('p', { className: 'error', textContent: error })]),
+    make('button', { type: 'button', textContent: 'Copy embed', onclick: copy }),
+  ];
+}
+
+/**
+ * Adds the panel to a shadow root.
+ *
+ * @param controls further elements above the list.
+ */
+export function addPanel(root, ...controls) {
+  // A style sheet that is constructed needs no permission of a Content Security Policy.
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+  const outlines = make('div', { className: 'outlines', ariaHidden: 'true' });
+  const list = make('ul');
+  const intro = make('p');
+  const panel = make('div', { className: 'panel', id: 'panel', hidden: true }, intro, ...controls, list);
+  // In any language of the page.
+  const aside = make('aside', { ariaLabel: 'Snippets on this page', lang: 'en', dir: 'ltr' }, panel);
+  root.append(outlines, aside);
+  let frame = 0;
+
+  /** Outlines these places, and no others. */
+  function outline(places) {
+    cancelAnimationFrame(frame);
+    const drawn = places.map(() => make('div', { className: 'outline' }));
+    outlines.replaceChildren(...drawn);
+    const draw = () => {
+      for (const [index, { range }] of places.entries()) {
+        const { left, top, width, height } = range.getBoundingClientRect();
+        for (const [name, value] of Object.entries({ left, top, width, height })) {
+          drawn[index].style.setProperty(name, `${value}px`);
+        }
+      }
+      // What they are around may move for any reason.
+      if (places.length > 0) frame = requestAnimationFrame(draw);
+    };
+    draw();
+  }
+
+  function entry({ id, name, url, unmarked, uses = [] }, places) {
+    const visible = places.filter((place) => place.id === id && isVisible(place));
+    const where = [
+      ...(visible.length > 0 ? [`in ${plural(visible.length, 'place')} on this page`] : []),
+      ...(unmarked.length > 0 ? [`in ${unmarked.join(', ')}`] : []),
+      ...(visible.length === 0 && unmarked.length === 0 ? ['not visible on this page'] : []),
+    ];
+    const title = `snippet ${id}${name ? ` \u00b7 ${name}` : ''}`;
+    const link = url
+      ? make('a', { href: url, target: '_blank', rel: 'noopener', textContent: `Edit ${title}` })
+      : make('strong', { textContent: `S${title.slice(1)}` });
+    const item = make('li', {}, link, make('p', { textContent: where.join(', and ') }));
+    item.append(...uses.flatMap((use) => describeUse(id, use)));
+    item.addEventListener('focusin', () => {
+      if (visible.length > 0) scrollIntoView(visible[0]);
+      outline(visible);
+    });
+    item.addEventListener('focusout', () => outline([]));
+    return item;
+  }
+
+  return {
+    aside,
+    panel,
+    open() {
+      const snippets = readSnippets();
+      const places = findPlaces(document, root);
+      const links = snippets.some(({ url }) => url) ? 'Links open in a new tab.' : '';
+      intro.textContent = snippets.length > 0 ? links : 'There are no snippets on this page.';
+      list.replaceChildren(...snippets.map((snippet) => entry(snippet, places)));
+      panel.hidden = false;
+    },
+    close() {
+      panel.hidden = true;
+      outline([]);
+    },
+  };
+}
+
+/** Adds the panel to a built page, with a button that opens it. */
+export function addToPage() {
+  const host = document.createElement('snippet-edit-links');
+  // Whatever the styles of the page say of any element.
+  host.style.setProperty('all', 'initial', 'important');
+  const root = host.attachShadow({ mode: 'open' });
+  const { aside, panel, ...list } = addPanel(root);
+  const button = make('button', { type: 'button', ariaExpanded: 'false' });
+  button.setAttribute('aria-controls', 'panel');
+  aside.prepend(button);
+
+  const turn = (isOpen) => {
+    const hadFocus = panel.contains(root.activeElement);
+    if (isOpen) list.open();
+    else list.close();
+    button.ariaExpanded = String(isOpen);
+    if (hadFocus) button.focus();
+  };
+  /** Again on each page of a site that navigates by script. */
+  const start = () => {
+    turn(false);
+    const { length } = readSnippets();
+    button.textContent = `Snippets (${length})`;
+    if (length > 0) document.documentElement.append(host);
+    else host.remove();
+    const data = dataElement();
+    // It is at the end of a page without a <head> tag, where another element would be the `:last-child`.
+    if (data?.parentElement === document.body) document.head.append(data, data.nextElementSibling);
+  };
+  button.addEventListener('click', () => turn(panel.hidden));
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && !panel.hidden && !event.defaultPrevented) turn(false);
+  });
+  document.addEventListener('astro:page-load', start);
+  start();
+}

@@ -1,0 +1,34 @@
+import { defineToolbarApp } from 'astro/toolbar';
+import { addPanel, dataElement, make, readSnippets } from '../build/edit-links/panel.js';
+
+/** The dev toolbar app: the snippets of this page, where they came from, and their errors. */
+export default defineToolbarApp({
+  init(canvas, app, server) {
+    // What is written into it is read out, so it is never hidden.
+    const status = make('p', { className: 'error', role: 'status' });
+    const refresh = make('button', { type: 'button', textContent: 'Refresh' });
+    const { aside, open, close } = addPanel(canvas, refresh, status);
+    // In the middle, above the toolbar.
+    Object.assign(aside.style, {
+      bottom: '80px',
+      right: '50%',
+      transform: 'translateX(50%)',
+      width: '340px',
+    });
+    refresh.addEventListener('click', () => {
+      status.textContent = '';
+      const { hash } = dataElement()?.dataset ?? {};
+      server.send('astro-snippets:refresh', { page: location.pathname, hash });
+    });
+    server.on('astro-snippets:done', ({ error = '' }) => {
+      status.textContent = error;
+    });
+    app.onToggled(({ state }) => (state ? open() : close()));
+    const notify = () => {
+      const state = readSnippets().some(({ uses }) => uses?.some(({ error }) => error !== undefined));
+      app.toggleNotification({ state, level: 'error' });
+    };
+    document.addEventListener('astro:page-load', notify);
+    notify();
+  },
+});
