@@ -48,22 +48,33 @@ export const embedEnd = `</${elementName}>`;
  */
 export function embedStart(props: Props, page: Page, command: Command | undefined): string | Promise<string> {
   if (command === undefined) {
-    const what = `of snippet ${nameOf(props)} is on`;
-    const flaw = ', but the integration is not in the Astro config.';
-    throw refusal('missing-integration', { props, path: page.url.pathname, what }, flaw);
+    throw refusal('missing-integration', props, page, ', but the integration is not in the Astro config.');
   }
-  checkPage(props, page, command);
-  const { of } = props;
-  const more = { as: checkAs(props, page), optional: checkOptional(props, page) };
+  if (!page.isPrerendered && !isInContainer(page, command)) {
+    const flaw = ', which is rendered on demand. Snippets are inlined while the site is built.';
+    throw refusal('on-demand-page', props, page, flaw);
+  }
+  const { of, as, optional } = props;
+  if (as !== undefined && as !== 'html' && as !== 'text') {
+    const flaw = `: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
+    throw refusal('invalid-as', props, page, flaw);
+  }
+  if (optional !== undefined && typeof optional !== 'boolean') {
+    const flaw = `: \`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
+    throw refusal('invalid-optional', props, page, flaw);
+  }
+  const more = { as, optional: optional === true ? '' : undefined };
+  const explain = (error: unknown) =>
+    error instanceof SnippetError ? refusal(error.code, props, page, `: ${error.reason}`) : error;
   try {
     if (of === undefined) return startTag(createRequest(props.id, props.params), more, page);
   } catch (error) {
-    throw explain(error, props, page);
+    throw explain(error);
   }
   return definedRequest(of, props.params)
     .then((request) => startTag(request, more, page))
     .catch((error) => {
-      throw explain(error, props, page);
+      throw explain(error);
     });
 }
 
@@ -81,53 +92,26 @@ function startTag(
   return `${tag}>`;
 }
 
-function explain(error: unknown, props: Props, page: Page): unknown {
-  if (!(error instanceof SnippetError)) return error;
-  return refusal(
-    error.code,
-    { props, path: pathOf(page), what: `of snippet ${nameOf(props)} on` },
-    `: ${error.reason}`,
-  );
-}
-
-function nameOf({ of, id }: Props): string {
-  return String(of?.id ?? id);
-}
-
 /** Of a page that has been checked. */
 function pathOf({ isPrerendered, url }: Page): string {
   return isPrerendered ? url.pathname : containerPage;
 }
 
 /** The error for a `<Snippet>`, with its place if that is known. Astro's error page shows it, and opens it in an editor. */
-function refusal(
-  code: ErrorCode,
-  { props, path, what, route }: { props: Props; path: string; what: string; route?: string },
-  flaw: string,
-): UserError {
+function refusal(code: ErrorCode, props: Props, page: Page, flaw: string): UserError {
+  const { of, id } = props;
+  const isPageRefused = code === 'missing-integration' || code === 'on-demand-page';
+  const path = isPageRefused ? page.url.pathname : pathOf(page);
   const { place, loc } =
     findComponent({
-      id: props.of === undefined ? String(props.id ?? '') : undefined,
+      id: of === undefined ? String(id ?? '') : undefined,
       page: path === containerPage ? undefined : path,
-      props: Object.keys(props).sort(),
+      props: Object.keys(props),
     }) ?? {};
+  const route = code === 'on-demand-page' ? `route ${page.routePattern}` : undefined;
   const details = [route, place].filter((detail) => detail !== undefined).join(', ');
-  const message = `<Snippet> ${what} ${path}${details && ` (${details})`}${flaw}`;
+  const message = `<Snippet> of snippet ${of?.id ?? id} ${isPageRefused ? 'is on' : 'on'} ${path}${details && ` (${details})`}${flaw}`;
   return Object.assign(userError(code, message), loc && { loc });
-}
-
-function checkPage(props: Props, page: Page, command: Command): void {
-  if (page.isPrerendered || isInContainer(page, command)) return;
-  throw refusal(
-    'on-demand-page',
-    {
-      props,
-      path: page.url.pathname,
-      what: `of snippet ${nameOf(props)} is on`,
-      route: `route ${page.routePattern}`,
-    },
-    ', which is rendered on demand. Snippets are inlined while the site is built.',
-  );
 }
 
 /**
@@ -141,19 +125,4 @@ function isInContainer(page: Page, command: Command): boolean {
   } catch {
     return true;
   }
-}
-
-function checkAs(props: Props, page: Page): string | undefined {
-  const { as } = props;
-  if (as === undefined || as === 'html' || as === 'text') return as;
-  const flaw = `: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
-  throw refusal('invalid-as', { props, path: pathOf(page), what: 'on' }, flaw);
-}
-
-function checkOptional(props: Props, page: Page): string | undefined {
-  const { optional } = props;
-  if (optional === true) return '';
-  if (optional === undefined || optional === false) return undefined;
-  const flaw = `: \`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
-  throw refusal('invalid-optional', { props, path: pathOf(page), what: 'on' }, flaw);
 }

@@ -48,7 +48,7 @@ export interface AskedComponent {
   id: string | undefined;
   /** The path of the page's URL. */
   page: string | undefined;
-  /** The names of the props that it has, sorted. */
+  /** The names of the props that it has. */
   props: readonly string[];
 }
 
