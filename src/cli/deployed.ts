@@ -29,7 +29,11 @@ function stateOf(manifest: Manifest | undefined): Deployed {
 
 async function readDeployed(record: string): Promise<Deployed | undefined> {
   const written = await readFile(deployedFile(record), 'utf8').catch(() => undefined);
-  return written === undefined ? undefined : JSON.parse(written);
+  try {
+    return written === undefined ? undefined : JSON.parse(written);
+  } catch {
+    return { files: {} };
+  }
 }
 
 function write(record: string, deployed: Deployed): Promise<void> {

@@ -1,10 +1,11 @@
 import { existsSync, type Stats } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { userError } from '../failures/errors.ts';
+import { imageHref } from '../images/image-file.ts';
 import type { RecordedImages } from '../images/site-images.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
 import {
@@ -32,7 +33,6 @@ import { parseOptions } from '../settings/options.ts';
 import { cacheFolders, resolveSettings, type Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { CliContext } from './context.ts';
-import { recordedImages } from './recorded-images.ts';
 
 /** The folder that a project is in. */
 type CliFolder = Pick<CliContext, 'cwd'>;
@@ -261,6 +261,23 @@ export async function openChanges(
   } finally {
     await fetcher.close();
   }
+}
+
+/** The images of the last build. Those whose files are gone count as unknown. */
+function recordedImages(file: string, manifest: Manifest): RecordedImages | undefined {
+  const { images } = manifest.rules;
+  if (images === undefined) return undefined;
+  const folder = join(outputOf(file, manifest), images.assets.folder);
+  const recorded: RecordedImages = new Map();
+  const uses = manifest.snippets.flatMap(({ content }) => content?.images ?? []);
+  for (const { url, file, width, height } of uses) {
+    if (file === undefined || width === undefined || height === undefined) {
+      recorded.set(url, { flaw: 'it could not be downloaded before' });
+    } else if (existsSync(join(folder, file))) {
+      recorded.set(url, { copy: { file, width, height, href: imageHref(images.assets, file) } });
+    }
+  }
+  return recorded;
 }
 
 /** Tells contents that differ from the recorded ones. A watch would write all others again each time. */
