@@ -150,7 +150,7 @@ import { Snippet } from 'astro-snippets/components';
     expect(await site.list()).not.toContain('index.html');
   });
 
-  test('has the hash of the script in the headers of its pages, where its policy is there', async () => {
+  test('has the names of snippets, and the hash of the script in the headers of its pages, where its policy is there', async () => {
     const other = await temporarySite({
       'astro.config.mjs': configWithPolicy(
         `{ editUrl: (id) => '/' + id, editLinks: true }`,
@@ -159,7 +159,11 @@ import { Snippet } from 'astro-snippets/components';
       'src/pages/index.astro': `<html lang="en"><head><title>Home</title></head><body>${embed(1)}</body></html>`,
       'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
     });
-    await other.builds(service.environment);
+    // Only variant A sends names.
+    const { SNIPPETS_RENDER_BASE_URL: _, ...retrieving } = service.environment;
+    await other.builds(retrieving);
+    const named = '[{"id":1,"url":"/1","name":"Snippet 1","unmarked":[]}]';
+    expect(await other.read('client/index.html')).toContain(named);
     const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(
       await other.read(headersFile),
     );
@@ -168,7 +172,8 @@ import { Snippet } from 'astro-snippets/components';
     expect(policies['/plain']).toContain('script-src');
     expect(policies['/plain']).not.toContain(scriptSource());
     service.put(1, 'changed');
-    expect(await cli(other.directory, ['refresh'], service.environment)).toMatchObject({ exitCode: 0 });
-    expect(await other.read('client/index.html')).toContain('<!--snippet 1-->changed<!--/snippet 1-->');
+    expect(await cli(other.directory, ['refresh'], retrieving)).toMatchObject({ exitCode: 0 });
+    const refreshed = await other.read('client/index.html');
+    for (const part of ['<!--snippet 1-->changed<!--/snippet 1-->', named]) expect(refreshed).toContain(part);
   });
 });
