@@ -21,8 +21,9 @@ export interface SiteBuild extends InlinedSite {
 }
 
 /**
- * Runs after Astro has generated the site, with the lock of its output: scan, fetch, inline, verify. Afterwards every embed is replaced; if it
- * throws, no file is left in the output that still contains an embed, or in which the report found something invalid.
+ * Runs after Astro has generated the site, with the lock of its output: scan, fetch, inline, verify. Afterwards every
+ * embed is replaced; if it throws, no file is left in the output that still contains an embed, or in which the report
+ * found something invalid.
  *
  * @returns the manifest, too. It is not written yet: other integrations may still make the build fail.
  * @throws AstroError with one report of everything that went wrong.
@@ -30,7 +31,7 @@ export interface SiteBuild extends InlinedSite {
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const { directory, settings, fetcher, collected = [], urls } = build;
   const { scannable, others } = listSiteFiles([directory], settings.exclude);
-  let unfinished = new Set(scannable.map(({ file }) => file));
+  let unfinished = new Set<SiteFile>(scannable);
   const verifier = new OutputVerifier(settings.apiKey);
   try {
     const inlined = await inlineSnippets(scannable, build, {
@@ -39,14 +40,14 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
         const lost = build.announcements?.lost(site, scannable, urls.base) ?? [];
         const incomplete = new Set(lost.flatMap(({ files }) => files));
         const isIncomplete = ({ name }: SiteFile) => incomplete.has(name);
-        unfinished = new Set([...site.files, ...scannable.filter(isIncomplete)].map(({ file }) => file));
+        unfinished = new Set([...site.files, ...scannable.filter(isIncomplete)]);
         // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
         if (unfinished.size + lost.length + collected.length === 0 && !build.hadManifest) return undefined;
         return lost;
       },
       write(page, { generated, file }) {
         overwrite(page, file, generated.length);
-        unfinished.delete(page.file);
+        unfinished.delete(page);
         return undefined;
       },
     });
@@ -66,7 +67,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
     // What closing fails with matters less than the report, and than what is removed.
     await fetcher.close().catch(() => {});
-    for (const file of unfinished) rmSync(file, { force: true });
+    for (const { file } of unfinished) rmSync(file, { force: true });
     removeOtherPacks(build.manifest, {});
     throw error;
   }

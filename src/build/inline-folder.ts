@@ -80,7 +80,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     const inlined = await inlineSnippets(
       scannable.map((file) => {
         const recorded = kept.has(file.name) ? last.files.get(file.name) : undefined;
-        return recorded && readPage ? { ...file, generated: () => readPage(recorded) } : file;
+        return recorded && readPage ? Object.assign(file, { generated: () => readPage(recorded) }) : file;
       }),
       {
         settings,

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import picomatch from 'picomatch';
 import { keyDetector } from '../client/api-key.ts';
@@ -35,6 +35,23 @@ export interface SiteFiles {
   compressed: SiteFile[];
 }
 
+/** Without its path, which is made when it is needed: of a large site, all of them take as much memory as its embeds. */
+class OutputFile implements ScannableFile {
+  readonly #folder: string;
+  readonly name: string;
+  readonly kind: FileKind;
+
+  constructor(folder: string, name: string, kind: FileKind) {
+    this.#folder = folder;
+    this.name = name;
+    this.kind = kind;
+  }
+
+  get file(): string {
+    return join(this.#folder, this.name);
+  }
+}
+
 /**
  * Lists the files of a site, in an order that does not depend on the disk. Other binary files are left out.
  *
@@ -49,20 +66,20 @@ export function listSiteFiles(
   const files: SiteFiles = { scannable: [], others: [], compressed: [] };
   const isExcluded = excluder(exclude);
   // Folder by folder, because joining names is cheaper than taking recursive paths apart.
-  const list = (folder: string, prefix: string) => {
+  const list = (root: string, folder: string, prefix: string) => {
     for (const found of readdirSync(folder, { withFileTypes: true })) {
       const name = `${prefix}${found.name}`;
       const file = `${folder}${sep}${found.name}`;
       const entry = found.isSymbolicLink() ? linkedEntry(file, folder) : found;
-      if (entry?.isDirectory()) list(file, `${name}/`);
+      if (entry?.isDirectory()) list(root, file, `${name}/`);
       const kind = fileKind(name);
       if (!entry?.isFile() || kind === 'binary' || isLeftOut({ file, name })) continue;
       if (kind === 'compressed') files.compressed.push({ file, name });
       else if (kind === 'code' || isExcluded(name)) files.others.push({ file, name });
-      else files.scannable.push({ file, name, kind });
+      else files.scannable.push(new OutputFile(root, name, kind));
     }
   };
-  for (const directory of directories) list(directory.replace(/[\\/]$/, ''), '');
+  for (const directory of directories) list(directory, directory.replace(/[\\/]$/, ''), '');
   for (const found of Object.values(files) as SiteFile[][]) found.sort((a, b) => (a.name < b.name ? -1 : 1));
   return files;
 }
@@ -133,7 +150,7 @@ export async function scanSite(
         use?.placesWithoutChildren.push(name);
     }
     keptBytes += bytes.length;
-    site.files.push({ ...source, embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes });
+    site.files.push(Object.assign(source, { embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes }));
   });
   return { ...site, uses: [...uses.values()] };
 }

@@ -131,6 +131,17 @@ export interface ManifestFile {
   past?: string[] | undefined;
 }
 
+/** As an array: the names of the fields would be a third of the manifest, and of the time to read it. */
+function writtenFile({ name, hash, shows, at, length, size, time, ...more }: ManifestFile) {
+  const isPlain = Object.values(more).every((value) => value === undefined);
+  return [name, hash, shows, at, length, size, time, ...(isPlain ? [] : [more])] as const;
+}
+
+function fileOf(written: ReturnType<typeof writtenFile>): ManifestFile {
+  const [name, hash, shows, at, length, size, time, more] = written;
+  return { name, hash, shows, at, length, size, time, ...more };
+}
+
 // 128 bits tell contents and files apart. The other 128 would be a sixth of the manifest.
 export function hashOf(bytes: Buffer | string): string {
   return hash('sha256', bytes, 'base64url').slice(0, 22);
@@ -208,8 +219,8 @@ export type FoundManifest =
 /** Reads a manifest, or finds out why it cannot be used: it is absent, or cut off, or written by another version. */
 export async function readManifest(file: string): Promise<FoundManifest> {
   try {
-    const { version: writtenAs, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
-    if (writtenAs === version) return { manifest };
+    const { version: writtenAs, files, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
+    if (writtenAs === version) return { manifest: { ...manifest, files: files.map(fileOf) } };
     return { flaw: writtenAs === undefined ? 'damaged' : 'other-version' };
   } catch (error) {
     return { flaw: (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT' ? 'absent' : 'damaged' };
@@ -218,6 +229,7 @@ export async function readManifest(file: string): Promise<FoundManifest> {
 
 export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
   // A known name: what a killed process has left is written over.
-  await writeAtomically(file, JSON.stringify({ version, ...manifest }), temporaryFile(file));
+  const written = { version, ...manifest, files: manifest.files.map(writtenFile) };
+  await writeAtomically(file, JSON.stringify(written), temporaryFile(file));
   await rm(missingNote(file), { force: true });
 }
