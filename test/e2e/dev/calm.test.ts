@@ -107,7 +107,7 @@ test('while the service is down, no open page reloads; all of them recover by th
   expect(pages.map(({ loads }) => loads())).toEqual([1, 2, 2]);
   expect(count(/\[ERROR\] \[astro-snippets\] 1 snippet could not be fetched\.\n/)).toBe(1);
   expect(dev.output()).toMatch(
-    /Snippet 2: 503 Service Unavailable \[server-error\]\n(?: {4}.*\n){2} {4}on \/failing\n\n {2}Hint:\n {4}server-error: Try again/,
+    /Snippet 2: 503 Service Unavailable \[server-error\]\n(?: {4}.*\n){2} {4}on \/failing\n {4}written in src\/pages\/failing\.astro:1\n\n {2}Hint:\n {4}server-error: Try again/,
   );
   expect(count(/\[WARN\].* Its children are shown instead on \/children\. \[server-error\]/)).toBe(1);
   expect(dev.output()).not.toMatch(/build again/i);
