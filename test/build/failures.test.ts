@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { builtSite, sharedSite } from '../support/built-site.ts';
+import { exits } from '../support/exits.ts';
 import { byAstro } from '../support/installation.ts';
 import { type TestService, temporaryService } from '../support/service.ts';
 import { configWith, type Site, temporarySite } from '../support/site.ts';
@@ -47,24 +48,21 @@ describe('what is wrong with the whole site', async () => {
       ],
     ],
   ])('%s fails the build with one report, and no page with an embed is left', async ([, change, said]) => {
-    const { exitCode, output } = await site.build({ ...service.environment, ...change(service) });
-    expect(exitCode).toBe(1);
+    const output = await exits(1, site.build({ ...service.environment, ...change(service) }));
     for (const text of said) expect(output).toContain(text);
     expect(output).not.toContain('secret0');
     await expectPages(site, ['plain/index.html']);
   });
 
   test('without a base URL, the error names what to set', async () => {
-    const { exitCode, output } = await site.build({ SNIPPETS_API_KEY: 'sk_some_key_000000' });
-    expect(exitCode).toBe(1);
+    const output = await exits(1, site.build({ SNIPPETS_API_KEY: 'sk_some_key_000000' }));
     expect(output).toContain('[astro-snippets/missing-url] No base URL of the service is set.');
     expect(output).toContain('Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both');
   });
 
   test('a temporary failure (5xx) is retried, and where variant B is absent, all comes from A', async () => {
     Object.assign(service.faults, { failingNext: 1, renderAbsent: true });
-    const { exitCode, output } = await site.build(service.environment);
-    expect(exitCode).toBe(0);
+    const output = await exits(0, site.build(service.environment));
     expect(output).toContain('5 requests, 1 retry · 2 retrieved instead of rendered');
     expect(output).toContain(
       `No snippet was rendered: ${service.environment.SNIPPETS_RENDER_BASE_URL} answers 404 for every route. All were retrieved instead.`,
@@ -80,8 +78,7 @@ test('402: an expired subscription ends the run with one report that counts the 
     'src/pages/plain.astro': '<p>Plain</p>',
   });
   service.store.organizations.setSubscription(service.organizationId, 'expired');
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).toBe(1);
+  const output = await exits(1, site.build(service.environment));
   expect(output).toContain('62 snippets could not be fetched.');
   expect(output).toContain(': 402 Payment Required [payment-required]');
   expect(output).toContain('The subscription of Test has expired.');

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
+import { exits } from '../support/exits.ts';
 import { byAstro } from '../support/installation.ts';
 import { mdxFeed } from '../support/mdx-feed.ts';
 import { configWith, createSite, temporarySite } from '../support/site.ts';
@@ -71,8 +72,7 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
   const hint = 'Set SNIPPETS_API_KEY in the environment, or in a .env file';
 
   test('needs a key and a URL, which are reported together, when the first <Snippet> renders', async () => {
-    const { exitCode, output } = await site.build();
-    expect(exitCode).not.toBe(0);
+    const output = await exits(1, site.build());
     expect(output).toContain(both);
     expect(output).toContain(hint);
     expect(output).toContain('static routes');
@@ -84,8 +84,7 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
     await held.asked();
     await writeFile(join(site.directory, 'asked'), '');
     held.release();
-    const { exitCode, output } = await building;
-    expect(exitCode, output).toBe(0);
+    await exits(0, building);
     expect(await site.read('client/waiting/index.html')).toContain('A snippet was asked for.');
     for (const tag of percentTags) {
       expect(await site.read(`client/tags/${tag}/index.html`)).toContain('<b>one</b>');
@@ -94,8 +93,7 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
   });
 
   test('fails the build if it is not in the output, which names its page and removes it', async () => {
-    const { exitCode, output } = await site.build({ ...service.environment, LOSE: '1' });
-    expect(exitCode).not.toBe(0);
+    const output = await exits(1, site.build({ ...service.environment, LOSE: '1' }));
     expect(output).toContain(`${3 + percentTags.length} embeds are invalid.`);
     for (const [place, id] of [
       ['/island/', 2],
@@ -114,8 +112,7 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
   });
 
   test('is not called lost where it is invalid', async () => {
-    const { exitCode, output } = await site.build({ ...service.environment, RAW: '1' });
-    expect(exitCode).not.toBe(0);
+    const output = await exits(1, site.build({ ...service.environment, RAW: '1' }));
     expect(output).toContain('[embed-in-xml]');
     expect(output).not.toContain('embed-lost');
   });
@@ -126,8 +123,7 @@ test('<Snippet> without the integration in the Astro config fails the build, and
     'astro.config.mjs': 'export default {};',
     'src/pages/offer.astro': page('<Snippet id={1} />'),
   });
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).not.toBe(0);
+  const output = await exits(1, site.build(service.environment));
   expect(output).toContain(
     '<Snippet> of snippet 1 is on /offer/, but the integration is not in the Astro config.',
   );

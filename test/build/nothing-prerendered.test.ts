@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
+import { exits } from '../support/exits.ts';
 
 const offer = (id: number) => `<html><body><p><snippet-embed id="${id}"></snippet-embed></p></body></html>`;
 
@@ -51,24 +52,18 @@ test('where no page is prerendered, a collection is recorded, so that check can 
   const check = () => cli(site.directory, ['check'], service.environment);
   expect(await check()).toMatchObject({ exitCode: 0 });
   service.put(2, 'another two');
-  expect(await check()).toMatchObject({
-    exitCode: 10,
-    output: 'Snippet 2 has changed\n    legal (collection), entry "imprint"\n',
-  });
+  expect(await exits(10, check())).toBe('Snippet 2 has changed\n    legal (collection), entry "imprint"\n');
 });
 
 test('where no page is prerendered, the API key in a script for the browser fails the build', async () => {
-  const { exitCode, output } = await site.build({ ...service.environment, LEAK: '1' });
-  expect(exitCode).not.toBe(0);
+  const output = await exits(1, site.build({ ...service.environment, LEAK: '1' }));
   expect(output).toContain('published-key');
   expect(output).not.toContain(service.environment.SNIPPETS_API_KEY);
 });
 
 test('where no page is prerendered, a snippet that fails leaves neither its page nor a record', async () => {
   await site.write({ 'public/offer.html': offer(404) });
-  const { exitCode, output } = await site.build(service.environment);
-  expect(exitCode).not.toBe(0);
-  expect(output).toContain('Snippet 404');
+  expect(await exits(1, site.build(service.environment))).toContain('Snippet 404');
   expect(await site.list()).not.toContain('client/offer.html');
   expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { exits } from '../support/exits.ts';
 import { temporarySite } from '../support/site.ts';
 
 const examples = `
@@ -21,8 +22,7 @@ test('a <Snippet> that is left in a page fails the build, with the lines of the 
     // Not what the page is made of.
     'src/notes/draft.md': '<Snippet id={42} />',
   });
-  const { exitCode, output } = await site.build();
-  expect(exitCode).toBe(1);
+  const output = await exits(1, site.build());
   expect(output).toMatch(
     /post\/index\.html:2\n +<Snippet> was not rendered: .*\[unrendered-component\]\n +written in src\/pages\/post\.md:3\n/,
   );
@@ -42,9 +42,7 @@ test('snippets() twice in the config fails and says so', async () => {
       export default { integrations: [snippets(), snippets({ concurrency: 2 })] };`,
     'src/pages/index.md': 'text',
   });
-  const { exitCode, output } = await site.build();
-  expect(exitCode).toBe(1);
-  expect(output).toContain(
+  expect(await exits(1, site.build())).toContain(
     '[astro-snippets/duplicate-integration] The Astro config contains snippets() 2 times.',
   );
 });

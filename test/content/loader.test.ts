@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
+import { exits } from '../support/exits.ts';
 import { astroVersion, byAstro } from '../support/installation.ts';
 import { configWith, temporarySite } from '../support/site.ts';
 
@@ -106,24 +107,21 @@ test('entries that fail, fail the build with one report', async () => {
     'src/plain-entries.ts':
       'export const plain = { fine: { id: 1 }, wrong: { id: 999 }, also: { id: 998 } };',
   });
-  const failed = await site.build(service.environment);
-  expect(failed.exitCode).toBe(1);
-  expect(failed.output).toContain('2 snippets could not be fetched.');
-  expect(failed.output).toContain('Snippet 999: 404 Not Found [not-found]');
-  expect(failed.output).toContain('on snippets (collection), entry "wrong"');
-  expect(failed.output).toContain('not-found: Check the id: the snippet does not exist');
+  const failed = await exits(1, site.build(service.environment));
+  expect(failed).toContain('2 snippets could not be fetched.');
+  expect(failed).toContain('Snippet 999: 404 Not Found [not-found]');
+  expect(failed).toContain('on snippets (collection), entry "wrong"');
+  expect(failed).toContain('not-found: Check the id: the snippet does not exist');
 });
 
 test('without an API key or without the integration, a collection fails with a hint', async () => {
-  const withoutKey = await site.build();
-  expect(withoutKey.exitCode).toBe(1);
-  expect(withoutKey.output).toContain('[astro-snippets/missing-key] SNIPPETS_API_KEY is not set.');
-  expect(withoutKey.output).toContain('Set SNIPPETS_API_KEY in the environment, or in a .env file');
+  const withoutKey = await exits(1, site.build());
+  expect(withoutKey).toContain('[astro-snippets/missing-key] SNIPPETS_API_KEY is not set.');
+  expect(withoutKey).toContain('Set SNIPPETS_API_KEY in the environment, or in a .env file');
   await site.write({ 'astro.config.mjs': 'export default {};' });
-  const without = await site.build(service.environment);
-  expect(without.exitCode).toBe(1);
-  expect(without.output).toContain(
+  const without = await exits(1, site.build(service.environment));
+  expect(without).toContain(
     '[astro-snippets/missing-integration] The collection snippets uses snippetLoader, but the integration is not in the Astro config.',
   );
-  expect(without.output).toContain('Add snippets() to the integrations of the Astro config.');
+  expect(without).toContain('Add snippets() to the integrations of the Astro config.');
 });

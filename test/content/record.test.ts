@@ -5,6 +5,7 @@ import { hashOf } from '../../src/record/manifest.ts';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { copyOfEverything } from '../support/everything.ts';
+import { exits } from '../support/exits.ts';
 import { configWith } from '../support/site.ts';
 
 // One site, which becomes another one with each test.
@@ -62,8 +63,7 @@ test('a snippet that a collection alone shows is listed, checked and reported, a
   expect(changed).toEqual([{ id: 7, newHash: hashOf('a new imprint'), pages: [], collections: [entry] }]);
   const before = await built.contents('dist');
   for (const flags of [[], ['--skip-modified'], ['--dry-run']]) {
-    const { exitCode, output } = await built.run('refresh', ...flags);
-    expect(exitCode, flags.join()).toBe(3);
+    const output = await exits(3, built.run('refresh', ...flags));
     expect(output).toContain(
       'legal (collection), entry "imprint" shows a changed snippet, and which pages use this entry is not known\n',
     );
@@ -92,9 +92,7 @@ test('a snippet in a collection and on a page is one snippet, and a refresh writ
   expect(await site.texts()).toEqual(before);
 
   // The page can be updated alone. The collection is still to be built.
-  const skipped = await run('refresh', '--skip-modified');
-  expect(skipped.exitCode).toBe(3);
-  expect(skipped.output).toContain('Updated about/index.html\n');
+  expect(await exits(3, run('refresh', '--skip-modified'))).toContain('Updated about/index.html\n');
   expect(await site.read('about/index.html')).toContain('<p>a new imprint</p>');
   const { changed } = JSON.parse((await run('check', '--json')).output);
   expect(changed).toEqual([{ id: 1, newHash: hashOf('a new imprint'), pages: [], collections: [imprint] }]);
@@ -107,10 +105,9 @@ test('a collection is known to show the last good content when the service was d
   expect(await build()).toContain('is shown instead on legal (collection), entry "terms"');
   expect(await site.read('index.html')).toContain('<b>terms</b>');
   service.clearFaults();
-  expect(await run('check')).toMatchObject({
-    exitCode: 10,
-    output: expect.stringContaining('Snippet 2 has changed\n    legal (collection), entry "terms"\n'),
-  });
+  expect(await exits(10, run('check'))).toContain(
+    'Snippet 2 has changed\n    legal (collection), entry "terms"\n',
+  );
 });
 
 test('a site that no longer shows snippets can be checked, without a key', async () => {
@@ -121,10 +118,7 @@ test('a site that no longer shows snippets can be checked, without a key', async
   });
   await build();
   for (const name of ['check', 'list']) {
-    expect(await cli(site.directory, [name])).toMatchObject({
-      exitCode: 0,
-      output: 'The site shows no snippets.\n',
-    });
+    expect(await exits(0, cli(site.directory, [name]))).toBe('The site shows no snippets.\n');
   }
   await site.builds({});
   expect((await cli(site.directory, ['check'])).exitCode).toBe(0);
@@ -143,10 +137,7 @@ test('a page that shows children has changed as soon as the service has the snip
   expect(await site.read('about/index.html')).toContain('<h1><b>terms</b></h1><p>a longer child</p>');
   expect((await run('check')).exitCode).toBe(1);
   service.clearFaults();
-  expect(await run('check')).toMatchObject({
-    exitCode: 10,
-    output: 'Snippet 1 has changed\n    about/index.html\n',
-  });
+  expect(await exits(10, run('check'))).toBe('Snippet 1 has changed\n    about/index.html\n');
   expect(await run('refresh')).toMatchObject({ exitCode: 0, output: 'Updated about/index.html\n' });
   expect(await site.read('about/index.html')).toContain('<h1><b>terms</b></h1><p>imprint</p>');
 });

@@ -97,23 +97,21 @@ describe('after code examples that contain fences, an embed is found', () => {
   });
 });
 
-describe('in HTML, backticks mean nothing:', () => {
-  test.for([
-    ['in a paragraph', `<p>Write \`${embed}\`.</p>`],
-    ['in two elements', `<b>it\`s</b> ${embed} <i>it\`s</i>`],
-    ['in two blocks around one', `it\`s <p>${embed}</p> it\`s`],
-    ['in a block without a blank line', `<div>\n\`\`\`html\n${embed}\n\`\`\`\n</div>`],
-    ['in comments', `<!-- \` -->${embed}<!-- \` -->`],
-    ['in scripts', `<script>\`</script>${embed}<script>\`</script>`],
-    [
-      'in elements that are no code for a browser',
-      `<my-code>\`\`\`js\nx\n\`\`\`\n</my-code>\n<p>${embed}</p>\n<my-code>\`\`\`js\nx\n\`\`\`\n</my-code>`,
-    ],
-  ] as const)('%s', ([, html]) => {
-    for (const [, kind, write] of files) {
-      expect(scanned(write(html), kind)).toMatchObject({ ids: ['1'], faults: [], warnings: [] });
-    }
-  });
+test.for([
+  ['in a paragraph', `<p>Write \`${embed}\`.</p>`],
+  ['in two elements', `<b>it\`s</b> ${embed} <i>it\`s</i>`],
+  ['in two blocks around one', `it\`s <p>${embed}</p> it\`s`],
+  ['in a block without a blank line', `<div>\n\`\`\`html\n${embed}\n\`\`\`\n</div>`],
+  ['in comments', `<!-- \` -->${embed}<!-- \` -->`],
+  ['in scripts', `<script>\`</script>${embed}<script>\`</script>`],
+  [
+    'in elements that are no code for a browser',
+    `<my-code>\`\`\`js\nx\n\`\`\`\n</my-code>\n<p>${embed}</p>\n<my-code>\`\`\`js\nx\n\`\`\`\n</my-code>`,
+  ],
+] as const)('in HTML, backticks mean nothing: %s', ([, html]) => {
+  for (const [, kind, write] of files) {
+    expect(scanned(write(html), kind)).toMatchObject({ ids: ['1'], faults: [], warnings: [] });
+  }
 });
 
 test.for([`Buy \`${embed}\` now`, `\`\`\`\n${embed}\n\`\`\``, `~~~\n${embed}`])(
@@ -125,20 +123,18 @@ test.for([`Buy \`${embed}\` now`, `\`\`\`\n${embed}\n\`\`\``, `~~~\n${embed}`])(
   },
 );
 
-describe('in Markdown with HTML, an example stays', () => {
-  test.for([
-    ['between backticks', `# A\n\n<b>Write</b> \`${embed}\`.`],
-    ['between backticks, with a tag', `See [a](b).<br>Write \`<p>\` and \`<p>${embed}\`.`],
-    ['in a fence', `<b>x</b>\n\n\`\`\`html\n<pre>\n${embed}\n\`\`\`\n`],
-    [
-      'in a fence of an element',
-      `<details>\n<summary>x</summary>\n\n\`\`\`html\n${embed}\n\`\`\`\n\n</details>`,
-    ],
-    ['in a fence of a component', `<Tabs>\n<TabItem>\n\`\`\`html\n${embed}\n\`\`\`\n</TabItem>\n</Tabs>`],
-    ['in a fence of a list', `<b>x</b>\n\n- \`\`\`html\n  ${embed}\n  \`\`\`\n`],
-  ] as const)('%s', ([, text]) => {
-    expect(scanned(text, 'text')).toEqual({ embeds: [], ids: [], faults: [], warnings: [] });
-  });
+test.for([
+  ['between backticks', `# A\n\n<b>Write</b> \`${embed}\`.`],
+  ['between backticks, with a tag', `See [a](b).<br>Write \`<p>\` and \`<p>${embed}\`.`],
+  ['in a fence', `<b>x</b>\n\n\`\`\`html\n<pre>\n${embed}\n\`\`\`\n`],
+  [
+    'in a fence of an element',
+    `<details>\n<summary>x</summary>\n\n\`\`\`html\n${embed}\n\`\`\`\n\n</details>`,
+  ],
+  ['in a fence of a component', `<Tabs>\n<TabItem>\n\`\`\`html\n${embed}\n\`\`\`\n</TabItem>\n</Tabs>`],
+  ['in a fence of a list', `<b>x</b>\n\n- \`\`\`html\n  ${embed}\n  \`\`\`\n`],
+] as const)('in Markdown with HTML, an example stays: %s', ([, text]) => {
+  expect(scanned(text, 'text')).toEqual({ embeds: [], ids: [], faults: [], warnings: [] });
 });
 
 describe('where text may be none of Markdown, or its code may have ended, an embed that stays is a warning:', () => {

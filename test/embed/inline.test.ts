@@ -42,33 +42,26 @@ describe('a paragraph around an embed is replaced if it cannot contain the conte
   });
 });
 
-describe('where text is shown, the text of the children is inlined if there is no content', () => {
-  test.for([
-    ['<title><snippet-embed id="1">a <b>c</b> &amp; ü</snippet-embed></title>', '<title>a c &amp; ü</title>'],
-    ['<p><snippet-embed id="1" as="text"><div>a &lt; b</div></snippet-embed></p>', '<p>a &lt; b</p>'],
-    [
-      '<h1>&lt;snippet-embed id="1"&gt;a &amp;amp; &lt;b&gt;c&lt;/b&gt;&lt;/snippet-embed&gt;</h1>',
-      '<h1>a &amp; c</h1>',
-    ],
-    [
-      '<a title="&lt;snippet-embed id=1&gt;&lt;b&gt;a&lt;/b&gt; &amp;quot;b&amp;quot;&lt;/snippet-embed&gt;">x</a>',
-      '<a title="a &quot;b&quot;">x</a>',
-    ],
-    ['<img alt=&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt; src=x>', '<img alt="" src=x>'],
-  ] as const)('%s', ([html, expected]) => {
-    expect(put(html, undefined).toString()).toBe(expected);
-  });
-});
-
-describe('the children of an embed are inlined unchanged if there is no content', () => {
-  test.for([
-    ['<i><snippet-embed id="1">a <b>c</b> &amp; ü</snippet-embed></i>', '<i>a <b>c</b> &amp; ü</i>'],
-    ['<title><snippet-embed id="1">a &amp; b</snippet-embed></title>', '<title>a &amp; b</title>'],
-    ['<p><snippet-embed id="1"><div>x</div></snippet-embed></p>', '<div>x</div>'],
-    [`<i>${embed}</i>`, '<i></i>'],
-  ] as const)('%s', ([html, expected]) => {
-    expect(put(html, undefined).toString()).toBe(expected);
-  });
+test.for([
+  // Where text is shown, it is their text.
+  ['<title><snippet-embed id="1">a <b>c</b> &amp; ü</snippet-embed></title>', '<title>a c &amp; ü</title>'],
+  ['<p><snippet-embed id="1" as="text"><div>a &lt; b</div></snippet-embed></p>', '<p>a &lt; b</p>'],
+  [
+    '<h1>&lt;snippet-embed id="1"&gt;a &amp;amp; &lt;b&gt;c&lt;/b&gt;&lt;/snippet-embed&gt;</h1>',
+    '<h1>a &amp; c</h1>',
+  ],
+  [
+    '<a title="&lt;snippet-embed id=1&gt;&lt;b&gt;a&lt;/b&gt; &amp;quot;b&amp;quot;&lt;/snippet-embed&gt;">x</a>',
+    '<a title="a &quot;b&quot;">x</a>',
+  ],
+  ['<img alt=&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt; src=x>', '<img alt="" src=x>'],
+  // Where HTML is shown, they are inlined unchanged.
+  ['<i><snippet-embed id="1">a <b>c</b> &amp; ü</snippet-embed></i>', '<i>a <b>c</b> &amp; ü</i>'],
+  ['<title><snippet-embed id="1">a &amp; b</snippet-embed></title>', '<title>a &amp; b</title>'],
+  ['<p><snippet-embed id="1"><div>x</div></snippet-embed></p>', '<div>x</div>'],
+  [`<i>${embed}</i>`, '<i></i>'],
+] as const)('the children of an embed are inlined if there is no content: %s', ([html, expected]) => {
+  expect(put(html, undefined).toString()).toBe(expected);
 });
 
 test('a paragraph with another embed in an attribute stays, whatever its own embed shows', () => {

@@ -8,33 +8,16 @@ const attributes = (html: string) => found(html).embeds.map((embed) => embed.att
 const slices = (html: string) =>
   found(html).embeds.map(({ start, end }) => Buffer.from(html).subarray(start, end).toString());
 
-describe('the end of an embed is found', () => {
-  test.for([
-    [
-      'at its end tag',
-      'Ü <snippet-embed id="1">ä</snippet-embed>!',
-      ['<snippet-embed id="1">ä</snippet-embed>'],
-    ],
-    [
-      'at an end tag with white space in it',
-      'a<snippet-embed id="1"></snippet-embed\n >b',
-      ['<snippet-embed id="1"></snippet-embed\n >'],
-    ],
-    ['at />', 'a<snippet-embed id="1"/>b</p>', ['<snippet-embed id="1"/>']],
-    [
-      'at /> of each of two',
-      '<snippet-embed id="1" /> <snippet-embed id="2" />',
-      ['<snippet-embed id="1" />', '<snippet-embed id="2" />'],
-    ],
-    [
-      'after its children',
-      '<snippet-embed id="1"><p>a</p><b>c</snippet-embed>d',
-      ['<snippet-embed id="1"><p>a</p><b>c</snippet-embed>'],
-    ],
-  ] as const)('%s', ([, html, expected]) => {
-    expect(slices(html)).toEqual(expected);
-    expect(found(html).faults).toEqual([]);
-  });
+test.for([
+  ['at its end tag', 'Ü ', ['<snippet-embed id="1">ä</snippet-embed>'], '!'],
+  ['at an end tag with white space in it', 'a', ['<snippet-embed id="1"></snippet-embed\n >'], 'b'],
+  ['at />', 'a', ['<snippet-embed id="1"/>'], 'b</p>'],
+  ['at /> of each of two', '', ['<snippet-embed id="1" />', '<snippet-embed id="2" />'], ''],
+  ['after its children', '', ['<snippet-embed id="1"><p>a</p><b>c</snippet-embed>'], 'd'],
+] as const)('the end of an embed is found: %s', ([, before, embeds, after]) => {
+  const html = before + embeds.join(' ') + after;
+  expect(slices(html)).toEqual(embeds);
+  expect(found(html).faults).toEqual([]);
 });
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
@@ -75,53 +58,49 @@ test.for([
   expect(slices(html)).toEqual([embed]);
 });
 
-describe('an invalid embed is reported with its line', () => {
-  test.for([
-    ['unclosed', `a\nb <snippet-embed id="1">`, [['unclosed', 2]]],
-    ['unclosed in a paragraph', `<p>\n\n<snippet-embed id="1"></p>${embed}`, [['unclosed', 3]]],
-    ['unclosed in a title', `<title>\n<snippet-embed id="1"></title>`, [['unclosed', 2]]],
-    [
-      'nested',
-      `<snippet-embed id="1">\n<snippet-embed id="2"></snippet-embed></snippet-embed>`,
-      [['nested', 2]],
-    ],
-  ] as const)('%s', ([, html, expected]) => {
-    const page = Buffer.from(html);
-    expect(scan(page, 'html').faults.map(({ flaw, start }) => [flaw, lineFinder(page)(start)])).toEqual(
-      expected,
-    );
-  });
+test.for([
+  ['unclosed', `a\nb <snippet-embed id="1">`, [['unclosed', 2]]],
+  ['unclosed in a paragraph', `<p>\n\n<snippet-embed id="1"></p>${embed}`, [['unclosed', 3]]],
+  ['unclosed in a title', `<title>\n<snippet-embed id="1"></title>`, [['unclosed', 2]]],
+  [
+    'nested',
+    `<snippet-embed id="1">\n<snippet-embed id="2"></snippet-embed></snippet-embed>`,
+    [['nested', 2]],
+  ],
+] as const)('an invalid embed is reported with its line: %s', ([, html, expected]) => {
+  const page = Buffer.from(html);
+  expect(scan(page, 'html').faults.map(({ flaw, start }) => [flaw, lineFinder(page)(start)])).toEqual(
+    expected,
+  );
 });
 
-describe('a paragraph that contains only an embed is recognized', () => {
-  test.for([
-    [`<p>${embed}</p>`, true],
-    [`<p>\n  ${embed}\t</p>`, true],
-    [`<p class="x">${embed}</p >`, true],
-    [`<p><snippet-embed id="1">some <b>children</b></snippet-embed></p>`, true],
-    [`<p><snippet-embed id="1"/></p>`, true],
-    [`<p><snippet-embed id="1"><p>a paragraph</p></snippet-embed></p>`, true],
-    [`<p>text ${embed}</p>`, false],
-    [`<p>${embed} text</p>`, false],
-    [`<p>&nbsp;${embed}</p>`, false],
-    [`<p>\u00a0${embed}</p>`, false],
-    [`<p>${embed}${embed}</p>`, false],
-    [`<p>${embed}<br></p>`, false],
-    [`<p><b>${embed}</b></p>`, false],
-    [`<p><!-- why -->${embed}</p>`, false],
-    [`<p>${embed}<!-- why --></p>`, false],
-    [`<p>${embed}<p>next</p>`, false],
-    [`<p>${embed}`, false],
-    [`<div>${embed}</div>`, false],
-    [`<p>text</p>${embed}<p>text</p>`, false],
-  ] as const)('%s: %s', ([html, isAlone]) => {
-    const [first] = found(html).embeds;
-    const { paragraph } = first ?? {};
-    const page = Buffer.from(html);
-    expect(paragraph && page.subarray(paragraph.start, paragraph.end).toString()).toBe(
-      isAlone ? html : undefined,
-    );
-  });
+test.for([
+  [`<p>${embed}</p>`, true],
+  [`<p>\n  ${embed}\t</p>`, true],
+  [`<p class="x">${embed}</p >`, true],
+  [`<p><snippet-embed id="1">some <b>children</b></snippet-embed></p>`, true],
+  [`<p><snippet-embed id="1"/></p>`, true],
+  [`<p><snippet-embed id="1"><p>a paragraph</p></snippet-embed></p>`, true],
+  [`<p>text ${embed}</p>`, false],
+  [`<p>${embed} text</p>`, false],
+  [`<p>&nbsp;${embed}</p>`, false],
+  [`<p>\u00a0${embed}</p>`, false],
+  [`<p>${embed}${embed}</p>`, false],
+  [`<p>${embed}<br></p>`, false],
+  [`<p><b>${embed}</b></p>`, false],
+  [`<p><!-- why -->${embed}</p>`, false],
+  [`<p>${embed}<!-- why --></p>`, false],
+  [`<p>${embed}<p>next</p>`, false],
+  [`<p>${embed}`, false],
+  [`<div>${embed}</div>`, false],
+  [`<p>text</p>${embed}<p>text</p>`, false],
+] as const)('a paragraph that contains only an embed is recognized: %s: %s', ([html, isAlone]) => {
+  const [first] = found(html).embeds;
+  const { paragraph } = first ?? {};
+  const page = Buffer.from(html);
+  expect(paragraph && page.subarray(paragraph.start, paragraph.end).toString()).toBe(
+    isAlone ? html : undefined,
+  );
 });
 
 test.for([
@@ -239,37 +218,32 @@ describe('examples stay', () => {
   });
 });
 
-describe('where no embed can be, it is a fault', () => {
-  test.for([
-    ['a script', `<script>const a = '${embed}';</script>`, { flaw: 'in-script' }],
-    [
-      'a script, as a string',
-      `<script>"\\u003Csnippet-embed id=\\"1\\"><\\/snippet-embed>"</script>`,
-      { flaw: 'in-script' },
+test.for<[what: string, html: string, flaw: string, attribute?: string]>([
+  ['in a script', `<script>const a = '${embed}';</script>`, 'in-script'],
+  [
+    'in a script, as a string',
+    `<script>"\\u003Csnippet-embed id=\\"1\\"><\\/snippet-embed>"</script>`,
+    'in-script',
+  ],
+  ['in a module', `<script type="module">'${embed}'</script>`, 'in-script'],
+  ['in a style', `<style>/* ${embed} */</style>`, 'in-style'],
+  ...['onclick', 'style', 'x-data', ':title', '@click', 'ONCLICK'].map(
+    (name): [string, string, string, string] => [
+      `in ${name}`,
+      `<a ${name}='${embed}'>`,
+      'in-attribute',
+      name.toLowerCase(),
     ],
-    ['a module', `<script type="module">'${embed}'</script>`, { flaw: 'in-script' }],
-    ['a style', `<style>/* ${embed} */</style>`, { flaw: 'in-style' }],
-    ...['onclick', 'style', 'x-data', ':title', '@click', 'ONCLICK'].map(
-      (attribute) =>
-        [
-          attribute,
-          `<a ${attribute}='${embed}'>`,
-          { flaw: 'in-attribute', attribute: attribute.toLowerCase() },
-        ] as const,
-    ),
-  ] as const)('in %s', ([, html, expected]) => {
-    const { embeds, faults, warnings } = found(html);
-    expect({ embeds, warnings }).toEqual({ embeds: [], warnings: [] });
-    expect(faults).toEqual([{ ...expected, start: html.search(/<snippet-embed|\\u003Csnippet/) }]);
-  });
+  ),
+  ['where a page ends inside its tag', 'ab<snippet-embed id="1></snippet-embed>', 'unclosed'],
+])('where no embed can be, it is a fault: %s', ([, html, flaw, attribute]) => {
+  const start = html.search(/<snippet-embed|\\u003Csnippet/);
+  const faults = [{ flaw, start, ...(attribute && { attribute }) }];
+  expect(found(html)).toEqual({ embeds: [], faults, warnings: [] });
+});
 
-  test('as an element in XML', () => {
-    expect(scan(Buffer.from(`<a>${embed}</a>`), 'xml').faults).toEqual([{ flaw: 'in-xml', start: 3 }]);
-  });
-
-  test('where a page ends inside its tag', () => {
-    expect(found('ab<snippet-embed id="1></snippet-embed>').faults).toEqual([{ flaw: 'unclosed', start: 2 }]);
-  });
+test('as an element in XML, an embed is a fault', () => {
+  expect(scan(Buffer.from(`<a>${embed}</a>`), 'xml').faults).toEqual([{ flaw: 'in-xml', start: 3 }]);
 });
 
 describe('what is no whole embed is a warning where it is escaped', () => {
@@ -348,30 +322,28 @@ test.for([
   expect(found(page).embeds.map(({ inParagraph }) => inParagraph)).toEqual([expected]);
 });
 
-describe('the language of an embed is that of the nearest lang', () => {
-  test.for<[string, 'html' | 'xml', string, string | undefined]>([
-    ['of the page', 'html', `<html lang="de"><p>${embed}</p></html>`, 'de'],
-    ['of an inner element', 'html', `<html lang="de"><p lang='fr-CA'>${embed}</p></html>`, 'fr-CA'],
-    ['after an inner element', 'html', `<html lang="de"><p lang="fr">x</p>${embed}</html>`, 'de'],
-    ['of the embed itself', 'html', '<html lang="de"><snippet-embed lang=it id="1"></snippet-embed>', 'it'],
-    ['in an attribute', 'html', `<html lang="de"><a title='${embed}'>x</a></html>`, 'de'],
-    ['of the element with the attribute', 'html', `<html lang="de"><a lang="it" title='${embed}'>`, 'it'],
-    ['in a title, escaped', 'html', `<html lang="de"><title>${escaped}</title></html>`, 'de'],
-    ['in escaped text', 'html', `<html lang="de"><h1>${escaped}</h1></html>`, 'de'],
-    [
-      'in JSON-LD',
-      'html',
-      `<html lang="de"><script type="application/ld+json">{"name":"<snippet-embed id='1'><\\/snippet-embed>"}</script>`,
-      'de',
-    ],
-    ['in srcdoc', 'html', `<html lang="de"><iframe srcdoc='<p>${embed}'></iframe>`, 'de'],
-    ['of XML', 'xml', `<feed xml:lang="de-AT"><entry>${escaped}</entry></feed>`, 'de-AT'],
-    ['in HTML in XML', 'xml', `<feed xml:lang="de"><e><![CDATA[<p lang="fr">${embed}]]></e></feed>`, 'fr'],
-    ['with an entity', 'html', `<html lang="&#100;e">${embed}`, 'de'],
-    ['that is empty', 'html', `<html lang="de"><p lang="">${embed}</p></html>`, undefined],
-    ['of a link', 'html', `<p><a hreflang="it" data-lang="it">${embed}</a></p>`, undefined],
-    ['of nothing', 'html', `<p lang>${embed}</p>`, undefined],
-  ])('%s', ([, kind, file, lang]) => {
-    expect(scan(Buffer.from(file), kind).embeds.map((found) => found.lang)).toEqual([lang]);
-  });
+test.for<[string, 'html' | 'xml', string, string | undefined]>([
+  ['of the page', 'html', `<html lang="de"><p>${embed}</p></html>`, 'de'],
+  ['of an inner element', 'html', `<html lang="de"><p lang='fr-CA'>${embed}</p></html>`, 'fr-CA'],
+  ['after an inner element', 'html', `<html lang="de"><p lang="fr">x</p>${embed}</html>`, 'de'],
+  ['of the embed itself', 'html', '<html lang="de"><snippet-embed lang=it id="1"></snippet-embed>', 'it'],
+  ['in an attribute', 'html', `<html lang="de"><a title='${embed}'>x</a></html>`, 'de'],
+  ['of the element with the attribute', 'html', `<html lang="de"><a lang="it" title='${embed}'>`, 'it'],
+  ['in a title, escaped', 'html', `<html lang="de"><title>${escaped}</title></html>`, 'de'],
+  ['in escaped text', 'html', `<html lang="de"><h1>${escaped}</h1></html>`, 'de'],
+  [
+    'in JSON-LD',
+    'html',
+    `<html lang="de"><script type="application/ld+json">{"name":"<snippet-embed id='1'><\\/snippet-embed>"}</script>`,
+    'de',
+  ],
+  ['in srcdoc', 'html', `<html lang="de"><iframe srcdoc='<p>${embed}'></iframe>`, 'de'],
+  ['of XML', 'xml', `<feed xml:lang="de-AT"><entry>${escaped}</entry></feed>`, 'de-AT'],
+  ['in HTML in XML', 'xml', `<feed xml:lang="de"><e><![CDATA[<p lang="fr">${embed}]]></e></feed>`, 'fr'],
+  ['with an entity', 'html', `<html lang="&#100;e">${embed}`, 'de'],
+  ['that is empty', 'html', `<html lang="de"><p lang="">${embed}</p></html>`, undefined],
+  ['of a link', 'html', `<p><a hreflang="it" data-lang="it">${embed}</a></p>`, undefined],
+  ['of nothing', 'html', `<p lang>${embed}</p>`, undefined],
+])('the language of an embed is that of the nearest lang: %s', ([, kind, file, lang]) => {
+  expect(scan(Buffer.from(file), kind).embeds.map((found) => found.lang)).toEqual([lang]);
 });

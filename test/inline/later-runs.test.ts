@@ -2,6 +2,7 @@ import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { exits } from '../support/exits.ts';
 import type { Folder } from '../support/folder.ts';
 import { folderWith } from '../support/folder.ts';
 import { embed, unzipped, withService } from './folders.ts';
@@ -165,9 +166,7 @@ describe('snippets that are not there:', () => {
   test("without a key, missingKey: 'children' shows children and leaves no record", async () => {
     const page = '<p><snippet-embed id="1">child</snippet-embed></p>';
     const folder = await folderWith({ ...config, 'public/index.html': page });
-    const { exitCode, output } = await withoutKey(folder);
-    expect(exitCode, output).toBe(0);
-    expect(output).toContain('embeds show their children');
+    expect(await exits(0, withoutKey(folder))).toContain('embeds show their children');
     expect(await folder.read('public/index.html')).toBe('<p>child</p>');
     expect(await runs(folder, ['check'], 3)).toContain('No build manifest found');
   });
@@ -176,9 +175,7 @@ describe('snippets that are not there:', () => {
     const folder = await folderWith({ ...config, 'public/index.html': embed(1) });
     await inline(folder);
     await writeFile(join(folder.directory, 'public/new.html'), embed(2));
-    const { exitCode, output } = await withoutKey(folder);
-    expect(exitCode, output).toBe(1);
-    expect(output).toContain('SNIPPETS_API_KEY is not set');
+    expect(await exits(1, withoutKey(folder))).toContain('SNIPPETS_API_KEY is not set');
     expect(await folder.files('public')).toEqual({ 'index.html': '<b>one</b>', 'new.html': embed(2) });
     await inline(folder);
     expect(await folder.files('public')).toEqual({ 'index.html': '<b>one</b>', 'new.html': 'two & more' });

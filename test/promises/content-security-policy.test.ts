@@ -42,38 +42,39 @@ describe('sources are added to a policy:', () => {
   });
 });
 
-describe('inline code that a policy may block is found in', () => {
-  test.for([
-    ['<script>a</script><style>b</style>', 1, 1, false],
-    ['<script src=x></script>', 0, 0, false],
-    ['<script type="application/json">{}</script><script type="text/plain">x</script>', 0, 0, false],
-    [
-      '<script type=module>a</script><script type=importmap>{}</script><script type=" Text/JavaScript">b</script>',
-      3,
-      0,
-      false,
-    ],
-    ['<svg><style>a</style></svg>', 0, 1, false],
-    ['<svg><script href="x"></script><script>a</script></svg>', 1, 0, false],
-    [
-      '<script type="application/x-javascript">a</script><script type="text/ecmascript">b</script><script type="speculationrules">{}</script>',
-      3,
-      0,
-      false,
-    ],
-    ['<template><script>a</script></template><noscript><style>b</style></noscript>', 0, 0, false],
-    ['<b style="color:red">c</b>', 0, 0, true],
-    ['<b onclick="x">c</b>', 0, 0, true],
-    ['<!-- <script>a</script> --> text', 0, 0, false],
-  ] as const)('%s', ([html, scripts, styles, hasAttributes]) => {
+test.for([
+  ['<script>a</script><style>b</style>', 1, 1, false],
+  ['<script src=x></script>', 0, 0, false],
+  ['<script type="application/json">{}</script><script type="text/plain">x</script>', 0, 0, false],
+  [
+    '<script type=module>a</script><script type=importmap>{}</script><script type=" Text/JavaScript">b</script>',
+    3,
+    0,
+    false,
+  ],
+  ['<svg><style>a</style></svg>', 0, 1, false],
+  ['<svg><script href="x"></script><script>a</script></svg>', 1, 0, false],
+  [
+    '<script type="application/x-javascript">a</script><script type="text/ecmascript">b</script><script type="speculationrules">{}</script>',
+    3,
+    0,
+    false,
+  ],
+  ['<template><script>a</script></template><noscript><style>b</style></noscript>', 0, 0, false],
+  ['<b style="color:red">c</b>', 0, 0, true],
+  ['<b onclick="x">c</b>', 0, 0, true],
+  ['<!-- <script>a</script> --> text', 0, 0, false],
+] as const)(
+  'inline code that a policy may block is found in: %s',
+  ([html, scripts, styles, hasAttributes]) => {
     const found = findInlineCode(html);
     expect([found.scripts.length, found.styles.length, found.hasAttributes]).toEqual([
       scripts,
       styles,
       hasAttributes,
     ]);
-  });
-});
+  },
+);
 
 test('the policy of a page is found in its head, and the other attributes of its element stay', () => {
   const page = Buffer.from(

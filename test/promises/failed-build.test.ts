@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sharedSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
+import { exits } from '../support/exits.ts';
 import { temporarySite } from '../support/site.ts';
 
 const { service, site } = await sharedSite(
@@ -32,30 +33,25 @@ describe('a build that fails', () => {
 
   test('before it changes the output leaves the last build and its manifest', async () => {
     const before = await site.list();
-    const { exitCode, output } = await site.build();
-    expect(exitCode).toBe(1);
-    expect(output).toContain('Needed for the snippets of the last build.');
+    expect(await exits(1, site.build())).toContain('Needed for the snippets of the last build.');
     expect(await site.list()).toEqual(before);
     expect(await site.read('a/index.html')).toContain('<b>one</b>');
     expect(await records()).toContain('manifest.json');
   });
 
   test('while pages render leaves no manifest', async () => {
-    const { exitCode, output } = await site.build({ ...service.environment, FAILING: '1' });
-    expect(exitCode).toBe(1);
+    const output = await exits(1, site.build({ ...service.environment, FAILING: '1' }));
     expect(output).toContain('This page cannot be rendered.');
     expect(await records()).not.toContain('manifest.json');
   });
 
   test('in the astro:build:done of another integration leaves no manifest, so that a check asks for a build', async () => {
     await builds();
-    const { exitCode, output } = await site.build({ ...service.environment, FAILING_DONE: '1' });
-    expect(exitCode).toBe(1);
+    const output = await exits(1, site.build({ ...service.environment, FAILING_DONE: '1' }));
     expect(output).toContain('This integration failed.');
     expect(await records()).not.toContain('manifest.json');
-    const check = await cli(site.directory, ['check'], service.environment);
-    expect(check.exitCode, check.output).toBe(3);
-    expect(check.output).toContain('The last build was not finished. There is no record at');
+    const check = await exits(3, cli(site.directory, ['check'], service.environment));
+    expect(check).toContain('The last build was not finished. There is no record at');
   });
 
   test('over its snippets has a reason that check and refresh say', async () => {
@@ -64,11 +60,9 @@ describe('a build that fails', () => {
     expect(await site.build(service.environment)).toMatchObject({ exitCode: 1 });
     service.clearFaults();
     for (const command of ['check', 'refresh']) {
-      const { exitCode, output } = await cli(site.directory, [command], service.environment);
-      expect(output).toMatch(
+      expect(await exits(3, cli(site.directory, [command], service.environment))).toMatch(
         /^The last build failed: 1 snippet .+ 402 Payment Required.* \[payment-required\]\. There is no record at .+\n\nBuild again\.$/m,
       );
-      expect(exitCode).toBe(3);
     }
     await builds();
     expect(await cli(site.directory, ['check'], service.environment)).toMatchObject({ exitCode: 0 });

@@ -10,6 +10,7 @@ import {
 } from '../../src/failures/report.ts';
 import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
+import { exits } from '../support/exits.ts';
 import { folderWith } from '../support/folder.ts';
 import { httpServer, trustedCertificate } from '../support/tls-server.ts';
 
@@ -28,8 +29,7 @@ async function inline(count: number, environment = {}, more = '') {
 test('snippets that fail for one reason are one paragraph, and embeds are listed by what is wrong: ten of each', async () => {
   const nested = '<snippet-embed id="1"><snippet-embed id="2"></snippet-embed></snippet-embed>';
   const invalid = `<snippet-embed id="x"></snippet-embed>\n${nested}\n`.repeat(25);
-  const { exitCode, output } = await inline(100, {}, invalid);
-  expect(exitCode).toBe(1);
+  const output = await exits(1, inline(100, {}, invalid));
   expect(output).toContain('100 snippets could not be fetched, and 50 embeds are invalid.');
   expect(output).toContain('\n100 snippets: 404 Not Found [not-found]\n');
   expect(output.match(/^ {4}Snippet \d+ on index\.html$/gm)).toHaveLength(10);
@@ -56,8 +56,7 @@ test.for([
   );
   onTestFinished(close);
   const environment = { SNIPPETS_RENDER_BASE_URL: origin, SNIPPETS_RETRIEVE_BASE_URL: '' };
-  const { exitCode, output } = await inline(100, environment);
-  expect(exitCode).toBe(1);
+  const output = await exits(1, inline(100, environment));
   expect(output).toContain('[no-route]');
   expect(asked).toBeLessThanOrEqual(most);
   expect(output.includes('more snippets would fail the same way.')).toBe(arriving === 0);

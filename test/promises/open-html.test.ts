@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { leftOpen } from '../../src/html/parsed-html.ts';
 import { cli } from '../support/cli.ts';
+import { exits } from '../support/exits.ts';
 import { folderWith } from '../support/folder.ts';
 import { temporaryService } from '../support/service.ts';
 
@@ -69,22 +70,20 @@ test('a content that leaves an element open is a warning, in a refresh only for 
     'public/text.html': `<p>${embed(3, 'text')}</p>`,
   });
   const run = (...argv: string[]) => cli(folder.directory, argv, service.environment);
-  const inlined = await run('inline', 'public');
-  expect(inlined.exitCode).toBe(0);
-  expect(inlined.output).toContain(
+  const inlined = await exits(0, run('inline', 'public'));
+  expect(inlined).toContain(
     'Snippet 1 leaves <textarea> open, which swallows the rest of the page. It is on about.html, index.html.',
   );
-  expect(inlined.output).not.toContain('xmp');
+  expect(inlined).not.toContain('xmp');
   expect(await folder.read('public/about.html')).toBe('<p><textarea>open</p>');
   expect(await folder.read('public/text.html')).toBe('<p>open</p>');
 
   service.put(2, '<iframe>');
-  const first = await run('refresh');
-  expect(first.exitCode).toBe(0);
-  expect(first.output).toContain(
+  const first = await exits(0, run('refresh'));
+  expect(first).toContain(
     'Snippet 2 leaves <iframe> open, which swallows the rest of the page. It is on index.html.',
   );
-  expect(first.output).not.toContain('Snippet 1');
+  expect(first).not.toContain('Snippet 1');
   service.put(2, 'two');
   expect((await run('refresh')).output).toBe('Updated index.html\n');
 });

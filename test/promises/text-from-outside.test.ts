@@ -8,9 +8,9 @@ import { createRequest, parseRequest } from '../../src/client/snippet-request.ts
 import { embedStart } from '../../src/components/embed-element.ts';
 import { SiteError, UserError, userError } from '../../src/failures/errors.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';
-
 import { authorityFile } from '../support/authority.ts';
 import { cli } from '../support/cli.ts';
+import { exits } from '../support/exits.ts';
 import { createSite, type Site, temporarySite } from '../support/site.ts';
 import { httpServer, trustedCertificate } from '../support/tls-server.ts';
 
@@ -227,8 +227,7 @@ describe('against a service whose every text is hostile', async () => {
 
   test('a build', async () => {
     const failing = await temporarySite({ 'src/pages/index.md': '<snippet-embed id="1"></snippet-embed>' });
-    const { exitCode, output } = await failing.build(environment);
-    expect(exitCode).toBe(1);
+    const output = await exits(1, failing.build(environment));
     expectHarmless(output);
   });
 
@@ -241,8 +240,7 @@ describe('against a service whose every text is hostile', async () => {
   });
 
   test('get refuses to print content with the API key, as a build refuses to publish it', async () => {
-    const { exitCode, output } = await run('get', '101');
-    expect(exitCode).toBe(1);
+    const output = await exits(1, run('get', '101'));
     expect(output).toContain(
       'The API key was found in snippet 101. Its content is not shown. [published-key]',
     );
@@ -255,8 +253,7 @@ describe('against a service whose every text is hostile', async () => {
     await expectNowhere(site);
     leaks = true;
     for (const flags of [[], ['--dry-run']]) {
-      const { exitCode, output } = await run('refresh', ...flags);
-      expect(exitCode).toBe(1);
+      const output = await exits(1, run('refresh', ...flags));
       expect(output).toContain('The API key would be in index.html. Nothing was written. [published-key]');
       expect(output).not.toContain(key);
     }

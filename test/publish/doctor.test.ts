@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { serviceCertificate } from '../support/authority.ts';
 import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
+import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';
 import { httpServer } from '../support/tls-server.ts';
 
@@ -65,21 +66,19 @@ describe('astro-snippets doctor', async () => {
   });
 
   test('passes all checks for a snippet that both variants return', async () => {
-    const { exitCode, output } = await run(['4']);
+    const output = await exits(0, run(['4']));
     expect(output.match(/ok {5}Snippet 4 arrived in \d+(\.\d+)?m?s/g)).toHaveLength(2);
     expect(output).not.toContain('FAILED');
     expect(output).toContain('\nReady to build.\n');
-    expect(exitCode).toBe(0);
   });
 
   test('guesses an id if there is none and no build, which still tells about the key', async () => {
-    const { exitCode, output } = await run([]);
+    const output = await exits(0, run([]));
     expect(
       output.match(
         /ok {5}The service accepts the key\. To fetch one of your snippets: astro-snippets doctor 42/g,
       ),
     ).toHaveLength(2);
-    expect(exitCode).toBe(0);
   });
 
   test.for<[what: string, id: string, environment: () => Record<string, string>, said: RegExp]>([
@@ -123,10 +122,9 @@ describe('astro-snippets doctor', async () => {
       /FAILED The file named by SNIPPETS_API_KEY_FILE does not exist\n.*Write the API key/,
     ],
   ])('fails %s', async ([, id, environment, said]) => {
-    const { exitCode, output } = await run([id], environment());
+    const output = await exits(1, run([id], environment()));
     expect(output).toMatch(said);
     expect(output).not.toContain('sk_unknown');
-    expect(exitCode).toBe(1);
   });
 
   test('a snippet that does not exist is no failure if all of its embeds are optional', async () => {
@@ -137,11 +135,10 @@ describe('astro-snippets doctor', async () => {
     expect(await cli(folder.directory, ['inline', '_site'], service.environment)).toMatchObject({
       exitCode: 0,
     });
-    const { exitCode, output } = await run(['7']);
+    const output = await exits(0, run(['7']));
     expect(output.match(/ok {5}Snippet 7 does not exist, and all of its embeds are optional/g)).toHaveLength(
       2,
     );
-    expect(exitCode).toBe(0);
     // Unless it is named, one is asked for that exists.
     expect((await run([])).output).toContain('Snippet 4 arrived');
   });
@@ -152,10 +149,9 @@ describe('astro-snippets doctor', async () => {
     });
     const { SNIPPETS_API_KEY: _, ...others } = service.environment;
     const environment = { ...others, SNIPPETS_RETRIEVE_BASE_URL: '' };
-    const { exitCode, output } = await cli(withKey.directory, ['doctor', '4'], environment);
+    const output = await exits(0, cli(withKey.directory, ['doctor', '4'], environment));
     expect(output).toContain('SNIPPETS_API_KEY is set in a file');
     expect(output).toContain('SNIPPETS_RETRIEVE_BASE_URL is not set, so this variant is not used');
-    expect(exitCode).toBe(0);
   });
 
   test('fails for an unknown certificate authority', async () => {

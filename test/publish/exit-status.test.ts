@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cli, type RunningCli } from '../support/cli.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
+import { exits } from '../support/exits.ts';
 import { folderWith } from '../support/folder.ts';
 import { snippetsCommand } from '../support/installation.ts';
 
@@ -13,31 +14,27 @@ const open = async () => {
 const fileOf = (name: string) => join(site.directory, name);
 const run = (...arguments_: string[]) => site.run(...arguments_);
 
-describe('wrong usage exits with 2 and says what is wrong:', () => {
-  test.each([
-    ['no command', [], 'Usage: astro-snippets'],
-    ['an unknown command', ['chekc'], 'Did you mean check?'],
-    ['an unknown option of the program', ['--outptu', 'dist', 'check'], 'Did you mean --output?'],
-    ['an unknown option of a command', ['check', '--jsn'], 'Did you mean --json?'],
-    ['an option without its value', ['check', '--exec'], 'argument missing'],
-    ['an argument too many', ['list', 'more'], 'too many arguments'],
-    ['a missing argument', ['get'], "missing required argument 'id'"],
-    ['an invalid interval', ['watch', '--every', '30'], 'Expected a duration of at least 1s'],
-    [
-      'an address to listen at without a host',
-      ['watch', '--listen', '8787'],
-      'Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.',
-    ],
-    ['an empty command for check', ['check', '--exec', ''], 'Expected a command.'],
-    ['an empty command for watch', ['watch', '--build', ' '], 'Expected a command.'],
-    ['an invalid id for get', ['get', '0'], '[invalid-id]'],
-    ['an invalid id for doctor', ['doctor', 'x'], '[invalid-id]'],
-    ['invalid params for get', ['get', '1', '--params', '{'], '[invalid-params]'],
-  ])('%s', async (_what, arguments_, message) => {
-    const { exitCode, output } = await cli('.', arguments_);
-    expect(output).toContain(message);
-    expect(exitCode).toBe(2);
-  });
+test.each([
+  ['no command', [], 'Usage: astro-snippets'],
+  ['an unknown command', ['chekc'], 'Did you mean check?'],
+  ['an unknown option of the program', ['--outptu', 'dist', 'check'], 'Did you mean --output?'],
+  ['an unknown option of a command', ['check', '--jsn'], 'Did you mean --json?'],
+  ['an option without its value', ['check', '--exec'], 'argument missing'],
+  ['an argument too many', ['list', 'more'], 'too many arguments'],
+  ['a missing argument', ['get'], "missing required argument 'id'"],
+  ['an invalid interval', ['watch', '--every', '30'], 'Expected a duration of at least 1s'],
+  [
+    'an address to listen at without a host',
+    ['watch', '--listen', '8787'],
+    'Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.',
+  ],
+  ['an empty command for check', ['check', '--exec', ''], 'Expected a command.'],
+  ['an empty command for watch', ['watch', '--build', ' '], 'Expected a command.'],
+  ['an invalid id for get', ['get', '0'], '[invalid-id]'],
+  ['an invalid id for doctor', ['doctor', 'x'], '[invalid-id]'],
+  ['invalid params for get', ['get', '1', '--params', '{'], '[invalid-params]'],
+])('wrong usage exits with 2 and says what is wrong: %s', async (_what, arguments_, message) => {
+  expect(await exits(2, cli('.', arguments_))).toContain(message);
 });
 
 test.each([['--help'], ['--version'], ['help'], ['help', 'check'], ['watch', '--help']])(
@@ -74,10 +71,9 @@ describe('without a usable record', () => {
     await damage(await readFile(site.record, 'utf8'));
     site.service.put(1, 'the woozle');
     for (const command of ['list', 'check', 'refresh', 'watch', 'report']) {
-      const { exitCode, output } = await run(command);
+      const output = await exits(3, run(command));
       expect(output, command).toContain(flaw);
       expect(output, command).toMatch(/\[missing-manifest\]\n\nBuild the site (once|first)/);
-      expect(exitCode, command).toBe(3);
     }
     expect(await site.read('index.html')).toContain('heffalump');
   });
@@ -101,9 +97,8 @@ describe('--output names', () => {
   const first = 'Snippet 1 has changed';
 
   test('a file: check exits with 2', async () => {
-    const { exitCode, output } = await run('check', '--output', 'astro.config.mjs');
+    const output = await exits(2, run('check', '--output', 'astro.config.mjs'));
     expect(output).toContain('The output folder astro.config.mjs is not a folder. [missing-output]');
-    expect(exitCode).toBe(2);
   });
 
   test('a copy, with the record of dist: check compares; refresh and watch exit with 2, since dist is there', async () => {
@@ -111,10 +106,7 @@ describe('--output names', () => {
     const named = ['--output', 'output', '--manifest', site.record];
     expect((await run('check', ...named)).exitCode).toBe(0);
     site.service.put(1, 'the woozle');
-    expect(await run('check', ...named)).toMatchObject({
-      exitCode: 10,
-      output: expect.stringContaining(first),
-    });
+    expect(await exits(10, run('check', ...named))).toContain(first);
     const before = await site.contents('output', 'node_modules/.astro');
     for (const command of [
       ['refresh'],
@@ -122,9 +114,7 @@ describe('--output names', () => {
       ['refresh', '--after', 'exit 0'],
       ['watch'],
     ]) {
-      const { exitCode, output: shown } = await run(...command, ...named);
-      expect(exitCode, shown).toBe(2);
-      expect(shown).toContain(
+      expect(await exits(2, run(...command, ...named))).toContain(
         'output was not moved: dist, which was built, is still there. [unusable-output]',
       );
     }
@@ -156,8 +146,7 @@ describe('astro-snippets check --exec', () => {
 
   test('runs the command where there is no usable record, and warns if there is none afterwards', async () => {
     await writeFile(site.record, '{}');
-    const { exitCode, output } = await check(exec);
-    expect(exitCode).toBe(0);
+    const output = await exits(0, check(exec));
     expect(await ran()).toBe('x');
     expect(output).toContain('manifest.json is damaged. [missing-manifest]');
     expect(output).toContain(`There is still no record of a build at ${site.record}`);
@@ -179,8 +168,7 @@ describe('astro-snippets check --exec', () => {
         ['no-such-command-anywhere', 127],
         ['# sk_secret'.repeat(300_000), 127],
       ] as const) {
-        const { exitCode, output } = await check(command);
-        expect(exitCode, command.slice(0, 50)).toBe(status);
+        const output = await exits(status, check(command));
         expect(output).not.toContain('sk_secret');
         if (command.length > 1_000) expect(output).toContain('The shell could not be started: E2BIG');
       }
@@ -193,16 +181,12 @@ describe('astro-snippets check --exec', () => {
     site.service.put(1, 'the woozle');
     expect((await check('exit 5')).exitCode).toBe(5);
     site.service.put(1, 'the heffalump');
-    expect(await run('check')).toMatchObject({
-      exitCode: 10,
-      output: 'The last --exec command has not succeeded, so the site is still to be deployed\n',
-    });
+    expect(await exits(10, run('check'))).toBe(
+      'The last --exec command has not succeeded, so the site is still to be deployed\n',
+    );
     expect((await check(exec, '--output', 'other')).exitCode).toBe(0);
     expect(await ran()).toBe('');
-    expect(await check(exec)).toMatchObject({
-      exitCode: 0,
-      output: expect.stringContaining('The last --exec command failed. Running it again.'),
-    });
+    expect(await exits(0, check(exec))).toContain('The last --exec command failed. Running it again.');
     expect(await ran()).toBe('x');
   });
 
@@ -260,8 +244,7 @@ process.exitCode = ${status};`,
       'command.mjs': `import { appendFileSync } from 'node:fs';\nappendFileSync('ran', 'x');`,
     });
     const quoted = process.platform === 'win32' ? inner.replaceAll("'", '"') : inner;
-    const { exitCode, output } = await check(`"${process.execPath}" "${snippetsCommand}" ${quoted}`);
-    expect(exitCode, output).toBe(0);
+    const output = await exits(0, check(`"${process.execPath}" "${snippetsCommand}" ${quoted}`));
     expect(output).not.toContain('Waiting');
     expect(await ran()).toBe('x');
   });

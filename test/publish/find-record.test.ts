@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { writeManifest } from '../../src/record/manifest.ts';
 import { manifestOf } from '../../src/record/manifest-file.ts';
 import { cli } from '../support/cli.ts';
+import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';
 
 let folder: Folder;
@@ -82,9 +83,7 @@ describe('an output that is named', () => {
     await build('served', 3);
     await writeFile(recordOf('served'), '{');
     await rename(pathOf('next'), pathOf('elsewhere'));
-    const { exitCode, output } = await run('--output', 'served', 'list');
-    expect(exitCode).toBe(3);
-    expect(output).toContain(`${recordOf('served')} is damaged.`);
+    expect(await exits(3, run('--output', 'served', 'list'))).toContain(`${recordOf('served')} is damaged.`);
   });
 
   test.each([
@@ -100,8 +99,7 @@ describe('an output that is named', () => {
   ])('is refused if it is %s, with the records that there are', async (_what, make) => {
     await make();
     for (const command of ['list', 'check', 'refresh', 'watch', 'report']) {
-      const { exitCode, output } = await run('--output', 'served', command);
-      expect(exitCode, output).toBe(3);
+      const output = await exits(3, run('--output', 'served', command));
       expect(output).toContain(
         `No build manifest found at ${recordOf('served')}. There is one of dist (.cache/astro-snippets/manifest.json), and one of next (.cache/astro-snippets/manifest.next.json). [missing-manifest]`,
       );
@@ -129,8 +127,7 @@ describe('without a folder named dist', () => {
   test('two records are named, and none of them is chosen', async () => {
     await build('site', 4);
     await build('public', 5);
-    const { exitCode, output } = await run('list');
-    expect(exitCode).toBe(3);
+    const output = await exits(3, run('list'));
     expect(output).toContain('There is one of public (');
     expect(output).toContain(', and one of site (');
     expect(output).toContain('name the folder of another build with --output');
@@ -141,15 +138,12 @@ describe('without a folder named dist', () => {
     await mkdir(dirname(lockOf('build')), { recursive: true });
     const elsewhere = { work: 'build', token: 'other', pid: 1, host: 'build-2' };
     await writeFile(lockOf('build'), JSON.stringify({ ...elsewhere, since: new Date().toISOString() }));
-    const { exitCode, output } = await run('list');
-    expect(exitCode).toBe(3);
-    expect(output).toContain(`No build manifest found at ${recordOf('build')}.`);
+    expect(await exits(3, run('list'))).toContain(`No build manifest found at ${recordOf('build')}.`);
   });
 });
 
 test('a record that --manifest names is not replaced by another', async () => {
   await build('dist', 1);
-  const { exitCode, output } = await run('--manifest', 'elsewhere.json', 'list');
-  expect(exitCode).toBe(3);
+  const output = await exits(3, run('--manifest', 'elsewhere.json', 'list'));
   expect(output).toContain(`No build manifest found at ${pathOf('elsewhere.json')}. [missing-manifest]`);
 });

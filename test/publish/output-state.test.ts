@@ -2,6 +2,7 @@ import { readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
+import { exits } from '../support/exits.ts';
 
 // A record may say that everything is up to date while the output shows something else.
 
@@ -32,8 +33,9 @@ const untrue: [what: string, change: (site: Everything) => Promise<unknown>, say
 
 const at = (site: Everything, name: string) => join(site.directory, 'dist', name);
 
-describe('while no snippet has changed, a refresh and check --output exit with 3', () => {
-  test.for(untrue)('for %s', async ([, change, says]) => {
+test.for(untrue)(
+  'while no snippet has changed, a refresh and check --output exit with 3 for %s',
+  async ([, change, says]) => {
     const site = await copyOfEverything();
     await change(site);
     for (const command of [['refresh'], ['refresh', '--dry-run'], ['check', '--output', 'dist']]) {
@@ -43,16 +45,13 @@ describe('while no snippet has changed, a refresh and check --output exit with 3
     }
     // It speaks of the record alone.
     expect(await site.run('check')).toMatchObject({ exitCode: 0 });
-  });
-});
+  },
+);
 
 test('for an output folder that was deleted, a refresh exits with 3', async () => {
   const site = await copyOfEverything();
   await rm(join(site.directory, 'dist'), { recursive: true });
-  expect(await site.run('refresh')).toMatchObject({
-    exitCode: 3,
-    output: expect.stringContaining('The output folder is missing\n'),
-  });
+  expect(await exits(3, site.run('refresh'))).toContain('The output folder is missing\n');
 });
 
 test('a page that a minifier has written later is a warning, until it has to be written', async () => {
@@ -65,18 +64,13 @@ test('a page that a minifier has written later is a warning, until it has to be 
   expect(exitCode).toBe(0);
   expect(stderr).toContain('Changed after the build, and still with the contents on record: about.html.');
   site.service.put(2, 'newer text about us');
-  expect(await site.run('refresh')).toMatchObject({
-    exitCode: 3,
-    output: expect.stringContaining('about.html was changed after the build\n'),
-  });
+  expect(await exits(3, site.run('refresh'))).toContain('about.html was changed after the build\n');
 });
 
 test('files with other times and the same bytes are as the record says', async () => {
   const site = await copyOfEverything();
   for (const name of ['index.html', 'about.html']) await utimes(at(site, name), new Date(0), new Date(0));
-  const { exitCode, output } = await site.run('refresh');
-  expect(exitCode).toBe(0);
-  expect(output).toBe('Nothing has changed.\n');
+  expect(await exits(0, site.run('refresh'))).toBe('Nothing has changed.\n');
 });
 
 describe('without the pages as they were generated, a refresh that has something to write exits with 3', () => {

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cli, type RunningCli, startCli } from '../support/cli.ts';
 import { virtualClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
+import { exits } from '../support/exits.ts';
 import { folderWith } from '../support/folder.ts';
 import { imageHost } from '../support/image-host.ts';
 
@@ -25,9 +26,7 @@ describe('astro-snippets check', () => {
       output: expect.stringContaining('SNIPPETS_API_KEY is not set'),
     });
     service.store.organizations.setSubscription(service.organizationId, 'expired');
-    const expired = await site.run('check');
-    expect(expired.exitCode).toBe(1);
-    expect(expired.output).toContain('402 Payment Required [payment-required]');
+    expect(await exits(1, site.run('check'))).toContain('402 Payment Required [payment-required]');
   });
 
   test.for([1, 30])(
@@ -54,8 +53,7 @@ describe('astro-snippets check', () => {
       const nobody = { SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9', SNIPPETS_RETRIEVE_BASE_URL: '' };
       let checking: RunningCli | undefined;
       checking = startCli(folder.directory, ['check'], { ...environment, ...nobody }, { clock });
-      const { exitCode, output } = await checking.ended;
-      expect(exitCode).toBe(1);
+      const output = await exits(1, checking.ended);
       expect(output).toContain('ECONNREFUSED');
       expect(Math.min(saidAfter, virtual.advanced())).toBeLessThan(5_000);
       expect(virtual.advanced()).toBeLessThan(20_000);
@@ -69,15 +67,11 @@ describe('astro-snippets check', () => {
 });
 
 test('astro-snippets get shows a snippet as a build would get it, or why it could not be fetched', async () => {
-  const { exitCode, output } = await site.run('get', '8', '--params', '{"plan":"pro"}');
-  expect(exitCode).toBe(0);
+  const output = await exits(0, site.run('get', '8', '--params', '{"plan":"pro"}'));
   expect(output).toMatch(/^render · \d+(\.\d+)?m?s · 4B · 1 request\npro $/);
-  expect(await site.run('get', '999')).toMatchObject({
-    exitCode: 1,
-    output: expect.stringContaining(
-      '404 Not Found: There is no published snippet 999 in this organization. [not-found]',
-    ),
-  });
+  expect(await exits(1, site.run('get', '999'))).toContain(
+    '404 Not Found: There is no published snippet 999 in this organization. [not-found]',
+  );
 });
 
 test('a refresh gives the same bytes as a full build when all snippets have changed', async () => {
@@ -108,8 +102,7 @@ test('a refresh gives the same bytes as a full build when all snippets have chan
     [9, '<a href="/">home</a>', '<a href="/docs/">home</a>'],
   ] as const;
   for (const [id, content] of changes) site.service.put(id, content);
-  const { exitCode, output } = await site.run('refresh');
-  expect(exitCode, output).toBe(0);
+  await exits(0, site.run('refresh'));
   const refreshed = await published();
   for (const text of changes.flatMap(([, , ...shown]) => shown)) {
     // The page, what is compressed of it, and the copies of these.
@@ -153,9 +146,7 @@ describe('astro-snippets refresh', () => {
     Object.assign(site.service.faults, { failing: 1, failingStatus: 500, only: [2] });
     const before = await output();
     const refreshing = site.start(['refresh'], { clock: virtualClock() });
-    const { exitCode, output: said } = await refreshing.ended;
-    expect(exitCode).toBe(1);
-    expect(said).toContain('Snippet 2: 500 Internal Server Error [server-error]');
+    expect(await exits(1, refreshing.ended)).toContain('Snippet 2: 500 Internal Server Error [server-error]');
     expect(await output()).toEqual(before);
   });
 
@@ -169,19 +160,14 @@ describe('astro-snippets refresh', () => {
       site.service.put(2, 'about them');
       await change(join(site.directory, 'dist/about.html'));
       const before = await output();
-      expect(await site.run('refresh')).toMatchObject({
-        exitCode: 3,
-        output: `about.html was changed after the build\n${refused}`,
-      });
+      expect(await exits(3, site.run('refresh'))).toBe(`about.html was changed after the build\n${refused}`);
       expect(await output()).toEqual(before);
-      expect(await site.run('refresh', '--dry-run')).toMatchObject({
-        exitCode: 3,
-        output: expect.stringContaining('\nNothing would be written. Build the site, or update the other'),
-      });
-      expect(await site.run('refresh', '--skip-modified')).toMatchObject({
-        exitCode: 3,
-        output: expect.stringContaining('\nBuild the site to update these pages too.\n'),
-      });
+      expect(await exits(3, site.run('refresh', '--dry-run'))).toContain(
+        '\nNothing would be written. Build the site, or update the other',
+      );
+      expect(await exits(3, site.run('refresh', '--skip-modified'))).toContain(
+        '\nBuild the site to update these pages too.\n',
+      );
       expect(await site.read('index.html')).toContain('woozle');
       expect((await output()).get('dist/about.html')).toEqual(before.get('dist/about.html'));
     },
@@ -191,8 +177,7 @@ describe('astro-snippets refresh', () => {
     site.service.put(1, 'the <b>woozle</b>\n\u001b[31m<i>\u202egnp</i>');
     site.service.put(3, 'c & d');
     const before = await output();
-    const { exitCode, output: said } = await site.run('refresh', '--dry-run');
-    expect(exitCode).toBe(0);
+    const said = await exits(0, site.run('refresh', '--dry-run'));
     expect(said).toContain(`Snippet 1, on 3 pages
     --- on the site
     +++ published

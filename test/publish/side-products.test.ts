@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cli } from '../support/cli.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/everything.ts';
+import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';
 import { type TestService, temporaryService } from '../support/service.ts';
 
@@ -36,10 +37,9 @@ describe('files that hold a page and nothing else', () => {
     else await writeFile(file, bytes);
     const before = await output();
     const reason = isCopy ? 'is not a copy of about.html' : 'does not decompress to about.html';
-    expect(await refresh()).toMatchObject({
-      exitCode: 3,
-      output: `${name} ${reason}\nNothing was written. Build the site, or update the other pages with --skip-modified.\n`,
-    });
+    expect(await exits(3, refresh())).toBe(
+      `${name} ${reason}\nNothing was written. Build the site, or update the other pages with --skip-modified.\n`,
+    );
     expect(await output()).toEqual(before);
     // The page stays with what was made from it; the others are written.
     expect(await refresh('--skip-modified')).toMatchObject({ exitCode: 3 });
@@ -59,10 +59,7 @@ describe('files that hold a page and nothing else', () => {
     }
     await writeFile(fileOf('dist/200.html'), 'something else');
     site.service.put(2, 'about us all');
-    expect(await refresh()).toMatchObject({
-      exitCode: 3,
-      output: expect.stringContaining('200.html is not a copy of about.html\n'),
-    });
+    expect(await exits(3, refresh())).toContain('200.html is not a copy of about.html\n');
   });
 
   test('are not looked for once the copy is gone, as on a machine that only has the output', async () => {
@@ -78,8 +75,7 @@ describe('files that hold a page and nothing else', () => {
       .replace('compress()', '')
       .replace('[mdx()', "[mdx(), compress('astro:build:generated')");
     await writeFile(fileOf('astro.config.mjs'), early);
-    const { exitCode, output: said } = await site.build(site.service.environment);
-    expect(exitCode).toBe(1);
+    const said = await exits(1, site.build(site.service.environment));
     expect(said).toMatch(
       /\[astro-snippets\/stale-compressed-file\] about\.html\.br, about\.html\.gz, about\.html\.zst, data\.json\.br/,
     );
@@ -108,10 +104,7 @@ describe('a file that was made from pages after the build, and holds what a snip
     await writeFile(fileOf(`dist/${name}`), text);
     site.service.put(id, '<b>something else, of some length</b>');
     const before = await output();
-    expect(await refresh()).toMatchObject({
-      exitCode: 3,
-      output: expect.stringContaining(`${name} contains what snippet ${id} was, which changes\n`),
-    });
+    expect(await exits(3, refresh())).toContain(`${name} contains what snippet ${id} was, which changes\n`);
     expect(await output()).toEqual(before);
     expect(await refresh('--after', 'echo renewed')).toMatchObject({ exitCode: 0 });
   });
@@ -149,18 +142,14 @@ Nothing was written. Build the site, or refresh with a command that renews what 
     };
     expect(await refresh()).toMatchObject(refused);
     expect(await refresh('--skip-modified')).toMatchObject(refused);
-    const dry = await refresh('--dry-run');
-    expect(dry.exitCode).toBe(3);
-    expect(dry.output).toContain(
+    expect(await exits(3, refresh('--dry-run'))).toContain(
       'sw.js contains the revision of about.html, which changes\nNothing would be written.',
     );
     expect(await output()).toEqual(before);
   });
 
   test('runs its command once after pages were written, and never without or in a dry run', async () => {
-    const dry = await refresh('--dry-run', '--after', count);
-    expect(dry.exitCode).toBe(0);
-    expect(dry.output).toContain('about.html would be written\n');
+    expect(await exits(0, refresh('--dry-run', '--after', count))).toContain('about.html would be written\n');
     expect(await runs()).toBe(0);
     expect(await refresh('--after', `${count} && ${renew}`)).toMatchObject({ exitCode: 0, output: about });
     expect(await runs()).toBe(1);
@@ -184,10 +173,9 @@ Nothing was written. Build the site, or refresh with a command that renews what 
       changed: [],
       unfinished: [{ name: 'The command of the last refresh --after', reason: 'has not succeeded yet' }],
     });
-    expect(await refresh()).toMatchObject({
-      exitCode: 3,
-      output: `${line}Nothing was written. Build the site, or refresh with the same --after again.\n`,
-    });
+    expect(await exits(3, refresh())).toBe(
+      `${line}Nothing was written. Build the site, or refresh with the same --after again.\n`,
+    );
     expect(await refresh('--after', `${count} && ${renew}`)).toMatchObject({ exitCode: 0 });
     expect(await runs()).toBe(1);
     expect(await site.run('check')).toMatchObject(checked);
@@ -308,14 +296,11 @@ describe('a Pagefind index', () => {
     const reasons = names.map(
       (name) => `${name} is a search index of pages that change, such as index.html\n`,
     );
-    expect(await refresh()).toMatchObject({
-      exitCode: 3,
-      output: `${reasons.join('')}Nothing was written. Build the site, or refresh with a command that renews what was made from its pages: --after '${command}'
-`,
-    });
+    expect(await exits(3, refresh())).toBe(
+      `${reasons.join('')}Nothing was written. Build the site, or refresh with a command that renews what was made from its pages: --after '${command}'\n`,
+    );
     expect(await output()).toEqual(before);
-    const { exitCode, output: said } = await refresh('--after', command);
-    expect(exitCode, said).toBe(0);
+    const said = await exits(0, refresh('--after', command));
     expect(said).toContain('Updated data.json\nUpdated index.html\nUpdated rss.xml\n');
     for (const folder of ['dist', copy]) {
       const index = (await site.contents(`${folder}/pagefind`)).get(`${folder}/pagefind/pagefind-entry.json`);

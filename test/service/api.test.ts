@@ -66,16 +66,14 @@ describe('variables of a template', () => {
   );
 });
 
-describe('a template', () => {
-  test.for([
-    ['with a mistake', 2],
-    ['that reads files', 4],
-    ['that never ends', 5],
-  ] as const)('%s is a 500 with the reason', async ([, id]) => {
-    const { status, text } = await ask(render(id));
-    expect(status).toBe(500);
-    expect(JSON.parse(text).detail).toContain(`Snippet ${id} has a mistake`);
-  });
+test.for([
+  ['with a mistake', 2],
+  ['that reads files', 4],
+  ['that never ends', 5],
+] as const)('a template: %s is a 500 with the reason', async ([, id]) => {
+  const { status, text } = await ask(render(id));
+  expect(status).toBe(500);
+  expect(JSON.parse(text).detail).toContain(`Snippet ${id} has a mistake`);
 });
 
 describe('the permission of a key:', () => {

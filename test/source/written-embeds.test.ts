@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the code of modules, in strings.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findWritten, type SyntaxNode } from '../../src/source/written-embeds.ts';
 
 const astro = createRequire(import.meta.url).resolve('astro/package.json');
@@ -10,54 +10,48 @@ const { parseAst }: { parseAst(code: string): SyntaxNode } = await import(
 );
 const find = (code: string) => findWritten(parseAst(code));
 
-describe('writes the element', () => {
-  test.each([
-    ['JSX', `_jsx("snippet-embed", { id: 1 })`],
-    ['JSX in development', `_jsxDEV("snippet-embed", {}, void 0, false)`],
-    ['JSX as a bundler writes it', `(0, jsx)("snippet-embed", {})`],
-    ['createElement of the DOM', `document.createElement('SNIPPET-EMBED')`],
-    ['createElementNS', `document.createElementNS(space, 'snippet-embed')`],
-    ['Vue', `const C = _resolveComponent("snippet-embed")`],
-    ['Astro', `$$renderComponent($$result, "snippet-embed", "snippet-embed", { "id": "1" })`],
-    ['a string', `x.innerHTML = '<snippet-embed id="1"></snippet-embed>'`],
-    ['a string that is put together', `'<snippet-embed id="' + id + '"></snippet-embed>'`],
-    ['a template', 'html`<p><snippet-embed id=${id}></snippet-embed></p>`'],
-    ['a template with all attributes in one expression', '`<snippet-embed${attributes}></snippet-embed>`'],
-    ['an attribute', 'html`<p title="<snippet-embed id=1 />">`'],
-    ['a title', '`<title><snippet-embed id="1"></snippet-embed></title>`'],
-    ['inside an expression of a template', "`<p>${on ? '<snippet-embed />' : ''}</p>`"],
-    ['after an example', "`<code>${a}</code> ${'<snippet-embed />'}`"],
-    ['the replacement of a search', `text.replace('x', '<snippet-embed id="1">')`],
-  ])('%s', (_what, code) => {
-    expect(find(code).isWritten).toBe(true);
-  });
+test.each([
+  ['JSX', `_jsx("snippet-embed", { id: 1 })`],
+  ['JSX in development', `_jsxDEV("snippet-embed", {}, void 0, false)`],
+  ['JSX as a bundler writes it', `(0, jsx)("snippet-embed", {})`],
+  ['createElement of the DOM', `document.createElement('SNIPPET-EMBED')`],
+  ['createElementNS', `document.createElementNS(space, 'snippet-embed')`],
+  ['Vue', `const C = _resolveComponent("snippet-embed")`],
+  ['Astro', `$$renderComponent($$result, "snippet-embed", "snippet-embed", { "id": "1" })`],
+  ['a string', `x.innerHTML = '<snippet-embed id="1"></snippet-embed>'`],
+  ['a string that is put together', `'<snippet-embed id="' + id + '"></snippet-embed>'`],
+  ['a template', 'html`<p><snippet-embed id=${id}></snippet-embed></p>`'],
+  ['a template with all attributes in one expression', '`<snippet-embed${attributes}></snippet-embed>`'],
+  ['an attribute', 'html`<p title="<snippet-embed id=1 />">`'],
+  ['a title', '`<title><snippet-embed id="1"></snippet-embed></title>`'],
+  ['inside an expression of a template', "`<p>${on ? '<snippet-embed />' : ''}</p>`"],
+  ['after an example', "`<code>${a}</code> ${'<snippet-embed />'}`"],
+  ['the replacement of a search', `text.replace('x', '<snippet-embed id="1">')`],
+])('writes the element: %s', (_what, code) => {
+  expect(find(code).isWritten).toBe(true);
 });
 
-describe('names the element, but does not write it', () => {
-  test.each([
-    ['a query', `document.querySelector('snippet-embed')`],
-    ['a comparison', `if (tag === 'snippet-embed') go()`],
-    ['a case', `switch (tag) { case 'snippet-embed': }`],
-    ['a search', `text.includes('<snippet-embed ')`],
-    ['what a search replaces', `text.replaceAll('<snippet-embed />', '')`],
-    ['an error', `throw new Error('no <snippet-embed id> here')`],
-    ['a longer name', `'<snippet-embeds>'`],
-  ])('%s', (_what, code) => {
-    expect(find(code)).toMatchObject({ isWritten: false, isMentioned: true });
-  });
+test.each([
+  ['a query', `document.querySelector('snippet-embed')`],
+  ['a comparison', `if (tag === 'snippet-embed') go()`],
+  ['a case', `switch (tag) { case 'snippet-embed': }`],
+  ['a search', `text.includes('<snippet-embed ')`],
+  ['what a search replaces', `text.replaceAll('<snippet-embed />', '')`],
+  ['an error', `throw new Error('no <snippet-embed id> here')`],
+  ['a longer name', `'<snippet-embeds>'`],
+])('names the element, but does not write it: %s', (_what, code) => {
+  expect(find(code)).toMatchObject({ isWritten: false, isMentioned: true });
 });
 
-describe('is an example, or nothing at all', () => {
-  test.each([
-    ['a comment', `// <snippet-embed id="1">\nx()`],
-    ['a comment in HTML', '`<!-- <snippet-embed id="1"></snippet-embed> -->`'],
-    ['code in a template', '`<code><snippet-embed id="1"></snippet-embed></code>`'],
-    ['an expression of code in a template', "`<b>${a}</b><pre>${'<snippet-embed />'}</pre>`"],
-    ['code in JSX', `_jsx('code', { children: '<snippet-embed id="1">' })`],
-    ['data-snippets-ignore', `_jsx('p', { 'data-snippets-ignore': '', children: '<snippet-embed id="1">' })`],
-  ])('%s', (_what, code) => {
-    expect(find(code)).toMatchObject({ isWritten: false, isMentioned: false });
-  });
+test.each([
+  ['a comment', `// <snippet-embed id="1">\nx()`],
+  ['a comment in HTML', '`<!-- <snippet-embed id="1"></snippet-embed> -->`'],
+  ['code in a template', '`<code><snippet-embed id="1"></snippet-embed></code>`'],
+  ['an expression of code in a template', "`<b>${a}</b><pre>${'<snippet-embed />'}</pre>`"],
+  ['code in JSX', `_jsx('code', { children: '<snippet-embed id="1">' })`],
+  ['data-snippets-ignore', `_jsx('p', { 'data-snippets-ignore': '', children: '<snippet-embed id="1">' })`],
+])('is an example, or nothing at all: %s', (_what, code) => {
+  expect(find(code)).toMatchObject({ isWritten: false, isMentioned: false });
 });
 
 test('the slot of a server island is told apart from its fallback, and from what is around it', () => {
