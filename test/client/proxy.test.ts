@@ -42,24 +42,22 @@ test('a certificate that does not verify is rejected through a proxy, too', asyn
   expect(proxy.asked).not.toEqual([]);
 });
 
+const unusable = { HTTPS_PROXY: 'http://', HTTP_PROXY: 'ftp://proxy.corp' };
+
 test.for<[name: string, variables: (proxy: string) => Record<string, string>, through: boolean]>([
   ['the one in lower case wins', (proxy) => ({ https_proxy: proxy, HTTPS_PROXY: '127.0.0.1:1' }), true],
   ['an empty one in lower case wins', (proxy) => ({ https_proxy: '', HTTPS_PROXY: proxy }), false],
   ['the one for HTTP is used if there is no other', (proxy) => ({ http_proxy: proxy }), true],
   ['one for HTTP in upper case too', (proxy) => ({ HTTP_PROXY: proxy }), true],
   ['the one for HTTPS wins', (proxy) => ({ http_proxy: '127.0.0.1:1', HTTPS_PROXY: proxy }), true],
+  ['one that is not used is not read', (proxy) => ({ https_proxy: proxy, ...unusable }), true],
+  ['NO_PROXY excepts a host', () => ({ HTTPS_PROXY: '127.0.0.1:1', no_proxy: 'localhost' }), false],
 ])('of several variables for proxies, %s', async ([, variables, through]) => {
   const server = await startServer();
   const proxy = await serve(tunnelProxy());
   stubProxies(variables(new URL(proxy.origin).host));
   expect(await clientOf(server).get(42)).toMatchObject({ content: 'fine' });
   expect(proxy.asked).toHaveLength(through ? 1 : 0);
-});
-
-test('a proxy without a scheme is not used for a host that NO_PROXY excepts', async () => {
-  const server = await startServer();
-  stubProxies({ HTTPS_PROXY: '127.0.0.1:1', no_proxy: 'localhost' });
-  expect(await clientOf(server).get(42)).toMatchObject({ content: 'fine' });
 });
 
 test.for([
@@ -85,13 +83,6 @@ test.for([
     expect(server.connections()).toBe(0);
   },
 );
-
-test('a variable that is not used is not read', async () => {
-  const server = await startServer();
-  const proxy = await serve(tunnelProxy());
-  stubProxies({ https_proxy: proxy.origin, HTTPS_PROXY: 'http://', HTTP_PROXY: 'ftp://proxy.corp' });
-  expect(await clientOf(server).get(42)).toMatchObject({ content: 'fine' });
-});
 
 test('an image cannot be downloaded through a proxy that cannot be used, and it is not tried again', async () => {
   stubProxies({ HTTPS_PROXY: 'http://' });

@@ -88,6 +88,12 @@ const failed = (failures: number, more: Partial<EndpointView> = {}) => ({
   counted: failures,
 });
 
+/** Of two endpoints, of which the first one has failed so often. */
+const failedFirst = (failures: number) => ({
+  views: [view({ failures, counted: failures }), view()],
+  counted: failures,
+});
+
 const unknown = { failureShare: undefined };
 
 test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>, number | undefined]>([
@@ -96,12 +102,7 @@ test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>,
   ['the only route is missing', 'elsewhere', { views: [] }, undefined],
   ['one of two routes is missing', 'elsewhere', { views: [view()], failed: -1 }, 0],
   ['it may be temporary', 'again', {}, 500],
-  [
-    'it may be temporary, and variant A has not been asked',
-    'again',
-    { views: [view({ failures: 2, counted: 2 }), view()], counted: 2 },
-    0,
-  ],
+  ['it may be temporary, and variant A has not been asked', 'again', failedFirst(2), 0],
   ['others arrive, after many failures', 'again', failed(9, { failureShare: 0.5 }), 2_000],
   [
     'nothing arrives, after many failures',
@@ -132,12 +133,7 @@ test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>,
     undefined,
   ],
   ['its time is over', 'again', { timeLeft: 500 }, undefined],
-  [
-    'there is no time to ask variant A',
-    'again',
-    { views: [view({ failures: 2, counted: 2 }), view()], counted: 2, timeLeft: 0 },
-    undefined,
-  ],
+  ['there is no time to ask variant A', 'again', { ...failedFirst(2), timeLeft: 0 }, undefined],
   [
     'variant B is down, and the run has left it',
     'again',

@@ -73,13 +73,18 @@ test.for([
   },
 );
 
-/** Makes every TLS connection of this process fail with one of Node's error codes. */
-function failTls(code: string): void {
+/** The client and its error when every TLS connection of this process fails with one of Node's error codes. */
+async function failTls(code: string) {
   vi.spyOn(tls, 'connect').mockImplementation((() => {
     const socket = new Socket();
     process.nextTick(() => socket.destroy(Object.assign(new Error('not valid'), { code })));
     return socket;
   }) as unknown as typeof tls.connect);
+  const retrieveBaseUrl = 'https://localhost:9/other';
+  const client = clientOf({ origin: 'https://localhost:9' }, { retrieveBaseUrl });
+  const error = await failureOf(client.get(42));
+  expect(error.message).toContain(`not valid (${code})`);
+  return { client, error };
 }
 
 // The codes that Node's documentation lists for certificates that do not verify, those of Node's own check of the name,
@@ -93,28 +98,16 @@ test.for(
   UNABLE_TO_DECRYPT_CERT_SIGNATURE UNABLE_TO_GET_CRL UNABLE_TO_GET_ISSUER_CERT
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY UNABLE_TO_VERIFY_LEAF_SIGNATURE UNSPECIFIED`.split(/\s+/),
 )('the error %s is a certificate error: one attempt, without a fallback', async (code) => {
-  failTls(code);
-  const client = clientOf(
-    { origin: 'https://localhost:9' },
-    { retrieveBaseUrl: 'https://localhost:9/other' },
-  );
-  const error = await failureOf(client.get(42));
+  const { client, error } = await failTls(code);
   expect(error).toMatchObject({ code: 'certificate', variant: 'render', attempts: 1 });
-  expect(error.message).toContain(`not valid (${code})`);
   expect(client.counts).toEqual({ requests: 1, retries: 0, fallbacks: 0 });
 });
 
 test.for(['ECONNRESET', 'EPROTO', 'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'CERT'])(
   'the error %s is a network error: it is retried, with a fallback',
   async (code) => {
-    failTls(code);
-    const client = clientOf(
-      { origin: 'https://localhost:9' },
-      { retrieveBaseUrl: 'https://localhost:9/other' },
-    );
-    const error = await failureOf(client.get(42));
+    const { error } = await failTls(code);
     expect(error).toMatchObject({ code: 'network', variant: 'retrieve', attempts: 5 });
-    expect(error.message).toContain(`not valid (${code})`);
   },
 );
 

@@ -18,6 +18,11 @@ describe('astro-snippets doctor', async () => {
   const run = (arguments_: string[], environment: Record<string, string> = {}) =>
     cli(folder.directory, ['doctor', ...arguments_], { ...service.environment, ...environment });
 
+  const at = (SNIPPETS_RENDER_BASE_URL: string, SNIPPETS_RETRIEVE_BASE_URL: string) => ({
+    SNIPPETS_RENDER_BASE_URL,
+    SNIPPETS_RETRIEVE_BASE_URL,
+  });
+
   /** The URL of another service, which every command here trusts. */
   async function otherService(...[answer]: Parameters<typeof httpServer>): Promise<string> {
     const { origin, close } = await httpServer(answer, { using: serviceCertificate() });
@@ -26,22 +31,15 @@ describe('astro-snippets doctor', async () => {
   }
 
   test('recognizes swapped base URLs', async () => {
-    const { exitCode, output } = await run(['4'], {
-      SNIPPETS_RENDER_BASE_URL: service.retrieveBaseUrl,
-      SNIPPETS_RETRIEVE_BASE_URL: service.renderBaseUrl,
-    });
+    const output = await exits(1, run(['4'], at(service.retrieveBaseUrl, service.renderBaseUrl)));
     expect(output).toContain(`Swap the base URLs: rendering works at ${service.renderBaseUrl}.`);
     expect(output).toContain(`Swap the base URLs: retrieving works at ${service.retrieveBaseUrl}.`);
     expect(output.match(/FAILED The base URL is that of the other variant/g)).toHaveLength(2);
-    expect(exitCode).toBe(1);
   });
 
   test('says that base URLs are swapped only if the other one answers with the snippet', async () => {
     const url = await otherService((_request, response) => response.writeHead(404).end('Not found'));
-    const { output } = await run(['4'], {
-      SNIPPETS_RENDER_BASE_URL: `${url}/render`,
-      SNIPPETS_RETRIEVE_BASE_URL: `${url}/retrieve`,
-    });
+    const { output } = await run(['4'], at(`${url}/render`, `${url}/retrieve`));
     expect(output.match(/FAILED The base URL is not the URL of the service\n.*\[no-route\]/g)).toHaveLength(
       2,
     );
@@ -54,10 +52,7 @@ describe('astro-snippets doctor', async () => {
       asked.push(request.url);
       response.writeHead(503).end();
     });
-    const { output } = await run(['4'], {
-      SNIPPETS_RENDER_BASE_URL: url,
-      SNIPPETS_RETRIEVE_BASE_URL: url,
-    });
+    const { output } = await run(['4'], at(url, url));
     expect(asked).toEqual(['/snippets/4/render', '/snippets/4']);
     expect(output).toContain(`The base URL is ${url}, on this machine`);
     expect(output).toMatch(
@@ -170,13 +165,9 @@ describe('astro-snippets doctor', async () => {
       const isRender = request.url.endsWith('/render');
       response.end(JSON.stringify(isRender ? { content: 'hello' } : { id: 4, name: 'Greeting' }));
     });
-    const { exitCode, output } = await run(['4'], {
-      SNIPPETS_RENDER_BASE_URL: prefix && `${url}/${prefix}`,
-      SNIPPETS_RETRIEVE_BASE_URL: url,
-    });
+    const output = await exits(expected, run(['4'], at(prefix && `${url}/${prefix}`, url)));
     if (expected === 1) expect(output).toMatch(/FAILED The answer has no content\n.*\[no-content\]/);
     else expect(output).toContain('\nReady to build.\n');
-    expect(exitCode).toBe(expected);
   });
 
   test('fails for a host that does not respond and for a base URL of another server', async () => {

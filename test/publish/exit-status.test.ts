@@ -23,11 +23,6 @@ test.each([
   ['an argument too many', ['list', 'more'], 'too many arguments'],
   ['a missing argument', ['get'], "missing required argument 'id'"],
   ['an invalid interval', ['watch', '--every', '30'], 'Expected a duration of at least 1s'],
-  [
-    'an address to listen at without a host',
-    ['watch', '--listen', '8787'],
-    'Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.',
-  ],
   ['an empty command for check', ['check', '--exec', ''], 'Expected a command.'],
   ['an empty command for watch', ['watch', '--build', ' '], 'Expected a command.'],
   ['an invalid id for get', ['get', '0'], '[invalid-id]'],

@@ -281,31 +281,26 @@ describe('files made from the pages of a folder after they were inlined', () => 
   });
 });
 
-describe('a Pagefind index', () => {
+test('a Pagefind index is a reason for status 3 until --after rebuilds it, by the command that the message names', async () => {
   const copy = '.vercel/output/static';
-  const names = ['pagefind/pagefind-entry.json', `${copy}/pagefind/pagefind-entry.json`];
-  beforeEach(async () => {
-    site = await copyOfEverything('pagefind');
-    await cp(fileOf('dist/pagefind'), fileOf(`${copy}/pagefind`), { recursive: true });
-    site.service.put(1, 'the woozle');
-  });
-
-  test('is a reason for status 3 until --after rebuilds it, by the command that the message names', async () => {
-    const command = `rm -rf dist/pagefind ${copy}/pagefind && pagefind --site dist && cp -R dist/pagefind ${copy}/pagefind`;
-    const before = await output();
-    const reasons = names.map(
-      (name) => `${name} is a search index of pages that change, such as index.html\n`,
-    );
-    expect(await exits(3, refresh())).toBe(
-      `${reasons.join('')}Nothing was written. Build the site, or refresh with a command that renews what was made from its pages: --after '${command}'\n`,
-    );
-    expect(await output()).toEqual(before);
-    const said = await exits(0, refresh('--after', command));
-    expect(said).toContain('Updated data.json\nUpdated index.html\nUpdated rss.xml\n');
-    for (const folder of ['dist', copy]) {
-      const index = (await site.contents(`${folder}/pagefind`)).get(`${folder}/pagefind/pagefind-entry.json`);
-      expect(index).not.toEqual(before.get(`${folder}/pagefind/pagefind-entry.json`));
-    }
-    expect(await site.run('check')).toMatchObject({ exitCode: 0 });
-  });
+  site = await copyOfEverything('pagefind');
+  await cp(fileOf('dist/pagefind'), fileOf(`${copy}/pagefind`), { recursive: true });
+  site.service.put(1, 'the woozle');
+  const command = `rm -rf dist/pagefind ${copy}/pagefind && pagefind --site dist && cp -R dist/pagefind ${copy}/pagefind`;
+  const before = await output();
+  const reasons = ['', `${copy}/`].map(
+    (folder) =>
+      `${folder}pagefind/pagefind-entry.json is a search index of pages that change, such as index.html\n`,
+  );
+  expect(await exits(3, refresh())).toBe(
+    `${reasons.join('')}Nothing was written. Build the site, or refresh with a command that renews what was made from its pages: --after '${command}'\n`,
+  );
+  expect(await output()).toEqual(before);
+  const said = await exits(0, refresh('--after', command));
+  expect(said).toContain('Updated data.json\nUpdated index.html\nUpdated rss.xml\n');
+  for (const folder of ['dist', copy]) {
+    const index = (await site.contents(`${folder}/pagefind`)).get(`${folder}/pagefind/pagefind-entry.json`);
+    expect(index).not.toEqual(before.get(`${folder}/pagefind/pagefind-entry.json`));
+  }
+  expect(await site.run('check')).toMatchObject({ exitCode: 0 });
 });
