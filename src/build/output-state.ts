@@ -37,7 +37,8 @@ export async function sealedFiles(
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return;
     const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
-    sealed.push({ ...file, ...stateOf(found, hash, earlier.get(file.name)) });
+    // Not copied: of a large site, that would take as much memory again.
+    sealed.push(Object.assign(file, stateOf(found, hash, earlier.get(file.name))));
   });
   return sealed;
 }
