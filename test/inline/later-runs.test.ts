@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { exits } from '../support/exits.ts';
-import type { Folder } from '../support/folder.ts';
-import { folderWith } from '../support/folder.ts';
+import { type Folder, folderWith } from '../support/folder.ts';
 import { embed, unzipped, withService } from './folders.ts';
 
 // What `inline` does in a folder with files of an earlier run.

@@ -127,9 +127,7 @@ describe('astro-snippets doctor', async () => {
       '_site/index.html':
         '<snippet-embed id="7" optional>none</snippet-embed><snippet-embed id="4"></snippet-embed>',
     });
-    expect(await cli(folder.directory, ['inline', '_site'], service.environment)).toMatchObject({
-      exitCode: 0,
-    });
+    await exits(0, cli(folder.directory, ['inline', '_site'], service.environment));
     const output = await exits(0, run(['7']));
     expect(output.match(/ok {5}Snippet 7 does not exist, and all of its embeds are optional/g)).toHaveLength(
       2,

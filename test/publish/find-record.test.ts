@@ -110,11 +110,7 @@ describe('an output that is named', () => {
 
   test('is wrong usage if it is no folder and there is one record', async () => {
     await rm(recordOf('next'));
-    const { exitCode, output } = await run('--output', 'dits', 'list');
-    expect({ exitCode, output }).toEqual({
-      exitCode: 2,
-      output: expect.stringContaining('dits does not exist'),
-    });
+    expect(await exits(2, run('--output', 'dits', 'list'))).toContain('dits does not exist');
   });
 });
 
