@@ -99,7 +99,7 @@ export function checkAndRun(
 ): Promise<number> {
   const { terminal } = context;
   const { exec, json } = options;
-  const recordOf = () => manifestPath(context, project);
+  const recordOf = async () => manifestPath(context, project);
   return whileAlone(context, project, async (inner) => {
     const found = await check(inner, project, options).catch((error: unknown) => {
       const { exitCode, error: explained } = explain(error);

@@ -1,10 +1,10 @@
-import { existsSync, type Stats } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
-import { userError } from '../failures/errors.ts';
+import { type UserError, userError } from '../failures/errors.ts';
 import { imageHref } from '../images/image-file.ts';
 import type { RecordedImages } from '../images/site-images.ts';
 import { type Changes, findChanges } from '../record/changes.ts';
@@ -57,7 +57,7 @@ export interface Project {
  *
  * @param options.writes whether it is going to be written to.
  * @throws AstroError if it was not built yet, or by another version; if the output folder that is passed does not exist,
- * or is to be written to and is a copy of another one, which the record would then not describe any more.
+ * or is a copy of the one that the record is about, which `--manifest` allows for commands that only read.
  */
 export async function openProject(
   context: CliFolder,
@@ -65,20 +65,21 @@ export async function openProject(
   { writes = false }: Pick<ChangesOptions, 'writes'> = {},
 ): Promise<Project> {
   const { output } = options;
-  const file = await manifestPath(context, options);
-  const { manifest: found, flaw } = await readManifest(file);
-  if (found === undefined) {
-    const isOwn = file === ownRecord(context, output);
-    const others = isOwn ? listManifests(context.cwd) : manifestsIn(dirname(file));
-    throw userError(
-      'missing-manifest',
-      ...(await describeFlaw(flaw, file, await describeRecords(context, others))),
-    );
-  }
-  if (output !== undefined) await requireFolder(context, output, 'The output folder');
-  if (output !== undefined && writes) await refuseCopy(context, output, outputOf(file, found));
-  const moved = output === undefined ? found : withOutput(file, found, resolve(context.cwd, output));
-  return { file, manifest: moved, lock: lockFile(file, outDirOf(file, moved)) };
+  const file = manifestPath(context, options);
+  const { manifest, flaw } = await readManifest(file);
+  if (manifest === undefined) throw await flawError(context, flaw, file);
+  const outDir = outDirOf(file, manifest);
+  const lock = lockFile(file, outDir);
+  if (output === undefined) return { file, manifest, lock };
+  await requireFolder(context, output, 'The output folder');
+  if (writes || options.manifest === undefined) await refuseCopy(context, output, outputOf(file, manifest));
+  // The record of an output that was moved is still that of the folder that a build empties.
+  const moved = {
+    ...manifest,
+    output: outputFrom(file, resolve(context.cwd, output)),
+    outDir: outputFrom(file, outDir),
+  };
+  return { file, manifest: moved, lock };
 }
 
 /** @param built the folder that the record is about. */
@@ -95,32 +96,21 @@ async function refuseCopy({ cwd }: CliFolder, output: string, built: string): Pr
   );
 }
 
-/** The record of an output that was moved is still that of the folder that a build empties. */
-function withOutput(file: string, manifest: Manifest, output: string): Manifest {
-  return {
-    ...manifest,
-    output: outputFrom(file, output),
-    outDir: manifest.outDir ?? manifest.output,
-  };
-}
-
-/** The message, and the hint where the one of the table of errors does not say it best. */
-async function describeFlaw(
-  flaw: ManifestFlaw,
-  file: string,
-  others: readonly string[],
-): Promise<[message: string, hint?: string]> {
-  const why = flaw === 'absent' && (await readFile(missingNote(file), 'utf8').catch(() => ''));
-  if (why) return [`${why} There is no record at ${file}.`, 'Build again.'];
-  if (flaw === 'absent' && others.length > 0) {
-    return [
-      `No build manifest found at ${file}. There is one of ${others.join(', and one of ')}.`,
-      'Build the site once, or name the folder of another build with --output. Where that folder was moved or copied since, pass its record to --manifest as well.',
-    ];
+async function flawError(context: CliFolder, flaw: ManifestFlaw, file: string): Promise<UserError> {
+  if (flaw !== 'absent') {
+    const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
+    return userError('missing-manifest', `The build manifest at ${file} ${problem}.`, 'Build the site once.');
   }
-  if (flaw === 'absent') return [`No build manifest found at ${file}.`];
-  const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
-  return [`The build manifest at ${file} ${problem}.`, 'Build the site once.'];
+  const why = await readFile(missingNote(file), 'utf8').catch(() => '');
+  if (why) return userError('missing-manifest', `${why} There is no record at ${file}.`, 'Build again.');
+  const message = `No build manifest found at ${file}.`;
+  const others = await describeRecords(context, manifestsIn(dirname(file)));
+  if (others.length === 0) return userError('missing-manifest', message);
+  return userError(
+    'missing-manifest',
+    `${message} There is one of ${others.join(', and one of ')}.`,
+    'Build the site once, or name the folder of another build with --output. Where that folder was moved or copied since, pass its record to --manifest as well.',
+  );
 }
 
 /**
@@ -140,7 +130,7 @@ export async function findManifest(
   context: CliFolder,
   options: ProjectOptions,
 ): Promise<Manifest | undefined> {
-  return (await readManifest(await manifestPath(context, options))).manifest;
+  return (await readManifest(manifestPath(context, options))).manifest;
 }
 
 async function settingsFor(context: CliContext, manifest: Manifest | undefined): Promise<Settings> {
@@ -296,55 +286,24 @@ export async function requireFolder(
   name: string,
   hint?: string,
 ): Promise<void> {
-  const stats = await statOf(resolve(cwd, folder));
+  const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (stats?.isDirectory()) return;
   const problem = stats === undefined ? 'does not exist' : 'is not a folder';
   throw userError('missing-output', `${name} ${cleanText(folder)} ${problem}.`, hint);
 }
 
-function statOf(output: string): Promise<Stats | undefined> {
-  return stat(output).catch(() => undefined);
-}
-
 /**
- * Where the record of the last build is, whether or not there is one. Each output folder has its own. If none is named,
- * it is that of `dist`; in a project without such a folder, the only one there is. An output that was moved has the
- * record of the folder that is no longer there, if there is one such.
+ * Where the record of the last build is, whether or not there is one: each output folder has its own. Where the folder
+ * that is named, or else `dist`, has no record, it is the only one of the project.
  */
-export async function manifestPath(
-  { cwd: root }: CliFolder,
-  { manifest, output }: ProjectOptions,
-): Promise<string> {
-  if (manifest !== undefined) return resolve(root, manifest);
-  const outDir = resolve(root, output ?? 'dist');
-  const own = ownRecord({ cwd: root }, output);
-  const records = listManifests(root);
-  // While `dist` is being built, and after a build that failed, it has no record, and another one would be misleading.
-  if (records.includes(own) || (output === undefined && existsSync(outDir))) return own;
-  // With a record, an output that is no folder is found to be wrong usage.
-  const isFolder = output !== undefined && (await statOf(outDir))?.isDirectory();
-  const candidates = isFolder ? await movedTo(outDir, records) : records;
-  const [only, ...more] = candidates;
-  return only !== undefined && more.length === 0 ? only : own;
-}
-
-/** Where a build of an output leaves its record. */
-function ownRecord({ cwd }: CliFolder, output = 'dist'): string {
-  return manifestOf(cwd, resolve(cwd, output));
-}
-
-/** The records of outputs that a link leads to now, or that are no longer where they were built. */
-async function movedTo(outDir: string, records: readonly string[]): Promise<string[]> {
-  const there = await realpath(outDir);
-  const moved: string[] = [];
-  for (const record of records) {
-    const { manifest } = await readManifest(record);
-    if (manifest === undefined) continue;
-    const built = await realpath(outputOf(record, manifest)).catch(() => undefined);
-    if (built === there) return [record];
-    if (built === undefined) moved.push(record);
-  }
-  return moved;
+export function manifestPath({ cwd }: CliFolder, { manifest, output }: ProjectOptions): string {
+  if (manifest !== undefined) return resolve(cwd, manifest);
+  const outDir = resolve(cwd, output ?? 'dist');
+  const own = manifestOf(cwd, outDir);
+  const [only, ...others] = listManifests(cwd);
+  // While an output is being built, and after a build that failed, it has no record, and another one would be misleading.
+  const mayBeBuilt = existsSync(missingNote(own)) || (output === undefined && existsSync(outDir));
+  return only === undefined || others.length > 0 || mayBeBuilt ? own : only;
 }
 
 /** Records, for people: the folder of each, and its file. */

@@ -152,7 +152,7 @@ function turns(
   { emit, signal }: { emit: (event: WatchEvent) => void; signal: AbortSignal },
 ): () => Promise<boolean> {
   const { json } = options;
-  const recordOf = () => manifestPath(context, project);
+  const recordOf = async () => manifestPath(context, project);
   const beforeWrite = async (changed: ChangedFiles) => {
     if (exec !== undefined) await addDue(await recordOf(), changed);
   };

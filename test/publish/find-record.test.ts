@@ -2,7 +2,7 @@ import { cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeManifest } from '../../src/record/manifest.ts';
-import { manifestOf } from '../../src/record/manifest-file.ts';
+import { manifestOf, noteMissing } from '../../src/record/manifest-file.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';
@@ -46,37 +46,13 @@ describe('an output that is named', () => {
     await build('next', 2);
   });
 
-  test.each([
-    ['next', 'its own record', async () => {}, 2],
-    [
-      'served',
-      'the record of the folder it was moved from',
-      () => rename(pathOf('next'), pathOf('served')),
-      2,
-    ],
-    [
-      'served',
-      'its own record after another one was put in its place',
-      async () => {
-        await build('served', 3);
-        await rm(pathOf('served'), { recursive: true });
-        await rename(pathOf('next'), pathOf('served'));
-      },
-      3,
-    ],
-    [
-      'current',
-      'the record of the folder it links to',
-      async () => {
-        await rename(pathOf('dist'), pathOf('moved'));
-        await symlink(pathOf('next'), pathOf('current'), 'junction');
-      },
-      2,
-    ],
-  ])('%s has %s', async (name, _which, make, id) => {
-    await make();
-    expect(await listed('--output', name)).toBe(id);
-    expect(await listed('--output', name, '--manifest', recordOf('next'))).toBe(2);
+  test('has its own record, also after another one was put in its place', async () => {
+    expect(await listed('--output', 'next')).toBe(2);
+    await build('served', 3);
+    await rm(pathOf('served'), { recursive: true });
+    await rename(pathOf('next'), pathOf('served'));
+    expect(await listed('--output', 'served')).toBe(3);
+    expect(await listed('--output', 'served', '--manifest', recordOf('next'))).toBe(2);
   });
 
   test('has its own record even if that is damaged', async () => {
@@ -89,13 +65,8 @@ describe('an output that is named', () => {
   test.each([
     ['a copy', () => cp(pathOf('next'), pathOf('served'), { recursive: true })],
     ['a folder of something else', () => mkdir(pathOf('served'))],
-    [
-      'one of two that were moved',
-      async () => {
-        await rename(pathOf('dist'), pathOf('old'));
-        await rename(pathOf('next'), pathOf('served'));
-      },
-    ],
+    ['one of two that was moved', () => rename(pathOf('next'), pathOf('served'))],
+    ['a link to one of two', () => symlink(pathOf('next'), pathOf('served'), 'junction')],
   ])('is refused if it is %s, with the records that there are', async (_what, make) => {
     await make();
     for (const command of ['list', 'check', 'refresh', 'watch', 'report']) {
@@ -108,9 +79,27 @@ describe('an output that is named', () => {
     expect(await listed('--output', 'served', '--manifest', recordOf('next'))).toBe(2);
   });
 
-  test('is wrong usage if it is no folder and there is one record', async () => {
-    await rm(recordOf('next'));
-    expect(await exits(2, run('--output', 'dits', 'list'))).toContain('dits does not exist');
+  describe('has the only record of the project', () => {
+    beforeEach(() => rm(recordOf('next')));
+
+    test('after it was moved', async () => {
+      await rename(pathOf('dist'), pathOf('served'));
+      expect(await listed('--output', 'served')).toBe(1);
+    });
+
+    test('but is wrong usage if it is no folder, or a copy', async () => {
+      expect(await exits(2, run('--output', 'dits', 'list'))).toContain('dits does not exist');
+      await cp(pathOf('dist'), pathOf('served'), { recursive: true });
+      const output = await exits(2, run('--output', 'served', 'list'));
+      expect(output).toContain('served was not moved: dist, which was built, is still there.');
+      expect(await listed('--output', 'served', '--manifest', recordOf('dist'))).toBe(1);
+    });
+
+    test('but not after its build has failed', async () => {
+      noteMissing(recordOf('next'), new Error('No key.'));
+      const output = await exits(3, run('--output', 'next', 'list'));
+      expect(output).toContain('The last build failed: No key.');
+    });
   });
 });
 
