@@ -29,7 +29,6 @@ import { lookAtOutput, stateOf } from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
 import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
 import {
-  copyOf,
   hashOfCopy,
   listPageCopies,
   notACopy,
@@ -157,11 +156,11 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
       statSync(file).mtimeMs >= manifest.inlinedAt,
   );
   plan.stale = derived.filter(({ page }) => page === undefined);
-  for (const { folder, name, page } of derived) {
-    const original = plan.pages.find((one) => one.page.name === page);
+  for (const copy of derived) {
+    const original = plan.pages.find(({ page }) => page.name === copy.page);
     if (original === undefined) continue;
-    original.copies.push(copyOf(folder, name));
-    original.page = { ...original.page, copies: [...(original.page.copies ?? []), name] };
+    original.copies.push(copy);
+    original.page = { ...original.page, copies: [...(original.page.copies ?? []), copy.name] };
   }
   return plan;
 }

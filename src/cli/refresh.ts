@@ -7,8 +7,7 @@ import {
   type RefreshPlan,
   writeRefresh,
 } from '../build/refresh.ts';
-import { type DerivedFile, searchIndexCommand } from '../build/side-products/derived-files.ts';
-import { copyOf } from '../build/side-products/page-copies.ts';
+import type { DerivedFile } from '../build/side-products/derived-files.ts';
 import { count } from '../client/format.ts';
 import { hashShown } from '../record/changes.ts';
 import { readManifest, writeManifest } from '../record/manifest.ts';
@@ -132,12 +131,9 @@ function nextStep(
 
 /** The option that renews these files. A placeholder stands for a command that cannot be known here. */
 function afterOption(stale: readonly DerivedFile[]): string {
-  const indexes = stale.filter(({ isIndex }) => isIndex);
-  const names = stale.filter(({ isIndex }) => !isIndex).map(({ folder, name }) => copyOf(folder, name).name);
-  const commands = [
-    ...(indexes.length === 0 ? [] : [searchIndexCommand(indexes)]),
-    ...(names.length === 0 ? [] : [`<the command that writes ${names.join(' and ')}>`]),
-  ];
+  const commands = stale.flatMap(({ rebuild }) => rebuild ?? []);
+  const names = stale.filter(({ rebuild }) => rebuild === undefined).map(({ name }) => name);
+  if (names.length > 0) commands.push(`<the command that writes ${names.join(' and ')}>`);
   return `--after '${commands.join(' && ')}'`;
 }
 
@@ -221,7 +217,7 @@ async function writeChanges(
   }
   const runsCommand = pages.length > 0 || manifest.pending !== undefined;
   if (runsCommand) {
-    const renewed = stale.filter(({ folder }) => !folder.isCopy);
+    const renewed = stale.filter(({ isCopy }) => !isCopy);
     const names = new Set([...pages.map(({ page }) => page.name), ...renewed.map(({ name }) => name)]);
     await beforeWrite?.([...names].map((name) => shownFile(manifest, name)));
   }
@@ -251,10 +247,7 @@ async function planChanges(
   const plan = await planRefresh({ ...changes, cwd, progress });
   if (plan.changed.length > 0) terminal.printError(describeChanged(plan.changed));
   // What is, or would be, out of date without a command that renews it.
-  const outdated = plan.stale.map(({ folder, name, reason }) => ({
-    name: copyOf(folder, name).name,
-    reason,
-  }));
+  const outdated = plan.stale.map(({ name, reason }) => ({ name, reason }));
   const isPending = manifest.pending !== undefined && outdated.length === 0;
   return { plan, refused: after === undefined ? (isPending ? [commandPending] : outdated) : [] };
 }

@@ -286,7 +286,8 @@ test('a Pagefind index is a reason for status 3 until --after rebuilds it, by th
   site = await copyOfEverything('pagefind');
   await cp(fileOf('dist/pagefind'), fileOf(`${copy}/pagefind`), { recursive: true });
   site.service.put(1, 'the woozle');
-  const command = `rm -rf dist/pagefind ${copy}/pagefind && pagefind --site dist && cp -R dist/pagefind ${copy}/pagefind`;
+  const commandOf = (folder: string) => `rm -rf ${folder}/pagefind && pagefind --site ${folder}`;
+  const command = `${commandOf('dist')} && ${commandOf(copy)}`;
   const before = await output();
   const reasons = ['', `${copy}/`].map(
     (folder) =>

@@ -24,10 +24,7 @@ interface Encoding {
 const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, ZSTD_c_compressionLevel } = constants;
 const [gzipped, brotli, zstd] = [promisify(gzip), promisify(brotliCompress), promisify(zstdCompress)];
 
-/**
- * The files that servers send in the place of the file beside them, by what follows its name. They are as small as possible:
- * a file is written once, and sent many times.
- */
+/** What servers send in the place of the file beside it, as small as possible: a file is written once, and sent many times. */
 const encodings: Readonly<Record<string, Encoding>> = {
   '.gz': { decode: gunzipSync, encode: (bytes) => gzipped(bytes, { level: 9 }) },
   '.br': {
@@ -51,16 +48,17 @@ export function withoutSuffix(compressed: string): string {
   return compressed.slice(0, -extname(compressed).length);
 }
 
-/** The files that exist besides the page itself. A page that a copy lacks counts, since a build would put it there. */
+/** The files that hold a page, besides itself. */
 export function listPageCopies(
   folders: readonly SiteFolder[],
   { name: page, copies = [] }: Pick<ManifestFile, 'name' | 'copies'>,
 ): SiteFile[] {
-  const isThere = ({ file }: SiteFile) => statSync(file, { throwIfNoEntry: false })?.isFile();
+  const compressed = Object.keys(encodings).map((suffix) => page + suffix);
   return folders.flatMap((folder) => {
-    const compressed = Object.keys(encodings).map((suffix) => copyOf(folder, page + suffix));
-    const others = folder.isCopy ? [] : copies.map((name) => copyOf(folder, name));
-    return [...(folder.isCopy ? [copyOf(folder, page)] : []), ...[...others, ...compressed].filter(isThere)];
+    const names = folder.isCopy ? compressed : [...copies, ...compressed];
+    const found = names.map((name) => copyOf(folder, name)).filter(({ file }) => existsSync(file));
+    // Even if it is missing, since a build would put it there.
+    return folder.isCopy ? [copyOf(folder, page), ...found] : found;
   });
 }
 
@@ -73,19 +71,18 @@ export function copyOf({ directory, isCopy, shown }: SiteFolder, name: string): 
 const slack = 4 * 1024 * 1024;
 
 /**
- * The hash of what a copy holds; `undefined` if that is far longer than the page, or no page at all. It never takes more
- * memory than that.
+ * The hash of what a copy holds; `undefined` if it is far longer than the page, or no page at all.
  *
  * @param pages the page as it is now, and as it is going to be.
  */
 export function hashOfCopy({ file }: SiteFile, pages: readonly Buffer[]): string | undefined {
-  const maxLength = Math.max(...pages.map(({ length }) => length)) + slack;
+  const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + slack;
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   const encoding = encodingOf(file);
-  if (size === undefined || (encoding === undefined && size > maxLength)) return undefined;
+  if (size === undefined || (encoding === undefined && size > maxOutputLength)) return undefined;
   const bytes = readFileSync(file);
   try {
-    return hashOf(encoding?.decode(bytes, { maxOutputLength: maxLength }) ?? bytes);
+    return hashOf(encoding?.decode(bytes, { maxOutputLength }) ?? bytes);
   } catch {
     return undefined;
   }
@@ -112,11 +109,7 @@ export interface SiteFolder {
 /** Where adapters put a copy of the output, relative to the project: @astrojs/vercel. */
 const copyFolders = ['.vercel/output/static'];
 
-/**
- * The folders that a refresh has to keep up to date. A copy that does not exist any more is left out.
- *
- * @param cwd where people are.
- */
+/** The output, and the copies of it that are still there. A refresh keeps them up to date. */
 export function siteFolders(
   file: string,
   { output, copies = [] }: Pick<Manifest, 'output' | 'copies'>,
@@ -135,7 +128,7 @@ export function shownPath(cwd: string, path: string): string {
 }
 
 /**
- * Finds copies that adapters have made of files of the output in this build.
+ * Finds copies that adapters have made of files of the output.
  *
  * @param since in milliseconds since the epoch: a copy that is older is that of another build.
  */
@@ -145,12 +138,11 @@ export function findCopies(
   files: readonly Pick<ManifestFile, 'name'>[],
   since: number,
 ): string[] {
-  return copyFolders
-    .map((folder) => join(root, folder))
-    .filter((folder) => {
-      if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return false;
-      const isCopied = (copy: string, original: string) =>
-        isWrittenSince(copy, since) && readFileSync(copy).equals(readFileSync(original));
-      return files.some(({ name }) => isCopied(join(folder, name), join(output, name)));
-    });
+  const folders = copyFolders.map((folder) => join(root, folder)).filter(existsSync);
+  return folders.filter((folder) => {
+    const isCopied = (copy: string, original: string) =>
+      isWrittenSince(copy, since) && readFileSync(copy).equals(readFileSync(original));
+    const isOther = realpathSync(folder) !== realpathSync(output);
+    return isOther && files.some(({ name }) => isCopied(join(folder, name), join(output, name)));
+  });
 }
