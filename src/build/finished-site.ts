@@ -75,6 +75,6 @@ function mayEmbed(verifier: OutputVerifier): (file: ScannableFile) => boolean {
   return (file) => {
     const bytes = readEmbedding(file);
     verifier.check(file, bytes);
-    return bytes !== undefined && mayHoldEmbeds(bytes, file.kind);
+    return bytes !== undefined && mayHoldEmbeds(bytes);
   };
 }

@@ -156,11 +156,10 @@ export async function scanSite(
 }
 
 /** Reads a file, unless it is large and contains no embed. */
-export function readEmbedding({ file, name, kind }: ScannableFile): Buffer | undefined {
+export function readEmbedding({ file, name }: ScannableFile): Buffer | undefined {
   const bytes = readUnlessLarge(file);
   if (bytes !== undefined) return bytes;
-  if (isLargeBinary(file) || !searchFile(file, overlaps.embed, (piece) => mayHoldEmbeds(piece, kind)))
-    return undefined;
+  if (isLargeBinary(file) || !searchFile(file, overlaps.embed, mayHoldEmbeds)) return undefined;
   try {
     return readFileSync(file);
   } catch (error) {

@@ -1,5 +1,3 @@
-import type { FileKind } from './scan.ts';
-
 // Apart from the scanner, so that a site without embeds does not load it.
 
 /** The element that says where a snippet belongs: `<snippet-embed id="42" params='{"plan":"pro"}'>`. */
@@ -7,14 +5,14 @@ export const elementName = 'snippet-embed';
 
 /** The name of the element, which no encoding changes. */
 export const embedName: RegExp = /snippet-embed/i;
-/** `<Snippet id={42} />` in a page that did not render it, escaped or not. */
+/** The name in `<Snippet id={42} />` where it was not rendered, in any encoding of the `<`. */
 export const writtenComponent: RegExp =
-  /(?:<|&(?:lt|#0*60|#x0*3c);?)snippet(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
+  /snippet(?<=(?:<|lt;|#0*60;?|x0*3c;?|u003c)snippet)(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 
 /** Whether a file, or part of one, may contain embeds: a search for the name, many times faster than a scan. */
-export function mayHoldEmbeds(file: Buffer, kind: FileKind): boolean {
+export function mayHoldEmbeds(file: Buffer): boolean {
   const text = file.toString('latin1');
-  return embedName.test(text) || (kind === 'html' && writtenComponent.test(text));
+  return embedName.test(text) || writtenComponent.test(text);
 }
 
 /** What an embed shows of a snippet: its content as `html`, or the `text` of it. */

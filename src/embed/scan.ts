@@ -107,7 +107,7 @@ export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
   const search: Search = { isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
   const whole: Part = { text, layers: [], lang: undefined, at: (offset) => offset };
-  if (!name.test(text) && !(search.isPage && component.test(text))) {
+  if (!mayHold(text)) {
     const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && name.test(text.replaceAll('\0', ''));
     if (isUtf16) search.warnings.push({ flaw: 'utf-16', start: 0 });
   } else if (kind === 'json') scanJson(search, whole, inFile);
@@ -142,10 +142,16 @@ function readDeclarations({ isPage, embeds, warnings }: Search, file: string): v
   }
 }
 
+/** Whether text may hold an embed, or what was meant as one. */
+function mayHold(text: string): boolean {
+  return name.test(text) || component.test(text);
+}
+
 const ignored = 'data-snippets-ignore';
 // Once for all pages: making them takes as long as using them.
 const names = new RegExp(name, 'gi');
 const components = new RegExp(component, 'gi');
+const componentTag = new RegExp(`(?<=<)${component.source}`, 'i');
 const ignoredNames = new RegExp(ignored, 'gi');
 const langs = /lang\s*=/gi;
 // The attributes of copy buttons.
@@ -183,11 +189,11 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   const { text } = part;
   const isWhole = isWholePage(search, part);
   const nameFrom = finder(text, names);
-  const componentFrom = isWhole ? finder(text, components) : () => Infinity;
+  const componentFrom = finder(text, components);
   // One each: a pattern of alternatives takes several times as long.
   const ignoredFrom = finder(text, ignoredNames);
   const langFrom = finder(text, langs);
-  const hasName = ({ start, end }: Range) => nameFrom(start) < end;
+  const isNoted = ({ start, end }: Range) => nameFrom(start) < end || componentFrom(start) < end;
   const headingCode = new Map<Tag, string>();
   const linkTexts: LinkText[] = [];
   // The last one that shows nothing in its start tag.
@@ -218,23 +224,21 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     const { start, end } = tag;
     if (tag.name === elementName) return openEmbed(tag, outside);
     if (outside.isExample && outside.embed === undefined) return outside;
-    if (tag.name === 'snippet' && componentFrom(start) === start) {
-      search.faults.push({ flaw: 'unrendered', start: part.at(start) });
-    }
+    if (tag.name === 'snippet' && componentFrom(start) === start + 1) reportComponent(search, part, start);
     if (outside.embed !== undefined) return outside;
     if (tag.name === 'p') {
       paragraph = tag;
       inParagraph = true;
     } else if (blockElements.has(tag.name)) inParagraph = false;
     const inside = contextIn.get(tag.name);
-    const isNoted = hasName(tag) || ignoredFrom(start) < end || langFrom(start) < end;
-    const attributes = isNoted ? attributesOf(text, tag) : [];
+    const isRead = isNoted(tag) || ignoredFrom(start) < end || langFrom(start) < end;
+    const attributes = isRead ? attributesOf(text, tag) : [];
     if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
       return { ...outside, isExample: true };
     }
-    const lang = isNoted ? langIn(attributes, outside.lang) : outside.lang;
+    const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
     for (const attribute of attributes) {
-      if (!name.test(attribute.value)) continue;
+      if (!mayHold(attribute.value)) continue;
       scanAttribute(search, { ...part, lang }, attribute, isXml);
       paragraph = undefined;
     }
@@ -247,13 +251,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   };
 
   const scanRange = (range: Range, { holder, inIsland, lang }: Context, kind: TextKind) => {
-    const unrendered = componentFrom(range.start);
-    if (unrendered < range.end && kind === 'text') {
-      search.warnings.push({ flaw: 'unrendered', start: part.at(unrendered) });
-    } else if (unrendered < range.end && kind === 'rcdata' && text.charAt(unrendered) === '<') {
-      search.faults.push({ flaw: 'unrendered', start: part.at(unrendered) });
-    }
-    if (!hasName(range)) return;
+    if (!isNoted(range)) return;
     const raw = cut({ ...part, lang }, range);
     const type = (holder && valueIn(attributesOf(text, holder), 'type'))?.trim() ?? '';
     if (kind === 'text' || kind === 'cdata') {
@@ -283,7 +281,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
         if (embed !== undefined) return;
         if (!isExample) scanRange(range, context, kind);
         const place = isExample ? heading : link;
-        if (place === undefined || !hasName(range)) return;
+        if (place === undefined || !isNoted(range)) return;
         if (isExample)
           headingCode.set(place, `${headingCode.get(place) ?? ''}${text.slice(range.start, range.end)}\n`);
         else linkTexts.push({ ...range, link: place });
@@ -384,7 +382,7 @@ const jsonString = /"([^"\\\n]*(?:\\.[^"\\\n]*)*)"?/gs;
 /** The strings of JSON, or of JSON lines. */
 function scanJson(search: Search, part: Part, place: Place, { inScript = false } = {}): void {
   for (const { 1: text = '', index } of part.text.matchAll(jsonString)) {
-    if (!name.test(text)) continue;
+    if (!mayHold(text)) continue;
     const string = cut(part, { start: index + 1, end: index + 1 + text.length });
     const avoidsTags = inScript || /\\u003c/i.test(text);
     scanString(search, enter(string, avoidsTags ? 'json-in-script' : 'json'), place);
@@ -401,6 +399,8 @@ const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /** Text without markup other than embeds, encoded or not. */
 function scanText(search: Search, part: Part, place: Place): void {
+  const written = part.text.search(componentTag);
+  if (written !== -1) reportComponent(search, part, written - 1);
   let start = 0;
   // Each embed up to the next one only, so that the time is linear even if all are unclosed.
   for (const { length } of part.text.split(opening)) {
@@ -425,13 +425,13 @@ function scanEmbed(search: Search, part: Part, place: Place): number {
   return endTag.end;
 }
 
-const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet-embed/i;
+const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|[\t\n\f\r ])/i;
 const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
 /** Text that is escaped once more than its place demands: shown escaped, or part of a URL. */
 function scanEncoded(search: Search, part: Part, place: Place): void {
   const { text } = part;
-  if (!name.test(text)) return;
+  if (!mayHold(text)) return;
   if (escaped.test(text)) scanText(search, enter(part, 'html-text'), { ...place, ...inText, inUrls: false });
   if (!place.inUrls) return;
   for (const { 0: url, index: start } of text.matchAll(percentEncoded)) {
@@ -484,6 +484,13 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
   };
   search.embeds.push(found);
   return found;
+}
+
+/** Reports a component that was not rendered. */
+function reportComponent(search: Search, part: Part, offset: number): void {
+  const found = { flaw: 'unrendered', start: part.at(offset) } as const;
+  if (isWholePage(search, part)) search.faults.push(found);
+  else search.warnings.push(found);
 }
 
 /** Reports an incomplete embed. */

@@ -286,6 +286,35 @@ describe('what is no whole embed is a warning where it is escaped', () => {
 });
 
 test.for([
+  ['html', 'text', '<p>Buy &lt;Snippet id={1} /&gt;</p>'],
+  ['html', 'a title', '<title>Buy &lt;Snippet id={1} /&gt;</title>'],
+  ['html', 'an attribute', '<img alt="Buy <Snippet id={1} />">'],
+  ['html', 'data', '<a data-title="Buy &lt;Snippet of={offer} />">'],
+  ['html', 'JSON of a page', '<script type="application/ld+json">{"a":"\\u003cSnippet id={1} />"}</script>'],
+  ['json', 'JSON', '{"a":"<b>Buy</b> <Snippet id={1} />"}'],
+  ['text', 'plain text', 'Buy <Snippet id={1} /> `code`'],
+  ['xml', 'a feed', '<rss><description>&lt;p&gt;Buy &lt;Snippet id={1} /&gt;</description></rss>'],
+  ['xml', 'a CDATA section', '<rss><description><![CDATA[<Snippet id={1} />]]></description></rss>'],
+] as const)('a component that was not rendered is a warning, in %s: %s', ([kind, , text]) => {
+  const start = text.search(/(?:<|&lt;|\\u003c)snippet /i);
+  expect(scan(Buffer.from(text), kind)).toEqual({
+    embeds: [],
+    faults: [],
+    warnings: [{ start, flaw: 'unrendered' }],
+  });
+});
+
+test.for([
+  ['html', '<pre>&lt;Snippet id={1} /&gt;</pre><p data-snippets-ignore title="<Snippet id={1} />">'],
+  ['html', '<button data-code="<Snippet id={1} />"></button><!-- <Snippet id={1} /> -->'],
+  ['html', '<h2 id="a"><code>&lt;Snippet id={1} /></code></h2><a href="#a">&lt;Snippet id={1} /></a>'],
+  ['text', 'See `<Snippet id={1} />` and <Snippets id="1">, <Snippet>.'],
+  ['xml', '<rss><description>&lt;code&gt;&lt;Snippet id={1} /&gt;&lt;/code&gt;</description></rss>'],
+] as const)('an example of a component is no warning, in %s: %s', ([kind, text]) => {
+  expect(scan(Buffer.from(text), kind)).toEqual({ embeds: [], faults: [], warnings: [] });
+});
+
+test.for([
   [embed, true],
   [escaped, true],
   [encoded, true],
@@ -293,14 +322,14 @@ test.for([
   ['<Snippet id="1" />', true],
   ['<Snippets id="1" />', false],
 ] as const)('%s may be an embed: %s', ([text, expected]) => {
-  expect(mayHoldEmbeds(Buffer.from(text), 'html')).toBe(expected);
+  expect(mayHoldEmbeds(Buffer.from(text))).toBe(expected);
 });
 
 test.for([
   ['<snippet-EMBED>', true],
   ['-snippet-embe', false],
 ] as const)('%s in a large text file may be an embed: %s', ([text, expected]) => {
-  expect(mayHoldEmbeds(Buffer.from(`${'- a '.repeat(300_000)}${text}`), 'text')).toBe(expected);
+  expect(mayHoldEmbeds(Buffer.from(`${'- a '.repeat(300_000)}${text}`))).toBe(expected);
 });
 
 test('an embed in a heading with an id is marked, as Markdown makes them', () => {
