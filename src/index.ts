@@ -8,7 +8,7 @@ import { cleanLines } from './client/clean-text.ts';
 import { nodeFlaw } from './client/node-version.ts';
 import { titlePlugin } from './components/title-plugin.ts';
 import type { DevRun } from './dev/dev-run.ts';
-import { findComponentsBy } from './embed/element.ts';
+import { integration } from './embed/element.ts';
 import { userError } from './failures/errors.ts';
 import { astroVersion, hasPolicy, headersOf, policyOption, rendersTitles } from './settings/astro-version.ts';
 import { environmentPlugin } from './settings/environment.ts';
@@ -62,7 +62,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
               environmentPlugin((...read) => run().readEnvironment(...read)),
               sourcePlugin(source, cleanLogger(logger), async () => {
                 const { SourceSearch } = await import('./source/source-search.ts');
-                findComponentsBy((asked) => new SourceSearch(source).ofComponent(asked));
+                integration.find = (asked) => new SourceSearch(source).ofComponent(asked);
                 if (command === 'build') await build?.lockOutput();
               }),
               rendersTitles(version) ? undefined : titlePlugin(version),

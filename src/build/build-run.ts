@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import { listen } from '../embed/element.ts';
+import { integration } from '../embed/element.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { isWrittenSince } from '../files/read.ts';
 import { lockFile, manifestFile, missingNote, noteMissing } from '../record/manifest-file.ts';
@@ -224,7 +224,7 @@ export class Announcements {
   /** @param onFirst called with each snippet when it is first announced. Whatever it throws fails the page. */
   constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
     const known = new Map<string, SnippetRequest>();
-    this.stop = listen(({ id, params, pathname }) => {
+    const hear: typeof integration.announce = (id, params, pathname) => {
       const announced = toRequest(id, params);
       // One object for all pages.
       const request = known.get(announced.key) ?? announced;
@@ -233,7 +233,12 @@ export class Announcements {
       if (known.has(key)) return;
       known.set(key, request);
       onFirst(request, pathname);
-    });
+    };
+    integration.announce = hear;
+    this.stop = () => {
+      // Another build of this process may have begun.
+      if (integration.announce === hear) integration.announce = undefined;
+    };
   }
 
   /**

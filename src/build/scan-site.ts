@@ -8,7 +8,7 @@ import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import { isLargeBinary, overlaps, readUnlessLarge, searchFile } from '../files/read.ts';
+import { isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
 import { contains } from '../record/manifest-file.ts';
 import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
@@ -159,7 +159,8 @@ export async function scanSite(
 export function readEmbedding({ file, name }: ScannableFile): Buffer | undefined {
   const bytes = readUnlessLarge(file);
   if (bytes !== undefined) return bytes;
-  if (isLargeBinary(file) || !searchFile(file, overlaps.embed, mayHoldEmbeds)) return undefined;
+  if (isLargeBinary(file)) return undefined;
+  if (!piecesOf(file, overlaps.embed).some((piece) => mayHoldEmbeds(piece))) return undefined;
   try {
     return readFileSync(file);
   } catch (error) {
@@ -179,7 +180,9 @@ export class OutputVerifier {
   /** @param bytes `undefined` for a file that is too large to be in memory. */
   check(file: SiteFile, bytes: Buffer | undefined): void {
     const isFound =
-      bytes === undefined ? searchFile(file.file, overlaps.key, this.containsKey) : this.containsKey(bytes);
+      bytes === undefined
+        ? piecesOf(file.file, overlaps.key).some(this.containsKey)
+        : this.containsKey(bytes);
     if (isFound) this.withKey.push(file);
   }
 

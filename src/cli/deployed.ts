@@ -36,8 +36,8 @@ async function readDeployed(record: string): Promise<Deployed | undefined> {
   }
 }
 
-function write(record: string, deployed: Deployed): Promise<void> {
-  return writeAtomically(deployedFile(record), JSON.stringify(deployed));
+function write(record: string, deployed: Deployed): void {
+  writeAtomically(deployedFile(record), JSON.stringify(deployed));
 }
 
 interface Due {
@@ -77,7 +77,7 @@ export async function addDue(record: string, changed: ChangedFiles): Promise<voi
   const { deployed } = await findDue(record);
   const files = Object.fromEntries(changed?.map(({ file }) => [file, '']) ?? []);
   const builtAt = changed === undefined ? undefined : deployed.builtAt;
-  await write(record, { ...deployed, builtAt, files: { ...deployed.files, ...files } });
+  write(record, { ...deployed, builtAt, files: { ...deployed.files, ...files } });
 }
 
 /**
@@ -95,7 +95,7 @@ export async function deploy(
   const record = await recordOf();
   const { deployed, now: before, changed } = await findDue(record);
   const begun: Deployed = { ...deployed, hasBegun: true };
-  await write(record, begun);
+  write(record, begun);
   const status = await run(changed);
   const { now } = await findDue(await recordOf());
   const isSame = !mayWrite && now.builtAt === before.builtAt;
@@ -116,6 +116,6 @@ export async function keepDeployed<T>(recordOf: () => Promise<string>, build: ()
 
 async function moveTo(recordOf: () => Promise<string>, from: string, deployed: Deployed): Promise<void> {
   const record = await recordOf();
-  await write(record, deployed);
+  write(record, deployed);
   if (record !== from) await rm(deployedFile(from), { force: true });
 }

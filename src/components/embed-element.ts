@@ -6,13 +6,7 @@ import {
   type SnippetDefinition,
   type SnippetRequest,
 } from '../client/snippet-request.ts';
-import {
-  containerPage,
-  type EmbedAttributes,
-  elementName,
-  findComponent,
-  listener,
-} from '../embed/element.ts';
+import { containerPage, type EmbedAttributes, elementName, integration } from '../embed/element.ts';
 import { type ErrorCode, type UserError, userError } from '../failures/errors.ts';
 
 interface Props {
@@ -83,7 +77,7 @@ function startTag(
   more: Pick<EmbedAttributes, 'as' | 'optional'>,
   page: Page,
 ): string {
-  listener()?.({ id, params, pathname: pathOf(page) });
+  integration.announce?.(id, params, pathOf(page));
   const attributes: EmbedAttributes = { id: String(id), params, ...more };
   let tag = `<${elementName}`;
   for (const [name, value] of Object.entries(attributes)) {
@@ -103,7 +97,7 @@ function refusal(code: ErrorCode, props: Props, page: Page, flaw: string): UserE
   const isPageRefused = code === 'missing-integration' || code === 'on-demand-page';
   const path = isPageRefused ? page.url.pathname : pathOf(page);
   const { place, loc } =
-    findComponent({
+    integration.find?.({
       id: of === undefined ? String(id ?? '') : undefined,
       page: path === containerPage ? undefined : path,
       props: Object.keys(props),
@@ -119,7 +113,7 @@ function refusal(code: ErrorCode, props: Props, page: Page, flaw: string): UserE
  * nothing on demand, and `astro dev` checks all that it serves.
  */
 function isInContainer(page: Page, command: Command): boolean {
-  if (command !== 'dev') return listener() !== undefined;
+  if (command !== 'dev') return integration.announce !== undefined;
   try {
     return page.clientAddress === '';
   } catch {

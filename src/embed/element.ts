@@ -26,15 +26,6 @@ export interface EmbedAttributes {
   optional?: string | undefined;
 }
 
-/** What `<Snippet>` says while it renders: which snippet it writes an embed for, and on which page. */
-export interface Announcement {
-  id: number;
-  /** Canonical JSON text. */
-  params: string | undefined;
-  /** The path of the page's URL, or `containerPage`. */
-  pathname: string;
-}
-
 /**
  * What Astro's Container API renders, as for a feed. It has a path of its own making, and what becomes of it is not
  * known.
@@ -46,7 +37,7 @@ export interface AskedComponent {
   id: string | undefined;
   /** The path of the page's URL. */
   page: string | undefined;
-  /** The names of the props that it has. */
+  /** The names of its props. */
   props: readonly string[];
 }
 
@@ -58,34 +49,23 @@ export interface ComponentPlace {
   loc?: { file: string; line: number; column: number };
 }
 
-type Listener = (announcement: Announcement) => void;
-type Finder = (asked: AskedComponent) => ComponentPlace | undefined;
+/** What the integration does for `<Snippet>`. */
+interface Integration {
+  /**
+   * In a build, hears which snippet a page gets an embed for.
+   *
+   * @param params canonical JSON text.
+   * @param pathname the path of the page's URL, or `containerPage`.
+   */
+  announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
+  /** Finds out where a `<Snippet>` is written. */
+  find?(asked: AskedComponent): ComponentPlace | undefined;
+}
 
 // The component is part of the site's code, so it shares no module with the integration. Where pages are rendered in
-// another process or runtime there is no listener, and nothing is announced.
-const hook = Symbol.for('astro-snippets:announce');
-const findHook = Symbol.for('astro-snippets:find');
-const shared = globalThis as { [hook]?: Listener; [findHook]?: Finder };
+// another process or runtime there is nothing here.
+const hook = Symbol.for('astro-snippets');
+const shared = globalThis as { [hook]?: Integration };
+shared[hook] ??= {};
 
-/** Hears announcements, if a build in this process does. */
-export function listener(): Listener | undefined {
-  return shared[hook];
-}
-
-/** Passes announcements to a listener. Returns a function that stops it. */
-export function listen(to: Listener): () => void {
-  shared[hook] = to;
-  return () => {
-    if (shared[hook] === to) delete shared[hook];
-  };
-}
-
-/** Finds out where a `<Snippet>` is written, if the integration is in this process. */
-export function findComponent(asked: AskedComponent): ComponentPlace | undefined {
-  return shared[findHook]?.(asked);
-}
-
-/** Lets the integration find out. */
-export function findComponentsBy(find: Finder): void {
-  shared[findHook] = find;
-}
+export const integration: Integration = shared[hook];

@@ -13,43 +13,21 @@ const clockGranularity = 50;
 /** How many bytes two pieces have in common: more than what is searched for can take. */
 export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
 
-/** Reads a file as a whole; `undefined` for a large one, which is searched in pieces with {@link searchFile}. */
+/** Reads a file as a whole; `undefined` for a large one, which is read in pieces. */
 export function readUnlessLarge(file: string): Buffer | undefined {
-  return withFile(file, (descriptor, size) => (size > largeSize ? undefined : readBytes(descriptor, size)));
-}
-
-/** Reads an open file from where it stands. readFileSync would ask for the size again, which takes as long as reading a small page. */
-export function readBytes(descriptor: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafe(size);
-  let length = 0;
-  for (let read = -1; length < size && read !== 0; length += read) {
-    read = readSync(descriptor, bytes, length, size - length, null);
-  }
-  return bytes.subarray(0, length);
+  return withFile(file, (descriptor, size) => (size > largeSize ? undefined : readStart(descriptor, size)));
 }
 
 /** Whether a file is so large, and so unlike text, that no embed is looked for in it. */
 export function isLargeBinary(file: string): boolean {
-  return withFile(file, (descriptor, size) => {
-    if (size <= binarySize) return false;
-    const start = Buffer.alloc(pieceSize);
-    return start.subarray(0, readSync(descriptor, start, 0, pieceSize, 0)).includes(0);
-  });
+  return withFile(
+    file,
+    (descriptor, size) => size > binarySize && readStart(descriptor, pieceSize).includes(0),
+  );
 }
 
 /**
- * Searches a file of any size, a piece at a time, so that memory does not depend on what lies in `public/`.
- *
- * @param overlap how many bytes two pieces have in common.
- * @param find looks at one piece.
- */
-export function searchFile(file: string, overlap: number, find: (piece: Buffer) => boolean): boolean {
-  for (const piece of piecesOf(file, overlap)) if (find(piece)) return true;
-  return false;
-}
-
-/**
- * Reads a file of any size, a piece at a time.
+ * Reads a file of any size, a piece at a time, so that memory does not depend on what lies in `public/`.
  *
  * @param overlap how many bytes two pieces have in common.
  * @returns pieces that are valid until the next one.
@@ -80,11 +58,17 @@ function withFile<T>(file: string, work: (descriptor: number, size: number) => T
   }
 }
 
-/**
- * Whether a file was written since a moment, or just before it. `false` if there is no such file.
- *
- * @param since in milliseconds since the epoch.
- */
+/** readFileSync would ask for the size again, which takes as long as reading a small page. */
+function readStart(descriptor: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size);
+  let length = 0;
+  for (let read = -1; length < size && read !== 0; length += read) {
+    read = readSync(descriptor, bytes, length, size - length, null);
+  }
+  return bytes.subarray(0, length);
+}
+
+/** Whether a file was written since a moment, in milliseconds since the epoch, or just before it. `false` without a file. */
 export function isWrittenSince(file: string, since: number): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return found !== undefined && isSince(found, since);

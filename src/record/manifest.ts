@@ -230,6 +230,6 @@ export async function readManifest(file: string): Promise<FoundManifest> {
 export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
   // A known name: what a killed process has left is written over.
   const written = { version, ...manifest, files: manifest.files.map(writtenFile) };
-  await writeAtomically(file, JSON.stringify(written), temporaryFile(file));
+  writeAtomically(file, JSON.stringify(written), temporaryFile(file));
   await rm(missingNote(file), { force: true });
 }

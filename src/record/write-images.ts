@@ -21,7 +21,7 @@ export async function writeImages(
       const bytes = await read(name);
       // It was in the cache a moment ago.
       if (bytes === undefined) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
-      await writeAtomically(file, Buffer.from(bytes), temporaryFile(file));
+      writeAtomically(file, bytes, temporaryFile(file));
     }
   }
 }

@@ -1,8 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
-import { writeSmallFile } from '../files/write.ts';
+import { writeAtomically } from '../files/write.ts';
 
 // In milliseconds: from one snippet of a page to the next.
 const pause = 100;
@@ -61,8 +60,7 @@ export class ClassFile {
     this.#written = [...this.#names].sort();
     const text = `<div class="${escapeAttribute(this.#written.join(' '))}"></div>\n`;
     if (text === this.#read()) return;
-    mkdirSync(dirname(this.file), { recursive: true });
-    writeSmallFile(this.file, text);
+    writeAtomically(this.file, text);
   }
 
   /** `undefined` if there is none, as before the first build. */

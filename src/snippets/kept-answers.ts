@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { createStorage, type Driver, defineDriver, type Storage } from 'unstorage';
@@ -8,7 +7,7 @@ import { z } from 'zod';
 import { keyDetector } from '../client/api-key.ts';
 import { reasonOf } from '../client/clean-text.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { writeSmallFile } from '../files/write.ts';
+import { writeAtomically } from '../files/write.ts';
 import type { Settings } from '../settings/settings.ts';
 
 const answerSchema = z.object({
@@ -136,17 +135,12 @@ export class KeptAnswers {
 }
 
 /** unstorage's driver for files, except that a file is replaced as a whole: a killed build leaves no partial file. */
-const fileDriver = defineDriver((options: FSStorageOptions & { base: string }): Driver => {
-  let created: Promise<unknown> | undefined;
-  return {
+const fileDriver = defineDriver(
+  (options: FSStorageOptions & { base: string }): Driver => ({
     ...fsLite(options),
-    async setItem(key, value) {
-      created ??= mkdir(options.base, { recursive: true });
-      await created;
-      writeSmallFile(join(options.base, key), value);
-    },
-  };
-});
+    setItem: (key, value) => writeAtomically(join(options.base, key), value),
+  }),
+);
 
 const ticks = 10;
 

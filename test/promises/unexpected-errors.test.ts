@@ -43,11 +43,19 @@ if (!globalThis.hasFaults) {
     return response;
   };
   const isRecord = (file) => /astro-snippets.manifest/.test(file);
-  before(fs.promises, 'mkdir', 'manifest open', (folder) => /astro-snippets$/.test(folder));
+  const isWrittenFirst = (file) => /astro-snippets.manifest.json.snippets.tmp$/.test(file);
+  // That of the last build is looked at before the pack is written.
+  let packed;
+  const isNew = (file) => /manifest.json$/.test(file) && packed === process.env.FAULT;
+  const isPack = (file) => {
+    packed = process.env.FAULT;
+    return isRecord(file);
+  };
+  before(fs, 'statSync', 'manifest open', isNew);
   before(fs.promises, 'readFile', 'manifest read', isRecord);
-  before(fs.promises, 'writeFile', 'manifest write', isRecord);
-  before(fs.promises, 'rename', 'manifest close', isRecord);
-  before(fs, 'appendFileSync', 'pack write', isRecord);
+  before(fs, 'writeFileSync', 'manifest write', isWrittenFirst);
+  before(fs, 'renameSync', 'manifest close', isWrittenFirst);
+  before(fs, 'appendFileSync', 'pack write', isPack);
   syncBuiltinESMExports();
 }
 const driver = {

@@ -34,7 +34,7 @@ export async function report(
     terminal.printJson(document);
   } else {
     const file = resolve(cwd, to);
-    await writeAtomically(file, renderReport(document));
+    writeAtomically(file, renderReport(document));
     terminal.print(file);
   }
   return exitCodes.ok;

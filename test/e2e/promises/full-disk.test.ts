@@ -30,7 +30,7 @@ test.runIf(process.platform === 'linux')(
       service.environment,
     );
     expect(output).toContain(
-      '[astro-snippets/unwritable-file] b/index.html could not be written: the disk is full (ENOSPC). It was removed.',
+      '[astro-snippets/unwritable-file] b/index.html could not be written: ENOSPC: no space left on device, write. It was removed.',
     );
     expect(exitCode).toBe(1);
     const left = [...output.matchAll(/^FILE (\S+) (\d+) (.*)$/gm)];
