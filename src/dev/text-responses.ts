@@ -1,5 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { styleText } from 'node:util';
 import type { AstroIntegrationLogger } from 'astro';
 import type { FileKind } from '../embed/scan.ts';
 
@@ -45,7 +48,7 @@ export function kindOfResponse(contentType: string, path: string): FileKind | un
  * It runs before the page is rendered, so it does not matter which runtime renders it.
  */
 export function transformTexts(transform: Transform, logger: AstroIntegrationLogger) {
-  const handleWithLine = holdRequestLines(logger);
+  const handle = correctStatus(logger);
   const encoded = new Set<string>();
   const onEncoded = (path: string, encoding: string) => {
     if (encoded.has(path)) return;
@@ -56,10 +59,8 @@ export function transformTexts(transform: Transform, logger: AstroIntegrationLog
   };
   return (request: DevRequest, response: ServerResponse, next: () => void) => {
     if (request.method !== 'GET') return next();
-    handleWithLine((log) => {
-      buffer(request, response, { transform, onEncoded, log });
-      next();
-    });
+    bufferText(request, response, transform, onEncoded);
+    handle(response, next);
   };
 }
 
@@ -71,136 +72,88 @@ interface LogDestination {
   write(event: LogEvent): void;
 }
 
-/** Logs what was held back of a request, with the status of its response. */
-type LogRequest = (status: number) => void;
-
-// As Astro writes it: in blue if it is a success, or in red.
-const statusPattern = /\[\d{3}\]/;
-
 /**
- * Holds back the line that Astro logs of a request: it has the status of the page before its snippets are inlined.
+ * Holds back the line that Astro logs of a request until its response is closed: only then is it known with which status
+ * it was sent.
  *
  * @returns a function that calls the handler of a request.
  */
-function holdRequestLines(logger: AstroIntegrationLogger): (handle: (log: LogRequest) => void) => void {
-  const requests = new AsyncLocalStorage<{ held: LogEvent | undefined; isSent: boolean }>();
+function correctStatus(logger: AstroIntegrationLogger) {
+  const responses = new AsyncLocalStorage<ServerResponse>();
   // Before Astro 7, it is `dest`.
   const options = logger.options as { destination?: LogDestination; dest?: LogDestination };
   const destination = options.destination ?? options.dest;
   const write = destination?.write.bind(destination);
   if (destination !== undefined) {
     destination.write = (event) => {
-      const request = requests.getStore();
-      if (request === undefined || request.isSent || !statusPattern.test(event.message)) write?.(event);
-      else request.held = event;
+      const response = responses.getStore();
+      const [status] = /^\S*\[\d{3}\]/.exec(event.message) ?? [];
+      if (response === undefined || response.closed || status === undefined) return write?.(event);
+      response.once('close', () => {
+        const sent = `[${response.statusCode}]`;
+        const isRight = status.endsWith(sent);
+        const message = isRight ? event.message : event.message.replace(status, styleText('red', sent));
+        write?.({ ...event, message });
+      });
     };
   }
-  return (handle) => {
-    const request: { held: LogEvent | undefined; isSent: boolean } = { held: undefined, isSent: false };
-    const log = (status: number) => {
-      request.isSent = true;
-      const { held } = request;
-      if (held === undefined) return;
-      const message = held.message.includes(`[${status}]`)
-        ? held.message
-        : held.message.replace('34m[', '31m[').replace(statusPattern, `[${status}]`);
-      write?.({ ...held, message });
-    };
-    requests.run(request, handle, log);
-  };
+  return (response: ServerResponse, handler: () => void) => responses.run(response, handler);
 }
 
-interface Buffering {
-  transform: Transform;
-  onEncoded(path: string, encoding: string): void;
-  log: LogRequest;
-}
-
-function buffer(
+/** Makes a response wait for its text, from the call of `end` on. */
+function bufferText(
   request: DevRequest,
   response: ServerResponse,
-  { transform, onEncoded, log }: Buffering,
+  transform: Transform,
+  onEncoded: (path: string, encoding: string) => void,
 ): void {
-  const original = {
-    writeHead: response.writeHead.bind(response) as ServerResponse['writeHead'],
-    write: response.write.bind(response) as ServerResponse['write'],
-    end: response.end.bind(response) as ServerResponse['end'],
-  };
+  const { writeHead, write, end } = response;
   const [path = '/'] = (request.originalUrl ?? '/').split('?');
-  const chunks: Buffer[] = [];
-  let decided: { kind: FileKind | undefined } | undefined;
+  const text = new PassThrough();
+  let kind: FileKind | undefined;
 
-  // Decided with the headers or the first byte, whichever comes first.
-  const decide = (status = response.statusCode) => {
-    if (decided !== undefined) return decided.kind;
-    decided = { kind: kindOfResponse(String(response.getHeader('content-type') ?? ''), path) };
+  const send = async (found: FileKind) => {
+    const body = await buffer(text);
+    const sent = await transform({ status: response.statusCode, body, kind: found }, request);
+    Object.assign(response, { writeHead, write, end });
+    // An error page, whatever was asked for.
+    if (sent.kind !== found) response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.removeHeader('etag');
+    response.setHeader('content-length', sent.body.length);
+    response.writeHead(sent.status);
+    response.end(sent.body);
+  };
+  /** With the headers or the first byte, whichever comes first. Otherwise, the response gets its own methods back. */
+  const isBuffered = () => {
+    if (kind !== undefined) return true;
+    kind = kindOfResponse(String(response.getHeader('content-type') ?? ''), path);
     const encoding = String(response.getHeader('content-encoding') ?? 'identity');
-    if (decided.kind !== undefined && encoding !== 'identity') {
-      onEncoded(path, encoding);
-      decided.kind = undefined;
+    if (kind !== undefined && encoding === 'identity') {
+      void send(kind);
+      return true;
     }
-    if (decided.kind === undefined) {
-      Object.assign(response, original);
-      log(status);
-    }
-    return decided.kind;
+    if (kind !== undefined) onEncoded(path, encoding);
+    Object.assign(response, { writeHead, write, end });
+    return false;
   };
 
-  response.writeHead = ((
-    status: number,
-    ...rest: (string | OutgoingHttpHeaders | string[] | undefined)[]
-  ) => {
-    for (const [name, value] of headersOf(rest)) response.setHeader(name, value);
-    if (decide(status) === undefined) {
-      const message = rest.find((part) => typeof part === 'string');
-      return message === undefined ? original.writeHead(status) : original.writeHead(status, message);
-    }
+  response.writeHead = ((status: number, ...rest: unknown[]) => {
+    const given = rest.find((part) => typeof part === 'object') ?? {};
+    const headers = Array.isArray(given) ? given : Object.entries(given).flat();
+    for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
+    if (!isBuffered()) return response.writeHead(status, ...rest.filter((part) => typeof part === 'string'));
     response.statusCode = status;
     return response;
   }) as ServerResponse['writeHead'];
-
-  response.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
-    if (decide() === undefined) return original.write(chunk as string, ...(rest as []));
-    chunks.push(bytesOf(chunk, [chunk, ...rest]));
-    callbackIn(rest)?.();
+  response.write = ((...rest: Parameters<PassThrough['write']>) => {
+    if (!isBuffered()) return response.write(...rest);
+    text.write(...rest);
+    // Whoever writes need not wait: all of it is kept.
     return true;
   }) as ServerResponse['write'];
-
-  response.end = ((...rest: unknown[]) => {
-    const kind = decide();
-    if (kind === undefined) return original.end(...(rest as []));
-    if (typeof rest[0] === 'string' || rest[0] instanceof Uint8Array) chunks.push(bytesOf(rest[0], rest));
-    Object.assign(response, original);
-    transform({ status: response.statusCode, body: Buffer.concat(chunks), kind }, request).then(
-      ({ status, body, kind: kindAfter }) => {
-        // An error page, whatever was asked for.
-        if (kindAfter !== kind) response.setHeader('content-type', 'text/html; charset=utf-8');
-        response.removeHeader('etag');
-        response.setHeader('content-length', body.length);
-        log(status);
-        original.writeHead(status);
-        original.end(body, callbackIn(rest));
-      },
-    );
+  response.end = ((...rest: Parameters<PassThrough['end']>) => {
+    if (!isBuffered()) return response.end(...rest);
+    text.end(...rest);
     return response;
   }) as ServerResponse['end'];
-}
-
-function* headersOf(parts: readonly unknown[]): Generator<[string, string | string[] | number]> {
-  for (const part of parts) {
-    if (Array.isArray(part)) {
-      for (let index = 0; index + 1 < part.length; index += 2) yield [part[index], part[index + 1]];
-    } else if (typeof part === 'object' && part !== null) {
-      for (const [name, value] of Object.entries(part)) if (value !== undefined) yield [name, value];
-    }
-  }
-}
-
-function bytesOf(chunk: string | Uint8Array, [, encoding]: readonly unknown[]): Buffer {
-  if (typeof chunk !== 'string') return Buffer.from(chunk);
-  return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
-}
-
-function callbackIn(rest: readonly unknown[]): (() => void) | undefined {
-  return rest.find((part) => typeof part === 'function') as (() => void) | undefined;
 }
