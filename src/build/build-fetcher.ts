@@ -2,8 +2,8 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf } from '../failures/errors.ts';
 import { hashOf, type Manifest, requestsOf, snippetsByKey } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
+import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { addUse, type SnippetUses } from '../snippets/file-embeds.ts';
 import type { KeptAnswer } from '../snippets/kept-answers.ts';
 import { type SiteSource, SourceSearch } from '../source/source-search.ts';
 import type { BuildLogger } from './inline-snippets.ts';
@@ -13,22 +13,18 @@ export function fetcherAfter(
   before: Manifest | undefined,
   settings: Settings,
   logger: BuildLogger,
-  onClasses?: FetcherOptions['onClasses'],
 ): SnippetFetcher {
   return new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
     remember: true,
     isSuperseded: supersededBy(before),
-    onClasses,
   });
 }
 
 /**
- * Prepares snippets before Astro bundles, so that their classes are known. One that fails is ignored: it is asked for
- * again when a page shows it.
+ * Prepares the snippets that are known before Astro bundles. One that fails is asked for again when a page shows it.
  *
- * @returns the classes that the last build knew of snippets that the service did not send. It may do so when a page
- * shows them.
+ * @returns their classes. Where the service did not send a snippet, they are those that the last build knew.
  */
 export async function prepareEarly(
   fetcher: SnippetFetcher,
@@ -37,14 +33,14 @@ export async function prepareEarly(
   { params }: Pick<Settings, 'params'>,
 ): Promise<string[]> {
   const uses: SnippetUses = new Map();
-  const known = requestsOf(before);
   // What the option adds may depend on the page's language, which is known once the page is rendered.
   const literal = params === undefined ? new SourceSearch(sources).literalRequests() : [];
-  for (const request of [...known, ...literal]) snippetUse(uses, request).asHtml = true;
-  const failed = await fetcher.prepare([...uses.values()]);
+  for (const request of [...requestsOf(before), ...literal]) addUse(uses, request, { name: '' });
+  const { fetched, failed } = await fetcher.prepare([...uses.values()]);
   const missed = failed.filter(({ error }) => effectOf(error) === 'children');
   const shown = snippetsByKey(before);
-  return missed.flatMap(({ request }) => shown.get(request.key)?.content?.classes ?? []);
+  const kept = missed.map(({ request }) => shown.get(request.key)?.content);
+  return [...fetched.values(), ...kept].flatMap((content) => content?.classes ?? []);
 }
 
 /**

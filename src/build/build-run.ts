@@ -47,7 +47,7 @@ export class BuildRun extends SiteRun {
     // Needed later. While Astro bundles and renders, loading it delays nothing.
     void import('./build-site.ts').catch(() => {});
     this.before = (await readManifest(this.#manifest)).manifest;
-    return fetcherAfter(this.before, this.settings, this.site.logger, (names) => this.classes?.add(names));
+    return fetcherAfter(this.before, this.settings, this.site.logger);
   }
 
   override async fetch(options: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {

@@ -8,9 +8,10 @@ import { writeImages } from '../record/write-images.ts';
 import type { SiteSource } from '../source/source-search.ts';
 import type { Announcements } from './build-run.ts';
 import { type FinishedSite, refuseKey } from './finished-site.ts';
+import type { MadePage } from './inline-page.ts';
 import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
 import { sealedFiles } from './output-state.ts';
-import { listSiteFiles, OutputVerifier, type SiteFile } from './scan-site.ts';
+import { listSiteFiles, OutputVerifier, type SiteFile, scanSite } from './scan-site.ts';
 import { findCopies } from './side-products/page-copies.ts';
 
 export interface SiteBuild extends InlinedSite {
@@ -34,23 +35,18 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   let unfinished = new Set<SiteFile>(scannable);
   const verifier = new OutputVerifier(settings.apiKey);
   try {
-    const inlined = await inlineSnippets(scannable, build, {
-      verifier,
-      onScanned(site) {
-        const lost = build.announcements?.lost(site, scannable, urls.base) ?? [];
-        const incomplete = new Set(lost.flatMap(({ files }) => files));
-        const isIncomplete = ({ name }: SiteFile) => incomplete.has(name);
-        unfinished = new Set([...site.files, ...scannable.filter(isIncomplete)]);
-        // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
-        if (unfinished.size + lost.length + collected.length === 0 && !build.hadManifest) return undefined;
-        return lost;
-      },
-      write(page, { generated, file }) {
-        overwrite(page, file, generated.length);
-        unfinished.delete(page);
-        return undefined;
-      },
-    });
+    const scanned = await scanSite(scannable, build, verifier);
+    const lost = build.announcements?.lost(scanned, scannable, urls.base) ?? [];
+    const incomplete = new Set(lost.flatMap(({ files }) => files));
+    unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
+    const write = (page: SiteFile, { generated, file }: MadePage) => {
+      overwrite(page, file, generated.length);
+      unfinished.delete(page);
+      return undefined;
+    };
+    // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
+    const isPlain = unfinished.size + lost.length + collected.length === 0 && !build.hadManifest;
+    const inlined = isPlain ? undefined : await inlineSnippets(scanned, build, { verifier, lost, write });
     await verifier.read(others);
     await refuseKey(verifier);
     if (inlined !== undefined && settings.images !== undefined) {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { attributesOf, readAttribute, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
 import type { MadePage } from './inline-page.ts';
-import type { ScannableFile } from './scan-site.ts';
 
 const namesShown = 10;
 
@@ -54,14 +53,14 @@ export function classChecker(directory: string, base: string, made: readonly str
 
   return {
     add(
-      { name: page, kind }: ScannableFile,
+      page: string,
       { file, embeds }: Pick<MadePage, 'file' | 'embeds'>,
       classesOf: (key: string) => readonly string[] | undefined,
     ): void {
       const shown = embeds.flatMap(({ form, request: { id, key } }) =>
         (form.as === 'html' ? (classesOf(key) ?? []) : []).map((name) => ({ id, name })),
       );
-      if (kind !== 'html' || shown.length === 0) return;
+      if (shown.length === 0) return;
       const known = sheetsOn(file.toString());
       for (const { id, name } of shown) {
         if (known.some((sheet) => sheet === undefined || sheet.has(name))) continue;

@@ -17,7 +17,7 @@ import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
 import { sealedFiles, shownIn, staleCopies } from './output-state.ts';
 import type { LeftSnippets } from './recorder.ts';
 import { statesOf } from './refresh.ts';
-import { listSiteFiles, OutputVerifier, type SiteFile, type SiteFiles } from './scan-site.ts';
+import { listSiteFiles, OutputVerifier, type SiteFile, type SiteFiles, scanSite } from './scan-site.ts';
 import { hashOfCopy, pageCopyOf, shownPath, withoutSuffix } from './side-products/page-copies.ts';
 import { StagedFiles } from './staged-files.ts';
 
@@ -77,53 +77,48 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     staged.add(targetOf(file), bytes, file.file);
   };
   try {
-    const inlined = await inlineSnippets(
-      scannable.map((file) => {
-        const recorded = kept.has(file.name) ? last.files.get(file.name) : undefined;
-        return recorded && readPage ? Object.assign(file, { generated: () => readPage(recorded) }) : file;
-      }),
-      {
-        settings,
-        environment,
-        // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
-        urls: { base: '/', trailingSlash: 'ignore', format: 'preserve' },
-        directory: to,
-        outDir: to,
-        manifest,
-        before,
-        fetcher,
-        logger,
+    const site: InlinedSite = {
+      settings,
+      environment,
+      // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
+      urls: { base: '/', trailingSlash: 'ignore', format: 'preserve' },
+      directory: to,
+      outDir: to,
+      manifest,
+      before,
+      fetcher,
+      logger,
+    };
+    const files = scannable.map((file) => {
+      const recorded = kept.has(file.name) ? last.files.get(file.name) : undefined;
+      return recorded && readPage ? Object.assign(file, { generated: () => readPage(recorded) }) : file;
+    });
+    const scanned = await scanSite(files, site, verifier, ({ name, generated }, bytes) => {
+      if (generated === undefined) hashes.set(name, hashOf(bytes));
+    });
+    // The folder is not what the record says, even if this run fails.
+    const isNew = scanned.files.some((file) => file.generated === undefined && isPublished(file));
+    if (isNew && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
+    const inlined = await inlineSnippets(scanned, site, {
+      verifier,
+      write(page, made) {
+        const before = readUnchanged(page, hashes.get(page.name));
+        if (!isPublished(page) || !made.file.equals(before)) stage(page, made.file);
+        const recorded = last.files.get(page.name);
+        const states = new Set([
+          ...[before, made.generated].map(hashOf),
+          ...(recorded ? statesOf(recorded) : []),
+        ]);
+        changes.states.set(page.name, states);
+        for (const copy of copiesOf.get(page.name) ?? []) {
+          const held = hashOfCopy(copy, [before, made.file]) ?? '';
+          if (held === hashOf(made.file)) continue;
+          if (states.has(held)) outdated.push({ copy, page });
+          else unrelated.push(copy);
+        }
+        return isPublished(page) ? leftIn(last, page.name, made) : undefined;
       },
-      {
-        verifier,
-        onEmbeddingFile({ name, generated }, bytes) {
-          if (generated === undefined) hashes.set(name, hashOf(bytes));
-        },
-        onScanned({ files }) {
-          // The folder is not what the record says, even if this run fails.
-          const isNew = files.some((file) => file.generated === undefined && isPublished(file));
-          if (isNew && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
-          return [];
-        },
-        write(page, made) {
-          const before = readUnchanged(page, hashes.get(page.name));
-          if (!isPublished(page) || !made.file.equals(before)) stage(page, made.file);
-          const recorded = last.files.get(page.name);
-          const states = new Set([
-            ...[before, made.generated].map(hashOf),
-            ...(recorded ? statesOf(recorded) : []),
-          ]);
-          changes.states.set(page.name, states);
-          for (const copy of copiesOf.get(page.name) ?? []) {
-            const held = hashOfCopy(copy, [before, made.file]) ?? '';
-            if (held === hashOf(made.file)) continue;
-            if (states.has(held)) outdated.push({ copy, page });
-            else unrelated.push(copy);
-          }
-          return isPublished(page) ? leftIn(last, page.name, made) : undefined;
-        },
-      },
-    );
+    });
     await verifier.read(others);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
     if (unrelated.length > 0) {
@@ -132,7 +127,6 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       throw staleCopies(unrelated, ' Nothing was written.', hint);
     }
     for (const { copy, page } of outdated) stage(copy, await pageCopyOf(staged.read(targetOf(page)), copy));
-    if (inlined === undefined) return;
     for (const line of describeForgotten(last, [...scannable, ...others].filter(isPublished), inlined))
       logger.warn(line);
     // With a record, a check could say that nothing has changed. What the command of `refresh --after` was to renew is still

@@ -28,14 +28,12 @@ export interface LeftSnippets {
 /**
  * Collects what a site shows, file by file, for its manifest.
  *
- * @param missing the keys of optional snippets that do not exist.
  * @param containsKey tells texts with the API key.
  */
 export function siteRecorder(
   site: InlinedSite,
   uses: readonly SnippetUse[],
   snippets: FetchedSnippets,
-  missing: ReadonlySet<string>,
   containsKey: (text: string) => boolean,
 ) {
   const pack = new PackWriter(site.manifest);
@@ -57,7 +55,7 @@ export function siteRecorder(
     const snippet = snippets.get(request.key);
     indexOf(request, {
       content: snippet && contentRecord(snippet, containsKey),
-      missing: missing.has(request.key) || undefined,
+      missing: site.fetcher.missing.has(request.key) || undefined,
       asText: !asHtml || undefined,
     });
   }
@@ -76,10 +74,9 @@ export function siteRecorder(
         size: 0,
         time: 0,
       };
-      if (embeds.some(({ isOptional }) => isOptional)) {
-        const required = new Set(shows.filter((_, at) => !embeds[at]?.isOptional));
-        recordedFile.optional = [...new Set(shows)].filter((index) => !required.has(index));
-      }
+      // The first snippets are those of the uses, in their order.
+      const optional = [...new Set(shows)].filter((index) => uses[index]?.optionalPlaces?.has(name));
+      if (optional.length > 0) recordedFile.optional = optional;
       for (const old of left?.indexes ?? []) {
         const { record, file } = left as LeftSnippets;
         const snippet = record.snippets[old] as RecordedSnippet;

@@ -97,12 +97,13 @@ export interface EmbeddingFile extends ScannableFile {
 }
 
 export interface ScannedSite {
+  /** When scanning began, in milliseconds since the epoch. */
+  startedAt: number;
   /** Files with at least one embed, even if it is invalid. */
   files: EmbeddingFile[];
   /** In the order in which the files show them. */
   uses: SnippetUse[];
   invalid: InvalidEmbed[];
-  warnings: string[];
 }
 
 /**
@@ -120,35 +121,36 @@ const maxKeptBytes = 32 * 1024 * 1024;
 /**
  * Reads files and finds their embeds. Those without are checked for the API key.
  *
- * @param onEmbeds called with each file that has some, even if they are invalid, as it is before anything is fetched.
+ * @param onEmbeds called with each file that has some, even if they are invalid.
  */
 export async function scanSite(
   files: readonly ScannableFile[],
-  { settings: { params }, fetcher, urls }: Pick<InlinedSite, 'settings' | 'fetcher' | 'urls'>,
+  {
+    settings: { params },
+    fetcher,
+    urls,
+    logger,
+  }: Pick<InlinedSite, 'settings' | 'fetcher' | 'urls' | 'logger'>,
   verifier: OutputVerifier,
   onEmbeds?: (file: ScannableFile, bytes: Buffer) => void,
 ): Promise<ScannedSite> {
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
   const uses: SnippetUses = new Map();
-  const site: ScannedSite = { files: [], uses: [], invalid: [], warnings: [] };
+  const site = { startedAt: Date.now(), files: [] as EmbeddingFile[], invalid: [] as InvalidEmbed[] };
   let keptBytes = 0;
   await inTurns(files, (source) => {
     const { name, kind, generated } = source;
     const bytes = generated?.() ?? readEmbedding(source);
     if (bytes === undefined) return verifier.check(source, bytes);
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
-    const { embeds, invalid, warnings } = readEmbeds({ name, kind, bytes, addParams }, uses);
-    for (const warning of warnings) site.warnings.push(warning);
+    const isInlined = generated !== undefined;
+    const { embeds, invalid, warnings } = readEmbeds({ name, kind, bytes, addParams, isInlined }, uses);
+    for (const line of warnings) logger.warn(line);
     if (embeds.length + invalid.length === 0) return verifier.check(source, bytes);
     for (const embed of invalid) site.invalid.push(embed);
     onEmbeds?.(source, bytes);
-    for (const { request } of embeds) {
-      const use = uses.get(request.key);
-      if (use?.places.length === 1) fetcher.prefetch(request);
-      // What is shown already does not become children.
-      if (generated !== undefined && use?.placesWithoutChildren.at(-1) !== name)
-        use?.placesWithoutChildren.push(name);
-    }
+    for (const { request } of embeds)
+      if (uses.get(request.key)?.places.length === 1) fetcher.prefetch(request);
     keptBytes += bytes.length;
     site.files.push(Object.assign(source, { embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes }));
   });

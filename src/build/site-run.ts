@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
+import { entryName } from '../failures/report.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { hasPolicy } from '../settings/astro-version.ts';
 import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
@@ -8,7 +9,13 @@ import type { ParsedOptions } from '../settings/options.ts';
 import { hasConnection, resolveSettings, type Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { ClassFile } from '../snippets/class-file.ts';
-import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type {
+  FetchedSnippet,
+  FetchedSnippets,
+  FetchHook,
+  SnippetFetcher,
+} from '../snippets/fetch-snippets.ts';
+import type { SnippetUses } from '../snippets/file-embeds.ts';
 import type { SiteSource } from '../source/source-search.ts';
 
 /** From the root of the project. Documented: sites name it in their style sheets. */
@@ -93,8 +100,18 @@ export abstract class SiteRun {
     await (await opened)?.close();
   }
 
-  async fetch({ uses }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
-    return (await this.open()).fetch(uses);
+  async fetch({ collection, entries }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
+    const { addUse } = await import('../snippets/file-embeds.ts');
+    const uses: SnippetUses = new Map();
+    for (const [entry, request] of entries) addUse(uses, request, { name: entryName({ collection, entry }) });
+    const snippets = await (await this.open()).fetch([...uses.values()]);
+    this.noteClasses(snippets.values());
+    return snippets;
+  }
+
+  /** Notes the classes of snippets, so that CSS is made for them. */
+  protected noteClasses(snippets: Iterable<FetchedSnippet>): void {
+    for (const { classes } of snippets) this.classes?.add(classes ?? []);
   }
 
   /**

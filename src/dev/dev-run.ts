@@ -1,6 +1,6 @@
 import type { HookParameters } from 'astro';
 import { SiteRun } from '../build/site-run.ts';
-import type { SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { serveSnippets } from './serve-snippets.ts';
 
 // A person is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
@@ -23,12 +23,20 @@ export class DevRun extends SiteRun {
       patience: 0,
       alwaysAsk: true,
       remember: false,
-      onClasses: (names) => {
-        this.classes?.add(names);
-        // CSS is made again for classes that are new.
-        this.classes?.writeSoon((error) => logger.warn(error.message));
-      },
     });
+  }
+
+  /** Fetches one snippet for a page. */
+  async get(shown: ShownAs): Promise<FetchedSnippet> {
+    const snippet = await (await this.open()).get(shown);
+    this.noteClasses([snippet]);
+    return snippet;
+  }
+
+  /** CSS is made again for classes that are new. */
+  protected override noteClasses(snippets: Iterable<FetchedSnippet>): void {
+    super.noteClasses(snippets);
+    this.classes?.writeSoon((error) => this.site.logger.warn(error.message));
   }
 
   /** The file with the classes of snippets, if the site makes CSS for them. */

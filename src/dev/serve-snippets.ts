@@ -40,7 +40,7 @@ export function serveSnippets(
     Object.values(server.environments).flatMap(({ moduleGraph }) =>
       [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap((imported) => imported.id ?? []),
     );
-  const memory = new SnippetMemory(async (use) => (await run.open()).get(use), warn);
+  const memory = new SnippetMemory((use) => run.get(use), warn);
   const pages = new ServedPages();
 
   const editUrlOf = editUrls(() => run.settings, warn);

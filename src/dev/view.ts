@@ -12,7 +12,7 @@ import {
 import { isWithoutKey, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath } from '../settings/site-urls.ts';
 import {
-  blockWarnings,
+  blockFinder,
   pageParams,
   readEmbeds,
   type SnippetUse,
@@ -86,10 +86,11 @@ export async function viewOf(
   const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks });
   const { file: body } = inlinePage({ name: page, kind }, bytes, failure === undefined ? embeds : []);
   const warnings = async () => {
-    const htmlOf = (key: string) => contents.get(key)?.html;
-    const blocks = isPage ? blockWarnings([{ name: page, embeds, read: () => bytes }], htmlOf, placeOf) : [];
+    const blocks = blockFinder((key) => contents.get(key)?.html, placeOf);
+    if (isPage) blocks.add(page, bytes, embeds);
     const headings = isPage ? search.headingWarnings(embeds) : [];
-    return [...(withoutKey ? [withoutKeyWarning(settings)] : []), ...found.warnings, ...headings, ...blocks];
+    const noKey = withoutKey ? [withoutKeyWarning(settings)] : [];
+    return [...noKey, ...found.warnings, ...headings, ...blocks.warnings()];
   };
   const shownKey = publishedKey(body, [...shown.values()], page, settings.apiKey);
   return { body, hash, failed, failure: failure ?? shownKey, warnings: warnings() };

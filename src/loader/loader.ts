@@ -14,7 +14,6 @@ import {
 import { userError } from '../failures/errors.ts';
 import { entryName } from '../failures/report.ts';
 import type { FetchedSnippet, FetchHook } from '../snippets/fetch-snippets.ts';
-import { type SnippetUses, snippetUse } from '../snippets/file-embeds.ts';
 
 /** One entry of a collection: a snippet by its id, or as `defineSnippet` returned it, with the params to pass. */
 export type SnippetEntry =
@@ -51,19 +50,11 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
     name: 'astro-snippets',
     schema,
     async load({ collection, config, store, generateDigest, parseData, logger }) {
-      const uses: SnippetUses = new Map();
       const requests = new Map<string, SnippetRequest>();
       for (const [id, entry] of Object.entries(entries)) {
-        const place = entryName({ collection, entry: id });
-        const request = await requestOf(entry, place);
-        requests.set(id, request);
-        const use = snippetUse(uses, request);
-        use.places.push(place);
-        use.placesWithoutChildren.push(place);
-        use.asHtml = true;
+        requests.set(id, await requestOf(entry, entryName({ collection, entry: id })));
       }
-      const fetch = fetchHook(config, collection);
-      const snippets = await fetch({ uses: [...uses.values()], collection, entries: requests });
+      const snippets = await fetchHook(config, collection)({ collection, entries: requests });
       for (const [id, request] of requests) {
         // Without a key and with `missingKey: 'children'`, there are none.
         const { html, htmlElsewhere, text, variant, name } = snippets.get(request.key) ?? empty;

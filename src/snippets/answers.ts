@@ -20,9 +20,8 @@ export interface AnswersOptions {
   warn(line: string): void;
   /** Whether an answer is used for the whole run. A dev server asks again instead. */
   remember: boolean;
-  /** Called instead of `warn` with what the service is doing. */
+  /** Told instead of `warn` what the service is doing. */
   notify?(line: string): void;
-  /** What the client is made of besides the settings. */
   parts?: ClientParts | undefined;
   /** The most that a service which answers no one is tried, in milliseconds. @default the settings' own */
   patience?: number | undefined;
@@ -37,13 +36,17 @@ export interface AnswersOptions {
 /** What the service was asked, and how many snippets were kept from an earlier run instead. */
 export type AnswerCounts = Readonly<Counts & { cached?: number }>;
 
+interface Opened {
+  client: SnippetClient;
+  kept: KeptAnswers | undefined;
+}
+
 /** Asks the service for each snippet once, and only where no answer was kept that is good enough. */
 export class Answers {
   readonly #settings: Settings;
   readonly #options: AnswersOptions;
-  /** By the keys of their requests. */
   readonly #asked = new Map<string, Promise<Answer>>();
-  #opened: { client: SnippetClient; kept: KeptAnswers | undefined } | undefined;
+  #opened: Opened | undefined;
   #cached = 0;
   #isRouteWarned = false;
   /** Whether every request would fail the same way. */
@@ -72,7 +75,6 @@ export class Answers {
     ];
   }
 
-  /** Starts a request before its snippet is needed. A failure is ignored: the request is made again when it is. */
   prefetch(request: SnippetRequest): void {
     if (!hasConnection(this.#settings) || this.#isEnded) return;
     this.get(request).catch((error) => {
@@ -83,8 +85,8 @@ export class Answers {
   /** @throws SnippetError or SiteError `not-cached`. The request is made again then, when the snippet is asked for again. */
   get(request: SnippetRequest): Promise<Answer> {
     const { key } = request;
-    const asked = this.#asked.get(key);
-    if (asked !== undefined) return asked;
+    const known = this.#asked.get(key);
+    if (known !== undefined) return known;
     const answer = this.#ask(request);
     this.#asked.set(key, answer);
     const forget = () => {
@@ -157,16 +159,13 @@ export class Answers {
   }
 
   /** @throws AstroError if the key or the base URLs are not set. */
-  #open(): { client: SnippetClient; kept: KeptAnswers | undefined } {
-    if (this.#opened === undefined) {
-      const client = openClient(this.#settings, this.#options);
-      const { cache, answerFolder } = this.#settings;
-      const isKept = cache !== false && answerFolder !== undefined;
-      const kept = isKept
-        ? new KeptAnswers(answerFolder, cache, this.#settings, this.#options.warn)
-        : undefined;
-      this.#opened = { client, kept };
-    }
+  #open(): Opened {
+    const { cache, answerFolder } = this.#settings;
+    const isKept = cache !== false && answerFolder !== undefined;
+    this.#opened ??= {
+      client: openClient(this.#settings, this.#options),
+      kept: isKept ? new KeptAnswers(answerFolder, cache, this.#settings, this.#options.warn) : undefined,
+    };
     return this.#opened;
   }
 }
@@ -177,8 +176,8 @@ function openClient(settings: Settings, options: AnswersOptions): SnippetClient 
   const apiKey = requireConnection(settings);
   const patience = Math.min(settings.patience, options.patience ?? Number.POSITIVE_INFINITY);
   const onNotice = (notice: Notice) => {
-    const line = describeNotice(notice);
-    if (line !== undefined) notify(line);
+    // When all snippets are there, that is a warning with the URL.
+    if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
   };
   return new SnippetClient(
     { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, patience, onNotice },
@@ -186,21 +185,13 @@ function openClient(settings: Settings, options: AnswersOptions): SnippetClient 
   );
 }
 
-function describeNotice(notice: Notice): string | undefined {
-  switch (notice.kind) {
-    case 'held':
-      return `The service at ${notice.origin} asks to wait ${formatDuration(notice.milliseconds)}.`;
-    case 'failing': {
-      // The time of day, as Astro's own log has it.
-      const until = new Date(notice.until).toLocaleTimeString('en-GB');
-      return `The service at ${notice.origin} fails for every request: ${notice.reason}. It is tried for ${formatDuration(notice.patience)}, until ${until}.`;
-    }
-    case 'recovered':
-      return `The service at ${notice.origin} responds again.`;
-    case 'render-given-up':
-      // That is said with the URL, when all snippets are there.
-      return notice.isRouteMissing
-        ? undefined
-        : 'Rendering (variant B) failed for several snippets in a row. The rest are retrieved (variant A).';
-  }
+function describeNotice(notice: Notice): string {
+  if (notice.kind === 'render-given-up')
+    return 'Rendering (variant B) failed for several snippets in a row. The rest are retrieved (variant A).';
+  const service = `The service at ${notice.origin}`;
+  if (notice.kind === 'recovered') return `${service} responds again.`;
+  if (notice.kind === 'held') return `${service} asks to wait ${formatDuration(notice.milliseconds)}.`;
+  // The time of day, as Astro's own log has it.
+  const until = new Date(notice.until).toLocaleTimeString('en-GB');
+  return `${service} fails for every request: ${notice.reason}. It is tried for ${formatDuration(notice.patience)}, until ${until}.`;
 }

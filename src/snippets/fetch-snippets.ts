@@ -36,8 +36,6 @@ export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml'>;
 export interface FetcherOptions extends AnswersOptions {
   /** The images of the built site, if it is to be updated. */
   recordedImages?: RecordedImages | undefined;
-  /** Called with the classes of each content. */
-  onClasses?: ((names: readonly string[]) => void) | undefined;
 }
 
 export interface FetchOptions {
@@ -48,21 +46,17 @@ export interface FetchOptions {
   placeOf?: ((id: number) => string) | undefined;
   /** Called after each snippet with the number that are done. */
   onSettled?: ((settled: number) => void) | undefined;
-  /** Called with each snippet that does not exist, if all of its embeds are optional. */
-  onMissing?: ((request: SnippetRequest) => void) | undefined;
 }
 
 /**
- * A hook of the integration that fetches snippets for a loader. Astro loads a loader together with the site's code; the
- * key, and the client that uses it, stay with the integration.
+ * A hook of the integration that fetches the snippets of a collection's entries. Astro loads a loader together with the
+ * site's code; the key, and the client that uses it, stay with the integration.
  *
  * @throws AstroError with one report of every snippet that could not be fetched.
  */
 export type FetchHook = (options: {
-  uses: readonly SnippetUse[];
-  /** The collection that is loaded. */
   collection: string;
-  /** What each of its entries shows. */
+  /** By the ids of the entries. */
   entries: ReadonlyMap<string, SnippetRequest>;
 }) => Promise<FetchedSnippets>;
 
@@ -81,6 +75,9 @@ interface Results {
   notAsked: number;
 }
 
+// In milliseconds. Pages of a dev server are looked at again and again.
+const imageRetry = 60_000;
+
 /**
  * The one way to snippets, for builds, the dev server, collections and the command line: connects when the first
  * snippet is needed, makes each request once, reports all failures together, and warns.
@@ -90,9 +87,14 @@ export class SnippetFetcher {
   readonly #options: FetcherOptions;
   readonly #answers: Answers;
   readonly #images: Promise<SiteImages> | undefined;
-  /** By the answer, and by what decides which rules apply. */
-  readonly #prepared = new WeakMap<Answer, Map<boolean, Promise<PreparedSnippet>>>();
-  #showsChildren = false;
+  readonly #prepared = {
+    html: new WeakMap<Answer, Promise<PreparedSnippet>>(),
+    text: new WeakMap<Answer, Promise<PreparedSnippet>>(),
+  };
+  /** Whether children are shown because there is no key. */
+  showsChildren = false;
+  /** The keys of optional snippets that do not exist. */
+  readonly missing = new Set<string>();
   /** How much of the time limit {@link prepare} has taken, in milliseconds. */
   #spent = 0;
 
@@ -100,16 +102,11 @@ export class SnippetFetcher {
     this.#settings = settings;
     this.#options = options;
     this.#answers = new Answers(settings, options);
-    if (settings.images !== undefined) this.#images = openImages(settings, settings.images, options);
+    if (settings.images !== undefined) this.#images = this.#openImages(settings.images);
   }
 
   get counts(): AnswerCounts {
     return this.#answers.counts;
-  }
-
-  /** Whether children are shown because there is no key. */
-  get showsChildren(): boolean {
-    return this.#showsChildren;
   }
 
   /** Starts a request before its snippet is needed. A failure is ignored: the request is made again when it is. */
@@ -117,66 +114,48 @@ export class SnippetFetcher {
     this.#answers.prefetch(request);
   }
 
-  /**
-   * Prepares snippets before it is known whether a page shows them. A failure is ignored: the snippet is asked for again
-   * when it is needed. The time counts for {@link fetch}.
-   *
-   * @returns those that failed.
-   */
-  async prepare(uses: readonly SnippetUse[]): Promise<FailedSnippet[]> {
+  /** Fetches snippets that a page may show. Those that fail are asked for again when one does. */
+  async prepare(uses: readonly SnippetUse[]): Promise<Results> {
     const start = performance.now();
-    const { failed } = await this.#fetchAll(uses, {});
+    const results = await this.#fetchAll(uses);
     this.#spent += performance.now() - start;
-    return failed;
+    return results;
   }
 
   /**
-   * Fetches snippets, as many at a time as the settings allow. A failure does not keep the others from being fetched,
-   * so that all failures are known at once; unless every request would fail the same way, as with an invalid key.
+   * Fetches snippets. A failure does not keep the others from being fetched, so that all failures are known at once;
+   * unless every request would fail the same way, as with an invalid key.
    *
    * @returns a snippet for each use, except for those whose children are shown.
    * @throws AstroError with one report of everything a build has to fail for.
    */
   async fetch(
     uses: readonly SnippetUse[],
-    { invalid = [], placeOf, onMissing, ...options }: FetchOptions = {},
+    { invalid = [], placeOf, ...options }: FetchOptions = {},
   ): Promise<FetchedSnippets> {
     const { warn } = this.#options;
-    if (uses.length > 0 && isWithoutKey(this.#settings)) {
-      throwFailures({ failed: [], notAsked: 0, embeds: invalid });
-      if (!this.#showsChildren) warn(withoutKeyWarning(this.#settings));
-      this.#showsChildren = true;
-      return new Map();
-    }
-    if (uses.length > 0 && !hasConnection(this.#settings)) {
+    const showsChildren = uses.length > 0 && isWithoutKey(this.#settings);
+    if (uses.length > 0 && !showsChildren && !hasConnection(this.#settings)) {
       const places = new Set(uses.flatMap((use) => use.places));
       requireConnection(this.#settings, listPlaces([...places]));
     }
-    const { fetched, failed, notAsked } = await this.#fetchAll(uses, options);
+    const { fetched, failed, notAsked } = await this.#fetchAll(showsChildren ? [] : uses, options);
     throwFailures({ failed, notAsked, embeds: invalid, placeOf });
-    for (const { request, error } of failed) if (isMissing(error)) onMissing?.(request);
+    if (showsChildren && !this.showsChildren) warn(withoutKeyWarning(this.#settings));
+    this.showsChildren ||= showsChildren;
+    for (const { request, error } of failed) if (isMissing(error)) this.missing.add(request.key);
     const route = this.#answers.routeWarnings(fetched.values());
     for (const line of [...childrenWarnings(failed), ...shownWarnings(fetched, uses), ...route]) warn(line);
     return fetched;
   }
 
-  /**
-   * Fetches one snippet and prepares it for pages.
-   *
-   * @throws SnippetError or SiteError, or the reason of `signal`.
-   */
-  async get(shown: ShownAs, signal = new AbortController().signal): Promise<FetchedSnippet> {
-    let answer: Answer | undefined;
-    try {
-      answer = await unlessAborted(signal, this.#answers.get(shown.request));
-      return { ...answer, ...(await unlessAborted(signal, this.#prepare(answer, shown))) };
-    } catch (error) {
-      if (!(error instanceof SnippetError) || error !== signal.reason) throw error;
-      // The time for all snippets is over. The last good content needs no service.
-      answer ??= await this.#answers.lastGood(shown.request, error);
-      if (answer?.error === undefined) throw error;
-      return { ...answer, ...(await this.#applyRules(answer, shown, { mayDownload: false })) };
-    }
+  /** Fetches one snippet and prepares it for pages. @throws SnippetError or SiteError. */
+  async get(shown: ShownAs): Promise<FetchedSnippet> {
+    const answer = await this.#answers.get(shown.request);
+    const known = this.#prepared[shown.asHtml ? 'html' : 'text'];
+    const prepared = known.get(answer) ?? this.#applyRules(answer, shown);
+    known.set(answer, prepared);
+    return { ...answer, ...(await prepared) };
   }
 
   /** The bytes of an image of a snippet that was fetched, by its name in the folder of assets. */
@@ -191,7 +170,7 @@ export class SnippetFetcher {
   }
 
   /** Fetches snippets, until all have arrived or failed, or the time for all of them is over. */
-  async #fetchAll(uses: readonly SnippetUse[], { signal, onSettled }: FetchOptions): Promise<Results> {
+  async #fetchAll(uses: readonly SnippetUse[], { signal, onSettled }: FetchOptions = {}): Promise<Results> {
     const { timeout } = this.#settings;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(outOfTime(timeout)), timerLength(timeout - this.#spent));
@@ -199,7 +178,11 @@ export class SnippetFetcher {
     let settled = 0;
     const get = async (use: SnippetUse) => {
       try {
-        return { use, snippet: await this.get(use, either) };
+        const snippet = await unlessAborted(either, this.get(use)).catch((error) => {
+          if (error !== late.signal.reason) throw error;
+          return this.#lastGood(use, error);
+        });
+        return { use, snippet };
       } catch (error) {
         if (!isSnippetFailure(error)) throw error;
         return { use, error };
@@ -219,39 +202,26 @@ export class SnippetFetcher {
     return results;
   }
 
-  async #prepare(answer: Answer, shown: ShownAs): Promise<PreparedSnippet> {
-    const known = this.#prepared.get(answer) ?? new Map<boolean, Promise<PreparedSnippet>>();
-    this.#prepared.set(answer, known);
-    const prepared = known.get(shown.asHtml) ?? this.#applyRules(answer, shown);
-    known.set(shown.asHtml, prepared);
-    const ready = await prepared;
-    if (ready.classes !== undefined) this.#options.onClasses?.(ready.classes);
-    return ready;
+  /** The last good content, when there is no time left. @throws `error` if there is none. */
+  async #lastGood(shown: ShownAs, error: SnippetError): Promise<FetchedSnippet> {
+    const answer = await this.#answers.lastGood(shown.request, error);
+    if (answer === undefined) throw error;
+    return { ...answer, ...(await this.#applyRules(answer, shown, { mayDownload: false })) };
   }
 
-  async #applyRules(
-    { content }: Answer,
-    { request, asHtml }: ShownAs,
-    { mayDownload = true } = {},
-  ): Promise<PreparedSnippet> {
+  async #applyRules(answer: Answer, shown: ShownAs, { mayDownload = true } = {}): Promise<PreparedSnippet> {
     const images = await this.#images;
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
-    return applyRules({ content }, { request, asHtml }, { ...this.#settings.html, findImage });
+    return applyRules(answer, shown, { ...this.#settings.html, findImage });
   }
-}
 
-// In milliseconds. Pages of a dev server are looked at again and again.
-const imageRetry = 60_000;
-
-/** Loaded only here: most sites leave images where they are. */
-async function openImages(
-  settings: Settings,
-  images: ImageSettings,
-  { remember, recordedImages }: FetcherOptions,
-): Promise<SiteImages> {
-  const { SiteImages } = await import('../images/site-images.ts');
-  const retryAfter = remember ? undefined : imageRetry;
-  return new SiteImages({ ...settings, ...images, recorded: recordedImages, retryAfter });
+  /** Loaded only here: most sites leave images where they are. */
+  async #openImages(images: ImageSettings): Promise<SiteImages> {
+    const { remember, recordedImages: recorded } = this.#options;
+    const { SiteImages } = await import('../images/site-images.ts');
+    const retryAfter = remember ? undefined : imageRetry;
+    return new SiteImages({ ...this.#settings, ...images, recorded, retryAfter });
+  }
 }
 
 function outOfTime(timeout: number): SnippetError {

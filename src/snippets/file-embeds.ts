@@ -1,13 +1,7 @@
 import { reasonOf } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import {
-  createRequest,
-  type Params,
-  paramsObject,
-  parseRequest,
-  type SnippetRequest,
-} from '../client/snippet-request.ts';
+import { createRequest, paramsObject, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
 import { type EmbedFault, type EmbedWarning, type FileKind, type FoundEmbed, scan } from '../embed/scan.ts';
@@ -31,13 +25,29 @@ export interface SnippetUse {
 /** By the keys of their requests. */
 export type SnippetUses = Map<string, SnippetUse>;
 
-/** Returns the use of a request, and adds it if it is new. */
-export function snippetUse(uses: SnippetUses, request: SnippetRequest): SnippetUse {
-  let use = uses.get(request.key);
-  if (use === undefined) {
-    use = { request, places: [], placesWithoutChildren: [], asHtml: false };
-    uses.set(request.key, use);
-  }
+/** A place of a request, by its name, and what is shown there where the snippet is not. */
+interface Place {
+  name: string;
+  hasChildren?: boolean;
+  isOptional?: boolean;
+  asHtml?: boolean;
+}
+
+/** Adds a place to the use of a request, which is added if it is new. */
+export function addUse(
+  uses: SnippetUses,
+  request: SnippetRequest,
+  { name, hasChildren = false, isOptional = false, asHtml = true }: Place,
+): SnippetUse {
+  const use = uses.get(request.key) ?? { request, places: [], placesWithoutChildren: [], asHtml: false };
+  uses.set(request.key, use);
+  const { places, placesWithoutChildren } = use;
+  // The places of one file come one after the other.
+  if (!isOptional) use.optionalPlaces?.delete(name);
+  else if (places.at(-1) !== name) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(name);
+  if (places.at(-1) !== name) places.push(name);
+  if (!hasChildren && placesWithoutChildren.at(-1) !== name) placesWithoutChildren.push(name);
+  use.asHtml ||= asHtml;
   return use;
 }
 
@@ -48,7 +58,6 @@ export interface FileEmbed extends PlacedEmbed {
   written?: string;
   inHeading: boolean;
   inParagraph: boolean;
-  isOptional?: true;
 }
 
 export interface FileEmbeds {
@@ -65,11 +74,13 @@ export interface ReadableFile {
   bytes: Buffer;
   kind: FileKind;
   addParams?: AddPageParams | undefined;
+  /** Whether it shows snippets already, which do not become children. */
+  isInlined?: boolean;
 }
 
 /** Finds the embeds of a file, and adds what they need to `uses`. */
 export function readEmbeds(
-  { name, bytes: file, kind, addParams = (request) => request }: ReadableFile,
+  { name, bytes: file, kind, addParams = (request) => request, isInlined = false }: ReadableFile,
   uses: SnippetUses,
 ): FileEmbeds {
   const { embeds: found, faults, warnings } = scan(file, kind);
@@ -81,18 +92,20 @@ export function readEmbeds(
     id: idAt(file, fault.start),
   }));
   for (const embed of found) {
+    const { start, form, children, attributes } = embed;
     try {
       const written = requestOf(embed);
-      const use = addUse(uses, addParams(written, embed.lang), embed, name);
-      embeds.push(kept(embed, use, written.key));
+      const { request } = addUse(uses, addParams(written, embed.lang), {
+        name,
+        hasChildren: !isInlined && children.start < children.end,
+        isOptional: (attributes.optional ?? 'false') !== 'false',
+        asHtml: form.as === 'html',
+      });
+      embeds.push(kept(embed, request, written.key));
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
-      invalid.push({
-        start: embed.start,
-        code: error.code,
-        message: error.message,
-        id: embed.attributes.id ?? '',
-      });
+      const { code, message } = error;
+      invalid.push({ start, code, message, id: attributes.id ?? '' });
     }
   }
   return {
@@ -100,16 +113,21 @@ export function readEmbeds(
     invalid: invalid
       .sort((a, b) => a.start - b.start)
       .map(({ start, ...described }) => ({ file: name, line: lineOf(start), ...described })),
-    warnings: describeWarnings(name, warnings, lineOf),
+    // A line for each kind of flaw: a title that mentions the element may be in twenty places of a page.
+    warnings: [...Map.groupBy(warnings, ({ flaw }) => flaw)].map(
+      ([flaw, [{ start } = { start: 0 }, ...others]]) =>
+        `${name}:${lineOf(start)}${andMore(others.length)}: ${warningTexts[flaw]}`,
+    ),
   };
 }
 
 function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
-  const request = parseRequest(attributes.id, attributes.params);
-  if (attributes.as !== undefined && attributes.as !== 'html' && attributes.as !== 'text') {
+  const { id, params, as = 'html', optional = 'false' } = attributes;
+  const request = parseRequest(id, params);
+  if (as !== 'html' && as !== 'text') {
     throw new SiteError('invalid-as', 'The attribute `as` of an embed must be "html" or "text".');
   }
-  if (attributes.optional !== undefined && !optionalValues.has(attributes.optional)) {
+  if (!optionalValues.has(optional)) {
     throw new SiteError('invalid-optional', 'The attribute `optional` of an embed takes no value.');
   }
   if (inIsland) {
@@ -122,41 +140,17 @@ function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
 }
 
 // What frameworks make of a boolean.
-const optionalValues: ReadonlyMap<string, boolean> = new Map([
-  ['', true],
-  ['optional', true],
-  ['true', true],
-  ['false', false],
-]);
-
-function isOptional({ attributes }: FoundEmbed): boolean {
-  return optionalValues.get(attributes.optional ?? 'false') ?? false;
-}
-
-function addUse(uses: SnippetUses, request: SnippetRequest, embed: FoundEmbed, file: string): SnippetUse {
-  const { form, children } = embed;
-  const use = snippetUse(uses, request);
-  // A file is read as a whole before the next one.
-  if (!isOptional(embed)) use.optionalPlaces?.delete(file);
-  else if (use.places.at(-1) !== file) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(file);
-  use.asHtml ||= form.as === 'html';
-  if (use.places.at(-1) !== file) use.places.push(file);
-  if (children.start === children.end && use.placesWithoutChildren.at(-1) !== file) {
-    use.placesWithoutChildren.push(file);
-  }
-  return use;
-}
+const optionalValues: ReadonlySet<string> = new Set(['', 'optional', 'true', 'false']);
 
 // Shared, as most embeds of a site have none.
 const noChildren: FileEmbed['children'] = { start: 0, end: 0, isBlockLevel: false };
 
 /** Without the attributes: they are in the request, and as parts of the page's text they would keep all of it in memory. */
-function kept(found: FoundEmbed, { request }: SnippetUse, written: string): FileEmbed {
+function kept(found: FoundEmbed, request: SnippetRequest, written: string): FileEmbed {
   const { start, end, form, inHeading, inParagraph, paragraph } = found;
   const children = found.children.start === found.children.end ? noChildren : found.children;
   const embed: FileEmbed = { start, end, children, form, inHeading, inParagraph, request };
   if (paragraph !== undefined) embed.paragraph = paragraph;
-  if (isOptional(found)) embed.isOptional = true;
   if (written !== request.key) embed.written = written;
   return embed;
 }
@@ -170,46 +164,31 @@ function idAt(file: Buffer, start: number): string | undefined {
 type Described = Pick<InvalidEmbed, 'code' | 'message'>;
 
 function describeFault(fault: EmbedFault, lineOf: (offset: number) => number): Described {
-  if (fault.flaw === 'nested') {
-    return { code: 'embed-nested', message: `The embed is inside the one of line ${lineOf(fault.outer)}.` };
+  switch (fault.flaw) {
+    case 'nested':
+      return { code: 'embed-nested', message: `The embed is inside the one of line ${lineOf(fault.outer)}.` };
+    case 'in-attribute':
+      return {
+        code: 'embed-in-attribute',
+        message: `The embed is in the attribute ${fault.attribute}, which contains code.`,
+      };
+    case 'unclosed':
+      return { code: 'embed-unclosed', message: 'The embed has no end tag.' };
+    case 'in-script':
+      return { code: 'embed-in-script', message: 'The embed is in a script that runs.' };
+    case 'in-style':
+      return { code: 'embed-in-script', message: 'The embed is in a style sheet.' };
+    case 'in-xml':
+      return { code: 'embed-in-xml', message: 'The embed is an element of XML.' };
+    case 'unrendered': {
+      const message = '<Snippet> was not rendered: it is in the page as it was written.';
+      return { code: 'unrendered-component', message };
+    }
   }
-  if (fault.flaw === 'in-attribute') {
-    const message = `The embed is in the attribute ${fault.attribute}, which contains code.`;
-    return { code: 'embed-in-attribute', message };
-  }
-  return otherFaults[fault.flaw];
 }
 
-type OtherFault = Exclude<EmbedFault['flaw'], 'nested' | 'in-attribute'>;
-
-const otherFaults: Readonly<Record<OtherFault, Described>> = {
-  unclosed: { code: 'embed-unclosed', message: 'The embed has no end tag.' },
-  'in-script': { code: 'embed-in-script', message: 'The embed is in a script that runs.' },
-  'in-style': { code: 'embed-in-script', message: 'The embed is in a style sheet.' },
-  'in-xml': { code: 'embed-in-xml', message: 'The embed is an element of XML.' },
-  unrendered: {
-    code: 'unrendered-component',
-    message: '<Snippet> was not rendered: it is in the page as it was written.',
-  },
-};
-
-/** One line for each kind of flaw: a title that mentions the element may be in twenty places of a page. */
-function describeWarnings(
-  name: string,
-  warnings: readonly EmbedWarning[],
-  lineOf: (offset: number) => number,
-): string[] {
-  return firstOfEach(warnings, ({ flaw }) => flaw).map(
-    ({ first, andMore }) => `${name}:${lineOf(first.start)}${andMore}: ${warningTexts[first.flaw]}`,
-  );
-}
-
-/** The first of each kind, with how many more there are of it, for people. */
-function firstOfEach<T>(all: Iterable<T>, kindOf: (one: T) => unknown): { first: T; andMore: string }[] {
-  return [...Map.groupBy(all, kindOf).values()].map((group) => ({
-    first: group[0] as T,
-    andMore: group.length === 1 ? '' : ` and ${count(group.length - 1, 'more time')}`,
-  }));
+function andMore(times: number): string {
+  return times === 0 ? '' : ` and ${count(times, 'more time')}`;
 }
 
 const left =
@@ -232,55 +211,51 @@ const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
 export function lineFinder(file: Buffer): (offset: number) => number {
   let ends: number[] | undefined;
   return (offset) => {
-    ends ??= lineEnds(file);
+    if (ends === undefined) {
+      ends = [];
+      for (let at = file.indexOf('\n'); at !== -1; at = file.indexOf('\n', at + 1)) ends.push(at);
+    }
     const before = ends.findIndex((end) => end >= offset);
     return (before === -1 ? ends.length : before) + 1;
   };
 }
 
-function lineEnds(file: Buffer): number[] {
-  const ends: number[] = [];
-  for (let at = file.indexOf('\n'); at !== -1; at = file.indexOf('\n', at + 1)) ends.push(at);
-  return ends;
-}
-
-/** A page before its snippets are inlined. */
-export interface PageWithEmbeds {
-  /** How people know it. */
-  name: string;
-  embeds: readonly FileEmbed[];
-  /** Its bytes. Only called for a page that gets a warning. */
-  read(): Buffer;
-}
-
 /**
- * Warns about each snippet with block-level content in a paragraph that contains something else, too: a browser ends the
- * paragraph there. One warning for each snippet, with its first place.
+ * Finds snippets with block-level content in a paragraph that contains something else, too: a browser ends the paragraph
+ * there.
  *
  * @param htmlOf the HTML of a snippet by the key of its request; `undefined` if it has none.
  * @param placeOf says where a snippet is written; empty if that is not known.
  */
-export function blockWarnings(
-  pages: Iterable<PageWithEmbeds>,
+export function blockFinder(
   htmlOf: (key: string) => string | undefined,
   placeOf: (id: number) => string = () => '',
-): string[] {
+) {
   const known = new Map<string, boolean>();
   const isBlock = (key: string) => {
-    if (!known.has(key)) known.set(key, isBlockLevel(htmlOf(key) ?? ''));
-    return known.get(key) === true;
+    const block = known.get(key) ?? isBlockLevel(htmlOf(key) ?? '');
+    known.set(key, block);
+    return block;
   };
-  const found: { page: PageWithEmbeds; start: number; id: number }[] = [];
-  for (const page of pages) {
-    for (const { request, start, form, inParagraph, paragraph } of page.embeds) {
-      if (!inParagraph || paragraph !== undefined || form.as !== 'html' || form.layers.length > 0) continue;
-      if (isBlock(request.key)) found.push({ page, start, id: request.id });
-    }
-  }
-  return firstOfEach(found, ({ id }) => id).map(({ first: { page, start, id }, andMore }) => {
-    const place = placeOf(id);
-    return `${page.name}:${lineFinder(page.read())(start)}${andMore}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into a paragraph of its own.${place && ` Snippet ${id} is ${place}.`}`;
-  });
+  const found = new Map<number, { first: string; others: number }>();
+  return {
+    /** @param page as it was generated. */
+    add(name: string, page: Buffer, embeds: readonly FileEmbed[]): void {
+      for (const { request, start, form, inParagraph, paragraph } of embeds) {
+        if (!inParagraph || paragraph !== undefined || form.as !== 'html' || form.layers.length > 0) continue;
+        if (!isBlock(request.key)) continue;
+        const places = found.get(request.id);
+        if (places !== undefined) places.others += 1;
+        else found.set(request.id, { first: `${name}:${lineFinder(page)(start)}`, others: 0 });
+      }
+    },
+    /** One for each snippet, with its first place. */
+    warnings: () =>
+      [...found].map(([id, { first, others }]) => {
+        const place = placeOf(id);
+        return `${first}${andMore(others)}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into a paragraph of its own.${place && ` Snippet ${id} is ${place}.`}`;
+      }),
+  };
 }
 
 /** Adds what the site passes to every snippet of a page to the request of one embed. */
@@ -295,25 +270,20 @@ export type AddPageParams = (request: SnippetRequest, lang: string | undefined) 
  */
 export function pageParams(params: ParsedOptions['params'], page: string): AddPageParams | undefined {
   if (params === undefined) return undefined;
-  const known = new Map<string | undefined, Params | SiteError | undefined>();
+  const ask = (lang: string | undefined) => {
+    try {
+      // The id does not matter. Checked as the params of an embed are.
+      return paramsObject(createRequest(1, params({ page, lang })));
+    } catch (error) {
+      const reason = error instanceof SnippetError ? error.reason : reasonOf(error);
+      return new SiteError('params-failed', `The option \`params\` failed for ${page}: ${reason}`);
+    }
+  };
+  const known = new Map<string | undefined, ReturnType<typeof ask>>();
   return (request, lang) => {
-    if (!known.has(lang)) known.set(lang, askFor(params, page, lang));
+    if (!known.has(lang)) known.set(lang, ask(lang));
     const added = known.get(lang);
     if (added instanceof SiteError) throw added;
     return added === undefined ? request : createRequest(request.id, { ...added, ...paramsObject(request) });
   };
-}
-
-function askFor(
-  params: NonNullable<ParsedOptions['params']>,
-  page: string,
-  lang: string | undefined,
-): Params | SiteError | undefined {
-  try {
-    // The id does not matter. Checked as the params of an embed are.
-    return paramsObject(createRequest(1, params({ page, lang })));
-  } catch (error) {
-    const reason = error instanceof SnippetError ? error.reason : reasonOf(error);
-    return new SiteError('params-failed', `The option \`params\` failed for ${page}: ${reason}`);
-  }
 }

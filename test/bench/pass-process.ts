@@ -11,6 +11,7 @@ const rules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'n
 
 const fetcher = {
   counts: { requests: 0, retries: 0, fallbacks: 0 },
+  missing: new Set(),
   prefetch() {},
   async close() {},
   async fetch(uses: readonly SnippetUse[]) {
