@@ -6,7 +6,7 @@ import { isCommandRunning, whileAlone } from './command-lock.ts';
 import type { CliContext } from './context.ts';
 import { addDue, deploy, findDue } from './deployed.ts';
 import { explain } from './explain.ts';
-import { exitCodes, nameOf, placeNames, shownPlaces, type Unversioned } from './output.ts';
+import { exitCodes, nameOf, placeNames, shownPlaces } from './output.ts';
 import { openProgress } from './progress.ts';
 import { checkPatience, findManifest, manifestPath, openChanges, type ProjectOptions } from './project.ts';
 import { commandPending } from './refresh.ts';
@@ -19,8 +19,6 @@ export interface CheckOptions {
   exec?: string;
 }
 
-type CheckDocument = Unversioned<CheckOutput>;
-
 const deployPending: PageToBuild = {
   name: 'The last --exec command',
   reason: 'has not succeeded, so the site is still to be deployed',
@@ -31,11 +29,11 @@ export async function check(
   context: CliContext,
   project: ProjectOptions,
   { json = false, exec }: CheckOptions,
-): Promise<CheckDocument> {
+): Promise<CheckOutput> {
   const progress = openProgress(context, { json });
   const found = await openChanges(context, project, { patience: checkPatience, progress }).catch(
     async (error: unknown) => {
-      if (explain(error).exitCode === exitCodes.needsBuild) await appendStepSummary(context, 'no record');
+      if (explain(error).exitStatus === exitCodes.needsBuild) await appendStepSummary(context, 'no record');
       throw error;
     },
   );
@@ -55,7 +53,8 @@ export async function check(
     ...toBuild,
   ];
   const isSame = changed.length + unfinished.length === 0;
-  const document: CheckDocument = {
+  const document: CheckOutput = {
+    version: 1,
     command: 'check',
     exitStatus: toBuild.length > 0 ? exitCodes.needsBuild : isSame ? exitCodes.ok : exitCodes.changed,
     compared: manifest.snippets.length,
@@ -72,7 +71,7 @@ export async function check(
   return document;
 }
 
-export function checkText({ compared, changed, unfinished }: CheckDocument): string {
+export function checkText({ compared, changed, unfinished }: CheckOutput): string {
   if (compared === 0 && unfinished.length === 0) return 'The site shows no snippets.';
   if (changed.length + unfinished.length === 0) {
     return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;
@@ -95,20 +94,20 @@ export function checkAndRun(
   context: CliContext,
   project: ProjectOptions,
   options: CheckOptions & { exec: string },
-  show: (document: CheckDocument | Unversioned<ErrorOutput>) => void,
+  show: (document: CheckOutput | ErrorOutput) => void,
 ): Promise<number> {
   const { terminal } = context;
   const { exec, json } = options;
   const recordOf = async () => manifestPath(context, project);
   return whileAlone(context, project, async (inner) => {
-    const found = await check(inner, project, options).catch((error: unknown) => {
-      const { exitCode, error: explained } = explain(error);
-      if (exitCode !== exitCodes.needsBuild) throw error;
-      return { command: 'check' as const, exitStatus: exitCode, error: explained };
+    const found = await check(inner, project, options).catch((thrown: unknown): ErrorOutput => {
+      const { exitStatus, error } = explain(thrown);
+      if (exitStatus !== exitCodes.needsBuild) throw thrown;
+      return { version: 1, command: 'check', exitStatus, error };
     });
     show(found);
     if (found.exitStatus === exitCodes.ok) return exitCodes.ok;
-    const { changed, unfinished = [] }: Partial<CheckDocument> = 'error' in found ? {} : found;
+    const { changed, unfinished = [] }: Partial<CheckOutput> = 'error' in found ? {} : found;
     if (unfinished.includes(deployPending)) {
       terminal.printError('The last --exec command failed. Running it again.');
     }

@@ -1,7 +1,7 @@
 // What `--json` prints, for scripts that read it. The tests hold everything that commands print against these types. Within
 // a version, properties and events may be added, and none is removed or changes its meaning.
 
-interface Document<Command extends string> {
+export interface Document<Command extends string = string> {
   version: 1;
   command: Command;
   exitStatus: number;

@@ -8,7 +8,6 @@ export interface OutputStream {
   fd?: number;
   isTTY?: boolean;
   columns?: number;
-  getColorDepth?(env?: object): number;
 }
 
 /** `SIGPIPE` where nobody reads the output any more. */

@@ -13,12 +13,10 @@ import type { CliContext } from './context.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf } from './output.ts';
 import { findManifest, type ProjectOptions, readSettings } from './project.ts';
-import type { Terminal } from './terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
 
 const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' } as const;
-const colors = { ok: 'green', failed: 'red', 'not-checked': 'dim' } as const;
 const titles = {
   environment: 'Environment',
   render: '\nRendering (variant B)',
@@ -30,62 +28,64 @@ const variants = [
   { variant: 'retrieve', url: 'retrieveBaseUrl', otherUrl: 'renderBaseUrl' },
 ] as const;
 
-/** `astro-snippets doctor`: checks the setup, with one request to each variant, and says what to fix. */
+/** `astro-snippets doctor`: checks the setup, with one request to each variant. */
 export async function doctor(
   context: CliContext,
   project: ProjectOptions,
   id: string | undefined,
-  { json = false }: { json?: boolean },
-): Promise<number> {
-  const { terminal } = context;
+): Promise<DoctorOutput> {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
-  const checks: Check[] = [];
-  for await (const check of checkSetup(context, project, named)) {
-    if (!json) print(terminal, check, checks.at(-1)?.group);
-    checks.push(check);
-  }
+  const checks = await checkSetup(context, project, named);
   const ready = checks.every(({ outcome }) => outcome !== 'failed');
   const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
-  if (json) terminal.printJson({ command: 'doctor', exitStatus, ready, checks });
-  else terminal.print(ready ? '\nReady to build.' : '\nNot ready to build: fix the failed checks first.');
-  return exitStatus;
+  return { version: 1, command: 'doctor', exitStatus, ready, checks };
 }
 
-async function* checkSetup(
+/** The checks, each group below its title. */
+export function doctorText({ ready, checks }: DoctorOutput): string {
+  const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
+    ...(group === checks[index - 1]?.group ? [] : [titles[group]]),
+    `  ${marks[outcome]} ${message}`,
+    ...(error && error.message !== message ? [`         ${error.message} [${error.code}]`] : []),
+    ...(hint ? [`         ${hint}`] : []),
+  ]);
+  const result = ready ? 'Ready to build.' : 'Not ready to build: fix the failed checks first.';
+  return `${lines.join('\n')}\n\n${result}`;
+}
+
+async function checkSetup(
   context: CliContext,
   project: ProjectOptions,
   named: SnippetRequest | undefined,
-): AsyncGenerator<Check> {
+): Promise<Check[]> {
   const group = 'environment';
-  yield { group, name: 'node', outcome: 'ok', message: `Node ${nodeVersion}` };
+  const node: Check = { group, name: 'node', outcome: 'ok', message: `Node ${nodeVersion}` };
   let settings: Settings;
   try {
     settings = await readSettings(context, project);
-  } catch (error) {
-    const { code, message, hint } = explain(error).error;
-    yield { group, name: 'settings', outcome: 'failed', message, error: { code, message }, hint };
-    return;
+  } catch (thrown) {
+    const { code, message, hint } = explain(thrown).error;
+    return [node, { group, name: 'settings', outcome: 'failed', message, error: { code, message }, hint }];
   }
-  const isWithoutUrl = variants.every(({ url }) => settings[url] === undefined);
-  yield checkKey(settings, context);
-  if (isWithoutUrl) {
+  const checks = [node, checkKey(settings, context)];
+  if (variants.every(({ url }) => settings[url] === undefined)) {
+    const message = 'No base URL of the service is set';
     const hint = `${errors['missing-url'].hint} Options of the Astro config are known here after the first build.`;
-    yield { group, name: 'base-url', outcome: 'failed', message: 'No base URL of the service is set', hint };
+    return [...checks, { group, name: 'base-url', outcome: 'failed', message, hint }];
   }
-  if (settings.apiKey === undefined || isWithoutUrl) return;
+  if (settings.apiKey === undefined) return checks;
   const manifest = await findManifest(context, project);
   const shown = snippetsByKey(manifest);
   const recorded = requestsOf(manifest).find(({ key }) => !shown.get(key)?.missing);
   const request = named ?? recorded ?? createRequest(1);
-  const probe: Probe = {
-    request,
-    isGuess: named === undefined && recorded === undefined,
-    isOptional: shown.get(request.key)?.missing === true,
-  };
+  const isGuess = named === undefined && recorded === undefined;
+  const isOptional = shown.get(request.key)?.missing === true;
   for (const one of variants) {
-    yield checkUrl(settings, one);
-    if (settings[one.url] !== undefined) yield await checkSnippet(settings, one, probe);
+    checks.push(checkUrl(settings, one));
+    if (settings[one.url] === undefined) continue;
+    checks.push(await checkSnippet(settings, one, { request, isGuess, isOptional }));
   }
+  return checks;
 }
 
 function checkKey(settings: Settings, { env }: CliContext): Check {
@@ -168,16 +168,4 @@ async function ask(
   } finally {
     await client.close();
   }
-}
-
-/** Prints a check, below the title of its group. */
-function print(terminal: Terminal, check: Check, lastGroup: Check['group'] | undefined): void {
-  const { group, outcome, message, error, hint } = check;
-  if (group !== lastGroup) terminal.print(titles[group]);
-  const mark = marks[outcome];
-  terminal.print(`  ${mark} ${message}`, (clean) =>
-    clean.replace(mark, terminal.colored(colors[outcome], mark)),
-  );
-  const reason = error && error.message !== message ? `${error.message} [${error.code}]` : '';
-  for (const line of [reason, hint ?? '']) if (line !== '') terminal.print(`         ${line}`);
 }

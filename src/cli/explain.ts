@@ -1,19 +1,14 @@
-import { type ErrorCode, errors, isSnippetFailure, UserError } from '../failures/errors.ts';
+import { type ErrorCode, isSnippetFailure, UserError, userError } from '../failures/errors.ts';
 import type { ErrorOutput } from './cli-output.ts';
 import { exitCodes } from './output.ts';
 
-/** An error as the command line reports it. */
-export interface Explanation {
-  /** The message, with the error's code. */
-  message: string;
-  hint: string | undefined;
-  exitCode: number;
-  /** The same for `--json`. */
-  error: ErrorOutput['error'];
+/** An error as the command line reports it: for people, with its code and its hint, and for `--json`. */
+interface Explanation extends Pick<ErrorOutput, 'exitStatus' | 'error'> {
+  text: string;
 }
 
 /** Every other error exits with `failed`. */
-const exitCodeOf: Partial<Record<ErrorCode, number>> = {
+const exitStatusOf: Partial<Record<ErrorCode, number>> = {
   'missing-manifest': exitCodes.needsBuild,
   'missing-output': exitCodes.usage,
   'unusable-output': exitCodes.usage,
@@ -23,17 +18,16 @@ const exitCodeOf: Partial<Record<ErrorCode, number>> = {
 };
 
 /** Explains an error that ended a command. */
-export function explain(error: unknown): Explanation {
-  const { message } = error as Error;
-  const { code, hint, codes } = isSnippetFailure(error)
-    ? { code: error.code, hint: errors[error.code].hint, codes: [error.code] }
-    : error instanceof UserError
-      ? error
-      : { code: undefined, hint: undefined, codes: ['unexpected'] };
+export function explain(thrown: unknown): Explanation {
+  const { message } = thrown as Error;
+  const error = isSnippetFailure(thrown) ? userError(thrown.code, message) : thrown;
+  const known: Partial<UserError> = error instanceof UserError ? error : {};
+  // A report shows the code of each failure itself.
+  const { code, hint, codes: [kind, ...others] = ['unexpected'] } = known;
+  const shown = code === undefined ? message : `${message} [${code}]`;
   return {
-    message: code === undefined ? message : `${message} [${code}]`,
-    hint,
-    exitCode: (code === undefined ? undefined : exitCodeOf[code]) ?? exitCodes.failed,
-    error: { code: codes.length === 1 ? (codes[0] ?? '') : 'several', message, hint: hint || undefined },
+    text: hint === undefined ? shown : `${shown}\n\n${hint}`,
+    exitStatus: (code && exitStatusOf[code]) ?? exitCodes.failed,
+    error: { code: others.length === 0 ? `${kind}` : 'several', message, hint: hint || undefined },
   };
 }

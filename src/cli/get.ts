@@ -4,7 +4,6 @@ import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/errors.ts';
 import type { CliContext } from './context.ts';
-import { exitCodes } from './output.ts';
 import { openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
 
 /**
@@ -16,7 +15,7 @@ export async function get(
   project: ProjectOptions,
   id: string,
   { params }: { params?: string },
-): Promise<number> {
+): Promise<void> {
   const { terminal, stdout } = context;
   const request = parseRequest(id, params);
   const fetcher = openCliFetcher(context, await readSettings(context, project), { patience: 0 });
@@ -39,7 +38,6 @@ export async function get(
     if (stdout.isTTY) terminal.print(html);
     // Byte for byte: it may be a file or another program that reads it.
     else stdout.write(html);
-    return exitCodes.ok;
   } finally {
     await fetcher.close();
   }

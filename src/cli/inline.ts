@@ -10,7 +10,6 @@ import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import type { CliContext } from './context.ts';
-import { exitCodes } from './output.ts';
 import { environmentFilesOf, type ProjectOptions, recordedEnvironment, requireFolder } from './project.ts';
 
 /** The options that are also flags. */
@@ -42,7 +41,7 @@ export async function inline(
   { manifest, output }: ProjectOptions,
   folder: string,
   flags: InlineFlags,
-): Promise<number> {
+): Promise<void> {
   const { cwd: root, terminal } = context;
   const from = resolve(root, folder);
   const to = resolve(root, output ?? folder);
@@ -79,7 +78,6 @@ export async function inline(
     environment: recordedEnvironment(undefined),
     logger,
   });
-  return exitCodes.ok;
 }
 
 /** @throws AstroError if a build of Astro has inlined the snippets of a folder. */

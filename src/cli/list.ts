@@ -1,29 +1,35 @@
 import { shownOn } from '../record/changes.ts';
+import type { Manifest, ManifestContent } from '../record/manifest.ts';
 import type { ListOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
-import { exitCodes, nameOf, placeNames, shownContent, shownPlaces, type Unversioned } from './output.ts';
+import { exitCodes, nameOf, placeNames, shownPlaces } from './output.ts';
 import { openProject, type ProjectOptions } from './project.ts';
 
 /** `astro-snippets list`: which snippets are on which pages and in which collections. */
-export async function list(context: CliContext, project: ProjectOptions): Promise<Unversioned<ListOutput>> {
+export async function list(context: CliContext, project: ProjectOptions): Promise<ListOutput> {
   const { manifest } = await openProject(context, project);
   const { builtAt, refreshedAt } = manifest;
-  return {
-    command: 'list',
-    exitStatus: exitCodes.ok,
-    builtAt,
-    refreshedAt,
-    snippets: shownOn(manifest).map(({ recorded: { id, params, missing, content }, ...shown }) => ({
-      id,
-      params,
-      missing,
-      content: content && shownContent(content),
-      ...shownPlaces(manifest, shown),
-    })),
-  };
+  const snippets = listSnippets(manifest);
+  return { version: 1, command: 'list', exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };
 }
 
-export function listText({ snippets }: Unversioned<ListOutput>): string {
+export function listSnippets(manifest: Manifest): ListOutput['snippets'] {
+  return shownOn(manifest).map(({ recorded: { id, params, missing, content }, ...places }) => ({
+    id,
+    params,
+    missing,
+    content: content && shownContent(content),
+    ...shownPlaces(manifest, places),
+  }));
+}
+
+/** What is recorded of a content, without what only a refresh needs. */
+function shownContent(content: ManifestContent): NonNullable<ListOutput['snippets'][number]['content']> {
+  const { hash, variant, fetchedAt, bytes, milliseconds } = content;
+  return { hash, variant, fetchedAt: new Date(fetchedAt).toISOString(), bytes, milliseconds };
+}
+
+export function listText({ snippets }: ListOutput): string {
   if (snippets.length === 0) return 'The site shows no snippets.';
   const lines = snippets.map((snippet) => {
     const missing = snippet.missing ? ' does not exist: children are shown' : '';

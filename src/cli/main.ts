@@ -7,7 +7,7 @@ if (flaw === undefined) {
   // Compiled code is cached between runs: a poll that starts a process each time would do little but compile.
   module.enableCompileCache?.();
   const [{ runCli }, { systemClock }] = await Promise.all([
-    import('./run-cli.ts'),
+    import('./program.ts'),
     import('../client/clock.ts'),
   ]);
   // A reader such as `head` has ended. What is under way goes on to its own exit status; a watch ends.

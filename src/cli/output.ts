@@ -2,7 +2,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { entryName } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import type { Shown } from '../record/changes.ts';
-import type { Manifest, ManifestContent } from '../record/manifest.ts';
+import type { Manifest } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
 import type { ListOutput } from './cli-output.ts';
 
@@ -49,9 +49,6 @@ export function exitStatusHelp(command: keyof typeof exitMeanings): string {
   return `\nExit status:\n${lines.join('\n')}`;
 }
 
-/** A document of `--json` before it is printed, which adds its version. */
-export type Unversioned<One> = One extends unknown ? Omit<One, 'version'> : never;
-
 /** A file of the output, and its URL. */
 export type ShownFile = ListOutput['snippets'][number]['pages'][number];
 
@@ -69,17 +66,6 @@ export function shownPlaces(manifest: Pick<Manifest, 'urls'>, { pages, collectio
 /** The names of all places of a snippet, for people. */
 export function placeNames({ pages, collections }: Places): string[] {
   return [...pages.map(({ file }) => file), ...collections.map(entryName)];
-}
-
-/** What is recorded of a content, without what only a refresh needs. */
-export function shownContent({
-  hash,
-  variant,
-  fetchedAt,
-  bytes,
-  milliseconds,
-}: ManifestContent): NonNullable<ListOutput['snippets'][number]['content']> {
-  return { hash, variant, fetchedAt: new Date(fetchedAt).toISOString(), bytes, milliseconds };
 }
 
 export function nameOf({ id, params }: { id: number; params?: string | undefined }): string {

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../client/format.ts';
-import type { CheckOutput, ErrorOutput, ListOutput, RefreshOutput } from './cli-output.ts';
-import type { CliContext } from './context.ts';
-import { exitCodes, exitStatusHelp, type Unversioned } from './output.ts';
+import type { CheckOutput, Document, ErrorOutput } from './cli-output.ts';
+import type { CliContext, CliHost } from './context.ts';
+import { explain } from './explain.ts';
+import { exitCodes, type exitMeanings, exitStatusHelp } from './output.ts';
+import { Terminal } from './terminal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -20,21 +22,49 @@ interface ProgramRun {
   exitStatus: number;
 }
 
+/**
+ * Runs the command that the arguments name.
+ *
+ * @param argv what follows the name of the program.
+ * @returns the exit status. Never rejects.
+ */
+export async function runCli(argv: readonly string[], host: CliHost): Promise<number> {
+  const terminal = new Terminal(host);
+  const { program, run } = createProgram({ ...host, terminal });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return run.exitStatus;
+  } catch (thrown) {
+    const isUsage = thrown instanceof CommanderError;
+    if (isUsage && thrown.exitCode === 0) return exitCodes.ok;
+    const { text, exitStatus, error } = isUsage
+      ? { exitStatus: exitCodes.usage, error: { code: 'usage', message: thrown.message } }
+      : explain(thrown);
+    // Commander has printed its own errors.
+    if (text !== undefined) terminal.printError(text);
+    const { command } = run;
+    if (argv.includes('--json') && command?.options.some(({ long }) => long === '--json')) {
+      terminal.printJson({ version: 1, command: command.name(), exitStatus, error });
+    }
+    return exitStatus;
+  }
+}
+
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 /** The command line. The reference in the docs is made from it. */
 export function createProgram(context: CliContext): { program: Command; run: ProgramRun } {
   const { stdout, stderr, terminal } = context;
   const run: ProgramRun = { exitStatus: exitCodes.ok };
   /** Prints the document of a command as JSON, or as text. */
-  const show = <One extends Unversioned<ListOutput | CheckOutput | RefreshOutput>>(
-    document: One | Unversioned<ErrorOutput>,
+  const show = <One extends Document>(
+    document: One | ErrorOutput,
     json: boolean | undefined,
     text: (document: One) => string,
   ) => {
     run.exitStatus = document.exitStatus;
     if ('error' in document) terminal.printError(`${document.error.message} [${document.error.code}]`);
     if (json) terminal.printJson(document);
-    else if (!('error' in document)) terminal.print(text(document), (clean) => terminal.paintPatches(clean));
+    else if (!('error' in document)) terminal.printColored(text(document));
   };
   const program = new Command('astro-snippets')
     .description(
@@ -61,9 +91,10 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .hook('preSubcommand', (_program, command) => {
       run.command = command;
     });
+  const addCommand = (name: keyof typeof exitMeanings) =>
+    program.command(name).addHelpText('after', exitStatusHelp(name));
 
-  program
-    .command('inline')
+  addCommand('inline')
     .description(
       'inline snippets into a folder of files that any generator has written: in place, or in a copy with --output',
     )
@@ -86,59 +117,50 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
       'how long the last good content may replace one that is not available',
     )
     .option('--offline', 'use the cache alone')
-    .addHelpText('after', exitStatusHelp('inline'))
     .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
     .action(async (folder, options, command: Command) => {
       const { checkFlags, inline } = await import('./inline.ts');
       checkFlags(options, (message) => command.error(message));
-      run.exitStatus = await inline(context, program.opts(), folder, options);
+      await inline(context, program.opts(), folder, options);
     });
 
-  program
-    .command('list')
+  addCommand('list')
     .description('list the snippets and the pages they are on; works offline')
     .option('--json', 'print JSON')
-    .addHelpText('after', exitStatusHelp('list'))
     .action(async (options) => {
       const { list, listText } = await import('./list.ts');
       show(await list(context, program.opts()), options.json, listText);
     });
 
-  program
-    .command('check')
+  addCommand('check')
     .description('check which snippets have changed since the build')
     .option('--json', 'print JSON')
     .addOption(
       commandOption('--exec <command>', 'run when something changed or there is no usable record of a build'),
     )
-    .addHelpText('after', exitStatusHelp('check'))
     .addHelpText('after', 'With --exec, the status of the command takes the place of 10 and 3.')
     .addHelpText('after', listsHelp)
     .action(async (options) => {
       const { check, checkAndRun, checkText } = await import('./check.ts');
       const project = program.opts();
-      const showCheck = (document: Unversioned<CheckOutput | ErrorOutput>) =>
-        show(document, options.json, checkText);
+      const showCheck = (document: CheckOutput | ErrorOutput) => show(document, options.json, checkText);
       if (options.exec === undefined) showCheck(await check(context, project, options));
       else run.exitStatus = await checkAndRun(context, project, options, showCheck);
     });
 
-  program
-    .command('refresh')
+  addCommand('refresh')
     .description('write changed snippets into the pages that show them, without a build')
     .option('--dry-run', 'show what would change without writing')
     .option('--json', 'print JSON')
     .option('--skip-modified', 'skip pages that were changed after the build')
     .addOption(commandOption('--after <command>', afterHelp))
-    .addHelpText('after', exitStatusHelp('refresh'))
     .addHelpText('after', listsHelp)
     .action(async (options) => {
       const { refresh, refreshText } = await import('./refresh.ts');
       show(await refresh(context, program.opts(), options), options.json, refreshText);
     });
 
-  program
-    .command('watch')
+  addCommand('watch')
     .description('check regularly, refresh when a snippet was published, and run a command')
     .addOption(
       new Option(
@@ -157,46 +179,41 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .option('--skip-modified', 'skip pages that were changed after the build')
     .addOption(commandOption('--after <command>', afterHelp))
     .option('--json', 'print events as JSON, one a line')
-    .addHelpText('after', exitStatusHelp('watch'))
     .addHelpText('after', listsHelp)
     .action(async (options) => {
       const { watch } = await import('./watch.ts');
       run.exitStatus = await watch(context, program.opts(), options);
     });
 
-  program
-    .command('report')
+  addCommand('report')
     .description(
       'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
     )
     .option('--to <file>', 'the file to write', 'snippets-report.html')
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
-    .addHelpText('after', exitStatusHelp('report'))
     .action(async (options) => {
-      const { report } = await import('./report/report.ts');
-      run.exitStatus = await report(context, program.opts(), options);
+      const { report, writeReport } = await import('./report/report.ts');
+      const document = await report(context, program.opts());
+      const file = options.json ? '' : writeReport(context, document, options.to);
+      show(document, options.json, () => file);
     });
 
-  program
-    .command('doctor')
+  addCommand('doctor')
     .description('check the setup: environment, URLs, certificate, key, each variant')
     .argument('[id]', 'a snippet to fetch; by default one of the last build')
     .option('--json', 'print JSON')
-    .addHelpText('after', exitStatusHelp('doctor'))
     .action(async (id, options) => {
-      const { doctor } = await import('./doctor.ts');
-      run.exitStatus = await doctor(context, program.opts(), id, options);
+      const { doctor, doctorText } = await import('./doctor.ts');
+      show(await doctor(context, program.opts(), id), options.json, doctorText);
     });
 
-  program
-    .command('get')
+  addCommand('get')
     .description('get one snippet as a build would')
     .argument('<id>', "the snippet's id")
     .option('--params <json>', 'variables for the snippet: one JSON object')
-    .addHelpText('after', exitStatusHelp('get'))
     .action(async (id, options) => {
       const { get } = await import('./get.ts');
-      run.exitStatus = await get(context, program.opts(), id, options);
+      await get(context, program.opts(), id, options);
     });
   return { program, run };
 }

@@ -17,7 +17,7 @@ import type { Progress } from '../record/progress.ts';
 import type { RefreshOutput } from './cli-output.ts';
 import { waiting, whileAlone } from './command-lock.ts';
 import type { CliContext } from './context.ts';
-import { exitCodes, nameOf, shownFile, type Unversioned } from './output.ts';
+import { exitCodes, nameOf, shownFile } from './output.ts';
 import { openProgress } from './progress.ts';
 import { manifestPath, type OpenedChanges, openChanges, type ProjectOptions } from './project.ts';
 import { type ChangedFiles, runWithLists } from './run-command.ts';
@@ -68,7 +68,7 @@ export async function refresh(
   context: CliContext,
   project: ProjectOptions,
   options: RefreshOptions,
-): Promise<Unversioned<RefreshOutput>> {
+): Promise<RefreshOutput> {
   const { dryRun = false } = options;
   const progress = openProgress(context, options);
   const { diffs, ...update } = dryRun
@@ -80,6 +80,7 @@ export async function refresh(
   if (failure !== undefined) context.terminal.printError(`${failure}\n${next}`);
   const done = toBuild.length > 0 ? exitCodes.needsBuild : exitCodes.ok;
   return {
+    version: 1,
     command: 'refresh',
     exitStatus: failure === undefined ? done : exitCodes.failed,
     dryRun,
@@ -91,7 +92,7 @@ export async function refresh(
   };
 }
 
-export function refreshText(document: Unversioned<RefreshOutput>): string {
+export function refreshText(document: RefreshOutput): string {
   const { dryRun, written, notWritten, diffs = [], after, nextStep } = document;
   const isEmpty = written.length + notWritten.length === 0 && after === undefined;
   return [

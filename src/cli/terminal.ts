@@ -1,30 +1,13 @@
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { cleanJson, cleanLines, cleanText } from '../client/clean-text.ts';
-import type {
-  CheckOutput,
-  DoctorOutput,
-  ErrorOutput,
-  ListOutput,
-  RefreshOutput,
-  ReportOutput,
-  WatchOutput,
-} from './cli-output.ts';
-import type { CliHost, OutputStream } from './context.ts';
-import type { Unversioned } from './output.ts';
+import type { CliHost } from './context.ts';
 
-const patchColors = { '+': 'green', '-': 'red', '@': 'cyan' } as const;
+/** The colors of lines of patches, and of what `doctor` has checked. */
+const colors = { '+': 'green', '-': 'red', '@': 'cyan', ok: 'green', FAILED: 'red' } as const;
+const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
 
 const eraseLine = '\r\u001b[2K';
-
-type Output =
-  | CheckOutput
-  | DoctorOutput
-  | ErrorOutput
-  | ListOutput
-  | RefreshOutput
-  | ReportOutput
-  | WatchOutput;
 
 /** What a command shows: all of it is cleaned, since most contains text from outside. */
 export class Terminal {
@@ -37,37 +20,36 @@ export class Terminal {
     this.#host = host;
   }
 
-  /**
-   * Prints lines, cleaned as a whole.
-   *
-   * @param paint colors the lines afterwards, since cleaning removes colors.
-   */
-  print(text: string, paint: (clean: string) => string = (clean) => clean): void {
-    this.clearStatus();
-    this.#host.stdout.write(`${this.#time()}${paint(cleanLines(text))}\n`);
+  print(text: string): void {
+    this.#print('stdout', cleanLines(text));
   }
 
-  /** Prints lines to standard error, cleaned. */
+  /** Prints the document of a command, in color if standard output is a terminal that has colors. */
+  printColored(text: string): void {
+    const { stdout, env } = this.#host;
+    const isTerminal = stdout.isTTY === true || env['FORCE_COLOR'] !== undefined;
+    // As `styleText` decides it, whose variables are always those of the process.
+    const hasColors = isTerminal && WriteStream.prototype.getColorDepth(env) > 2;
+    const paint = (line: string, sign: keyof typeof colors, mark: keyof typeof colors) =>
+      styleText(colors[sign ?? mark], line, { validateStream: false });
+    const clean = cleanLines(text);
+    this.#print('stdout', hasColors ? clean.replace(coloredLines, paint) : clean);
+  }
+
   printError(text: string): void {
-    this.clearStatus();
-    this.#host.stderr.write(`${this.#time()}${cleanLines(text)}\n`);
+    this.#print('stderr', cleanLines(text));
   }
 
-  #time(): string {
-    return this.showsTime ? `${new Date().toTimeString().slice(0, 8)} ` : '';
+  #print(stream: 'stdout' | 'stderr', clean: string): void {
+    this.clearStatus();
+    const time = this.showsTime ? `${new Date().toTimeString().slice(0, 8)} ` : '';
+    this.#host[stream].write(`${time}${clean}\n`);
   }
 
   /** Prints what `--json` asks for: one document, or of a watch one line for each event. */
-  printJson(output: Unversioned<Output>): void {
+  printJson<Output extends { version: 1; command: string }>(output: Output): void {
     const indent = output.command === 'watch' ? 0 : 2;
-    this.#host.stdout.write(`${cleanJson({ version: 1, ...output }, indent)}\n`);
-  }
-
-  /** Colors the lines of patches in a text. */
-  paintPatches(clean: string): string {
-    return clean.replace(/^ {4}([-+@]).*/gm, (line, sign: keyof typeof patchColors) =>
-      this.colored(patchColors[sign], line),
-    );
+    this.#host.stdout.write(`${cleanJson(output, indent)}\n`);
   }
 
   /** Whether a line of standard error can be rewritten. */
@@ -90,16 +72,4 @@ export class Terminal {
     if (this.#hasStatus) this.#host.stderr.write(eraseLine);
     this.#hasStatus = false;
   }
-
-  /** In color, if standard output is a terminal that supports it. */
-  colored(color: Parameters<typeof styleText>[0], text: string): string {
-    const { stdout, env } = this.#host;
-    return hasColors(stdout, env) ? styleText(color, text, { validateStream: false }) : text;
-  }
-}
-
-/** As `styleText` decides it for a stream, whose variables are always those of the process. */
-function hasColors(stream: OutputStream, env: NodeJS.ProcessEnv): boolean {
-  if (env['FORCE_COLOR'] !== undefined) return WriteStream.prototype.getColorDepth(env) > 2;
-  return stream.isTTY === true && (stream.getColorDepth?.(env) ?? 4) > 2;
 }

@@ -7,7 +7,7 @@ import type { CliContext, Signals } from './context.ts';
 import { addDue, deploy, findDue, keepDeployed } from './deployed.ts';
 import { explain } from './explain.ts';
 import { type ListenOptions, listen, readWebhookSecret } from './listen.ts';
-import { exitCodes, type Unversioned } from './output.ts';
+import { exitCodes } from './output.ts';
 import {
   checkPatience,
   environmentFilesOf,
@@ -72,7 +72,7 @@ export async function watch(
       if (signal.aborted) return;
       if (json) {
         const at = new Date().toISOString();
-        terminal.printJson({ command: 'watch', at, ...event } as Unversioned<WatchOutput>);
+        terminal.printJson({ version: 1, command: 'watch', at, ...event });
       } else {
         const text = eventText(event, build !== undefined);
         if (text !== undefined) terminal.print(text);
@@ -187,10 +187,11 @@ function turns(
       if (site.afterStatus) return undefined;
       return toBuild && `${toBuild}\n${site.published}`;
     } catch (error) {
-      const { message, exitCode, error: explained } = explain(error);
-      if (build !== undefined && exitCode === exitCodes.needsBuild) {
+      const { exitStatus, error: explained } = explain(error);
+      const { message } = explained;
+      if (build !== undefined && exitStatus === exitCodes.needsBuild) {
         trouble = undefined;
-        sayToBuild([{ name: 'The site', reason: `has no usable record: ${message}` }]);
+        sayToBuild([{ name: 'The site', reason: `has no usable record: ${message} [${explained.code}]` }]);
         return noRecord;
       }
       // The codes tell kinds apart, since details such as attempts change each time.

@@ -32,11 +32,12 @@ test('a command of this process leaves the process alone: its streams, its exit 
 });
 
 test('shows colors on a terminal that has them, unless its environment says otherwise', async () => {
-  const stream = { isTTY: true, getColorDepth: () => 8 };
-  const green = '\u001b[32mok    \u001b[39m';
-  const { stdout } = await cli(folder.directory, ['doctor'], {}, { stream });
+  const stream = { isTTY: true };
+  const green = '\u001b[32m  ok\u001b[39m';
+  const TERM = 'xterm-256color';
+  const { stdout } = await cli(folder.directory, ['doctor'], { TERM }, { stream });
   expect(stdout).toContain(green);
-  const without = await cli(folder.directory, ['doctor'], { FORCE_COLOR: '0' }, { stream });
+  const without = await cli(folder.directory, ['doctor'], { TERM, FORCE_COLOR: '0' }, { stream });
   expect(without.stdout).not.toContain('\u001b');
   const forced = await cli(folder.directory, ['doctor'], { FORCE_COLOR: '1' });
   expect(forced.stdout).toContain(green);

@@ -4,66 +4,44 @@ import { join, resolve } from 'node:path';
 import { Eta } from 'eta';
 import { cleanText } from '../../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../client/format.ts';
+import { toRequest } from '../../client/snippet-request.ts';
 import { entryName } from '../../failures/report.ts';
 import { fileKind } from '../../files/kinds.ts';
 import { writeAtomically } from '../../files/write.ts';
-import { shownOn } from '../../record/changes.ts';
-import { type Manifest, requestsOf, snippetsByKey } from '../../record/manifest.ts';
+import { snippetsByKey } from '../../record/manifest.ts';
 import type { ReportOutput } from '../cli-output.ts';
 import type { CliContext } from '../context.ts';
-import { exitCodes, shownContent, shownPlaces } from '../output.ts';
+import { listSnippets } from '../list.ts';
+import { exitCodes } from '../output.ts';
 import { openProject, type ProjectOptions } from '../project.ts';
 
-type Report = Omit<ReportOutput, 'version'>;
-type Row = Report['snippets'][number];
+type Row = ReportOutput['snippets'][number];
 
-/**
- * `astro-snippets report`: one HTML page about the snippets of the site, or what it is made from.
- *
- * @throws AstroError without a usable record of a build.
- */
-export async function report(
-  context: CliContext,
-  project: ProjectOptions,
-  { to, json = false }: { to: string; json?: boolean },
-): Promise<number> {
-  const { cwd, terminal } = context;
+/** `astro-snippets report`: what the site shows, and what it showed before and is gone. */
+export async function report(context: CliContext, project: ProjectOptions): Promise<ReportOutput> {
   const { manifest } = await openProject(context, project);
-  const document = reportOf(manifest);
-  if (json) {
-    terminal.printJson(document);
-  } else {
-    const file = resolve(cwd, to);
-    writeAtomically(file, renderReport(document));
-    terminal.print(file);
-  }
-  return exitCodes.ok;
-}
-
-/** What the site shows, and what it showed before and is gone. */
-function reportOf(manifest: Manifest): Report {
   const { builtAt, refreshedAt, before } = manifest;
-  const shownBefore = snippetsByKey(before);
-  const shown = new Set<string>();
-  const snippets = shownOn(manifest).map(({ request, recorded, ...places }): Row => {
-    const { id, params, missing, content } = recorded;
-    shown.add(request.key);
-    const known = shownBefore.get(request.key);
-    const change = known === undefined ? 'added' : known.hash === content?.hash ? 'same' : 'changed';
-    return {
-      id,
-      params,
-      change: before === undefined ? 'unknown' : change,
-      missing,
-      content: content && shownContent(content),
-      ...shownPlaces(manifest, places),
-    };
+  const earlier = snippetsByKey(before);
+  const changeOf = (key: string, hash: string | undefined): Row['change'] => {
+    if (before === undefined) return 'unknown';
+    const known = earlier.get(key);
+    if (known === undefined) return 'added';
+    return known.hash === hash ? 'same' : 'changed';
+  };
+  const listed = listSnippets(manifest).map((snippet): Row => {
+    const { key } = toRequest(snippet.id, snippet.params);
+    const change = changeOf(key, snippet.content?.hash);
+    earlier.delete(key);
+    return { ...snippet, change };
   });
-  for (const { id, params, key } of requestsOf(before)) {
-    if (!shown.has(key)) snippets.push({ id, params, change: 'gone', pages: [], collections: [] });
-  }
+  const gone = Array.from(
+    earlier.values(),
+    ({ id, params }): Row => ({ id, params, change: 'gone', pages: [], collections: [] }),
+  );
+  const snippets = [...listed, ...gone];
   const contents = snippets.flatMap(({ content }) => content ?? []);
   return {
+    version: 1,
     command: 'report',
     exitStatus: exitCodes.ok,
     builtAt,
@@ -84,8 +62,14 @@ function reportOf(manifest: Manifest): Report {
 // On a large site, the pages of a snippet that is on all of them would make up most of the report.
 const placesShown = 200;
 
-/** One page that needs no other file and no request: its policy allows only its own style and script. */
-function renderReport(document: Report): string {
+/** Writes one page that needs no other file and no request: its policy allows only its own style and script. */
+export function writeReport({ cwd }: CliContext, document: ReportOutput, to: string): string {
+  const file = resolve(cwd, to);
+  writeAtomically(file, renderReport(document));
+  return file;
+}
+
+function renderReport(document: ReportOutput): string {
   const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
   const style = read('report.css');
   const script = read('sort-table.js');
