@@ -6,7 +6,13 @@ import {
   type SnippetDefinition,
   type SnippetRequest,
 } from '../client/snippet-request.ts';
-import { containerPage, type EmbedAttributes, elementName, integration } from '../embed/element.ts';
+import {
+  containerPage,
+  type EmbedAttributes,
+  elementName,
+  integration,
+  intendedName,
+} from '../embed/element.ts';
 import { type ErrorCode, type UserError, userError } from '../failures/errors.ts';
 
 interface Props {
@@ -30,6 +36,9 @@ interface Page {
 /** What Astro runs, in the process that loaded the Astro config. */
 export type Command = 'dev' | 'build' | 'preview' | 'sync';
 
+// Astro's compiler adds `class`, `data-astro-…` and `server:…`, and leaves `slot`.
+const knownProp = /^(?:id|of|params|as|optional|class|slot)$|[-:]/;
+
 export const embedEnd = `</${elementName}>`;
 
 /**
@@ -48,7 +57,13 @@ export function embedStart(props: Props, page: Page, command: Command | undefine
     const flaw = ', which is rendered on demand. Snippets are inlined while the site is built.';
     throw refusal('on-demand-page', props, page, flaw);
   }
-  const { of, as, optional } = props;
+  const { id, of, params, as, optional } = props;
+  const unknown = Object.keys(props).find((name) => !knownProp.test(name));
+  if (unknown !== undefined) {
+    const intended = intendedName(unknown);
+    const flaw = ` has the unknown prop \`${unknown}\`.${intended === undefined ? '' : ` Did you mean \`${intended}\`?`}`;
+    throw refusal('unknown-attribute', props, page, flaw);
+  }
   if (as !== undefined && as !== 'html' && as !== 'text') {
     const flaw = `: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
     throw refusal('invalid-as', props, page, flaw);
@@ -61,11 +76,11 @@ export function embedStart(props: Props, page: Page, command: Command | undefine
   const explain = (error: unknown) =>
     error instanceof SnippetError ? refusal(error.code, props, page, `: ${error.reason}`) : error;
   try {
-    if (of === undefined) return startTag(createRequest(props.id, props.params), more, page);
+    if (of === undefined) return startTag(createRequest(id, params), more, page);
   } catch (error) {
     throw explain(error);
   }
-  return definedRequest(of, props.params)
+  return definedRequest(of, params)
     .then((request) => startTag(request, more, page))
     .catch((error) => {
       throw explain(error);

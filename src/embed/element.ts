@@ -26,6 +26,27 @@ export interface EmbedAttributes {
   optional?: string | undefined;
 }
 
+const attributeNames = ['id', 'params', 'as', 'optional'] as const satisfies (keyof EmbedAttributes)[];
+
+/** The attribute that another name is a misspelling of, if it is one: two edits at most, or one edit of a short name. */
+export function intendedName(written: string): string | undefined {
+  return attributeNames.find((name) => edits(written, name) <= Math.min(2, name.length - 1));
+}
+
+/** How many characters have to be added, removed or replaced to make one text of another. */
+function edits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, character] of [...from].entries()) {
+    const next = [index + 1];
+    for (const [at, wanted] of [...to].entries()) {
+      const replaced = (row[at] ?? 0) + Number(character !== wanted);
+      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
 /**
  * What Astro's Container API renders, as for a feed. It has a path of its own making, and what becomes of it is not
  * known.

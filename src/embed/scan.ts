@@ -4,6 +4,7 @@ import {
   type EmbedAs,
   type EmbedAttributes,
   elementName,
+  intendedName,
   embedName as name,
 } from './element.ts';
 import {
@@ -29,6 +30,8 @@ export type FileKind = 'html' | 'xml' | 'json' | 'text';
 export interface FoundEmbed extends Range {
   /** The attributes, decoded but not validated. */
   attributes: EmbedAttributes;
+  /** The name of an attribute that is a misspelling of one of these. */
+  misspelled?: string | undefined;
   /** What to show when the service is down. Empty without children. Their text is known where text is shown. */
   children: Range & { isBlockLevel: boolean; text?: string };
   form: Form;
@@ -469,6 +472,7 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
     start,
     end: part.at(endTag.end),
     attributes,
+    misspelled: written.find(({ name }) => isMisspelled(name, attributes))?.name,
     children: {
       start: part.at(tag.end),
       end: part.at(endTag.start),
@@ -484,6 +488,11 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
   };
   search.embeds.push(found);
   return found;
+}
+
+/** `is` belongs to HTML. */
+function isMisspelled(name: string, attributes: EmbedAttributes): boolean {
+  return !(name in attributes) && name !== 'is' && intendedName(name) !== undefined;
 }
 
 /** Reports a component that was not rendered. */

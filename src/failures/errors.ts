@@ -132,6 +132,10 @@ const failing = {
     title: '<Snippet> was not rendered',
     hint: 'Markdown renders no components. In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet there. In <title> and <textarea>, Astro before 7 renders none either: write <snippet-embed>. Put an example between backticks.',
   },
+  'unknown-attribute': {
+    title: 'An embed has an unknown attribute',
+    hint: 'An embed takes the attributes `id`, `params`, `as` and `optional`; `<Snippet>` takes `of` as well.',
+  },
   'invalid-as': {
     title: 'The attribute `as` is invalid',
     hint: 'Use as="html" or as="text".',

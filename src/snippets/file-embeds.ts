@@ -2,6 +2,7 @@ import { reasonOf } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, paramsObject, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import { intendedName } from '../embed/element.ts';
 import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
 import { type EmbedFault, type EmbedWarning, type FileKind, type FoundEmbed, scan } from '../embed/scan.ts';
@@ -121,7 +122,11 @@ export function readEmbeds(
   };
 }
 
-function requestOf({ attributes, inIsland }: FoundEmbed): SnippetRequest {
+function requestOf({ attributes, inIsland, misspelled }: FoundEmbed): SnippetRequest {
+  if (misspelled !== undefined) {
+    const message = `The embed has the unknown attribute \`${misspelled}\`. Did you mean \`${intendedName(misspelled)}\`?`;
+    throw new SiteError('unknown-attribute', message);
+  }
   const { id, params, as = 'html', optional = 'false' } = attributes;
   const request = parseRequest(id, params);
   if (as !== 'html' && as !== 'text') {

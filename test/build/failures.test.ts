@@ -114,6 +114,7 @@ describe('different failures and invalid embeds are reported together:', async (
       'src/pages/params.astro': `<p>${embed(3, ` params='{"a":'`)}</p>`,
       'src/pages/as.astro': `<p>\n\n\n${embed(1, ' as="xml"')}</p>`,
       'src/pages/optional.astro': `<p>\n${embed(9, ' optional="constructor"')}</p>`,
+      'src/pages/misspelled.astro': `<p>${embed(1, ` parms='{"a":1}'`)}</p>`,
       'src/pages/nested.html': `<p>${embed('y')}\n<snippet-embed id="1">\n\n${embed(2)}</snippet-embed></p>`,
       'public/script.html': `<script>\nconst a = '${embed(1)}';</script>`,
       'public/style.html': `<style>\n${embed(1)}</style>`,
@@ -132,7 +133,7 @@ describe('different failures and invalid embeds are reported together:', async (
     );
 
   test.for<string | RegExp>([
-    `7 snippets could not be fetched, and ${closesEmbeds ? 11 : 12} embeds are invalid.`,
+    `7 snippets could not be fetched, and ${closesEmbeds ? 12 : 13} embeds are invalid.`,
     missing('995', `${three} and 2 more places`),
     missing('994', `${three} and 1 more place`),
     missing('993', three),
@@ -145,6 +146,7 @@ describe('different failures and invalid embeds are reported together:', async (
     /\nparams\/index\.html:2\n {4}params is not JSON: .+ \[invalid-params\]\n/,
     '\nas/index.html:5\n    The attribute `as` of an embed must be "html" or "text". [invalid-as]\n',
     '\noptional/index.html:3\n    The attribute `optional` of an embed takes no value. [invalid-optional]\n',
+    '\nmisspelled/index.html:2\n    The embed has the unknown attribute `parms`. Did you mean `params`? [unknown-attribute]\n    written in src/pages/misspelled.astro:1\n',
     /\nnested\/index\.html:2\n.* not "y"\. \[invalid-id\]\n {4}written in src\/pages\/nested\.html:1\n\nnested\/index\.html:5\n.* the one of line 3\. \[embed-nested\]\n {4}written in src\/pages\/nested\.html:4\n/,
     '\nscript.html:2\n    The embed is in a script that runs. [embed-in-script]\n    written in public/script.html:2\n',
     '\nstyle.html:2\n    The embed is in a style sheet. [embed-in-script]\n',
@@ -167,6 +169,9 @@ describe('different failures and invalid embeds are reported together:', async (
 
 const pricing = 'defineSnippet({ id: 9, params: z.object({ plans: z.array(z.enum(["free", "pro"])) }) })';
 test.for([
+  ['id={9} param={{ plan: "pro" }}', 'has the unknown prop `param`. Did you mean `params`?'],
+  ['id={9} optinal', 'has the unknown prop `optinal`. Did you mean `optional`?'],
+  ['id={9} title="Prices"', 'has the unknown prop `title`.'],
   ['id={9} optional="maybe"', '`optional` must be true or false, not "maybe".'],
   [`of={${pricing}} params={{ plans: ['pro', 'gold'] }}`, 'params.plans.1: Invalid option: expected one of'],
 ] as const)('<Snippet %s> is an error with its place', async ([props, message]) => {

@@ -286,6 +286,16 @@ describe('what is no whole embed is a warning where it is escaped', () => {
 });
 
 test.for([
+  [`parms='{}'`, 'parms'],
+  ['OPTINAL', 'optinal'],
+  ['ids="1"', 'ids'],
+  ['lang="de" slot="a" is="b" dir="rtl" key="1" class="c" x-cloak data-hk="1" v-if="d" hidden', undefined],
+] as const)('the attributes %s of an embed are misspelled: %s', ([attributes, misspelled]) => {
+  const { embeds } = found(`<snippet-embed id="1" ${attributes}></snippet-embed>`);
+  expect(embeds[0]?.misspelled).toBe(misspelled);
+});
+
+test.for([
   ['html', 'text', '<p>Buy &lt;Snippet id={1} /&gt;</p>'],
   ['html', 'a title', '<title>Buy &lt;Snippet id={1} /&gt;</title>'],
   ['html', 'an attribute', '<img alt="Buy <Snippet id={1} />">'],
