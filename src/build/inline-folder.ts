@@ -14,10 +14,17 @@ import { flawOf, listPacks, packReader, removeOtherPacks } from '../record/pack.
 import { fetcherAfter } from './build-fetcher.ts';
 import type { MadePage } from './inline-page.ts';
 import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
-import { sealedFiles, shownIn, staleCopies } from './output-state.ts';
+import { sealedFiles, shownIn } from './output-state.ts';
 import type { LeftSnippets } from './recorder.ts';
 import { statesOf } from './refresh.ts';
-import { listSiteFiles, OutputVerifier, type SiteFile, type SiteFiles, scanSite } from './scan-site.ts';
+import {
+  listSiteFiles,
+  OutputVerifier,
+  type ScannableFile,
+  type SiteFile,
+  type SiteFiles,
+  scanSite,
+} from './scan-site.ts';
 import { hashOfCopy, pageCopyOf, shownPath, withoutSuffix } from './side-products/page-copies.ts';
 import { StagedFiles } from './staged-files.ts';
 
@@ -34,11 +41,10 @@ export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'environm
 const namesShown = 10;
 
 /**
- * Inlines snippets into a folder of files, whatever has written them. If it fails, no file has been written. Files that
- * an earlier run has inlined stay in the record, and are updated.
+ * Inlines snippets into a folder of files, whatever has written them. Files that an earlier run has inlined are updated.
  *
  * @throws AstroError with one report of everything that went wrong; if another process writes to the folder; if the
- * folders cannot be used.
+ * folders cannot be used. No file has been written then.
  */
 export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   const { cwd, to, manifest, logger } = inlining;
@@ -60,22 +66,17 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(inlining);
   const last = await openLastRun(inlining, scannable.filter(isPublished));
-  const { record: before, kept, readPage } = last;
+  const { record: before, kept } = last;
   const settings = { ...inlining.settings };
   // Without a record, files of an earlier run would never be updated again.
   if (kept.size > 0) settings.missingKey = 'error';
   const verifier = new OutputVerifier(settings.apiKey);
   const fetcher = fetcherAfter(before, settings, logger);
-  // Of the files as they are, with their embeds or as an earlier run left them.
+  // Of the files that are made, as they are now: with their embeds, or as an earlier run left them.
   const hashes = new Map(kept);
   const copiesOf = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
-  const changes: Changes = { staged, names: new Set(), states: new Map() };
+  const updated: string[] = [];
   const outdated: { copy: SiteFile; page: SiteFile }[] = [];
-  const unrelated: SiteFile[] = [];
-  const stage = (file: SiteFile, bytes: Buffer) => {
-    changes.names.add(file.name);
-    staged.add(targetOf(file), bytes, file.file);
-  };
   try {
     const site: InlinedSite = {
       settings,
@@ -89,11 +90,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       fetcher,
       logger,
     };
-    const files = scannable.map((file) => {
-      const recorded = kept.has(file.name) ? last.files.get(file.name) : undefined;
-      return recorded && readPage ? Object.assign(file, { generated: () => readPage(recorded) }) : file;
-    });
-    const scanned = await scanSite(files, site, verifier, ({ name, generated }, bytes) => {
+    const scanned = await scanSite(scannable, site, verifier, ({ name, generated }, bytes) => {
       if (generated === undefined) hashes.set(name, hashOf(bytes));
     });
     // The folder is not what the record says, even if this run fails.
@@ -103,36 +100,31 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       verifier,
       write(page, made) {
         const before = readUnchanged(page, hashes.get(page.name));
-        if (!isPublished(page) || !made.file.equals(before)) stage(page, made.file);
-        const recorded = last.files.get(page.name);
-        const states = new Set([
-          ...[before, made.generated].map(hashOf),
-          ...(recorded ? statesOf(recorded) : []),
-        ]);
-        changes.states.set(page.name, states);
+        staged.add(targetOf(page), made.file, page.file);
+        if (kept.has(page.name) && !made.file.equals(before)) updated.push(page.name);
         for (const copy of copiesOf.get(page.name) ?? []) {
-          const held = hashOfCopy(copy, [before, made.file]) ?? '';
-          if (held === hashOf(made.file)) continue;
-          if (states.has(held)) outdated.push({ copy, page });
-          else unrelated.push(copy);
+          const hash = hashOfCopy(copy, [before, made.file]) ?? '';
+          if (hash === hashOf(made.file)) continue;
+          hashes.set(copy.name, hash);
+          outdated.push({ copy, page });
         }
         return isPublished(page) ? leftIn(last, page.name, made) : undefined;
       },
     });
     await verifier.read(others);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
-    if (unrelated.length > 0) {
-      const hint =
-        'Servers send it instead of the page. Delete it, or compress files after `astro-snippets inline`.';
-      throw staleCopies(unrelated, ' Nothing was written.', hint);
+    for (const { copy, page } of outdated) {
+      staged.add(targetOf(copy), await pageCopyOf(staged.read(targetOf(page)), copy), copy.file);
     }
-    for (const { copy, page } of outdated) stage(copy, await pageCopyOf(staged.read(targetOf(page)), copy));
-    for (const line of describeForgotten(last, [...scannable, ...others].filter(isPublished), inlined))
-      logger.warn(line);
+    const recorded = new Set(inlined.files.map(({ name }) => name));
+    const dropped = [...scannable, ...others].filter(
+      (file) => isPublished(file) && last.files.has(file.name) && !recorded.has(file.name),
+    );
+    warnOfDropped(dropped, logger);
     // With a record, a check could say that nothing has changed. What the command of `refresh --after` was to renew is still
     // out of date.
     const record = fetcher.showsChildren ? undefined : { ...inlined, pending: before?.pending };
-    await publish(inlining, changes, before, record);
+    await publish(inlining, staged, hashes, before, record);
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close().catch(() => {});
@@ -141,7 +133,10 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     throw error;
   }
   await fetcher.close();
-  for (const line of describeKept([...kept.keys()], changes.names)) logger.info(line);
+  for (const name of updated) logger.info(`Updated ${name}`);
+  const same = kept.size - updated.length;
+  if (same === 1) logger.info('1 file is as an earlier run left it.');
+  if (same > 1) logger.info(`${count(same, 'file')} are as an earlier run left them.`);
 }
 
 /** What the last run of `inline` left in a folder. */
@@ -154,40 +149,41 @@ interface LastRun {
 }
 
 /**
- * Finds out what the last run left, also where it failed. One that is killed while it writes leaves files that are as its
- * record says, or still contain their embeds.
+ * Finds out what the last run left, also where it failed. From what it has inlined, pages are made as they were generated.
  *
  * @param files those that are published, and may contain embeds.
  */
 async function openLastRun(
   { cwd, manifest, logger }: FolderInlining,
-  files: readonly SiteFile[],
+  files: readonly ScannableFile[],
 ): Promise<LastRun> {
   const file = lastRecordFile(manifest);
   const { manifest: record, flaw } = await readManifest(file);
-  // The pages of a run are kept beside its record.
-  if (record === undefined && (flaw !== 'absent' || listPacks(manifest).length > 0)) {
-    const otherVersion = 'was written by another version of astro-snippets';
-    const problem = { absent: 'is missing', damaged: 'is damaged', 'other-version': otherVersion }[flaw];
-    logger.warn(
-      `The record of the last run at ${shownPath(cwd, flaw === 'absent' ? manifest : file)} ${problem}. Files that were inlined then are not in the new record, unless they are written again.`,
-    );
-  }
   const packFlaw = record?.pack && flawOf(manifest, record.pack);
-  if (packFlaw !== undefined) {
+  // The pages of a run are kept beside its record.
+  const isLost = flaw !== undefined && (flaw !== 'absent' || listPacks(manifest).length > 0);
+  if (isLost || packFlaw !== undefined) {
+    const otherVersion = 'was written by another version of astro-snippets';
+    const problem =
+      flaw && { absent: 'is missing', damaged: 'is damaged', 'other-version': otherVersion }[flaw];
+    const what = problem
+      ? `The record of the last run at ${shownPath(cwd, flaw === 'absent' ? manifest : file)} ${problem}.`
+      : `The files of the last run as they were generated ${packFlaw}.`;
     logger.warn(
-      `The files of the last run as they were generated ${packFlaw}. They stay as they are, and are not in the new record at ${shownPath(cwd, manifest)}, unless they are written again.`,
+      `${what} Files that were inlined then stay as they are, and are not in the new record, unless they are written again.`,
     );
   }
   const readPage = record?.pack && packFlaw === undefined ? packReader(manifest, record) : undefined;
   const recorded = new Map(record?.files.map((file) => [file.name, file]));
   const kept = new Map<string, string>();
-  for (const { file, name } of files) {
-    const known = readPage && recorded.get(name);
+  for (const file of readPage === undefined ? [] : files) {
+    const known = recorded.get(file.name);
     if (known === undefined) continue;
-    const hash = hashOf(readFileSync(file));
+    const hash = hashOf(readFileSync(file.file));
     // A run that was killed has written it, or has not.
-    if (statesOf(known).has(hash)) kept.set(name, hash);
+    if (!statesOf(known).has(hash)) continue;
+    kept.set(file.name, hash);
+    Object.assign(file, { generated: () => readPage?.(known) });
   }
   return { record, files: recorded, kept, readPage };
 }
@@ -226,26 +222,20 @@ function leftIn(
  * Names files of the last run that are not in the new record. One that the generator has written again without embeds, and one
  * that a minifier has changed after it was inlined, look alike.
  */
-function describeForgotten(
-  last: LastRun,
-  files: readonly SiteFile[],
-  { files: recorded }: Pick<Manifest, 'files'>,
-): string[] {
-  const known = new Set(recorded.map(({ name }) => name));
-  const forgotten = files
-    .filter(({ name }) => last.files.has(name) && !known.has(name))
-    .filter(({ file }) => !embedName.test(readFileSync(file, 'latin1')))
-    .map(({ name }) => name);
-  if (forgotten.length === 0) return [];
-  return [
-    `Changed or excluded since the last run, and no longer in the record: ${listNames(forgotten, namesShown)}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
-  ];
+function warnOfDropped(files: readonly SiteFile[], logger: FolderInlining['logger']): void {
+  const withoutEmbeds = files.filter(({ file }) => !embedName.test(readFileSync(file, 'latin1')));
+  if (withoutEmbeds.length === 0) return;
+  const names = listNames(
+    withoutEmbeds.map(({ name }) => name),
+    namesShown,
+  );
+  logger.warn(
+    `Changed or excluded since the last run, and no longer in the record: ${names}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
+  );
 }
 
 /**
- * Reads a file again.
- *
- * @param hash the hash of what it held when the run began.
+ * @param hash the hash of what the file held when the run began.
  * @throws AstroError if it holds something else now.
  */
 function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buffer {
@@ -258,36 +248,29 @@ function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buff
   );
 }
 
-interface Changes {
-  staged: StagedFiles;
-  names: Set<string>;
-  /** The hashes of what pages and their copies may hold until they are replaced, by the names of pages. */
-  states: Map<string, ReadonlySet<string>>;
-}
-
 /**
  * Until everything is written, the record is beside its place: there it would say that it is. It announces what is going
  * to be written, as that of a refresh does, so that the process can be killed at any moment.
  *
+ * @param hashes of the files that are made, as they are now.
  * @param before the record of the last run.
  */
 async function publish(
   { from, to, manifest }: FolderInlining,
-  { staged, names, states }: Changes,
+  staged: StagedFiles,
+  hashes: ReadonlyMap<string, string>,
   before: Manifest | undefined,
   record: Manifest | undefined,
 ): Promise<void> {
   const aside = asideOf(manifest);
   const announce = (file: ManifestFile): ManifestFile => {
-    const [hash = file.hash, ...others] = states.get(file.name) ?? [];
-    return { ...file, hash, next: [...others, file.hash] };
+    return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
   };
   if (record === undefined) await rm(aside, { force: true });
   else await writeManifest(aside, { ...record, files: record.files.map(announce) });
   await rm(manifest, { force: true });
   await staged.commit();
   if (from !== to) {
-    const records = dirname(manifest);
     const input = realpathSync(from);
     await cp(input, existsSync(to) ? realpathSync(to) : to, {
       recursive: true,
@@ -295,7 +278,7 @@ async function publish(
       verbatimSymlinks: true,
       filter(source) {
         const name = relative(input, source).split(sep).join('/');
-        return !names.has(name) && join(from, name) !== records;
+        return !hashes.has(name) && join(from, name) !== dirname(manifest);
       },
     });
   }
@@ -310,13 +293,12 @@ async function publish(
 /** The files that are going to be published. What earlier runs have left in the output is published, too. */
 function listFiles({ from, to, manifest, settings }: FolderInlining): SiteFiles {
   const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
+  const isThere = (file: string) => existsSync(file) && !isRecord(file);
   const folders = from === to || !existsSync(to) ? [from] : [from, to];
   return listSiteFiles(folders, settings.exclude, ({ file, name }) => {
     // Left by a process that was killed.
     if (isTemporary(name)) rmSync(file, { force: true });
-    const generated = join(from, name);
-    const isLeft = from !== to && file === join(to, name);
-    const isReplaced = isLeft && existsSync(generated) && !isRecord(generated);
+    const isReplaced = from !== to && file === join(to, name) && isThere(join(from, name));
     return isTemporary(name) || isReplaced || isRecord(file);
   });
 }
@@ -338,12 +320,4 @@ function refuseFolders({ cwd, from, to, manifest }: FolderInlining): void {
       'Run the command in a folder above the output folder, or pass a file outside of it to --manifest.',
     );
   }
-}
-
-function describeKept(kept: readonly string[], written: ReadonlySet<string>): string[] {
-  const lines = kept.filter((name) => written.has(name)).map((name) => `Updated ${name}`);
-  const same = kept.length - lines.length;
-  if (same === 0) return lines;
-  const asBefore = same === 1 ? 'is as an earlier run left it' : 'are as an earlier run left them';
-  return [...lines, `${count(same, 'file')} ${asBefore}.`];
 }

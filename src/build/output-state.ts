@@ -2,7 +2,7 @@ import { existsSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOf } from '../embed/html-scanner.ts';
 import type { FileKind } from '../embed/scan.ts';
-import { type UserError, userError } from '../failures/errors.ts';
+import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { isSince } from '../files/read.ts';
@@ -126,14 +126,11 @@ export function refuseLateFiles(
     const page = readFileSync(withoutSuffix(copy.file));
     return hashOfCopy(copy, [page]) !== hashOf(page);
   });
-  if (stale.length > 0) throw staleCopies(stale);
-}
-
-/** The error for compressed files that hold something else than the file beside them. */
-export function staleCopies(files: readonly SiteFile[], outcome = '', hint?: string): UserError {
-  const names = files.map(({ name }) => name).join(', ');
-  const what = `${names} ${files.length === 1 ? 'does' : 'do'} not decompress to the file beside it.${outcome}`;
-  return userError('stale-compressed-file', what, hint);
+  if (stale.length > 0) {
+    const names = stale.map(({ name }) => name).join(', ');
+    const what = `${names} ${stale.length === 1 ? 'does' : 'do'} not decompress to the file beside it.`;
+    throw userError('stale-compressed-file', what);
+  }
 }
 
 /** Returns what tells whether a file holds an embed that is to be replaced. Those in contents stay in the output. */

@@ -21,12 +21,14 @@ test('what the generator wrote again is inlined again, and the rest shows what t
   await folder.write({
     'public/a.html': `<h1>${embed(2)}</h1>`,
     'public/b.html': '<p>plain</p>',
+    'public/a.html.gz': gzipSync('something else'),
     'public/c.html.gz': gzipSync('<p><b>one</b></p>'),
   });
   service.put(1, '<i>changed</i>');
   expect(await inline(folder)).toContain('Updated c.html');
   expect(await folder.read('public/a.html')).toBe('<h1>two & more</h1>');
   expect(await folder.read('public/c.html')).toBe('<p><i>changed</i></p>');
+  expect(await unzipped(folder, 'public/a.html.gz')).toBe('<h1>two & more</h1>');
   expect(await unzipped(folder, 'public/c.html.gz')).toBe('<p><i>changed</i></p>');
   expect(await runs(folder, ['list'])).toBe('Snippet 2\n    a.html\nSnippet 1\n    c.html\n');
   expect(await runs(folder, ['check'])).toContain('Nothing has changed');
@@ -186,7 +188,7 @@ test('a record that was lost is a warning', async () => {
   expect(await inline(folder)).not.toContain('The record of the last run');
   await rm(join(folder.directory, '.cache/astro-snippets/manifest.public.json'));
   expect(await inline(folder)).toContain(
-    'The record of the last run at .cache/astro-snippets/manifest.public.json is missing. Files that were inlined then are not in the new record',
+    'The record of the last run at .cache/astro-snippets/manifest.public.json is missing. Files that were inlined then stay as they are, and are not in the new record',
   );
 });
 
