@@ -90,12 +90,11 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       fetcher,
       logger,
     };
-    const scanned = await scanSite(scannable, site, verifier, ({ name, generated }, bytes) => {
-      if (generated === undefined) hashes.set(name, hashOf(bytes));
-    });
+    const scanned = await scanSite(scannable, site, verifier);
+    const written = scanned.files.filter(({ generated }) => generated === undefined);
+    for (const { file, name, bytes } of written) hashes.set(name, hashOf(bytes ?? readFileSync(file)));
     // The folder is not what the record says, even if this run fails.
-    const isNew = scanned.files.some((file) => file.generated === undefined && isPublished(file));
-    if (isNew && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
+    if (written.some(isPublished) && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
     const inlined = await inlineSnippets(scanned, site, {
       verifier,
       write(page, made) {

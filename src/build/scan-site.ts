@@ -118,11 +118,7 @@ export function excluder(patterns: readonly string[]): (name: string) => boolean
 // Reading a page again takes as long as scanning it; keeping all pages of a large site takes too much memory.
 const maxKeptBytes = 32 * 1024 * 1024;
 
-/**
- * Reads files and finds their embeds. Those without are checked for the API key.
- *
- * @param onEmbeds called with each file that has some, even if they are invalid.
- */
+/** Reads files and finds their embeds. Those without are checked for the API key. */
 export async function scanSite(
   files: readonly ScannableFile[],
   {
@@ -132,7 +128,6 @@ export async function scanSite(
     logger,
   }: Pick<InlinedSite, 'settings' | 'fetcher' | 'urls' | 'logger'>,
   verifier: OutputVerifier,
-  onEmbeds?: (file: ScannableFile, bytes: Buffer) => void,
 ): Promise<ScannedSite> {
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
   const uses: SnippetUses = new Map();
@@ -148,7 +143,6 @@ export async function scanSite(
     for (const line of warnings) logger.warn(line);
     if (embeds.length + invalid.length === 0) return verifier.check(source, bytes);
     for (const embed of invalid) site.invalid.push(embed);
-    onEmbeds?.(source, bytes);
     for (const { request } of embeds)
       if (uses.get(request.key)?.places.length === 1) fetcher.prefetch(request);
     keptBytes += bytes.length;
