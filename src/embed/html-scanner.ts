@@ -21,7 +21,7 @@ export interface Attribute extends Range {
   quote: '"' | "'" | '';
 }
 
-/** Whether text may contain entities and tags: `text` both, `rcdata` entities, `raw` and `cdata` neither. */
+/** What text may contain: `text` entities and tags, `rcdata` entities, `raw` and `cdata` neither. */
 export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 
 /** Callbacks in document order. `Context` is what the visitor keeps about the current element. */
@@ -45,7 +45,11 @@ interface OpenElement<Context> {
   name: string;
   context: Context;
   language: Language;
+  parent?: OpenElement<Context>;
 }
+
+// Browsers nest no deeper than 512. Where end tags have no start tag, the time stays linear.
+const deepest = 512;
 
 const words = (list: string) => new Set(list.split(/\s+/));
 
@@ -64,7 +68,6 @@ interface Rules {
   ends?: readonly string[];
 }
 
-const ordinary: Rules = {};
 const rules = new Map<string, Rules>();
 const rule = (names: string, given: Rules) => {
   for (const name of words(names)) rules.set(name, { ...rules.get(name), ...given });
@@ -112,15 +115,10 @@ export function walk<Context>(
   { isXml = false } = {},
 ): void {
   let current: OpenElement<Context> = { name: '', context, language: isXml ? 'xml' : 'html' };
-  const around: OpenElement<Context>[] = [];
-  // The number of open elements by name. Counted only after an unexpected end tag.
-  let counts: Map<string, number> | undefined;
 
-  const count = (name: string, change: number) => counts?.set(name, (counts.get(name) ?? 0) + change);
   const pop = (place: Range, isImplied: boolean) => {
     const closed = current;
-    current = around.pop() ?? closed;
-    count(closed.name, -1);
+    current = closed.parent ?? closed;
     visitor.close?.(closed.name, place, closed.context, isImplied);
   };
   const leaveForeign = (place: Range) => {
@@ -130,30 +128,26 @@ export function walk<Context>(
   const startTag = (tag: Tag): number => {
     const { name, start, end } = tag;
     if (current.language !== 'html' && htmlOnly.has(name)) leaveForeign({ start, end: start });
-    const { isVoid, holds, ends } = (current.language === 'html' && rules.get(name)) || ordinary;
-    while (ends?.includes(current.name)) pop({ start, end: start }, true);
+    const rule = current.language === 'html' ? rules.get(name) : undefined;
+    while (rule?.ends?.includes(current.name)) pop({ start, end: start }, true);
     const inside = visitor.open === undefined ? current.context : visitor.open(tag, current.context);
     const language = languageIn(name, current.language);
-    const isEmpty = language === 'html' && current.language === 'html' ? isVoid : tag.isSelfClosing;
+    const isEmpty = language === 'html' && current.language === 'html' ? rule?.isVoid : tag.isSelfClosing;
     if (inside === undefined || isEmpty) return end;
-    around.push(current);
-    current = { name, context: inside, language };
-    count(name, 1);
-    if (holds === undefined) return end;
+    current = { name, context: inside, language, parent: current };
+    if (rule?.holds === undefined) return end;
     const contentEnd = rawEnd(text, end, name);
-    if (contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, holds);
+    if (contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, rule.holds);
     return contentEnd;
   };
 
   const endTag = ({ name, start, end }: Tag) => {
     const here = { start, end: start };
     if (name === 'p' || name === 'br') leaveForeign(here);
-    if (current.name !== name && counts === undefined) {
-      counts = new Map();
-      for (const element of [...around, current]) count(element.name, 1);
-    }
-    if (current.name !== name && !counts?.get(name)) return;
-    while (current.name !== name) pop(here, true);
+    let opened: OpenElement<Context> | undefined = current;
+    for (let depth = 0; opened && opened.name !== name && depth < deepest; depth += 1) opened = opened.parent;
+    if (opened?.name !== name) return;
+    while (current !== opened) pop(here, true);
     pop({ start, end }, false);
   };
 
@@ -187,7 +181,7 @@ export function walk<Context>(
     at = text.indexOf('<', read);
   }
   if (read < text.length) visitor.text?.({ start: read, end: text.length }, current.context, 'text');
-  while (around.length > 0) pop({ start: text.length, end: text.length }, true);
+  while (current.parent !== undefined) pop({ start: text.length, end: text.length }, true);
 }
 
 function languageIn(name: string, language: Language): Language {
@@ -206,7 +200,7 @@ export function matchEnd(pattern: RegExp, text: string, from: number): number | 
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** The end of text that is no markup. In a script, the end tag in `<!-- <script> </script> -->` does not count. */
+/** The end of raw text. In a script, the end tag in `<!-- <script> </script> -->` does not count. */
 function rawEnd(text: string, from: number, name: string): number {
   if (name === 'plaintext') return text.length;
   const mark = new RegExp(

@@ -28,18 +28,17 @@ export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
 /** An embed that was found in a file. All places are byte offsets. */
 export interface FoundEmbed extends Range {
-  /** The attributes, decoded but not validated. */
+  /** Decoded but not validated. */
   attributes: EmbedAttributes;
   /** The name of an attribute that is a misspelling of one of these. */
   misspelled?: string | undefined;
-  /** What to show when the service is down. Empty without children. Their text is known where text is shown. */
-  children: Range & { isBlockLevel: boolean; text?: string };
+  /** What to show when the service is down. Their text is known where text is shown. */
+  children: Children;
   form: Form;
   /** Whether it is in an island's own markup, which the island renders again in the browser. */
   inIsland: boolean;
   /** Whether it is in a heading with an id, as Markdown generates them. */
   inHeading: boolean;
-  /** Whether it is in a paragraph. */
   inParagraph: boolean;
   /** The value of the nearest `lang`. */
   lang: string | undefined;
@@ -47,25 +46,20 @@ export interface FoundEmbed extends Range {
   paragraph?: Range;
 }
 
+type Children = Range & { isBlockLevel: boolean; text?: string };
+
+/** Why no embed can work in a place. */
 type Refusal = { flaw: 'in-script' | 'in-style' | 'in-xml' } | { flaw: 'in-attribute'; attribute: string };
 
-/**
- * An embed that has no end, is inside another one (which begins at `outer`), or is in a place where none can work. Or
- * the tag of a component that was not rendered.
- */
-export type EmbedFault = { start: number } & (
-  | { flaw: 'unclosed' | 'unrendered' }
-  | { flaw: 'nested'; outer: number }
-  | Refusal
-);
+type Incomplete = { flaw: 'unclosed' | 'unrendered' } | { flaw: 'nested'; outer: number };
 
-/**
- * Text that looks like an embed but is incomplete, or may be Markdown code: it may be an example or an excerpt. Or a file
- * in which embeds may not work.
- */
+/** What fails a build: an embed that is incomplete, inside another one, or refused, or a component that was not rendered. */
+export type EmbedFault = { start: number } & (Incomplete | Refusal);
+
+/** What may be meant as it is: an example, an excerpt, or Markdown code. Or a file in which embeds may not work. */
 export interface EmbedWarning {
   start: number;
-  flaw: 'unclosed' | 'nested' | 'invalid-id' | 'unrendered' | 'in-code' | 'in-xhtml' | 'utf-16';
+  flaw: Incomplete['flaw'] | 'invalid-id' | 'in-code' | 'in-xhtml' | 'utf-16';
 }
 
 /** All in the order of the file. */
@@ -90,7 +84,6 @@ interface Place {
   /** Whether it may be part of a URL. */
   inUrls: boolean;
   inIsland?: boolean;
-  /** Why no embed can work there. */
   refusal?: Refusal;
 }
 
@@ -124,24 +117,24 @@ export function scan(file: Buffer, kind: FileKind): Scan {
 
 // A browser, too, looks no further for them.
 const declarationsEnd = 1024;
+const byteOrderMark = '\xef\xbb\xbf';
+const xhtml = /^\s*<\?xml\b|application\/xhtml\+xml/i;
 const charset =
   /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)|^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([\w-]+)/i;
 // With bytes that can be read at all, UTF-16 stands for UTF-8.
-const isUtf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
+const utf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
 /** A file may declare that it is XHTML, or that its encoding is not UTF-8. */
 function readDeclarations({ isPage, embeds, warnings }: Search, file: string): void {
-  if (embeds.length === 0) return;
-  const head = file.slice(0, declarationsEnd);
-  const isXhtml = isPage && /^(?:\xef\xbb\xbf)?\s*<\?xml\b|application\/xhtml\+xml/i.test(head);
+  const hasMark = file.startsWith(byteOrderMark);
+  const head = file.slice(hasMark ? byteOrderMark.length : 0, declarationsEnd);
   const shown = embeds.find(({ form }) => form.as === 'html');
-  if (isXhtml && shown !== undefined) warnings.push({ flaw: 'in-xhtml', start: shown.start });
+  if (isPage && shown !== undefined && xhtml.test(head))
+    warnings.push({ flaw: 'in-xhtml', start: shown.start });
   const [, inMeta, inXml] = charset.exec(head) ?? [];
-  const declared = inMeta ?? inXml ?? 'utf-8';
-  if (isUtf8.test(declared) || head.startsWith('\xef\xbb\xbf')) return;
+  if (hasMark || utf8.test(inMeta ?? inXml ?? 'utf-8')) return;
   for (const embed of embeds) {
-    const { layers } = embed.form;
-    embed.form = { ...embed.form, layers: ['ascii', ...layers] };
+    embed.form = { ...embed.form, layers: ['ascii', ...embed.form.layers] };
   }
 }
 
@@ -170,35 +163,42 @@ interface Context {
   isExample: boolean;
   /** Whether they are an island's own markup. */
   inIsland: boolean;
+  /** The value of the nearest `lang`. */
+  lang: string | undefined;
   /** The embed whose children they are. */
   embed?: Tag;
   heading?: Tag;
   link?: Tag;
-  /** The value of the nearest `lang`. */
-  lang: string | undefined;
   /** The element whose text is special: a script, a style, or the title of XML. */
   holder?: Tag;
 }
 
-const contextIn = new Map<string, Partial<Context>>([
-  ...['code', 'pre', 'kbd', 'samp'].map((code) => [code, { isExample: true }] as const),
-  // Astro marks islands that are hydrated, and in them what was passed to them, which hydration keeps.
-  ['astro-island', { inIsland: true }],
-  ...['astro-slot', 'astro-static-slot', 'template'].map((slot) => [slot, { inIsland: false }] as const),
-]);
+const contextIn = new Map<string, (tag: Tag) => Partial<Context>>();
+const inside = (names: string, contextOf: (tag: Tag) => Partial<Context>) => {
+  for (const name of names.split(' ')) contextIn.set(name, contextOf);
+};
+inside('code pre kbd samp', () => ({ isExample: true }));
+// Astro marks islands that are hydrated, and in them what was passed to them, which hydration keeps.
+inside('astro-island', () => ({ inIsland: true }));
+inside('astro-slot astro-static-slot template', () => ({ inIsland: false }));
+inside('h1 h2 h3 h4 h5 h6', (heading) => ({ heading }));
+inside('a', (link) => ({ link }));
+inside('script style', (holder) => ({ holder }));
 
-/** HTML, where an embed is an element; or XML, where it can only be encoded in text. */
+/** HTML, where an embed is an element, or XML, where it can only be encoded in text. */
 function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
   const { text } = part;
-  const isWhole = isWholePage(search, part);
   const nameFrom = finder(text, names);
   const componentFrom = finder(text, components);
   // One each: a pattern of alternatives takes several times as long.
   const ignoredFrom = finder(text, ignoredNames);
   const langFrom = finder(text, langs);
   const isNoted = ({ start, end }: Range) => nameFrom(start) < end || componentFrom(start) < end;
-  const headingCode = new Map<Tag, string>();
-  const linkTexts: LinkText[] = [];
+  const shownIn = ({ start, end }: Range) => decodeAttribute(text.slice(start, end));
+  const read = (tag: Tag, attribute: string) => valueIn(attributesOf(text, tag), attribute);
+  // The code in headings, by the URLs of their ids, and what is in links, where it may be the same.
+  const codeAt = new Map<string | undefined, string[]>();
+  const linkTexts: [link: Tag, ...Parameters<typeof scanRange>][] = [];
   // The last one that shows nothing in its start tag.
   let paragraph: Tag | undefined;
   let inParagraph = false;
@@ -206,7 +206,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   const addElement = (tag: Tag, { inIsland, heading, lang }: Context, endTag: Range) => {
     const found = add(search, { ...part, lang }, { ...place, inIsland }, tag, endTag);
     if (found === undefined) return;
-    found.inHeading = heading !== undefined && valueIn(attributesOf(text, heading), 'id') !== undefined;
+    found.inHeading = heading !== undefined && read(heading, 'id') !== undefined;
     found.inParagraph = inParagraph;
     if (paragraph === undefined || matchEnd(blank, text, paragraph.end) !== tag.start) return;
     const end = matchEnd(paragraphEnd, text, endTag.end);
@@ -216,7 +216,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   const openEmbed = (tag: Tag, context: Context): Context | undefined => {
     const { isExample, embed } = context;
     if (isXml && !isExample) search.faults.push({ flaw: 'in-xml', start: part.at(tag.start) });
-    else if (embed !== undefined) report(search, part, tag.start, embed.start);
+    else if (embed !== undefined)
+      report(search, part, tag.start, { flaw: 'nested', outer: part.at(embed.start) });
     else if (!isExample && tag.isSelfClosing) addElement(tag, context, { start: tag.end, end: tag.end });
     if (tag.isSelfClosing) return undefined;
     if (isXml || isExample) return context;
@@ -227,36 +228,33 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     const { start, end } = tag;
     if (tag.name === elementName) return openEmbed(tag, outside);
     if (outside.isExample && outside.embed === undefined) return outside;
-    if (tag.name === 'snippet' && componentFrom(start) === start + 1) reportComponent(search, part, start);
+    if (tag.name === 'snippet' && componentFrom(start) === start + 1)
+      report(search, part, start, { flaw: 'unrendered' });
     if (outside.embed !== undefined) return outside;
     if (tag.name === 'p') {
       paragraph = tag;
       inParagraph = true;
     } else if (blockElements.has(tag.name)) inParagraph = false;
-    const inside = contextIn.get(tag.name);
+    const inside = contextIn.get(tag.name)?.(tag);
     const isRead = isNoted(tag) || ignoredFrom(start) < end || langFrom(start) < end;
     const attributes = isRead ? attributesOf(text, tag) : [];
     if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
       return { ...outside, isExample: true };
     }
-    const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
+    const lang = langIn(attributes, outside.lang);
     for (const attribute of attributes) {
       if (!mayHold(attribute.value)) continue;
       scanAttribute(search, { ...part, lang }, attribute, isXml);
       paragraph = undefined;
     }
     const context = lang === outside.lang ? outside : { ...outside, lang };
-    if (inside !== undefined) return { ...context, ...inside };
-    if (/^h[1-6]$/.test(tag.name)) return { ...context, heading: tag };
-    if (tag.name === 'a') return { ...context, link: tag };
-    const isHolder = isXml ? /(?:^|:)title$/.test(tag.name) : tag.name === 'script' || tag.name === 'style';
-    return isHolder ? { ...context, holder: tag } : context;
+    if (isXml) return /(?:^|:)title$/.test(tag.name) ? { ...context, holder: tag } : context;
+    return inside === undefined ? context : { ...context, ...inside };
   };
 
   const scanRange = (range: Range, { holder, inIsland, lang }: Context, kind: TextKind) => {
-    if (!isNoted(range)) return;
     const raw = cut({ ...part, lang }, range);
-    const type = (holder && valueIn(attributesOf(text, holder), 'type'))?.trim() ?? '';
+    const type = (holder && read(holder, 'type'))?.trim() ?? '';
     if (kind === 'text' || kind === 'cdata') {
       const inner = enter(raw, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
       if (isXml && holder === undefined) scanString(search, inner, { ...inHtml, inUrls: true });
@@ -276,54 +274,39 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
         const { embed, isExample } = context;
         if (embed === undefined && closed === 'p') inParagraph = false;
         if (embed === undefined || isExample || closed !== elementName) return;
-        if (isImplied) report(search, part, embed.start);
+        if (isImplied) report(search, part, embed.start, { flaw: 'unclosed' });
         else addElement(embed, context, at);
       },
       text(range, context, kind) {
         const { isExample, embed, heading, link } = context;
-        if (embed !== undefined) return;
-        if (!isExample) scanRange(range, context, kind);
-        const place = isExample ? heading : link;
-        if (place === undefined || !isNoted(range)) return;
-        if (isExample)
-          headingCode.set(place, `${headingCode.get(place) ?? ''}${text.slice(range.start, range.end)}\n`);
-        else linkTexts.push({ ...range, link: place });
+        if (embed !== undefined || !isNoted(range)) return;
+        if (!isExample && link === undefined) scanRange(range, context, kind);
+        else if (!isExample && link) linkTexts.push([link, range, context, kind]);
+        else if (heading !== undefined) {
+          const target = onPage(`#${read(heading, 'id')}`);
+          codeAt.set(target, [...(codeAt.get(target) ?? []), shownIn(range)]);
+        }
       },
       cut(start, { isExample, embed }) {
         const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
-        if (isEmbed && embed === undefined && !isExample) report(search, part, start);
+        if (isEmbed && embed === undefined && !isExample) report(search, part, start, { flaw: 'unclosed' });
       },
       isDone: (at, { embed }) =>
         embed === undefined && nameFrom(at) === Infinity && componentFrom(at) === Infinity,
     },
     { isXml },
   );
-  if (isWhole && headingCode.size > 0) removeExamples(search, text, headingCode, linkTexts);
-}
-
-interface LinkText extends Range {
-  link: Tag;
-}
-
-/**
- * In the headings of a page, Astro turns code into plain text for links to them. So what is an example in a heading has
- * to be one in a table of contents.
- */
-function removeExamples(search: Search, page: string, codeIn: Map<Tag, string>, linkTexts: LinkText[]): void {
-  const read = (tag: Tag, attribute: string) => valueIn(attributesOf(page, tag), attribute) ?? '';
-  const fragmentOf = (href: string) => URL.parse(href, 'https://page.invalid')?.hash;
-  const codeOf = new Map(
-    [...codeIn].map(([heading, code]) => [fragmentOf(`#${read(heading, 'id')}`), decodeAttribute(code)]),
-  );
-  for (const { link, start, end } of linkTexts) {
-    const href = read(link, 'href');
-    const code = href.startsWith('#') ? codeOf.get(fragmentOf(href)) : undefined;
-    if (code === undefined) continue;
-    const isElsewhere = (found: { start: number }) => found.start < start || found.start >= end;
-    const isExample = (found: Range) => code.includes(decodeAttribute(page.slice(found.start, found.end)));
-    search.embeds = search.embeds.filter((found) => isElsewhere(found) || !isExample(found));
-    search.warnings = search.warnings.filter(isElsewhere);
+  // In the headings of a page, Astro turns code into plain text for links to them, as in a table of contents.
+  for (const [link, range, context, kind] of linkTexts) {
+    const shown = shownIn(range);
+    const codes = codeAt.get(onPage(read(link, 'href') ?? ''));
+    if (!codes?.some((code) => shown.includes(code))) scanRange(range, context, kind);
   }
+}
+
+/** The URL to which one that is written on a page leads. */
+function onPage(url: string): string | undefined {
+  return URL.parse(url, 'https://page.invalid')?.href;
 }
 
 function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: boolean): void {
@@ -403,7 +386,7 @@ const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 /** Text without markup other than embeds, encoded or not. */
 function scanText(search: Search, part: Part, place: Place): void {
   const written = part.text.search(componentTag);
-  if (written !== -1) reportComponent(search, part, written - 1);
+  if (written !== -1) report(search, part, written - 1, { flaw: 'unrendered' });
   let start = 0;
   // Each embed up to the next one only, so that the time is linear even if all are unclosed.
   for (const { length } of part.text.split(opening)) {
@@ -420,7 +403,7 @@ function scanEmbed(search: Search, part: Part, place: Place): number {
   closing.lastIndex = tag?.end ?? part.text.length;
   const end = tag?.isSelfClosing ? { index: tag.end, 0: '' } : closing.exec(part.text);
   if (tag === undefined || end === null) {
-    report(search, part, 0);
+    report(search, part, 0, { flaw: 'unclosed' });
     return 1 + elementName.length;
   }
   const endTag = { start: end.index, end: end.index + end[0].length };
@@ -455,7 +438,9 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
   const written = attributesOf(part.text, tag);
   const read = (name: keyof EmbedAttributes) => valueIn(written, name);
   const attributes = { id: read('id'), params: read('params'), as: read('as'), optional: read('optional') };
-  if (!isWholePage(search, part) && !isId(attributes.id)) {
+  const { id = '', as: asked } = attributes;
+  const isId = /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id));
+  if (!isId && !isWholePage(search, part)) {
     search.warnings.push({ start, flaw: 'invalid-id' });
     return undefined;
   }
@@ -463,7 +448,6 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
     search.faults.push({ start, ...place.refusal });
     return undefined;
   }
-  const { as: asked } = attributes;
   const as = place.isFree && (asked === 'html' || asked === 'text') ? asked : place.shows;
   const layers: readonly Layer[] =
     as === 'text' && place.isHtml ? [...part.layers, 'html-text'] : part.layers;
@@ -495,30 +479,15 @@ function isMisspelled(name: string, attributes: EmbedAttributes): boolean {
   return !(name in attributes) && name !== 'is' && intendedName(name) !== undefined;
 }
 
-/** Reports a component that was not rendered. */
-function reportComponent(search: Search, part: Part, offset: number): void {
-  const found = { flaw: 'unrendered', start: part.at(offset) } as const;
-  if (isWholePage(search, part)) search.faults.push(found);
-  else search.warnings.push(found);
-}
-
-/** Reports an incomplete embed. */
-function report(search: Search, part: Part, offset: number, outer?: number): void {
+function report(search: Search, part: Part, offset: number, found: Incomplete): void {
   const start = part.at(offset);
-  if (!isWholePage(search, part)) {
-    search.warnings.push({ start, flaw: outer === undefined ? 'unclosed' : 'nested' });
-  } else if (outer === undefined) search.faults.push({ start, flaw: 'unclosed' });
-  else search.faults.push({ start, flaw: 'nested', outer: part.at(outer) });
+  if (isWholePage(search, part)) search.faults.push({ start, ...found });
+  else search.warnings.push({ start, flaw: found.flaw });
 }
 
 /** Whether an element is meant as one. Other files, and parts of pages, may contain excerpts and examples. */
 function isWholePage(search: Search, { layers }: Part): boolean {
   return search.isPage && layers.length === 0;
-}
-
-// Snippet ids are positive safe integers.
-function isId(id = ''): boolean {
-  return /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id));
 }
 
 /** The language inside an element. One without a value means that the language is not known. */
