@@ -8,27 +8,27 @@ export interface Document<Command extends string = string> {
 }
 
 /** A file of the output, where the site shows something. */
-interface ShownFile {
+export interface ShownFile {
   /** Its path in the output folder, with slashes. */
   file: string;
   /** Its URL: absolute if the site's `site` is known, else root-relative. Percent-encoded. */
   url: string;
 }
 
-interface Request {
+export interface Request {
   id: number;
   /** JSON text, as `get --params` takes it; absent without params. */
   params?: string | undefined;
 }
 
-interface Places {
+export interface Places {
   /** The files that show it: pages, feeds, JSON and other text. */
   pages: ShownFile[];
   /** The entries of collections that show it. */
   collections: { collection: string; entry: string }[];
 }
 
-interface ShownSnippet extends Request, Places {
+export interface ShownSnippet extends Request, Places {
   /** Whether it does not exist, so that its embeds, which are optional, show their children. */
   missing?: true | undefined;
   /** What the site shows; absent if it could not be fetched, or does not exist. */

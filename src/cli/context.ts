@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Clock } from '../client/clock.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -10,14 +11,8 @@ export interface OutputStream {
   columns?: number;
 }
 
-/** `SIGPIPE` where nobody reads the output any more. */
-type Signal = 'SIGINT' | 'SIGTERM' | 'SIGPIPE';
-
-/** Where signals arrive, such as the process. */
-export interface Signals {
-  on(signal: Signal, listener: () => void): unknown;
-  off(signal: Signal, listener: () => void): unknown;
-}
+/** Where signals arrive, such as the process. `SIGPIPE` says that nothing reads the output any more. */
+export type Signals = Pick<EventEmitter, 'on' | 'off'>;
 
 /** What a command line has of the process that runs it. Nothing else of that process is read or written to. */
 export interface CliHost {
@@ -30,7 +25,6 @@ export interface CliHost {
   stderr: OutputStream;
   /** For what a command waits for itself. */
   clock: Clock;
-  /** Without it, none arrives. */
   signals?: Signals;
 }
 

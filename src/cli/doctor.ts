@@ -78,12 +78,15 @@ async function checkSetup(
   const shown = snippetsByKey(manifest);
   const recorded = requestsOf(manifest).find(({ key }) => !shown.get(key)?.missing);
   const request = named ?? recorded ?? createRequest(1);
-  const isGuess = named === undefined && recorded === undefined;
-  const isOptional = shown.get(request.key)?.missing === true;
+  let ifMissing: string | undefined;
+  if (request !== named && request !== recorded) {
+    ifMissing = 'The service accepts the key. To fetch one of your snippets: astro-snippets doctor 42';
+  } else if (shown.get(request.key)?.missing) {
+    ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
+  }
   for (const one of variants) {
     checks.push(checkUrl(settings, one));
-    if (settings[one.url] === undefined) continue;
-    checks.push(await checkSnippet(settings, one, { request, isGuess, isOptional }));
+    if (settings[one.url] !== undefined) checks.push(await checkSnippet(settings, one, request, ifMissing));
   }
   return checks;
 }
@@ -110,18 +113,12 @@ function checkUrl(settings: Settings, { variant, url }: (typeof variants)[number
   return { ...check, outcome: 'ok', message: `The base URL is ${value}${where ? ', on this machine' : ''}` };
 }
 
-interface Probe {
-  request: SnippetRequest;
-  /** Whether the id is made up, so that a missing snippet means nothing. */
-  isGuess: boolean;
-  /** Whether the site was built without it, as all of its embeds are optional. */
-  isOptional: boolean;
-}
-
+/** @param ifMissing what it says if the snippet does not exist, unless that is a failure. */
 async function checkSnippet(
   settings: Settings,
   { variant, url, otherUrl }: (typeof variants)[number],
-  { request, isGuess, isOptional }: Probe,
+  request: SnippetRequest,
+  ifMissing: string | undefined,
 ): Promise<Check> {
   const check = { group: variant, name: 'snippet' } as const;
   const start = performance.now();
@@ -131,20 +128,15 @@ async function checkSnippet(
     return { ...check, outcome: 'ok', message: `${nameOf(request)} arrived in ${time}` };
   }
   const { code, message } = error;
+  const failed = { ...check, outcome: 'failed', error: { code, message } } as const;
   const { [otherUrl]: other } = settings;
   const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
-  const isSwapped =
-    mayBeSwapped && (await ask({ ...settings, [url]: other }, variant, request)) === undefined;
-  if (code === 'not-found' && !isSwapped && (isGuess || isOptional)) {
-    const what = isGuess
-      ? 'The service accepts the key. To fetch one of your snippets: astro-snippets doctor 42'
-      : `${nameOf(request)} does not exist, and all of its embeds are optional`;
-    return { ...check, outcome: 'ok', message: what };
+  if (mayBeSwapped && (await ask({ ...settings, [url]: other }, variant, request)) === undefined) {
+    const hint = `Swap the base URLs: ${variant === 'render' ? 'rendering' : 'retrieving'} works at ${other}.`;
+    return { ...failed, message: 'The base URL is the URL of the other variant', hint };
   }
-  const failed = { ...check, outcome: 'failed', error: { code, message } } as const;
-  if (!isSwapped) return { ...failed, message: errors[code].title, hint: errors[code].hint };
-  const hint = `Swap the base URLs: ${variant === 'render' ? 'rendering' : 'retrieving'} works at ${other}.`;
-  return { ...failed, message: 'The base URL is that of the other variant', hint };
+  if (code === 'not-found' && ifMissing !== undefined) return { ...check, outcome: 'ok', message: ifMissing };
+  return { ...failed, message: errors[code].title, hint: errors[code].hint };
 }
 
 /** Makes one request, to one variant. Returns why the snippet did not arrive, if it did not. */
@@ -163,8 +155,8 @@ async function ask(
     await client.fetch(request, undefined, hasOther ? variant : undefined);
     return undefined;
   } catch (error) {
-    if (!(error instanceof SnippetError)) throw error;
-    return error;
+    if (error instanceof SnippetError) return error;
+    throw error;
   } finally {
     await client.close();
   }

@@ -1,6 +1,6 @@
 import { shownOn } from '../record/changes.ts';
 import type { Manifest, ManifestContent } from '../record/manifest.ts';
-import type { ListOutput } from './cli-output.ts';
+import type { ListOutput, ShownSnippet } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes, nameOf, placeNames, shownPlaces } from './output.ts';
 import { openProject, type ProjectOptions } from './project.ts';
@@ -13,7 +13,7 @@ export async function list(context: CliContext, project: ProjectOptions): Promis
   return { version: 1, command: 'list', exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };
 }
 
-export function listSnippets(manifest: Manifest): ListOutput['snippets'] {
+export function listSnippets(manifest: Manifest): ShownSnippet[] {
   return shownOn(manifest).map(({ recorded: { id, params, missing, content }, ...places }) => ({
     id,
     params,
@@ -24,7 +24,7 @@ export function listSnippets(manifest: Manifest): ListOutput['snippets'] {
 }
 
 /** What is recorded of a content, without what only a refresh needs. */
-function shownContent(content: ManifestContent): NonNullable<ListOutput['snippets'][number]['content']> {
+function shownContent(content: ManifestContent): ShownSnippet['content'] {
   const { hash, variant, fetchedAt, bytes, milliseconds } = content;
   return { hash, variant, fetchedAt: new Date(fetchedAt).toISOString(), bytes, milliseconds };
 }

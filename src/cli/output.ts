@@ -4,7 +4,7 @@ import { fileKind } from '../files/kinds.ts';
 import type { Shown } from '../record/changes.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
-import type { ListOutput } from './cli-output.ts';
+import type { Places, Request, ShownFile } from './cli-output.ts';
 
 /** The exit statuses, for scripts. */
 export const exitCodes = {
@@ -49,12 +49,6 @@ export function exitStatusHelp(command: keyof typeof exitMeanings): string {
   return `\nExit status:\n${lines.join('\n')}`;
 }
 
-/** A file of the output, and its URL. */
-export type ShownFile = ListOutput['snippets'][number]['pages'][number];
-
-/** Where a snippet is shown. */
-type Places = Pick<ListOutput['snippets'][number], 'pages' | 'collections'>;
-
 export function shownFile({ urls }: Pick<Manifest, 'urls'>, file: string): ShownFile {
   return { file, url: publishedUrl(file, fileKind(file) === 'html', urls) };
 }
@@ -68,6 +62,6 @@ export function placeNames({ pages, collections }: Places): string[] {
   return [...pages.map(({ file }) => file), ...collections.map(entryName)];
 }
 
-export function nameOf({ id, params }: { id: number; params?: string | undefined }): string {
+export function nameOf({ id, params }: Request): string {
   return `Snippet ${id}${params === undefined ? '' : ` ${cleanText(params)}`}`;
 }

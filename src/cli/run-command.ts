@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ShownFile } from './cli-output.ts';
 import type { CliContext } from './context.ts';
-import type { ShownFile } from './output.ts';
 
 /** The files of the output that a command is about; `undefined` if that is not known, so that it may be any. */
 export type ChangedFiles = readonly ShownFile[] | undefined;

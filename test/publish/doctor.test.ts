@@ -34,7 +34,7 @@ describe('astro-snippets doctor', async () => {
     const output = await exits(1, run(['4'], at(service.retrieveBaseUrl, service.renderBaseUrl)));
     expect(output).toContain(`Swap the base URLs: rendering works at ${service.renderBaseUrl}.`);
     expect(output).toContain(`Swap the base URLs: retrieving works at ${service.retrieveBaseUrl}.`);
-    expect(output.match(/FAILED The base URL is that of the other variant/g)).toHaveLength(2);
+    expect(output.match(/FAILED The base URL is the URL of the other variant/g)).toHaveLength(2);
   });
 
   test('says that base URLs are swapped only if the other one answers with the snippet', async () => {

@@ -6,7 +6,6 @@ import { cleanText } from '../../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../client/format.ts';
 import { toRequest } from '../../client/snippet-request.ts';
 import { entryName } from '../../failures/report.ts';
-import { fileKind } from '../../files/kinds.ts';
 import { writeAtomically } from '../../files/write.ts';
 import { snippetsByKey } from '../../record/manifest.ts';
 import type { ReportOutput } from '../cli-output.ts';
@@ -65,48 +64,32 @@ const placesShown = 200;
 /** Writes one page that needs no other file and no request: its policy allows only its own style and script. */
 export function writeReport({ cwd }: CliContext, document: ReportOutput, to: string): string {
   const file = resolve(cwd, to);
-  writeAtomically(file, renderReport(document));
-  return file;
-}
-
-function renderReport(document: ReportOutput): string {
   const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
   const style = read('report.css');
   const script = read('sort-table.js');
   const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
-  const rows = document.snippets;
-  const isPage = ({ file }: Row['pages'][number]) => fileKind(file) === 'html';
   // The template escapes all text from outside.
-  return new Eta({ autoEscape: true, autoTrim: false }).renderString(read('report.eta'), {
+  const html = new Eta({ autoEscape: true, autoTrim: false }).renderString(read('report.eta'), {
     ...document,
-    rows: rows.map((row) => ({ ...row, params: cleanText(row.params ?? ''), places: placesOf(row, isPage) })),
     style,
     script,
     policy: `default-src 'none'; style-src ${sourceOf(style)}; script-src ${sourceOf(script)}`,
-    pages: new Set(rows.flatMap(({ pages }) => pages.filter(isPage).map(({ file }) => file))).size,
-    entries: new Set(rows.flatMap(({ collections }) => collections.map(entryName))).size,
+    placesOf,
+    placesShown,
+    cleanText,
+    count,
     formatBytes,
     formatDuration,
     // In UTC, so that a report does not depend on where it is rendered.
     formatTime: (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`,
   });
+  writeAtomically(file, html);
+  return file;
 }
 
-/** How often a snippet is shown, and where first. A place with a URL that a browser can open is a link. */
-function placesOf({ pages, collections }: Row, isPage: (file: Row['pages'][number]) => boolean) {
-  const others = pages.filter((file) => !isPage(file)).length;
-  const counts = [
-    count(pages.length - others, 'page'),
-    count(others, 'other file'),
-    count(collections.length, 'collection entry', 'collection entries'),
-  ];
-  const all = [...pages, ...collections.map((entry) => ({ file: entryName(entry), url: '' }))];
-  return {
-    summary: new Intl.ListFormat('en').format(counts.filter((text) => !text.startsWith('0 '))),
-    count: all.length,
-    first: all.slice(0, placesShown).map(({ file, url }) => ({
-      name: cleanText(file),
-      href: /^https?:/.test(url) ? url : undefined,
-    })),
-  };
+/** Where a snippet is shown. A place with a URL that a browser can open is a link. */
+function placesOf({ pages, collections }: Row) {
+  const hrefOf = (url: string) => (/^https?:/.test(url) ? url : undefined);
+  const files = pages.map(({ file, url }) => ({ name: file, href: hrefOf(url) }));
+  return [...files, ...collections.map((entry) => ({ name: entryName(entry), href: undefined }))];
 }

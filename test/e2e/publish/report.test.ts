@@ -63,7 +63,7 @@ test('the report shows totals, and what each snippet is', async () => {
   const values = await page.locator('dd').allTextContents();
   expect(Object.fromEntries(terms.map((term, index) => [term, values[index]]))).toMatchObject({
     Snippets: '4',
-    'Pages with snippets': '205',
+    'Files with snippets': '205',
     Embeds: '206',
     'Total size': '13.2kB',
   });
@@ -87,7 +87,7 @@ test('the report sorts by each column, numerically where it has numbers, in both
 });
 
 test('the report lists 200 pages of a snippet and counts the rest', async () => {
-  const row = page.getByRole('row').filter({ hasText: '203 pages' });
+  const row = page.getByRole('row').filter({ hasText: '203 places' });
   expect(await row.locator('li').count()).toBe(201);
   expect(await row.locator('li').last().textContent()).toBe('and 3 more: astro-snippets list');
 });
