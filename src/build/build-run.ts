@@ -182,7 +182,7 @@ export class BuildRun extends SiteRun {
   async complete(directory: string): Promise<void> {
     try {
       if (this.#finished === undefined) return;
-      await checkLateFiles(directory, this.settings, this.#finished, this.site.logger);
+      await checkLateFiles(directory, this.settings, this.#finished);
       // A site without snippets has none, and there is nothing to say of that.
       if (this.#finished.record === undefined) await rm(missingNote(this.#manifest), { force: true });
       await this.#finished.record?.();

@@ -18,7 +18,6 @@ import { sealedFiles, shownIn } from './output-state.ts';
 import type { LeftSnippets } from './recorder.ts';
 import { statesOf } from './refresh.ts';
 import {
-  codeWarnings,
   listSiteFiles,
   OutputVerifier,
   type ScannableFile,
@@ -29,7 +28,7 @@ import {
 import { hashOfCopy, pageCopyOf, shownPath, withoutSuffix } from './side-products/page-copies.ts';
 import { StagedFiles } from './staged-files.ts';
 
-export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'logger'> {
+export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'environment' | 'logger'> {
   /** Where people are: paths that are shown begin there. */
   cwd: string;
   /** The folder that a generator has written. */
@@ -62,7 +61,7 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
 }
 
 async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Promise<void> {
-  const { to, manifest, logger } = inlining;
+  const { to, manifest, environment, logger } = inlining;
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(inlining);
@@ -81,6 +80,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   try {
     const site: InlinedSite = {
       settings,
+      environment,
       // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
       urls: { base: '/', trailingSlash: 'ignore', format: 'preserve' },
       directory: to,
@@ -111,7 +111,6 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       },
     });
     await verifier.read(others);
-    for (const line of codeWarnings(verifier.code)) logger.warn(line);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
     for (const { copy, page } of outdated) {
       staged.add(targetOf(copy), await pageCopyOf(staged.read(targetOf(page)), copy), copy.file);

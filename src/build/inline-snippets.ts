@@ -25,8 +25,8 @@ export interface BuildLogger {
 /** A site that an Astro build, or another generator, has written, and whose snippets are inlined. */
 export interface InlinedSite {
   settings: Settings;
-  /** Where the environment was read, if Astro has read it. */
-  environment?: RecordedEnvironment;
+  /** Where the environment was read. */
+  environment: RecordedEnvironment;
   urls: SiteUrls;
   directory: string;
   /** The folder that a build empties: the same, or one that contains it. */

@@ -1,17 +1,19 @@
+import { appendFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { escapeText } from 'entities/escape';
 import { describeChanged, lookAtOutput } from '../build/output-state.ts';
 import type { PageToBuild } from '../build/refresh.ts';
+import { cleanLines } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
 import type { CheckOutput, ErrorOutput } from './cli-output.ts';
 import { isCommandRunning, whileAlone } from './command-lock.ts';
 import type { CliContext } from './context.ts';
-import { addDue, deploy, findDue } from './deployed.ts';
+import { addDue, deploy, readDeployed } from './deployed.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf, placeNames, shownPlaces } from './output.ts';
 import { openProgress } from './progress.ts';
 import { checkPatience, findManifest, manifestPath, openChanges, type ProjectOptions } from './project.ts';
 import { commandPending } from './refresh.ts';
-import { type ChangedFiles, runWithLists } from './run-command.ts';
-import { appendStepSummary } from './step-summary.ts';
 
 export interface CheckOptions {
   json?: boolean;
@@ -33,23 +35,24 @@ export async function check(
   const progress = openProgress(context, { json });
   const found = await openChanges(context, project, { patience: checkPatience, progress }).catch(
     async (error: unknown) => {
-      if (explain(error).exitStatus === exitCodes.needsBuild) await appendStepSummary(context, 'no record');
+      const { exitStatus } = explain(error);
+      if (exitStatus === exitCodes.needsBuild) {
+        await appendStepSummary(context, 'There is no usable record of a build.');
+      }
       throw error;
     },
   );
   const { file, manifest, changed } = found;
-  const flaws = project.output === undefined ? undefined : await lookAtOutput(file, manifest);
-  if (flaws !== undefined && flaws.changed.length > 0) {
-    context.terminal.printError(describeChanged(flaws.changed));
-  }
-  const toBuild = flaws?.toBuild ?? [];
+  const { toBuild, changed: written } =
+    project.output === undefined ? { toBuild: [], changed: [] } : await lookAtOutput(file, manifest);
+  if (written.length > 0) context.terminal.printError(describeChanged(written));
   const isEnded = exec !== undefined || !isCommandRunning(file);
   const unfinished = [
     ...manifest.files
       .filter(({ next }) => next !== undefined)
       .map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' })),
     ...(manifest.pending ? [commandPending] : []),
-    ...(isEnded && (await findDue(file)).hasBegun ? [deployPending] : []),
+    ...(isEnded && (await readDeployed(file))?.hasBegun ? [deployPending] : []),
     ...toBuild,
   ];
   const isSame = changed.length + unfinished.length === 0;
@@ -67,7 +70,7 @@ export async function check(
     })),
     unfinished,
   };
-  await appendStepSummary(context, document);
+  await appendStepSummary(context, checkText(document));
   return document;
 }
 
@@ -81,6 +84,23 @@ export function checkText({ compared, changed, unfinished }: CheckOutput): strin
     return `${nameOf(snippet)} ${what}\n    ${placeNames(snippet).join('\n    ')}`;
   });
   return [...lines, ...unfinished.map(({ name, reason }) => `${name} ${reason}`)].join('\n');
+}
+
+// GitHub refuses a summary of more than 1 MiB as a whole. Escaped, a character takes at most six bytes.
+const maxSummary = 100_000;
+
+/** Under GitHub Actions, adds a text to the summary of the run. A summary that fails fails no check. */
+export async function appendStepSummary({ cwd, env, terminal }: CliContext, text: string): Promise<void> {
+  const file = env['GITHUB_STEP_SUMMARY'];
+  if (!file) return;
+  const more = text.length > maxSummary ? '\n… The rest is in the log of this step.' : '';
+  // In this element, nothing is taken for Markdown. Names come from outside.
+  const shown = escapeText(cleanLines(text.slice(0, maxSummary) + more));
+  try {
+    await appendFile(resolve(cwd, file), `### Snippets\n\n<pre>${shown}</pre>\n\n`);
+  } catch (error) {
+    terminal.printError(`The step summary could not be written: ${(error as NodeJS.ErrnoException).code}`);
+  }
 }
 
 /**
@@ -98,7 +118,6 @@ export function checkAndRun(
 ): Promise<number> {
   const { terminal } = context;
   const { exec, json } = options;
-  const recordOf = async () => manifestPath(context, project);
   return whileAlone(context, project, async (inner) => {
     const found = await check(inner, project, options).catch((thrown: unknown): ErrorOutput => {
       const { exitStatus, error } = explain(thrown);
@@ -115,16 +134,16 @@ export function checkAndRun(
     const isKnown =
       unfinished.every((one) => one === deployPending) &&
       changed?.every(({ collections }) => collections.length === 0);
-    await addDue(await recordOf(), isKnown ? changed?.flatMap(({ pages }) => pages) : undefined);
-    const run = (files: ChangedFiles) => runWithLists(inner, exec, files, { json });
-    const status = await deploy(recordOf, run, { mayWrite: true });
+    const record = manifestPath(context, project);
+    await addDue(record, isKnown ? changed?.flatMap(({ pages }) => pages) : undefined);
+    const status = await deploy(inner, project, exec, { mayWrite: true, json });
     if (status !== 0) {
       terminal.printError(
         `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
       );
     } else if (changed === undefined && (await findManifest(context, project)) === undefined) {
       terminal.printError(
-        `There is still no record of a build at ${await recordOf()}, so the next check with --exec runs the command again.`,
+        `There is still no record of a build at ${record}, so the next check with --exec runs the command again.`,
       );
     }
     return status;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +9,7 @@ import type { CliContext } from './context.ts';
 export type ChangedFiles = readonly ShownFile[] | undefined;
 
 /** The variables that name the lists of files and of their URLs. Documented: commands read them. */
-const listVariables = {
-  files: 'ASTRO_SNIPPETS_CHANGED_FILES',
-  urls: 'ASTRO_SNIPPETS_CHANGED_URLS',
-} as const;
+const listVariables = { file: 'ASTRO_SNIPPETS_CHANGED_FILES', url: 'ASTRO_SNIPPETS_CHANGED_URLS' } as const;
 
 /**
  * Runs a shell command that finds the changed files and their URLs in two lists. If they are not known, the variables are
@@ -29,18 +26,19 @@ export async function runWithLists(
   changed: ChangedFiles,
   { json = false }: { json?: boolean | undefined } = {},
 ): Promise<number> {
-  const { files, urls } = listVariables;
-  const stdout = json ? 'stderr' : 'stdout';
+  const env = { ...context.env };
+  for (const name of Object.values(listVariables)) delete env[name];
+  const run = () => runCommand({ ...context, env }, command, json ? context.stderr : context.stdout);
   // A name with a line break would be taken for two.
-  if (changed === undefined || changed.some(({ file }) => /[\r\n]/.test(file))) {
-    return runCommand(context, command, stdout, { [files]: undefined, [urls]: undefined });
-  }
+  if (changed === undefined || changed.some(({ file }) => /[\r\n]/.test(file))) return run();
   const folder = await mkdtemp(join(tmpdir(), 'astro-snippets-'));
   try {
-    const lists = { [files]: join(folder, 'files.txt'), [urls]: join(folder, 'urls.txt') };
-    await writeFile(lists[files] ?? '', changed.map(({ file }) => `${file}\n`).join(''));
-    await writeFile(lists[urls] ?? '', changed.map(({ url }) => `${url}\n`).join(''));
-    return await runCommand(context, command, stdout, lists);
+    for (const kind of ['file', 'url'] as const) {
+      const list = join(folder, `${kind}s.txt`);
+      await writeFile(list, changed.map((one) => `${one[kind]}\n`).join(''));
+      env[listVariables[kind]] = list;
+    }
+    return await run();
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -52,48 +50,36 @@ const couldNotStart = 127;
  * Runs a shell command where the command line runs, and waits for it, as `npm run` does: Ctrl-C reaches the command by
  * itself, and SIGTERM is passed on to it. Never rejects.
  */
-function runCommand(
-  context: CliContext,
+async function runCommand(
+  { cwd, env, stdin = 'ignore', stderr, signals, terminal }: CliContext,
   command: string,
-  stdout: 'stdout' | 'stderr',
-  environment: NodeJS.ProcessEnv,
+  stdout: CliContext['stdout'],
 ): Promise<number> {
-  const { cwd, env, stdin = 'ignore', stderr, signals, terminal } = context;
   terminal.clearStatus();
-  return new Promise((resolve) => {
-    // Without a handler, Ctrl-C would end this process before the command, and its status would be lost.
-    const ignore = () => {};
-    const passOn = () => child?.kill('SIGTERM');
-    signals?.on('SIGINT', ignore);
-    signals?.on('SIGTERM', passOn);
-    const settle = (status: number) => {
-      signals?.off('SIGINT', ignore);
-      signals?.off('SIGTERM', passOn);
-      resolve(status);
-    };
-    const fail = ({ code }: NodeJS.ErrnoException) => {
-      terminal.printError(`The shell could not be started: ${code}`);
-      settle(couldNotStart);
-    };
-    let child: ChildProcess | undefined;
-    try {
-      const outputs = [context[stdout], stderr];
-      child = spawn(command, {
-        shell: true,
-        stdio: [stdin, ...outputs.map(({ fd }) => fd ?? 'pipe')],
-        cwd,
-        env: { ...env, ...environment },
+  // Without a handler, Ctrl-C would end this process before the command, and its status would be lost.
+  const ignore = () => {};
+  const passOn = () => child?.kill('SIGTERM');
+  let child: ChildProcess | undefined;
+  signals?.on('SIGINT', ignore);
+  signals?.on('SIGTERM', passOn);
+  try {
+    const stdio: StdioOptions = [stdin, stdout.fd ?? 'pipe', stderr.fd ?? 'pipe'];
+    const shell = spawn(command, { shell: true, stdio, cwd, env });
+    child = shell;
+    shell.stdout?.on('data', (text: Buffer) => stdout.write(text));
+    shell.stderr?.on('data', (text: Buffer) => stderr.write(text));
+    return await new Promise<number>((resolve, reject) => {
+      // Also emitted when a signal could not be sent.
+      shell.on('error', (error) => shell.pid === undefined && reject(error));
+      shell.once('close', (status, signal) => {
+        resolve(status ?? 128 + (signal === null ? 0 : constants.signals[signal]));
       });
-      for (const [index, from] of [child.stdout, child.stderr].entries()) {
-        from?.on('data', (text: Buffer) => outputs[index]?.write(text));
-      }
-    } catch (error) {
-      return fail(error as NodeJS.ErrnoException);
-    }
-    // Also emitted when a signal could not be sent.
-    child.once('error', (error) => child?.pid === undefined && fail(error));
-    child.once('close', (status, signal) => {
-      settle(status ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
-  });
+  } catch (error) {
+    terminal.printError(`The shell could not be started: ${(error as NodeJS.ErrnoException).code}`);
+    return couldNotStart;
+  } finally {
+    signals?.off('SIGINT', ignore);
+    signals?.off('SIGTERM', passOn);
+  }
 }

@@ -4,7 +4,7 @@ import type { UserError } from '../failures/errors.ts';
 import type { WatchOutput } from './cli-output.ts';
 import { whileAlone } from './command-lock.ts';
 import type { CliContext, Signals } from './context.ts';
-import { addDue, deploy, findDue, keepDeployed } from './deployed.ts';
+import { addDue, deploy, isDue } from './deployed.ts';
 import { explain } from './explain.ts';
 import { type ListenOptions, listen, readWebhookSecret } from './listen.ts';
 import { exitCodes } from './output.ts';
@@ -16,10 +16,10 @@ import {
   openProject,
   type ProjectOptions,
 } from './project.ts';
-import { afterFailure, updateSite } from './refresh.ts';
-import { type ChangedFiles, runWithLists } from './run-command.ts';
+import { type RefreshOptions, updateSite } from './refresh.ts';
+import { runWithLists } from './run-command.ts';
 
-export interface WatchOptions {
+export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** In milliseconds. @default half a minute; with `listen`, five */
   every?: number;
   /** Where signed calls start a check at once. */
@@ -28,9 +28,6 @@ export interface WatchOptions {
   build?: string;
   /** Deploys the site. */
   exec?: string;
-  skipModified?: boolean;
-  /** Renews what was made from the pages. */
-  after?: string;
   /** Prints an event a line. What is for people goes to standard error. */
   json?: boolean;
 }
@@ -65,7 +62,7 @@ export async function watch(
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
   if (build === undefined || found !== undefined) await openProject(context, project, { writes: true });
   // What is written from now on is deployed even if this process ends before that.
-  if (exec !== undefined) await addDue(await manifestPath(context, project), []);
+  if (exec !== undefined) await addDue(manifestPath(context, project), []);
   terminal.showsTime = true;
   return untilInterrupted(context.signals, async (signal) => {
     const emit = (event: WatchEvent) => {
@@ -118,7 +115,7 @@ function eventText(event: WatchEvent, canBuild: boolean): string | undefined {
     case 'recovered':
       return 'The check succeeded again.';
     case 'after-failed':
-      return `${afterFailure(event.exitStatus)} It is run again with the next check.`;
+      return `The command of --after exited with status ${event.exitStatus}, so what was made from the pages may be out of date. It is run again with the next check.`;
     case 'building':
       return 'Building the site.';
     case 'built':
@@ -133,13 +130,8 @@ function eventText(event: WatchEvent, canBuild: boolean): string | undefined {
 }
 
 const longestPause = 600_000;
-
-/** How long to wait after a number of failed builds in a row, in milliseconds. */
-function buildPause(failures: number, every: number): number {
-  return Math.max(every, Math.min(longestPause, every * 2 ** failures));
-}
-
 const noRecord = 'no record';
+const noFailure = { what: '', times: 0, until: 0 };
 
 /**
  * Returns a function that checks, and does what follows: writes, builds, deploys. It returns whether the whole site shows
@@ -152,16 +144,15 @@ function turns(
   { emit, signal }: { emit: (event: WatchEvent) => void; signal: AbortSignal },
 ): () => Promise<boolean> {
   const { json } = options;
-  const recordOf = async () => manifestPath(context, project);
-  const beforeWrite = async (changed: ChangedFiles) => {
-    if (exec !== undefined) await addDue(await recordOf(), changed);
-  };
+  const recordOf = () => manifestPath(context, project);
+  const builtAt = async () => (await findManifest(context, project))?.builtAt;
+  const isToDeploy = async () => exec !== undefined && (await isDue(recordOf()));
   /** What kind of trouble there is. It is said once. */
   let trouble: string | undefined;
   /** What only a build can update, as text. It is said once. */
   let toBuild = '';
   /** Builds of the same that failed in a row, and when it is built again. */
-  let failed = { what: '', times: 0, until: 0 };
+  let failed = noFailure;
 
   const sayToBuild = (notWritten: { name: string; reason: string }[]) => {
     const reasons = notWritten.map(({ name, reason }) => `${name} ${reason}`).join('\n');
@@ -173,100 +164,81 @@ function turns(
   const update = async (): Promise<string | undefined> => {
     emit({ event: 'checking' });
     try {
-      const site = await updateSite(context, project, {
+      const { document, published } = await updateSite(context, project, {
         ...options,
         patience: checkPatience,
-        beforeWrite,
         signal,
       });
+      const { written, notWritten, after } = document;
       if (trouble !== undefined) emit({ event: 'recovered' });
       trouble = undefined;
-      if (site.written.length > 0) emit({ event: 'written', written: site.written });
-      sayToBuild(site.toBuild);
-      if (site.afterStatus) emit({ event: 'after-failed', exitStatus: site.afterStatus });
-      if (site.afterStatus) return undefined;
-      return toBuild && `${toBuild}\n${site.published}`;
+      if (written.length > 0) emit({ event: 'written', written });
+      sayToBuild(notWritten);
+      if (!after?.exitStatus) return toBuild && `${toBuild}\n${published}`;
+      emit({ event: 'after-failed', exitStatus: after.exitStatus });
     } catch (error) {
       const { exitStatus, error: explained } = explain(error);
-      const { message } = explained;
+      const { message, code } = explained;
       if (build !== undefined && exitStatus === exitCodes.needsBuild) {
         trouble = undefined;
-        sayToBuild([{ name: 'The site', reason: `has no usable record: ${message} [${explained.code}]` }]);
+        sayToBuild([{ name: 'The site', reason: `has no usable record: ${message} [${code}]` }]);
         return noRecord;
       }
       // The codes tell kinds apart, since details such as attempts change each time.
       const kind = (error as Partial<UserError>).codes?.join() ?? message;
       if (kind !== trouble) emit({ event: 'trouble', error: explained });
       trouble = kind;
-      return undefined;
     }
+    return undefined;
   };
 
-  const buildSite = (command: string, what: string) => {
-    const before = findManifest(context, project);
-    return whileAlone(
-      context,
-      project,
-      async (inner, hasWaited) => {
-        const isNew = async () => {
-          const now = await findManifest(context, project);
-          return now !== undefined && now.builtAt !== (await before)?.builtAt;
-        };
-        let problem: string | undefined;
-        // Another process may have built it.
-        if (!hasWaited || !(await isNew())) {
-          emit({ event: 'building' });
-          const run = () => runWithLists(inner, command, undefined, { json });
-          const status = await (exec === undefined ? run() : keepDeployed(recordOf, run));
-          if (status !== 0) problem = `exited with status ${status}`;
-          else if (!(await isNew())) problem = `left no new record of a build at ${await recordOf()}`;
-          const pause = problem === undefined ? undefined : buildPause(failed.times + 1, every);
-          emit({ event: 'built', succeeded: problem === undefined, problem, retryMilliseconds: pause });
-        }
-        const until = context.clock.now() + buildPause(failed.times + 1, every);
-        failed =
-          problem === undefined ? { what: '', times: 0, until: 0 } : { what, times: failed.times + 1, until };
-        if (problem === undefined) toBuild = '';
-      },
-      signal,
-    );
+  /** @returns whether the site is built now. */
+  const buildSite = async (command: string, what: string): Promise<boolean> => {
+    const before = await builtAt();
+    const isBuilt = async () => ((await builtAt()) ?? before) !== before;
+    const pause = Math.max(every, Math.min(longestPause, every * 2 ** (failed.times + 1)));
+    const run = async (inner: CliContext) => {
+      // Another process may have built it meanwhile.
+      if (await isBuilt()) return undefined;
+      emit({ event: 'building' });
+      const status = await runWithLists(inner, command, undefined, { json });
+      // Any file may have changed. The build may also have emptied the folder of the record, or left one elsewhere.
+      if (exec !== undefined) await addDue(recordOf(), undefined);
+      let problem: string | undefined;
+      if (status !== 0) problem = `exited with status ${status}`;
+      else if (!(await isBuilt())) problem = `left no new record of a build at ${recordOf()}`;
+      const retryMilliseconds = problem === undefined ? undefined : pause;
+      emit({ event: 'built', succeeded: problem === undefined, problem, retryMilliseconds });
+      return problem;
+    };
+    const problem = await whileAlone(context, project, run, signal);
+    failed =
+      problem === undefined
+        ? noFailure
+        : { what, times: failed.times + 1, until: context.clock.now() + pause };
+    if (problem === undefined) toBuild = '';
+    return problem === undefined;
   };
 
-  const deploySite = (command: string) =>
-    whileAlone(
-      context,
-      project,
-      async (inner) => {
-        // Another process may have deployed it.
-        if (!(await findDue(await recordOf())).isDue) return;
-        const run = (changed: ChangedFiles) => runWithLists(inner, command, changed, { json });
-        const status = await deploy(recordOf, run, { mayWrite: false });
-        const problem = status === 0 ? undefined : `exited with status ${status}`;
-        emit({ event: 'deployed', succeeded: problem === undefined, problem });
-      },
-      signal,
-    );
-
-  /** Neither what a failed build has left in the output nor what is out of date is deployed. */
-  const isDue = async () =>
-    exec !== undefined &&
-    (await findManifest(context, project)) !== undefined &&
-    (await findDue(await recordOf())).isDue;
+  const deploySite = async (inner: CliContext, command: string) => {
+    // Another process may have deployed it meanwhile.
+    if (!(await isToDeploy())) return;
+    const status = await deploy(inner, project, command, { mayWrite: false, json });
+    const problem = status === 0 ? undefined : `exited with status ${status}`;
+    emit({ event: 'deployed', succeeded: problem === undefined, problem });
+  };
 
   return async () => {
-    const what = await update();
-    if (what === '') failed = { what: '', times: 0, until: 0 };
-    // A build that fails leaves no record. That is no other thing to build.
-    else if (what !== undefined && what !== failed.what && !(what === noRecord && failed.times > 0)) {
-      failed = { what, times: 0, until: 0 };
+    let what = await update();
+    // That a failed build has left no record is nothing else to build.
+    if (what !== undefined && what !== noRecord && what !== failed.what) failed = { ...noFailure, what };
+    const canBuild = context.clock.now() >= failed.until && !signal.aborted;
+    if (build !== undefined && what && canBuild && (await buildSite(build, what))) what = '';
+    // Nothing that a failed build has left in the output is deployed.
+    if (exec !== undefined && failed.times === 0 && !signal.aborted && (await isToDeploy())) {
+      await whileAlone(context, project, (inner) => deploySite(inner, exec), signal);
     }
-    if (build !== undefined && what && context.clock.now() >= failed.until && !signal.aborted) {
-      await buildSite(build, what);
-    }
-    if (exec !== undefined && failed.times === 0 && !signal.aborted && (await isDue()))
-      await deploySite(exec);
-    const isPending = (await findManifest(context, project))?.pending !== undefined;
-    return toBuild === '' && trouble === undefined && !isPending && !(await isDue());
+    return what === '' && !(await isToDeploy());
   };
 }
 
@@ -282,20 +254,14 @@ async function untilInterrupted(
 ): Promise<number> {
   const controller = new AbortController();
   let exitStatus: number = exitCodes.ok;
-  const listeners = (['SIGINT', 'SIGTERM', 'SIGPIPE'] as const).map((signal) => {
-    const listener = () => {
-      if (!controller.signal.aborted && signal !== 'SIGPIPE') exitStatus = 128 + constants.signals[signal];
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    signals?.on(name, () => {
+      if (!controller.signal.aborted) exitStatus = 128 + constants.signals[name];
       controller.abort();
-    };
-    return { signal, listener };
-  });
-  for (const { signal, listener } of listeners) signals?.on(signal, listener);
-  try {
-    await work(controller.signal);
-  } finally {
-    // What the work has opened is closed even if it fails.
-    controller.abort();
-    for (const { signal, listener } of listeners) signals?.off(signal, listener);
+    });
   }
+  signals?.on('SIGPIPE', () => controller.abort());
+  // What the work has opened is closed even if it fails.
+  await work(controller.signal).finally(() => controller.abort());
   return exitStatus;
 }

@@ -107,8 +107,9 @@ export function contains(folder: string, path: string): boolean {
 
 /**
  * The lock of the commands of `--exec`, `--build` and `--after`. They may be a build, or a refresh, which take the lock of
- * the output themselves.
+ * the output themselves. It is beside the manifest wherever that is: it comes back if a command empties the folder.
  */
-export function commandLockFile(lock: string): string {
-  return `${lock}.command`;
+export function commandLockFile(manifest: string): string {
+  const [beside] = possibleLockFiles(manifest);
+  return `${beside}.command`;
 }

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../client/clock.ts';
 import { userError } from '../failures/errors.ts';
 import { writeError } from '../files/write.ts';
 
-/** What a process says about itself in the lock that it holds. */
+/** What the file of a lock says about the process that holds it. */
 export interface LockHolder {
   work: 'build' | 'refresh' | 'command';
   /** Tells two locks of one process apart. */
@@ -16,7 +16,6 @@ export interface LockHolder {
   /** When the process started, in the system's own units: a pid is given to another process later. */
   started?: string | undefined;
   host: string;
-  since: string;
 }
 
 // Rendering blocks the event loop, so a heartbeat may be late by far.
@@ -33,19 +32,19 @@ export interface OutputLock {
 }
 
 /**
- * Takes a lock, or returns who holds it.
+ * Takes a lock that is free, or abandoned.
  *
  * @throws AstroError if an abandoned lock cannot be removed.
  */
-export function takeLock(file: string, work: LockHolder['work']): OutputLock | LockHolder {
+export function takeLock(file: string, work: LockHolder['work']): OutputLock | undefined {
   mkdirSync(dirname(file), { recursive: true });
   const { pid } = process;
-  const since = new Date().toISOString();
-  const own: LockHolder = { work, token: randomUUID(), pid, started: startOf(pid), host: hostname(), since };
+  const own: LockHolder = { work, token: randomUUID(), pid, started: startOf(pid), host: hostname() };
   while (!create(file, JSON.stringify(own))) {
     const holder = readHolder(file);
-    if (holder !== undefined && !isAbandoned(file, holder)) return holder;
-    if (holder !== undefined) remove(file, holder.token);
+    if (holder === undefined) continue;
+    if (!isAbandoned(file, holder)) return undefined;
+    remove(file, holder.token);
   }
   const beat = setInterval(() => {
     const now = new Date();
@@ -75,7 +74,7 @@ export function takeLock(file: string, work: LockHolder['work']): OutputLock | L
 }
 
 export interface WaitOptions {
-  /** Called once with what is waited for, if there is something. */
+  /** Called with what is waited for, if there is something. */
   log(line: string): void;
   /** Throws if this holder is not waited for. By default, every holder is. */
   refuse?(holder: LockHolder): void;
@@ -83,30 +82,29 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Takes a lock, and waits until it is free. @throws what `refuse` throws; AstroError as {@link takeLock}. */
-export function waitForLock(
+/** Takes a lock as soon as it is free. @throws what `refuse` throws; AstroError as {@link takeLock}. */
+export async function waitForLock(
   file: string,
   work: LockHolder['work'],
   options: WaitOptions,
 ): Promise<OutputLock> {
-  return whileHeld(() => takeLock(file, work), options);
+  for (;;) {
+    const lock = takeLock(file, work);
+    if (lock !== undefined) return lock;
+    await waitUntilFree(file, options);
+  }
 }
 
 /** Waits until a lock is free, without taking it, since that could make a build fail that has just begun. */
-export function waitUntilFree(file: string, options: WaitOptions): Promise<undefined> {
-  return whileHeld(() => holderOf(file), options);
-}
-
-/** Looks again and again until there is no holder. */
-async function whileHeld<Free extends OutputLock | undefined>(
-  look: () => Free | LockHolder,
+export async function waitUntilFree(
+  file: string,
   { log, refuse, clock, signal }: WaitOptions,
-): Promise<Free> {
-  for (let isFirst = true; ; isFirst = false) {
-    const found = look();
-    if (!isHolder(found)) return found;
-    refuse?.(found);
-    if (isFirst) log(`Waiting for another astro-snippets process${describePid(found)}.`);
+): Promise<void> {
+  let isLogged = false;
+  for (let holder = holderOf(file); holder !== undefined; holder = holderOf(file)) {
+    refuse?.(holder);
+    if (!isLogged) log(`Waiting for ${describeHolder(holder)}.`);
+    isLogged = true;
     await clock.wait(pause, signal);
   }
 }
@@ -133,19 +131,9 @@ export function holderOf(file: string): LockHolder | undefined {
   return holder === undefined || isAbandoned(file, holder) ? undefined : holder;
 }
 
-/** A holder in the middle of a sentence: `the build of process 42 on web-1, since 12:30:05`. */
-function describeHolder({ work, pid, host, since }: LockHolder): string {
-  if (pid === 0) return 'another process';
-  return `the ${work} of process ${pid} on ${cleanText(host)}, since ${since.slice(11, 19)} UTC`;
-}
-
-function describePid({ pid, host }: LockHolder): string {
-  if (pid === 0) return '';
-  return host === hostname() ? ` (pid ${pid})` : ` (pid ${pid} on ${cleanText(host)})`;
-}
-
-export function isHolder(result: OutputLock | LockHolder | undefined): result is LockHolder {
-  return result !== undefined && 'pid' in result;
+function describeHolder({ pid, host }: LockHolder): string {
+  const elsewhere = host === hostname() ? '' : ` on ${cleanText(host)}`;
+  return `another astro-snippets process${pid === 0 ? '' : ` (pid ${pid}${elsewhere})`}`;
 }
 
 /** Removes the lock of one holder and no other's: between looking and removing, another process may have taken it. */
@@ -179,7 +167,7 @@ function readHolder(file: string): LockHolder | undefined {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    return { work: 'build', token: '', pid: 0, host: '', since: '' };
+    return { work: 'build', token: '', pid: 0, host: '' };
   }
 }
 

@@ -245,11 +245,10 @@ describe('options', () => {
 
 test('a folder that another process writes to is left alone, and the process is named', async () => {
   const folder = await folderWith({ 'public/index.html': embed(1) });
-  const since = new Date().toISOString();
-  const holder = { work: 'build', token: 't', pid: 1, host: 'web-1', since };
+  const holder = { work: 'build', token: 't', pid: 1, host: 'web-1' };
   await folder.write({ '.cache/astro-snippets/manifest.public.lock': JSON.stringify(holder) });
   const output = await runs(folder, ['inline', 'public'], 1);
-  expect(output).toContain('public is in use by the build of process 1 on web-1');
+  expect(output).toContain('public is in use by another astro-snippets process (pid 1 on web-1). ');
   expect(await folder.read('public/index.html')).toBe(embed(1));
 });
 

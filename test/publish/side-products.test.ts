@@ -164,7 +164,7 @@ Nothing was written. Build the site, or refresh with a command that renews what 
       exitCode: 1,
       stdout: `fails with 7\n${about}`,
       stderr: expect.stringContaining(
-        'The pages are written, but the command of --after exited with status 7, so what was made from them may be out of date.\nFix the command and refresh with --after again: it is run even if nothing else has changed.\n',
+        'The pages are written, but the command of --after exited with status 7, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.\n',
       ),
     });
     const line = 'The command of the last refresh --after has not succeeded yet\n';

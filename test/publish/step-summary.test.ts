@@ -1,19 +1,34 @@
 import { join } from 'node:path';
 import markdownIt from 'markdown-it';
 import { expect, test } from 'vitest';
-import { appendStepSummary, describeCheck } from '../../src/cli/step-summary.ts';
+import { appendStepSummary, checkText } from '../../src/cli/check.ts';
 import { textOf } from '../../src/embed/html-scanner.ts';
 import { elementsOf } from '../../src/html/parsed-html.ts';
 import { testContext } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';
 
-const changedOn = (...pages: string[]) => ({
-  id: 42,
-  params: '{"plan":"<b>pro</b> | x"}',
-  newHash: 'x',
-  pages: pages.map((file) => ({ file, url: `/${file}` })),
-  collections: [{ collection: 'legal', entry: 'imprint' }],
-});
+/** What is added for a check that found a snippet changed on these pages, and something unfinished. */
+async function summaryOf(...pages: string[]): Promise<string> {
+  const { directory, read } = await folderWith({});
+  const file = join(directory, 'summary.md');
+  const text = checkText({
+    version: 1,
+    command: 'check',
+    exitStatus: 10,
+    compared: 3,
+    changed: [
+      {
+        id: 42,
+        params: '{"plan":"<b>pro</b> | x"}',
+        pages: pages.map((name) => ({ file: name, url: `/${name}` })),
+        collections: [{ collection: 'legal', entry: 'imprint' }],
+      },
+    ],
+    unfinished: [{ name: 'a.html', reason: 'was not written to all its copies' }],
+  });
+  await appendStepSummary(testContext(directory, { GITHUB_STEP_SUMMARY: file }).context, text);
+  return read('summary.md');
+}
 
 /** What a reader sees of a summary, with the names of its elements. */
 function rendered(markdown: string): { elements: string[]; text: string } {
@@ -22,53 +37,44 @@ function rendered(markdown: string): { elements: string[]; text: string } {
   return { elements: [...new Set(elements)], text: textOf(html) };
 }
 
-test('a summary names what has changed, where it is shown, and what is unfinished', () => {
-  const summary = describeCheck({
-    compared: 3,
-    changed: [changedOn('index.html', 'pricing/index.html')],
-    unfinished: [{ name: 'a.html', reason: 'was not written to all its copies' }],
-  });
-  const { elements, text } = rendered(summary);
-  expect(elements).toEqual(['h3', 'table', 'thead', 'tr', 'th', 'tbody', 'td', 'br']);
+test('a summary names what has changed, where it is shown, and what is unfinished', async () => {
+  const { elements, text } = rendered(await summaryOf('index.html', 'pricing/index.html'));
+  expect(elements).toEqual(['h3', 'pre']);
   expect(text).toContain('Snippet 42 {"plan":"<b>pro</b> | x"} has changed index.html pricing/index.html');
   expect(text).toContain('a.html was not written to all its copies');
 });
 
 test.each([
   '<img src=x onerror=alert(1)>.html',
+  '</pre><img src=x>.html',
   '](https://evil.test) [x](javascript:alert(1)).html',
   '![x](https://evil.test/x.png)',
   '`code` **bold** _it_ ~~gone~~ # head',
   'a | b | c',
+  'two\n\n**lines**.html',
   'https://evil.test www.evil.test @someone #1',
   '&lt;script&gt; &#60;b&#62;',
   '\\| \\<b>',
-])('a page with the name %j is shown as it is called, and is no Markdown', (name) => {
-  const { elements, text } = rendered(
-    describeCheck({ compared: 1, changed: [changedOn(name)], unfinished: [] }),
-  );
-  expect(elements).toEqual(['h3', 'table', 'thead', 'tr', 'th', 'tbody', 'td', 'br']);
-  expect(text).toContain(`has changed ${name} legal (collection)`);
+])('a page with the name %j is shown as it is called, and is no Markdown', async (name) => {
+  const { elements, text } = rendered(await summaryOf(name));
+  expect(elements).toEqual(['h3', 'pre']);
+  expect(text).toContain(`has changed ${name.replace(/\s+/g, ' ')} legal (collection)`);
 });
 
-test('a summary stays below the size that GitHub takes, and says how much it leaves out', () => {
-  const page = '|'.repeat(290);
-  const changed = Array.from({ length: 500 }, () => changedOn(...Array(100).fill(page)));
-  const summary = describeCheck({ compared: 500, changed, unfinished: [] });
+test('a summary stays below the size that GitHub takes, and says that it leaves something out', async () => {
+  const summary = await summaryOf(...Array<string>(5_000).fill('&'.repeat(290)));
   expect(Buffer.byteLength(summary)).toBeLessThan(1024 * 1024);
-  expect(summary).toMatch(/\n\nand \d+ more\n\n$/);
-  expect(summary).toContain('<br>and 81 more |');
+  expect(summary).toMatch(/\n… The rest is in the log of this step\.<\/pre>\n\n$/);
 });
 
 test('a summary is added to what the step has written before; one that cannot be written fails nothing', async () => {
   const { directory, read } = await folderWith({});
   const file = join(directory, 'summary.md');
   const { context } = testContext(directory, { GITHUB_STEP_SUMMARY: file });
-  await appendStepSummary(context, 'no record');
-  await appendStepSummary(context, 'no record');
-  expect((await read('summary.md')).match(/no usable record/g)).toHaveLength(2);
+  for (const text of ['one', 'two']) await appendStepSummary(context, text);
+  expect(await read('summary.md')).toMatch(/one<.*two</s);
 
   const broken = testContext(directory, { GITHUB_STEP_SUMMARY: directory });
-  await appendStepSummary(broken.context, 'no record');
+  await appendStepSummary(broken.context, 'one');
   expect(broken.output()).toBe('The step summary could not be written: EISDIR\n');
 });

@@ -260,7 +260,7 @@ describeRecipe('the GitHub workflow', () => {
     service.put(1, 'second');
     const { succeeded, summary } = await run('repository_dispatch');
     expect([succeeded, ...(await state())]).toEqual([true, 1, 'second\n', 2]);
-    expect(summary).toContain('| Snippet 1 | has changed | index&#46;html |');
+    expect(summary).toContain('<pre>Snippet 1 has changed\n    index.html</pre>');
     expect(await readdir(caches.at(-1)?.folder ?? '')).toContain('manifest.json');
     const paths = Array.from(workflow.matchAll(/^ +path: (.*)$/gm), ([, path]) => path);
     expect(paths).toEqual(Array(2).fill('node_modules/.astro/astro-snippets'));
