@@ -6,7 +6,7 @@ import { builtPlugin, lastIntegration } from './build/last-hooks.ts';
 import type { SiteRun } from './build/site-run.ts';
 import { cleanLines } from './client/clean-text.ts';
 import { nodeFlaw } from './client/node-version.ts';
-import { titlePlugin } from './components/title-plugin.ts';
+import { unrenderedPlugin } from './components/unrendered-plugin.ts';
 import type { DevRun } from './dev/dev-run.ts';
 import { integration } from './embed/element.ts';
 import { userError } from './failures/errors.ts';
@@ -65,7 +65,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
                 integration.find = (asked) => new SourceSearch(source).ofComponent(asked);
                 if (command === 'build') await build?.lockOutput();
               }),
-              rendersTitles(version) ? undefined : titlePlugin(version),
+              unrenderedPlugin(version, rendersTitles(version)),
             ],
             define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
           },

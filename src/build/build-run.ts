@@ -217,21 +217,20 @@ interface LostSnippet extends InvalidEmbed {
 
 /** Everything that `<Snippet>` announced while pages were rendered. */
 export class Announcements {
-  /** By the path of the page: its snippets by their keys. */
-  readonly #pages = new Map<string, Map<string, SnippetRequest>>();
+  /** By the path of the page: how often it announced each snippet, by its key. */
+  readonly #pages = new Map<string, Map<string, number>>();
+  readonly #requests = new Map<string, SnippetRequest>();
   readonly stop: () => void;
 
   /** @param onFirst called with each snippet when it is first announced. Whatever it throws fails the page. */
   constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
-    const known = new Map<string, SnippetRequest>();
     const hear: typeof integration.announce = (id, params, pathname) => {
-      const announced = toRequest(id, params);
-      // One object for all pages.
-      const request = known.get(announced.key) ?? announced;
+      const request = toRequest(id, params);
       const { key } = request;
-      this.#pages.set(pathname, (this.#pages.get(pathname) ?? new Map()).set(key, request));
-      if (known.has(key)) return;
-      known.set(key, request);
+      const onPage = this.#pages.get(pathname) ?? new Map<string, number>();
+      this.#pages.set(pathname, onPage.set(key, (onPage.get(key) ?? 0) + 1));
+      if (this.#requests.has(key)) return;
+      this.#requests.set(key, request);
       onFirst(request, pathname);
     };
     integration.announce = hear;
@@ -242,10 +241,16 @@ export class Announcements {
   }
 
   /**
-   * Snippets that were rendered but are not in the output. A page whose file is not known by its path may be in any
-   * file.
+   * Snippets that were rendered but are not in the output. One that is there less often than it was rendered is a
+   * warning, as a page may render something for another purpose, too. A page whose file is not known by its path may be
+   * in any file.
    */
-  lost(site: ScannedSite, scannable: readonly ScannableFile[], base: string): LostSnippet[] {
+  lost(
+    site: ScannedSite,
+    scannable: readonly ScannableFile[],
+    base: string,
+    warn: (line: string) => void,
+  ): LostSnippet[] {
     if (this.#pages.size === 0) return [];
     // What `<Snippet>` announces knows nothing of the params that the site adds.
     const keysIn = new Map(
@@ -256,7 +261,7 @@ export class Announcements {
     );
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
-    const everywhere = new Set([...keysIn.values()].flat());
+    const everywhere = counted([...keysIn.values()].flat());
     const lost: LostSnippet[] = [];
     for (const [pathname, onPage] of this.#pages) {
       const routes = [...routeFiles(pathname, base), pathname.replace(/^\//, '')];
@@ -264,13 +269,26 @@ export class Announcements {
       // What is lost may be an embed that is invalid, and in any file if that of the page is not known.
       const isKnown = files.length > 0;
       if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) continue;
-      const found = isKnown ? new Set(files.flatMap((name) => keysIn.get(name) ?? [])) : everywhere;
-      for (const [key, { id }] of onPage) {
-        if (found.has(key)) continue;
-        const message = `Snippet ${id} was rendered here, but is not in the output.`;
-        lost.push({ file: pathname, code: 'embed-lost', message, files, id: String(id) });
+      const found = isKnown ? counted(files.flatMap((name) => keysIn.get(name) ?? [])) : everywhere;
+      for (const [key, times] of onPage) {
+        const id = String(this.#requests.get(key)?.id);
+        const shown = found.get(key) ?? 0;
+        if (shown === 0) {
+          const message = `Snippet ${id} was rendered here, but is not in the output.`;
+          lost.push({ file: pathname, code: 'embed-lost', message, files, id });
+        } else if (isKnown && shown < times) {
+          warn(
+            `${files.join(', ')}: snippet ${id} was rendered ${times} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`,
+          );
+        }
       }
     }
     return lost;
   }
+}
+
+function counted(keys: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
 }

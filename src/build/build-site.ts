@@ -36,7 +36,8 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const verifier = new OutputVerifier(settings.apiKey);
   try {
     const scanned = await scanSite(scannable, build, verifier);
-    const lost = build.announcements?.lost(scanned, scannable, urls.base) ?? [];
+    const lost =
+      build.announcements?.lost(scanned, scannable, urls.base, (line) => build.logger.warn(line)) ?? [];
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
     const write = (page: SiteFile, { generated, file }: MadePage) => {

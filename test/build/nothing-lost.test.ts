@@ -36,11 +36,16 @@ describe('a snippet that is rendered', async () => {
     'src/Island.astro': '<aside><slot /></aside>',
     'src/Offer.astro': `---\n${component}\n---\n<Snippet id={2} />`,
     'src/Discards.astro': '<p>Nothing.</p>',
+    'src/Excerpt.astro': "<p>{(await Astro.slots.render('default')).replace(/<.*?>/g, '')}</p>",
     // Snippet 1 is on this page elsewhere; each of the others is lost on its page.
     'src/pages/index.astro': page('<Snippet id={1} /><Snippet id={2} /><Snippet id={3} />'),
     'src/pages/island.astro': page(
       '<Snippet id={1} />{isLost && <Island server:defer><Offer /></Island>}',
       `import Island from '../Island.astro';\nimport Offer from '../Offer.astro';`,
+    ),
+    'src/pages/excerpt.astro': page(
+      '<Excerpt><Snippet id={1} /></Excerpt><footer><Snippet id={1} /></footer>',
+      `import Excerpt from '../Excerpt.astro';`,
     ),
     'src/pages/code.astro': page('{isLost && <pre><code><Snippet id={3} /></code></pre>}'),
     'src/pages/discarded.astro': page(
@@ -84,7 +89,11 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
     await held.asked();
     await writeFile(join(site.directory, 'asked'), '');
     held.release();
-    await exits(0, building);
+    const output = await exits(0, building);
+    expect(output).toContain(
+      '[WARN] [astro-snippets] excerpt/index.html: snippet 1 was rendered 2 times, but is in the output only once.',
+    );
+    expect(output.match(/was rendered/g)).toHaveLength(1);
     expect(await site.read('client/waiting/index.html')).toContain('A snippet was asked for.');
     for (const tag of percentTags) {
       expect(await site.read(`client/tags/${tag}/index.html`)).toContain('<b>one</b>');

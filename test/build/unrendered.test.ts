@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { exits } from '../support/exits.ts';
-import { temporarySite } from '../support/site.ts';
+import { configWith, temporarySite } from '../support/site.ts';
 
 const examples = `
 \`<Snippet id={8} />\` and \`<snippet-embed id="8"></snippet-embed>\`
@@ -34,6 +34,24 @@ test('a <Snippet> that is left in a page fails the build, with the lines of the 
   expect(output).toMatch(/WARN.*post\/index\.html:3: shows the text of a <Snippet>/);
   expect((await site.list()).filter((name) => name.endsWith('.html'))).toEqual(['plain/index.html']);
 });
+
+test.for(['Snippet id={42} /', 'snippet-embed id="42"></snippet-embed'])(
+  'in MDX, <%s> in the text of an image fails the build, with its line',
+  async (tag) => {
+    const site = await temporarySite({
+      'astro.config.mjs': configWith('', {
+        imports: `import mdx from '@astrojs/mdx';`,
+        integrations: 'mdx(), ',
+      }),
+      'src/pages/fine.mdx': '`![Team of <Snippet id={42} />](/a.png)` <img src="/a.png" alt="Team" />',
+      'src/pages/team.mdx': `import { Snippet } from 'astro-snippets/components';\n\n![Team of\n<${tag}>](/a.png)\n`,
+    });
+    const [name] = tag.split(' ');
+    expect(await exits(1, site.build())).toContain(
+      `src/pages/team.mdx:4 contains <${name}> in the text of an image, which is plain text in MDX.`,
+    );
+  },
+);
 
 test('snippets() twice in the config fails and says so', async () => {
   const site = await temporarySite({

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { userError } from '../failures/errors.ts';
+import { shownSource } from '../source/source-files.ts';
+
+const title = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<(Snippet)[\s/>]/;
+const imageText = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
+const embed = '<snippet-embed id="42"></snippet-embed>';
+
+/**
+ * A Vite plugin that rejects embeds where they would be lost before a page is rendered, with file and line: in the text
+ * of an image in MDX; and, before Astro 7, `<Snippet>` in `<title>` and `<textarea>`.
+ *
+ * @param version of the project's Astro.
+ * @param rendersTitles whether it renders components in titles.
+ */
+export function unrenderedPlugin(version: string, rendersTitles: boolean) {
+  let root = '';
+  return {
+    name: 'astro-snippets:unrendered',
+    enforce: 'pre' as const,
+    configResolved(config: { root: string }) {
+      root = config.root;
+    },
+    // Before the compiler, whose error for such a title names neither file nor line.
+    load: {
+      filter: { id: rendersTitles ? /\.mdx$/ : /\.(?:astro|mdx)$/ },
+      async handler(id: string) {
+        const isMdx = id.endsWith('.mdx');
+        const source = await readFile(id, 'utf8').catch(() => '');
+        if (!/<snippet/i.test(source) || (!isMdx && !source.includes('astro-snippets/components'))) return;
+        // Loaded only here: a site without embeds does not need it.
+        const { withoutComments } = await import('../source/source-embeds.ts');
+        const text = withoutComments(source, id);
+        const found = (isMdx ? imageText : title).exec(text);
+        if (found === null) return;
+        const [whole, element, name] = found;
+        const { length: line } = text.slice(0, found.index + whole.length).split('\n');
+        const place = `${shownSource(id, root)}:${line} contains <${name}>`;
+        const [message, hint] = isMdx
+          ? [
+              `${place} in the text of an image, which is plain text in MDX.`,
+              `<img src="…" alt='${embed}' />`,
+            ]
+          : [`${place} in <${element}>, where Astro ${version} renders no components.`, embed];
+        throw Object.assign(userError('unrendered-component', message, `Write ${hint} there.`), {
+          loc: { file: id, line, column: 0 },
+        });
+      },
+    },
+  };
+}
