@@ -96,7 +96,7 @@ async function recordSite(
     return removeOtherPacks(manifest, {});
   }
   const copies = findCopies(sources.folders.root, directory, inlined.files, at);
-  await writeManifest(manifest, {
+  writeManifest(manifest, {
     ...inlined,
     files: await sealedFiles(directory, inlined.files, { at, before }),
     copies: copies.length === 0 ? undefined : copies.map((copy) => outputFrom(manifest, copy)),

@@ -266,7 +266,7 @@ async function publish(
     return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
   };
   if (record === undefined) await rm(aside, { force: true });
-  else await writeManifest(aside, { ...record, files: record.files.map(announce) });
+  else writeManifest(aside, { ...record, files: record.files.map(announce) });
   await rm(manifest, { force: true });
   await staged.commit();
   if (from !== to) {
@@ -283,7 +283,7 @@ async function publish(
   }
   if (record !== undefined) {
     const files = await sealedFiles(to, record.files, { at: Date.now(), before });
-    await writeManifest(aside, { ...record, files });
+    writeManifest(aside, { ...record, files });
     await rename(aside, manifest);
   }
   removeOtherPacks(manifest, record ?? {});

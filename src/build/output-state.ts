@@ -8,7 +8,7 @@ import { fileKind } from '../files/kinds.ts';
 import { isSince } from '../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile, outputOf } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
-import type { RefreshPlan } from './refresh.ts';
+import type { PageToBuild } from './refresh.ts';
 import { inTurns, type ScannableFile, type SiteFile } from './scan-site.ts';
 import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 
@@ -60,18 +60,17 @@ export function describeChanged(names: readonly string[]): string {
   return `Changed after the build, and still with the contents on record: ${listNames(names, namesShown)}. A refresh does not write to these.`;
 }
 
-/**
- * Looks at the files of a record: at their sizes and times, and at the bytes of those where these differ.
- *
- * @returns what is not as the record says: files that only a build can set right, and files that something else has written
- * since, and that still show what the record says.
- */
-export async function lookAtOutput(
-  file: string,
-  manifest: Manifest,
-): Promise<Pick<RefreshPlan, 'toBuild' | 'changed'>> {
+/** What is not as a record says. */
+export interface OutputFlaws {
+  toBuild: PageToBuild[];
+  /** Files that something else has written since, and that still show what the record says. */
+  changed: string[];
+}
+
+/** Looks at the files of a record: at their sizes and times, and at the bytes of those where these differ. */
+export async function lookAtOutput(file: string, manifest: Manifest): Promise<OutputFlaws> {
   const output = outputOf(file, manifest);
-  const flaws: Pick<RefreshPlan, 'toBuild' | 'changed'> = { toBuild: [], changed: [] };
+  const flaws: OutputFlaws = { toBuild: [], changed: [] };
   if (manifest.files.length > 0 && !existsSync(output)) {
     return { ...flaws, toBuild: [{ name: 'The output folder', reason: 'is missing' }] };
   }

@@ -25,7 +25,7 @@ import { writeImages } from '../record/write-images.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import { lookAtOutput, stateOf } from './output-state.ts';
+import { lookAtOutput, type OutputFlaws, stateOf } from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
 import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
 import {
@@ -44,7 +44,6 @@ export interface RefreshedPage {
   hash: string;
   /** The snippets of which it shows another content then, by their indexes in the manifest. */
   changed: readonly number[];
-  /** Files that hold the page, too, and are written with it. */
   copies: SiteFile[];
   made(): Buffer;
 }
@@ -56,11 +55,8 @@ export interface PageToBuild {
   reason: string;
 }
 
-export interface RefreshPlan {
+export interface RefreshPlan extends OutputFlaws {
   pages: RefreshedPage[];
-  toBuild: PageToBuild[];
-  /** Files that something else has changed since, and that this refresh does not write. */
-  changed: string[];
   /** Files that were made from these pages, and that only the command that made them can renew. */
   stale: DerivedFile[];
 }
@@ -69,7 +65,6 @@ export interface RefreshPlan {
 export interface RefreshedSite extends Pick<Changes, 'snippets' | 'hashes'> {
   file: string;
   manifest: Manifest;
-  /** Where people are: names of files in copies of the output begin there. */
   cwd: string;
   progress?: Progress | undefined;
   containsKey(text: Buffer | string): boolean;
@@ -80,66 +75,66 @@ export interface RefreshedSite extends Pick<Changes, 'snippets' | 'hashes'> {
 const maxKeptBytes = 64 * 1024 * 1024;
 
 /**
- * Computes what a build would make of each page whose snippets have changed, or that a refresh was writing when it was
- * killed. Writes nothing.
+ * Computes what a build would make of each page whose snippets have changed, or that a killed refresh was writing.
  *
- * @throws AstroError if pages have to be made, and are not there as they were generated; and if one would contain the API
- * key.
+ * @throws AstroError if the pages are not there as they were generated, or if one would contain the API key.
  */
 export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
   const { file, manifest, hashes, cwd, progress = () => {}, containsKey } = site;
   const output = outputOf(file, manifest);
   const folders = siteFolders(file, manifest, cwd);
-  const plan: RefreshPlan = { pages: [], toBuild: [], changed: [], stale: [] };
-  const reasonForAll = manifest.rules.sanitizes
-    ? 'shows content that only a build sanitizes'
-    : reasonForStyles(site);
+  const found = await lookAtOutput(file, manifest);
+  const plan: RefreshPlan = { pages: [], toBuild: found.toBuild, changed: [], stale: [] };
+  for (const entry of manifest.collections) {
+    if (entry.content === hashes[entry.snippet]) continue;
+    const reason = 'shows a changed snippet, and which pages use this entry is not known';
+    plan.toBuild.push({ name: entryName(entry), reason });
+  }
+  if (!existsSync(output)) return plan;
+  const refused = new Set(found.toBuild.map(({ name }) => name));
+  const modified = new Set(found.changed);
   const outdated = manifest.files
     .map((page) => ({ page, changed: outdatedIn(manifest, page, hashes) }))
     .filter(({ page, changed }) => changed.length > 0 || page.next !== undefined);
+  const reasonForAll = manifest.rules.sanitizes
+    ? 'shows content that only a build sanitizes'
+    : reasonForStyles(site);
   const changing: SiteFile[] = [];
   const withKey: string[] = [];
   let make: ReturnType<typeof pageMaker> | undefined;
   let keptBytes = 0;
-  const planPage = (page: ManifestFile, changed: readonly number[]): RefreshedPage | PageToBuild[] => {
-    const refuse = (reason: string, name = page.name) => [{ name, reason }];
-    const states = statesOf(page);
-    const target = join(output, page.name);
-    const before = readIfThere(target);
-    if (before === undefined || !states.has(hashOf(before))) return refuse('was changed after the build');
+  const planPage = (page: ManifestFile, changed: readonly number[]) => {
+    const refuse = (reason: string, name = page.name) => void plan.toBuild.push({ name, reason });
+    if (refused.has(page.name)) return;
+    if (modified.delete(page.name)) return refuse('was changed after the build');
     if (reasonForAll !== undefined) return refuse(reasonForAll);
     make ??= pageMaker(site);
     const again = make;
     const made = make(page);
     const reason = reasonForPage(page, made, changed, site);
     if (reason !== undefined) return refuse(reason);
+    const target = { file: join(output, page.name), name: page.name };
+    const before = readFileSync(target.file);
+    const states = statesOf(page);
     const copies = listPageCopies(folders, page);
     const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.file]) ?? ''));
-    if (others.length > 0) return others.flatMap((copy) => refuse(notACopy(copy, page.name), copy.name));
+    for (const copy of others) refuse(notACopy(copy, page.name), copy.name);
+    if (others.length > 0) return;
     if (containsKey(made.file)) withKey.push(page.name);
-    if (!made.file.equals(before)) changing.push({ file: target, name: page.name });
+    if (!made.file.equals(before)) changing.push(target);
     keptBytes += made.file.length;
     const kept = keptBytes > maxKeptBytes ? undefined : made.file;
-    return { page, hash: hashOf(made.file), changed, copies, made: () => kept ?? again(page).file };
+    const hash = hashOf(made.file);
+    plan.pages.push({ page, hash, changed, copies, made: () => kept ?? again(page).file });
   };
   for (const [index, { page, changed }] of outdated.entries()) {
     progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
-    const planned = planPage(page, changed);
-    if (Array.isArray(planned)) plan.toBuild.push(...planned);
-    else plan.pages.push(planned);
+    planPage(page, changed);
   }
   if (withKey.length > 0) {
     throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
   }
-  const planned = new Set([...plan.pages.map(({ page }) => page), ...plan.toBuild].map(({ name }) => name));
-  const found = await lookAtOutput(file, manifest);
-  plan.toBuild.push(...found.toBuild.filter(({ name }) => !planned.has(name)));
-  plan.changed.push(...found.changed.filter((name) => !planned.has(name)));
-  for (const entry of manifest.collections) {
-    if (entry.content === hashes[entry.snippet]) continue;
-    const reason = 'shows a changed snippet, and which pages use this entry is not known';
-    plan.toBuild.push({ name: entryName(entry), reason });
-  }
+  plan.changed.push(...modified);
   // Files that show snippets by themselves are looked at as such. A refresh that was killed may have left others, and a
   // cache folder may be in the output.
   const recorded = new Set(manifest.files.flatMap(({ name, copies = [] }) => [name, ...copies]));
@@ -148,7 +143,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     folders,
     changing,
     oldContents(plan.pages, site),
-    // What was there before and is unchanged, such as a page that somebody wrote by hand, was not made from these pages.
+    // What was there before and is unchanged, such as a page that someone wrote by hand, was not made from these pages.
     ({ file, name }) =>
       !recorded.has(name) &&
       !isTemporary(name) &&
@@ -185,16 +180,12 @@ function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: Manifest
   const { rules, linked } = manifest;
   const readPage = packReader(file, manifest);
   const requests = requestsOf(manifest);
-  const inlinePage = pageInliner({
-    snippets: new Map(
-      requests.flatMap(({ key }, index) => {
-        const snippet = snippets[index];
-        return snippet === undefined ? [] : [[key, snippet] as const];
-      }),
-    ),
-    rules,
-    editLinks: linked && new EditLinks(linked),
+  const fetched = requests.flatMap(({ key }, index) => {
+    const snippet = snippets[index];
+    return snippet === undefined ? [] : [[key, snippet] as const];
   });
+  const editLinks = linked && new EditLinks(linked);
+  const inlinePage = pageInliner({ snippets: new Map(fetched), rules, editLinks });
   return (page) => {
     const generated = readPage(page);
     const kind = fileKind(page.name) as FileKind;
@@ -214,9 +205,9 @@ const namesShown = 5;
  */
 function reasonForStyles({ manifest, snippets }: RefreshedSite): string | undefined {
   if (manifest.classes === undefined) return undefined;
-  const made = new Set(manifest.classes);
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
   const now = new Set(snippets.flatMap((snippet) => snippet?.classes ?? []));
+  const made = new Set(manifest.classes);
   const changed = [...now].filter((name) => !before.has(name) || !made.has(name));
   changed.push(...[...before].filter((name) => !now.has(name)));
   if (changed.length === 0) return undefined;
@@ -243,9 +234,8 @@ function reasonForPage(
 }
 
 /**
- * Writes the pages of a plan, and their copies. All are written beside their places first, and then replaced, each as a
- * whole. The manifest announces what is going to be written, so that the process can be killed at any moment. The images
- * that they show are written before them.
+ * Writes the pages of a plan, their copies and images: all beside their places first, and then each is replaced as a whole.
+ * The manifest announces what is going to be written, so that the process can be killed at any moment.
  *
  * @param hasCommand whether a command is going to renew what was made from the pages: until it has succeeded, the manifest
  * says so.
@@ -257,7 +247,7 @@ export async function writeRefresh(
   hasCommand: boolean,
 ): Promise<PageToBuild[]> {
   const { file, manifest, snippets, containsKey, progress = () => {} } = site;
-  const output = outputOf(file, manifest);
+  const targetOf = ({ name }: ManifestFile) => join(outputOf(file, manifest), name);
   // Not only what changes: after a refresh that was killed, a page may show what the record does not say.
   const written = new Set(pages.flatMap(({ page }) => page.shows));
   const assets = manifest.rules.images?.assets.folder;
@@ -273,12 +263,13 @@ export async function writeRefresh(
     pending: hasCommand || undefined,
     refreshedAt: new Date().toISOString(),
     snippets: manifest.snippets.map((recorded, index) => {
-      const { content, missing: _, ...more } = recorded;
-      const snippet = snippets[index];
-      if (snippet === undefined) return written.has(index) ? { ...more, missing: true } : recorded;
-      const now = contentRecord(snippet, containsKey);
       // Content that is written nowhere is not what the site shows.
-      return now.hash === content?.hash || written.has(index) ? { ...more, content: now } : recorded;
+      if (!written.has(index)) return recorded;
+      const { content: _, missing: __, ...more } = recorded;
+      const snippet = snippets[index];
+      return snippet === undefined
+        ? { ...more, missing: true }
+        : { ...more, content: contentRecord(snippet, containsKey) };
     }),
     before: asBefore(manifest),
   };
@@ -289,45 +280,35 @@ export async function writeRefresh(
     const older = outdated.map((index) => [index, hashShown(manifest, page, index) ?? null]);
     return { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) };
   });
-  const planned = new Map(pages.map((one) => [one.page.name, one]));
-  const writeRecord = (recordOf: (page: ManifestFile, planned: RefreshedPage) => ManifestFile) => {
-    const files = record.files.map((page) => {
-      const one = planned.get(page.name);
-      return one === undefined ? page : recordOf({ ...page, copies: one.page.copies }, one);
-    });
-    return writeManifest(file, { ...record, files });
-  };
-  await writeRecord((page, { hash }) => ({ ...page, next: [...(page.next ?? []), hash] }));
+  const recordOf = new Map(record.files.map((page) => [page.name, page]));
+  const change = ({ name }: ManifestFile, more: Partial<ManifestFile>) =>
+    Object.assign(recordOf.get(name) ?? {}, more);
+  for (const { page, hash } of pages)
+    change(page, { copies: page.copies, next: [...(page.next ?? []), hash] });
+  writeManifest(file, record);
   const leftAlone: PageToBuild[] = [];
   const staged = new StagedFiles();
   try {
     for (const [index, { page, copies, made }] of pages.entries()) {
       progress(() => `${index} of ${count(pages.length, 'page')} written`);
       const bytes = made();
-      staged.add(join(output, page.name), bytes);
+      staged.add(targetOf(page), bytes);
       const copied = copies.map(async (copy) => [copy.file, await pageCopyOf(bytes, copy)] as const);
       for (const [target, copy] of await Promise.all(copied)) staged.add(target, copy);
     }
-    for (const { page, copies } of pages) {
-      const target = join(output, page.name);
-      const now = readIfThere(target);
-      if (now !== undefined && statesOf(page).has(hashOf(now))) {
+    for (const { page, copies, hash } of pages) {
+      const target = targetOf(page);
+      if (existsSync(target) && statesOf(page).has(hashOf(readFileSync(target)))) {
         await staged.commit([target, ...copies.map((copy) => copy.file)]);
+        change(page, { older: undefined, next: undefined, ...stateOf(statSync(target), hash, page) });
       } else {
         leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
-        planned.delete(page.name);
+        change(page, { next: page.next });
       }
     }
   } finally {
     staged.discard();
   }
-  await writeRecord(({ older: _, next: __, ...page }, { hash }) => ({
-    ...page,
-    ...stateOf(statSync(join(output, page.name)), hash, page),
-  }));
+  writeManifest(file, record);
   return leftAlone;
-}
-
-function readIfThere(file: string): Buffer | undefined {
-  return existsSync(file) ? readFileSync(file) : undefined;
 }

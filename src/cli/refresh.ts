@@ -133,7 +133,7 @@ async function updateRecorded(
     // Until then, the next refresh runs it again.
     await locked(async () => {
       const { manifest } = await readManifest(file);
-      if (manifest?.pending) await writeManifest(file, { ...manifest, pending: undefined });
+      if (manifest?.pending) writeManifest(file, { ...manifest, pending: undefined });
     });
     return { document: ran, published };
   }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/report.ts';
@@ -11,20 +12,19 @@ import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { missingNote } from './manifest-file.ts';
 
 // Changes with these types: what another version has written is not read.
-const version = 11;
+const version = 12;
 
 /** The record of the last build: which snippets are in which files and collections. */
 export interface Manifest {
   builtAt: string;
-  /** When the build began to inline snippets, in milliseconds since the epoch: what is older was not made from pages. */
+  /** When the build began to inline snippets: what is older was not made from pages. In milliseconds, as all times here. */
   inlinedAt: number;
-  /** When a refresh last changed the site since the build. */
   refreshedAt?: string | undefined;
-  /** The output folder, relative to the manifest's own folder. */
+  /** The output folder, from the manifest's own folder, as the two below. */
   output: string;
-  /** Astro's `outDir`, where an adapter has its pages in a folder of that; relative to the manifest's own folder. */
+  /** Astro's `outDir`, where an adapter has its pages in a folder of that. */
   outDir?: string | undefined;
-  /** Copies of it that adapters made, relative to the manifest's own folder. */
+  /** Copies of the output that adapters made. */
   copies?: string[] | undefined;
   /** How Astro writes the URLs of the site; absent where another generator has written the files. */
   urls?: SiteUrls | undefined;
@@ -55,7 +55,7 @@ export interface Manifest {
   /** What it showed before the last build or refresh. */
   before?: { at: string; snippets: (RecordedRequest & { hash?: string | undefined })[] } | undefined;
   files: ManifestFile[];
-  /** The entries of collections that show snippets, each with the hash of the content that it shows. */
+  /** Each with the hash of the content that it shows. */
   collections: (CollectionEntry & { snippet: number; content: string })[];
   /** Whether the command of `refresh --after` has yet to succeed: from before pages are written until it has. */
   pending?: true | undefined;
@@ -82,20 +82,19 @@ interface RecordedRequest {
 
 export interface RecordedSnippet extends RecordedRequest {
   content?: ManifestContent | undefined;
-  /** Whether the snippet does not exist, so that its embeds, which are optional, show their children. */
+  /** Whether it does not exist, so that its embeds, which are optional, show their children. */
   missing?: true | undefined;
   /** Whether all of its embeds show its text, to which no rules for HTML apply. */
   asText?: true | undefined;
 }
 
-/** What is recorded of a content: among others its classes, if the site makes CSS for them, and its images. */
 export interface ManifestContent
   extends Pick<FetchedSnippet, 'variant' | 'milliseconds' | 'classes' | 'images'> {
   /** The hash of what the service sent. */
   hash: string;
   /** What it sent, to compare it with what it sends later; absent if that has the API key in it. */
   text?: string | undefined;
-  /** When the service sent it, in milliseconds since the epoch. */
+  /** When the service sent it. */
   fetchedAt: number;
   /** Its size as UTF-8. */
   bytes: number;
@@ -113,7 +112,7 @@ export interface ManifestFile {
   /** Where the pack has the file as it was generated: its first byte there, and how many there are. */
   at: number;
   length: number;
-  /** Its size and when it was written, in bytes and milliseconds since the epoch: where both stay, so does its hash. */
+  /** Its size and when it was written: where both stay, so does its hash. */
   size: number;
   time: number;
   /** The snippets whose embeds in this file are all optional. */
@@ -133,12 +132,12 @@ export interface ManifestFile {
 
 /** As an array: the names of the fields would be a third of the manifest, and of the time to read it. */
 function writtenFile({ name, hash, shows, at, length, size, time, ...more }: ManifestFile) {
-  const isPlain = Object.values(more).every((value) => value === undefined);
-  return [name, hash, shows, at, length, size, time, ...(isPlain ? [] : [more])] as const;
+  return [name, hash, shows, at, length, size, time, more] as const;
 }
 
-function fileOf(written: ReturnType<typeof writtenFile>): ManifestFile {
-  const [name, hash, shows, at, length, size, time, more] = written;
+function fileOf([name, hash, shows, at, length, size, time, more]: ReturnType<
+  typeof writtenFile
+>): ManifestFile {
   return { name, hash, shows, at, length, size, time, ...more };
 }
 
@@ -147,23 +146,19 @@ export function hashOf(bytes: Buffer | string): string {
   return hash('sha256', bytes, 'base64url').slice(0, 22);
 }
 
-/** The requests of the recorded snippets, in their order. None without a record. */
+/** The requests of the recorded snippets, in their order. */
 export function requestsOf(manifest: Pick<Manifest, 'snippets'> | undefined): SnippetRequest[] {
   return manifest?.snippets.map(({ id, params }) => toRequest(id, params)) ?? [];
 }
 
-/** The recorded snippets by the keys of their requests. None without a record. */
+/** The recorded snippets by the keys of their requests. */
 export function snippetsByKey<Recorded extends RecordedRequest>(
   manifest: { snippets: readonly Recorded[] } | undefined,
 ): Map<string, Recorded> {
   return new Map(manifest?.snippets.map((one) => [toRequest(one.id, one.params).key, one]));
 }
 
-/**
- * What is recorded of a content.
- *
- * @param containsKey tells contents that are not kept, as no file but `.env` may have the API key.
- */
+/** @param containsKey tells contents that are not kept, as no file but `.env` may have the API key. */
 export function contentRecord(
   snippet: FetchedSnippet,
   containsKey: (text: string) => boolean,
@@ -212,11 +207,8 @@ export function outputFrom(file: string, directory: string): string {
 /** Why there is no manifest to use. */
 export type ManifestFlaw = 'absent' | 'damaged' | 'other-version';
 
-export type FoundManifest =
-  | { manifest: Manifest; flaw?: undefined }
-  | { manifest?: undefined; flaw: ManifestFlaw };
+type FoundManifest = { manifest: Manifest; flaw?: undefined } | { manifest?: undefined; flaw: ManifestFlaw };
 
-/** Reads a manifest, or finds out why it cannot be used: it is absent, or cut off, or written by another version. */
 export async function readManifest(file: string): Promise<FoundManifest> {
   try {
     const { version: writtenAs, files, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
@@ -227,9 +219,9 @@ export async function readManifest(file: string): Promise<FoundManifest> {
   }
 }
 
-export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
+export function writeManifest(file: string, manifest: Manifest): void {
   // A known name: what a killed process has left is written over.
   const written = { version, ...manifest, files: manifest.files.map(writtenFile) };
   writeAtomically(file, JSON.stringify(written), temporaryFile(file));
-  await rm(missingNote(file), { force: true });
+  rmSync(missingNote(file), { force: true });
 }

@@ -112,7 +112,9 @@ describe('refresh --json', () => {
     expect(exitCode).toBe(3);
     expect(output).toMatchObject({
       written: [],
-      notWritten: [{ name: 'index.html', reason: 'was changed after the build' }],
+      notWritten: [
+        { name: 'index.html', reason: 'was changed after the build, and does not show what the record says' },
+      ],
       nextStep: 'Nothing was written. Build the site, or update the other pages with --skip-modified.',
     });
   });
@@ -237,7 +239,9 @@ describe('watch --json', () => {
     await folder.write({ 'dist/index.html': 'minified' });
     service.put(1, 'third');
     await check();
-    const notWritten = [{ name: 'index.html', reason: 'was changed after the build' }];
+    const notWritten = [
+      { name: 'index.html', reason: 'was changed after the build, and does not show what the record says' },
+    ];
     expect(named('not-written')).toMatchObject([{ notWritten }]);
     expect(named('building')).toHaveLength(1);
     expect(named('built')).toMatchObject([

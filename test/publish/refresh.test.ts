@@ -151,16 +151,20 @@ describe('astro-snippets refresh', () => {
   });
 
   test.for([
-    ['changed', (file: string) => writeFile(file, 'minified')],
-    ['removed', (file: string) => rm(file)],
+    [
+      'changed',
+      (file: string) => writeFile(file, 'minified'),
+      'was changed after the build, and does not show what the record says',
+    ],
+    ['removed', (file: string) => rm(file), 'is missing'],
   ] as const)(
     'writes nothing if a page was %s after the build, or the other pages with --skip-modified',
-    async ([, change]) => {
+    async ([, change, reason]) => {
       site.service.put(1, 'the woozle');
       site.service.put(2, 'about them');
       await change(join(site.directory, 'dist/about.html'));
       const before = await output();
-      expect(await exits(3, site.run('refresh'))).toBe(`about.html was changed after the build\n${refused}`);
+      expect(await exits(3, site.run('refresh'))).toBe(`about.html ${reason}\n${refused}`);
       expect(await output()).toEqual(before);
       expect(await exits(3, site.run('refresh', '--dry-run'))).toContain(
         '\nNothing would be written. Build the site, or update the other',
