@@ -11,28 +11,25 @@ import type { CliContext } from './context.ts';
 import { addDue, deploy, readDeployed } from './deployed.ts';
 import { explain } from './explain.ts';
 import { exitCodes, nameOf, placeNames, shownPlaces } from './output.ts';
-import { openProgress } from './progress.ts';
 import { checkPatience, findManifest, manifestPath, openChanges, type ProjectOptions } from './project.ts';
 import { commandPending } from './refresh.ts';
-
-export interface CheckOptions {
-  json?: boolean;
-  /** A command that is run unless nothing has changed. */
-  exec?: string;
-}
 
 const deployPending: PageToBuild = {
   name: 'The last --exec command',
   reason: 'has not succeeded, so the site is still to be deployed',
 };
 
-/** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
+/**
+ * `astro-snippets check`: which snippets have changed since the build, and where the site shows them.
+ *
+ * @param exec a command that is run unless nothing has changed.
+ */
 export async function check(
   context: CliContext,
   project: ProjectOptions,
-  { json = false, exec }: CheckOptions,
+  exec?: string,
 ): Promise<CheckOutput> {
-  const progress = openProgress(context, { json });
+  const progress = context.terminal.openProgress(context.clock.now);
   const found = await openChanges(context, project, { patience: checkPatience, progress }).catch(
     async (error: unknown) => {
       const { exitStatus } = explain(error);
@@ -113,13 +110,12 @@ export async function appendStepSummary({ cwd, env, terminal }: CliContext, text
 export function checkAndRun(
   context: CliContext,
   project: ProjectOptions,
-  options: CheckOptions & { exec: string },
+  exec: string,
   show: (document: CheckOutput | ErrorOutput) => void,
 ): Promise<number> {
   const { terminal } = context;
-  const { exec, json } = options;
   return whileAlone(context, project, async (inner) => {
-    const found = await check(inner, project, options).catch((thrown: unknown): ErrorOutput => {
+    const found = await check(inner, project, exec).catch((thrown: unknown): ErrorOutput => {
       const { exitStatus, error } = explain(thrown);
       if (exitStatus !== exitCodes.needsBuild) throw thrown;
       return { version: 1, command: 'check', exitStatus, error };
@@ -136,7 +132,7 @@ export function checkAndRun(
       changed?.every(({ collections }) => collections.length === 0);
     const record = manifestPath(context, project);
     await addDue(record, isKnown ? changed?.flatMap(({ pages }) => pages) : undefined);
-    const status = await deploy(inner, project, exec, { mayWrite: true, json });
+    const status = await deploy(inner, project, exec, { mayWrite: true });
     if (status !== 0) {
       terminal.printError(
         `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,

@@ -16,14 +16,13 @@ export async function whileAlone<T>(
   context: CliContext,
   project: ProjectOptions,
   work: (inner: CliContext) => Promise<T>,
-  signal?: AbortSignal,
 ): Promise<T> {
   const file = commandLockFile(manifestPath(context, project));
   const tokens = (context.env[inherited] ?? '').split(' ').filter(Boolean);
   const holder = holderOf(file);
   // It is running this very process.
   if (holder !== undefined && tokens.includes(holder.token)) return work(context);
-  const lock = await waitForLock(file, 'command', waiting(context, signal));
+  const lock = await waitForLock(file, 'command', waiting(context));
   const env = { ...context.env, [inherited]: [...tokens, lock.token].join(' ') };
   try {
     return await work({ ...context, env });
@@ -38,6 +37,6 @@ export function isCommandRunning(record: string): boolean {
 }
 
 /** How a command waits for a lock: it says for whom. */
-export function waiting({ terminal, clock }: CliContext, signal: AbortSignal | undefined): WaitOptions {
+export function waiting({ terminal, clock, signal }: CliContext): WaitOptions {
   return { log: (line) => terminal.printError(line), clock, signal };
 }

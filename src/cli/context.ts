@@ -31,4 +31,6 @@ export interface CliHost {
 /** What every command is called with. */
 export interface CliContext extends CliHost {
   terminal: Terminal;
+  /** When it is aborted, nothing more is begun. */
+  signal?: AbortSignal;
 }

@@ -78,13 +78,13 @@ export async function deploy(
   context: CliContext,
   project: ProjectOptions,
   command: string,
-  { mayWrite, json }: { mayWrite: boolean; json: boolean | undefined },
+  { mayWrite }: { mayWrite: boolean },
 ): Promise<number> {
   const record = manifestPath(context, project);
   const { deployed, now: before, changed } = await compare(record);
   const begun: Deployed = { ...deployed, hasBegun: true };
   write(record, begun);
-  const status = await runWithLists(context, command, changed, { json });
+  const status = await runWithLists(context, command, changed);
   // If it was a build, it may have emptied the folder of the record, or left a record elsewhere.
   const recordNow = manifestPath(context, project);
   if (recordNow !== record) await rm(deployedFile(record), { force: true });

@@ -56,14 +56,10 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
   const { stdout, stderr, terminal } = context;
   const run: ProgramRun = { exitStatus: exitCodes.ok };
   /** Prints the document of a command as JSON, or as text. */
-  const show = <One extends Document>(
-    document: One | ErrorOutput,
-    json: boolean | undefined,
-    text: (document: One) => string,
-  ) => {
+  const show = <One extends Document>(document: One | ErrorOutput, text: (document: One) => string) => {
     run.exitStatus = document.exitStatus;
     if ('error' in document) terminal.printError(`${document.error.message} [${document.error.code}]`);
-    if (json) terminal.printJson(document);
+    if (terminal.isJson) terminal.printJson(document);
     else if (!('error' in document)) terminal.printColored(text(document));
   };
   const program = new Command('astro-snippets')
@@ -90,6 +86,9 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     })
     .hook('preSubcommand', (_program, command) => {
       run.command = command;
+    })
+    .hook('preAction', (_program, command) => {
+      terminal.isJson = command.opts()['json'] === true;
     });
   const addCommand = (name: keyof typeof exitMeanings) =>
     program.command(name).addHelpText('after', exitStatusHelp(name));
@@ -127,9 +126,9 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
   addCommand('list')
     .description('list the snippets and the pages they are on; works offline')
     .option('--json', 'print JSON')
-    .action(async (options) => {
+    .action(async () => {
       const { list, listText } = await import('./list.ts');
-      show(await list(context, program.opts()), options.json, listText);
+      show(await list(context, program.opts()), listText);
     });
 
   addCommand('check')
@@ -140,12 +139,12 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     )
     .addHelpText('after', 'With --exec, the status of the command takes the place of 10 and 3.')
     .addHelpText('after', listsHelp)
-    .action(async (options) => {
+    .action(async ({ exec }) => {
       const { check, checkAndRun, checkText } = await import('./check.ts');
       const project = program.opts();
-      const showCheck = (document: CheckOutput | ErrorOutput) => show(document, options.json, checkText);
-      if (options.exec === undefined) showCheck(await check(context, project, options));
-      else run.exitStatus = await checkAndRun(context, project, options, showCheck);
+      const showCheck = (document: CheckOutput | ErrorOutput) => show(document, checkText);
+      if (exec === undefined) showCheck(await check(context, project));
+      else run.exitStatus = await checkAndRun(context, project, exec, showCheck);
     });
 
   addCommand('refresh')
@@ -157,7 +156,7 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .addHelpText('after', listsHelp)
     .action(async (options) => {
       const { refresh, refreshText } = await import('./refresh.ts');
-      show(await refresh(context, program.opts(), options), options.json, refreshText);
+      show(await refresh(context, program.opts(), options), refreshText);
     });
 
   addCommand('watch')
@@ -195,16 +194,16 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
       const { report, writeReport } = await import('./report/report.ts');
       const document = await report(context, program.opts());
       const file = options.json ? '' : writeReport(context, document, options.to);
-      show(document, options.json, () => file);
+      show(document, () => file);
     });
 
   addCommand('doctor')
     .description('check the setup: environment, URLs, certificate, key, each variant')
     .argument('[id]', 'a snippet to fetch; by default one of the last build')
     .option('--json', 'print JSON')
-    .action(async (id, options) => {
+    .action(async (id) => {
       const { doctor, doctorText } = await import('./doctor.ts');
-      show(await doctor(context, program.opts(), id), options.json, doctorText);
+      show(await doctor(context, program.opts(), id), doctorText);
     });
 
   addCommand('get')

@@ -193,7 +193,6 @@ export function openCliFetcher(
 export const checkPatience = 12_000;
 
 interface ChangesOptions {
-  signal?: AbortSignal | undefined;
   patience?: number | undefined;
   progress?: Progress | undefined;
   /** Whether changes are going to be written, so that the images of changed snippets are needed, too. */
@@ -218,7 +217,7 @@ export interface OpenedChanges extends Project, Changes {
 export async function openChanges(
   context: CliContext,
   options: ProjectOptions,
-  { signal, patience, progress, writes = false, caches = false }: ChangesOptions = {},
+  { patience, progress, writes = false, caches = false }: ChangesOptions = {},
 ): Promise<OpenedChanges> {
   const project = await openProject(context, options, { writes });
   const { file, manifest } = project;
@@ -244,7 +243,7 @@ export async function openChanges(
   );
   const readImage = (name: string) => fetcher.readImage(name);
   try {
-    const changes = await findChanges(manifest, fetcher, { signal, progress });
+    const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress });
     // Without a snippet, no key is needed.
     const containsKey = settings.apiKey === undefined ? () => false : keyDetector(settings.apiKey);
     return { ...project, ...changes, readImage, containsKey };

@@ -19,7 +19,6 @@ import { waiting, whileAlone } from './command-lock.ts';
 import type { CliContext } from './context.ts';
 import { addDue, readDeployed } from './deployed.ts';
 import { exitCodes, nameOf, shownFile } from './output.ts';
-import { openProgress } from './progress.ts';
 import { manifestPath, type OpenedChanges, openChanges, type ProjectOptions } from './project.ts';
 import { runWithLists } from './run-command.ts';
 
@@ -28,7 +27,6 @@ export interface RefreshOptions {
   skipModified?: boolean;
   /** A shell command that is run once after pages were written. */
   after?: string;
-  json?: boolean;
 }
 
 interface UpdateOptions extends RefreshOptions {
@@ -36,8 +34,6 @@ interface UpdateOptions extends RefreshOptions {
   patience?: number | undefined;
   /** Called with how far it is. */
   progress?: Progress | undefined;
-  /** When it is aborted, nothing more is begun. */
-  signal?: AbortSignal | undefined;
 }
 
 /** The command of an earlier refresh was interrupted, or has failed. */
@@ -52,7 +48,7 @@ export async function refresh(
   project: ProjectOptions,
   options: RefreshOptions,
 ): Promise<RefreshOutput> {
-  const progress = openProgress(context, options);
+  const progress = context.terminal.openProgress(context.clock.now);
   const { document } = await updateSite(context, project, { ...options, progress });
   const { after, nextStep = '' } = document;
   if (after?.exitStatus) context.terminal.printError(nextStep);
@@ -89,13 +85,13 @@ export async function updateSite(
   project: ProjectOptions,
   options: UpdateOptions,
 ): Promise<{ document: RefreshOutput; published: string }> {
-  const { after, dryRun, signal } = options;
+  const { after, dryRun } = options;
   const file = manifestPath(context, project);
   // A build that is running has removed the record, and writes a new one.
-  for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(context, signal));
+  for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(context));
   const update = (inner: CliContext) => updateRecorded(inner, { ...project, manifest: file }, options);
   // From before the plan: what one command is renewing must not be in the plan of another refresh.
-  return after === undefined || dryRun ? update(context) : whileAlone(context, project, update, signal);
+  return after === undefined || dryRun ? update(context) : whileAlone(context, project, update);
 }
 
 async function updateRecorded(
@@ -104,13 +100,13 @@ async function updateRecorded(
   options: UpdateOptions,
 ): ReturnType<typeof updateSite> {
   const { manifest: file } = project;
-  const { after, dryRun = false, json, signal } = options;
+  const { after, dryRun = false } = options;
   const readRecord = () => readFile(file, 'utf8').catch(() => '');
   for (;;) {
     const before = await readRecord();
     const changes = await openChanges(context, project, { ...options, writes: true, caches: !dryRun });
     const locked = async <T>(work: () => Promise<T>) => {
-      const lock = dryRun ? undefined : await waitForLock(changes.lock, 'refresh', waiting(context, signal));
+      const lock = dryRun ? undefined : await waitForLock(changes.lock, 'refresh', waiting(context));
       return work().finally(() => lock?.release());
     };
     // Another process may have written since, so the plan has to be made for that.
@@ -124,7 +120,7 @@ async function updateRecorded(
     // What an earlier command that failed was about is not on record.
     const changed = changes.manifest.pending === undefined ? document.written : undefined;
     // Without the lock of the output: the command may be a build, which takes it itself.
-    const exitStatus = await runWithLists(context, after, changed, { json });
+    const exitStatus = await runWithLists(context, after, changed);
     const ran = { ...document, after: { exitStatus } };
     if (exitStatus !== 0) {
       const nextStep = `The pages are written, but the command of --after exited with status ${exitStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;

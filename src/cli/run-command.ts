@@ -15,7 +15,8 @@ const listVariables = { file: 'ASTRO_SNIPPETS_CHANGED_FILES', url: 'ASTRO_SNIPPE
  * Runs a shell command that finds the changed files and their URLs in two lists. If they are not known, the variables are
  * not set, also if this process has inherited them from such a command.
  *
- * @param json whether standard output is for JSON alone: the command writes to standard error then.
+ * Where standard output is for JSON alone, the command writes to standard error.
+ *
  * @returns its exit status, as a shell would report it: 128 + n after a signal, 127 if it could not be started. Messages
  * leave the command out, since a shell may have expanded the API key in it.
  * @throws if the lists cannot be written. The command was not run then.
@@ -24,11 +25,10 @@ export async function runWithLists(
   context: CliContext,
   command: string,
   changed: ChangedFiles,
-  { json = false }: { json?: boolean | undefined } = {},
 ): Promise<number> {
   const env = { ...context.env };
   for (const name of Object.values(listVariables)) delete env[name];
-  const run = () => runCommand({ ...context, env }, command, json ? context.stderr : context.stdout);
+  const run = () => runCommand({ ...context, env }, command);
   // A name with a line break would be taken for two.
   if (changed === undefined || changed.some(({ file }) => /[\r\n]/.test(file))) return run();
   const folder = await mkdtemp(join(tmpdir(), 'astro-snippets-'));
@@ -51,11 +51,11 @@ const couldNotStart = 127;
  * itself, and SIGTERM is passed on to it. Never rejects.
  */
 async function runCommand(
-  { cwd, env, stdin = 'ignore', stderr, signals, terminal }: CliContext,
+  { cwd, env, stdin = 'ignore', stdout, stderr, signals, terminal }: CliContext,
   command: string,
-  stdout: CliContext['stdout'],
 ): Promise<number> {
   terminal.clearStatus();
+  const results = terminal.isJson ? stderr : stdout;
   // Without a handler, Ctrl-C would end this process before the command, and its status would be lost.
   const ignore = () => {};
   const passOn = () => child?.kill('SIGTERM');
@@ -63,10 +63,10 @@ async function runCommand(
   signals?.on('SIGINT', ignore);
   signals?.on('SIGTERM', passOn);
   try {
-    const stdio: StdioOptions = [stdin, stdout.fd ?? 'pipe', stderr.fd ?? 'pipe'];
+    const stdio: StdioOptions = [stdin, results.fd ?? 'pipe', stderr.fd ?? 'pipe'];
     const shell = spawn(command, { shell: true, stdio, cwd, env });
     child = shell;
-    shell.stdout?.on('data', (text: Buffer) => stdout.write(text));
+    shell.stdout?.on('data', (text: Buffer) => results.write(text));
     shell.stderr?.on('data', (text: Buffer) => stderr.write(text));
     return await new Promise<number>((resolve, reject) => {
       // Also emitted when a signal could not be sent.

@@ -1,6 +1,7 @@
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { cleanJson, cleanLines, cleanText } from '../client/clean-text.ts';
+import { type Progress, paced } from '../record/progress.ts';
 import type { CliHost } from './context.ts';
 
 /** The colors of lines of patches, and of what `doctor` has checked. */
@@ -15,6 +16,8 @@ export class Terminal {
   #hasStatus = false;
   /** Whether the time is in front of what is printed for people. */
   showsTime = false;
+  /** Whether standard output is for JSON alone. */
+  isJson = false;
 
   constructor(host: Pick<CliHost, 'env' | 'stdout' | 'stderr'>) {
     this.#host = host;
@@ -52,14 +55,20 @@ export class Terminal {
     this.#host.stdout.write(`${cleanJson(output, indent)}\n`);
   }
 
-  /** Whether a line of standard error can be rewritten. */
-  get canShowStatus(): boolean {
+  /**
+   * Says on standard error how far a command is, if that takes long; nothing beside JSON. On a terminal, one line is
+   * rewritten; anywhere else, a line is added.
+   */
+  openProgress(now: () => number): Progress {
     const { stderr, env } = this.#host;
-    return stderr.isTTY === true && env['TERM'] !== 'dumb';
+    if (this.isJson) return () => {};
+    if (stderr.isTTY !== true || env['TERM'] === 'dumb') {
+      return paced({ first: 10_000, every: 10_000 }, (line) => this.printError(line), now);
+    }
+    return paced({ first: 2_000, every: 100 }, (line) => this.#showStatus(line), now);
   }
 
-  /** Shows a line on the terminal of standard error, until something else is shown. */
-  showStatus(line: string): void {
+  #showStatus(line: string): void {
     const { stderr } = this.#host;
     // A line that wraps could not be erased.
     const width = (stderr.columns || 80) - 1;

@@ -28,8 +28,6 @@ export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'aft
   build?: string;
   /** Deploys the site. */
   exec?: string;
-  /** Prints an event a line. What is for people goes to standard error. */
-  json?: boolean;
 }
 
 const pollInterval = 30_000;
@@ -54,7 +52,7 @@ export async function watch(
   options: WatchOptions,
 ): Promise<number> {
   const { terminal, clock } = context;
-  const { build, exec, listen: address, json = false } = options;
+  const { build, exec, listen: address } = options;
   const { every = address === undefined ? pollInterval : pollIntervalBesideCalls } = options;
   const found = await findManifest(context, project);
   const files = environmentFilesOf(context, found);
@@ -67,7 +65,7 @@ export async function watch(
   return untilInterrupted(context.signals, async (signal) => {
     const emit = (event: WatchEvent) => {
       if (signal.aborted) return;
-      if (json) {
+      if (terminal.isJson) {
         const at = new Date().toISOString();
         terminal.printJson({ version: 1, command: 'watch', at, ...event });
       } else {
@@ -81,7 +79,7 @@ export async function watch(
     const url = address && webhook && (await listen({ address, webhook, onCall, log, signal }));
     // Not before signals are handled, since a caller may stop the command as soon as it says so.
     emit({ event: 'started', everyMilliseconds: every, url });
-    const turn = turns(context, project, { ...options, every }, { emit, signal });
+    const turn = turns({ ...context, signal }, project, { ...options, every }, emit);
     while (!signal.aborted) {
       const upToDate = await turn();
       const milliseconds = every * (1 - jitter + 2 * jitter * clock.random());
@@ -138,12 +136,12 @@ const noFailure = { what: '', times: 0, until: 0 };
  * what is published, and was deployed.
  */
 function turns(
-  context: CliContext,
+  context: CliContext & { signal: AbortSignal },
   project: ProjectOptions,
   { every, build, exec, ...options }: WatchOptions & { every: number },
-  { emit, signal }: { emit: (event: WatchEvent) => void; signal: AbortSignal },
+  emit: (event: WatchEvent) => void,
 ): () => Promise<boolean> {
-  const { json } = options;
+  const { clock, signal } = context;
   const recordOf = () => manifestPath(context, project);
   const builtAt = async () => (await findManifest(context, project))?.builtAt;
   const isToDeploy = async () => exec !== undefined && (await isDue(recordOf()));
@@ -167,7 +165,6 @@ function turns(
       const { document, published } = await updateSite(context, project, {
         ...options,
         patience: checkPatience,
-        signal,
       });
       const { written, notWritten, after } = document;
       if (trouble !== undefined) emit({ event: 'recovered' });
@@ -201,7 +198,7 @@ function turns(
       // Another process may have built it meanwhile.
       if (await isBuilt()) return undefined;
       emit({ event: 'building' });
-      const status = await runWithLists(inner, command, undefined, { json });
+      const status = await runWithLists(inner, command, undefined);
       // Any file may have changed. The build may also have emptied the folder of the record, or left one elsewhere.
       if (exec !== undefined) await addDue(recordOf(), undefined);
       let problem: string | undefined;
@@ -211,11 +208,9 @@ function turns(
       emit({ event: 'built', succeeded: problem === undefined, problem, retryMilliseconds });
       return problem;
     };
-    const problem = await whileAlone(context, project, run, signal);
+    const problem = await whileAlone(context, project, run);
     failed =
-      problem === undefined
-        ? noFailure
-        : { what, times: failed.times + 1, until: context.clock.now() + pause };
+      problem === undefined ? noFailure : { what, times: failed.times + 1, until: clock.now() + pause };
     if (problem === undefined) toBuild = '';
     return problem === undefined;
   };
@@ -223,7 +218,7 @@ function turns(
   const deploySite = async (inner: CliContext, command: string) => {
     // Another process may have deployed it meanwhile.
     if (!(await isToDeploy())) return;
-    const status = await deploy(inner, project, command, { mayWrite: false, json });
+    const status = await deploy(inner, project, command, { mayWrite: false });
     const problem = status === 0 ? undefined : `exited with status ${status}`;
     emit({ event: 'deployed', succeeded: problem === undefined, problem });
   };
@@ -232,11 +227,11 @@ function turns(
     let what = await update();
     // That a failed build has left no record is nothing else to build.
     if (what !== undefined && what !== noRecord && what !== failed.what) failed = { ...noFailure, what };
-    const canBuild = context.clock.now() >= failed.until && !signal.aborted;
+    const canBuild = clock.now() >= failed.until && !signal.aborted;
     if (build !== undefined && what && canBuild && (await buildSite(build, what))) what = '';
     // Nothing that a failed build has left in the output is deployed.
     if (exec !== undefined && failed.times === 0 && !signal.aborted && (await isToDeploy())) {
-      await whileAlone(context, project, (inner) => deploySite(inner, exec), signal);
+      await whileAlone(context, project, (inner) => deploySite(inner, exec));
     }
     return what === '' && !(await isToDeploy());
   };

@@ -19,9 +19,6 @@ export interface ShownSnippet extends Shown {
   newHash: string | undefined;
 }
 
-/** A snippet whose content differs from what the site shows, and where the site shows other content. */
-export type ChangedSnippet = Omit<ShownSnippet, 'recorded'>;
-
 /** The hashes of contents, in the order of the snippets of a manifest; `undefined` where children are shown. */
 export type Hashes = readonly (string | undefined)[];
 
@@ -64,16 +61,12 @@ export function shownOn(manifest: Manifest, now?: Hashes): ShownSnippet[] {
   return shown;
 }
 
-/** The names of all places of a snippet, for people. */
-export function namesOf({ pages, collections }: Shown): string[] {
-  return [...pages, ...collections.map(entryName)];
-}
-
 export interface Changes {
   /** All snippets of the manifest, in its order; `undefined` for an optional one that does not exist. */
   snippets: (FetchedSnippet | undefined)[];
   hashes: Hashes;
-  changed: ChangedSnippet[];
+  /** Those whose content differs from what the site shows, and where it shows other content. */
+  changed: ShownSnippet[];
   /** Flaws of changed snippets that do not keep them from being shown. */
   warnings: string[];
 }
@@ -106,8 +99,8 @@ export async function findChanges(
  * unless that does not exist.
  */
 function usesOf(manifest: Manifest): SnippetUse[] {
-  const uses = shownOn(manifest).map(({ request, recorded, ...shown }): SnippetUse => {
-    const places = namesOf(shown);
+  const uses = shownOn(manifest).map(({ request, recorded, pages, collections }): SnippetUse => {
+    const places = [...pages, ...collections.map(entryName)];
     return { request, places, placesWithoutChildren: places, asHtml: !recorded.asText };
   });
   for (const { name, optional = [] } of manifest.files) {

@@ -1,15 +1,9 @@
-/** When longer work says how far it is, in milliseconds. */
-export interface ProgressPace {
-  first: number;
-  every: number;
-}
-
 /** Called with each step of longer work; the line is only made where it is shown. */
 export type Progress = (describe: () => string) => void;
 
-/** Returns a function that is called with each step, and shows the line of one now and then. */
+/** Returns a function that is called with each step, and shows the line of one now and then. Times are in milliseconds. */
 export function paced(
-  { first, every }: ProgressPace,
+  { first, every }: { first: number; every: number },
   show: (line: string) => void,
   now = () => performance.now(),
 ): Progress {
