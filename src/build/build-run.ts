@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { integration } from '../embed/element.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
-import { isWrittenSince } from '../files/read.ts';
 import { lockFile, manifestFile, missingNote, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh, type OutputLock } from '../record/output-lock.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
@@ -25,8 +24,6 @@ export class BuildRun extends SiteRun {
   #lock: Promise<OutputLock> | undefined;
   #hadManifest = false;
   #isLocked = false;
-  /** In milliseconds since the epoch. */
-  #openedAt = 0;
   /** Collections for which snippets are being fetched: Astro loads all of them at the same time. */
   #fetching = 0;
   /** By the names of collections, since Astro may load one again. */
@@ -41,7 +38,8 @@ export class BuildRun extends SiteRun {
   }
 
   protected override async openFetcher(): Promise<SnippetFetcher> {
-    this.#openedAt = Date.now();
+    // Until then, a refresh may write the record of the last build.
+    if (this.site.command === 'build') await this.lockOutput();
     const { fetcherAfter } = await import('./build-fetcher.ts');
     const { readManifest } = await import('../record/manifest.ts');
     // Needed later. While Astro bundles and renders, loading it delays nothing.
@@ -86,9 +84,6 @@ export class BuildRun extends SiteRun {
   }
 
   async #prefetchLastBuild(): Promise<void> {
-    await this.lockOutput();
-    // A refresh that has ended since collections opened it.
-    if (isWrittenSince(this.#manifest, this.#openedAt)) await this.close();
     const { requestsOf } = await import('../record/manifest.ts');
     const { removeOtherPacks } = await import('../record/pack.ts');
     const fetcher = await this.open();
@@ -119,8 +114,8 @@ export class BuildRun extends SiteRun {
 
   /**
    * From now on, no other build or refresh may write to the output until this build has ended. A build of a site without
-   * embeds is none of our business, so this waits for the first sign of one, which is in the site's own code: `<Snippet>`
-   * is bundled before it is rendered. A refresh, which is soon over, is waited for.
+   * embeds never calls this: it waits for the first sign of one, in the site's own code or its collections. A refresh,
+   * which is soon over, is waited for.
    *
    * @throws AstroError if another build writes to it.
    */
@@ -130,29 +125,23 @@ export class BuildRun extends SiteRun {
     // Several modules may ask at the same time.
     this.#lock ??= lockAfterRefresh(this.#lockFile, relative(root, outDir), log);
     await this.#lock;
-    if (this.#isLocked) return;
+    if (!this.#isLocked) noteMissing(this.#manifest, 'The last build was not finished.');
     this.#isLocked = true;
-    this.#noteMissing('The last build was not finished.');
   }
 
   /** When all pages are generated: inlines snippets into the output, once. */
   async finish(directory: string, routeToHeaders?: RouteToHeaders): Promise<void> {
     if (this.#finished !== undefined) return;
-    try {
+    await this.#attempt(async () => {
       // There was no sign of an embed so far. The output has the last word.
       const isPlain = this.#lock === undefined && this.#collected.size === 0;
       const plain = isPlain ? await finishPlainSite(directory, this.settings) : undefined;
       this.#finished = plain ?? (await this.#inline(directory, routeToHeaders));
-    } catch (error) {
-      this.#noteMissing(error as Error);
-      await this.release();
-      throw error;
-    }
+    });
     await this.close();
   }
 
   async #inline(directory: string, routeToHeaders: RouteToHeaders | undefined): Promise<FinishedSite> {
-    await this.lockOutput();
     const fetcher = await this.open();
     const { settings, sources, urls, environment, before } = this;
     const { buildSite } = await import('./build-site.ts');
@@ -161,7 +150,6 @@ export class BuildRun extends SiteRun {
       before,
       directory,
       routeToHeaders,
-      outDir: sources.folders.outDir,
       manifest: this.#manifest,
       hadManifest: this.#hadManifest,
       collected: [...this.#collected.values()].flat(),
@@ -180,23 +168,27 @@ export class BuildRun extends SiteRun {
    * with the copies that adapters made. Last of all, since a build that fails has no record.
    */
   async complete(directory: string): Promise<void> {
-    try {
-      if (this.#finished === undefined) return;
-      await checkLateFiles(directory, this.settings, this.#finished);
-      // A site without snippets has none, and there is nothing to say of that.
-      if (this.#finished.record === undefined) await rm(missingNote(this.#manifest), { force: true });
-      await this.#finished.record?.();
-    } catch (error) {
-      this.#noteMissing(error as Error);
-      throw error;
-    } finally {
-      await this.release();
+    const finished = this.#finished;
+    if (finished !== undefined) {
+      await this.#attempt(async () => {
+        await checkLateFiles(directory, this.settings, finished);
+        // A site without snippets has none, and there is nothing to say of that.
+        if (finished.record === undefined) await rm(missingNote(this.#manifest), { force: true });
+        await finished.record?.();
+      });
     }
+    await this.release();
   }
 
-  /** For commands that find no record. Nothing to say of an output that is another build's. */
-  #noteMissing(why: string | Error): void {
-    if (this.#isLocked) noteMissing(this.#manifest, why);
+  /** Notes why there is no record where `work` fails, unless the output is another build's. */
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.#isLocked) noteMissing(this.#manifest, error as Error);
+      await this.release();
+      throw error;
+    }
   }
 
   /** Astro has no hook for a build that failed, and a program may build again. */
@@ -266,8 +258,8 @@ export class Announcements {
     for (const [pathname, onPage] of this.#pages) {
       const routes = [...routeFiles(pathname, base), pathname.replace(/^\//, '')];
       const files = routes.filter((name) => names.has(name));
-      // What is lost may be an embed that is invalid, and in any file if that of the page is not known.
       const isKnown = files.length > 0;
+      // What is lost may be an embed that is invalid, and in any file if that of the page is not known.
       if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) continue;
       const found = isKnown ? counted(files.flatMap((name) => keysIn.get(name) ?? [])) : everywhere;
       for (const [key, times] of onPage) {

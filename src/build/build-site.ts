@@ -43,7 +43,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     const write = (page: SiteFile, { generated, file }: MadePage) => {
       overwrite(page, file, generated.length);
       unfinished.delete(page);
-      return undefined;
+      return [];
     };
     // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
     const isPlain = unfinished.size + lost.length + collected.length === 0 && !build.hadManifest;

@@ -19,19 +19,16 @@ export function classChecker(directory: string, base: string, made: readonly str
   const missing = new Map<number, { names: Set<string>; places: Set<string> }>();
 
   /** The classes of a style sheet; `undefined` if it is not part of the site, so that it may have any. */
-  const sheetOf = (href: string) => {
-    if (sheets.has(href)) return sheets.get(href);
+  const readSheet = (href: string) => {
     const [path = ''] = href.split(/[?#]/);
     const inside = path.startsWith(`${root}/`) ? path.slice(root.length) : path;
-    let classes: ReadonlySet<string> | undefined;
+    if (!/^\/(?!\/)/.test(inside)) return undefined;
     try {
-      if (/^\/(?!\/)/.test(inside))
-        classes = classesOfStyles(readFileSync(join(directory, decodeURI(inside)), 'utf8'));
+      return classesOfStyles(readFileSync(join(directory, decodeURI(inside)), 'utf8'));
     } catch {
       // It is written later, or not part of the output.
+      return undefined;
     }
-    sheets.set(href, classes);
-    return classes;
   };
 
   const sheetsOn = (html: string) => {
@@ -41,7 +38,9 @@ export function classChecker(directory: string, base: string, made: readonly str
         const attributes = tag.name === 'link' ? attributesOf(html, tag) : [];
         const kinds = readAttribute(attributes, 'rel')?.toLowerCase().split(/\s+/);
         const href = kinds?.includes('stylesheet') ? readAttribute(attributes, 'href') : undefined;
-        if (href !== undefined) found.push(sheetOf(href));
+        if (href === undefined) return tag.name;
+        if (!sheets.has(href)) sheets.set(href, readSheet(href));
+        found.push(sheets.get(href));
         return tag.name;
       },
       text({ start, end }, holder) {
@@ -69,34 +68,29 @@ export function classChecker(directory: string, base: string, made: readonly str
       }
     },
 
-    warnings(): string[] {
-      return [...missing].map(([id, { names, places }]) => {
+    warnings: () =>
+      [...missing].map(([id, { names, places }]) => {
         const isNew = [...names].some((name) => !made.includes(name));
         const next = isNew ? ' Build again: some of them were not known before.' : '';
         return `Snippet ${id} has classes that no style sheet of ${listPlaces([...places])} has: ${listNames([...names], namesShown)}.${next}`;
-      });
-    },
+      }),
   };
 }
 
 // An escaped character comes first: a quote in the name of a class begins no string.
 const notSelectors = /\\[\s\S]|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'/g;
-// A letter, a dash, an underscore, any other character but ASCII, or an escaped one; then digits, too.
+// Letters, dashes, underscores, any other character but ASCII, and escaped ones; then digits, too.
 const classSelector =
-  /\.((?:[a-z_\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}[\t\n\f\r ]?|[^\n]))(?:[\w\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}[\t\n\f\r ]?|[^\n]))*)/gi;
+  /\.((?:[a-z_\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))(?:[\w\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))*)/gi;
+const escaped = /\\(?:([0-9a-f]{1,6})\s?|(.))/gi;
 
 /** The names of classes that a style sheet mentions. May contain more, such as the ends of file names. */
 export function classesOfStyles(css: string): Set<string> {
-  const found = new Set<string>();
   const selectors = css.replace(notSelectors, (found) => (found.startsWith('\\') ? found : ' '));
-  for (const [, written = ''] of selectors.matchAll(classSelector)) {
-    found.add(withoutEscapes(written));
-  }
-  return found;
-}
-
-function withoutEscapes(written: string): string {
-  return written.replace(/\\(?:([0-9a-f]{1,6})[\t\n\f\r ]?|([\s\S]))/gi, (_whole, hex?: string, one = '') =>
-    hex === undefined ? one : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff)),
+  const names = Array.from(selectors.matchAll(classSelector), ([, written = '']) =>
+    written.replace(escaped, (_, hex?: string, character = '') =>
+      hex === undefined ? character : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff)),
+    ),
   );
+  return new Set(names);
 }

@@ -7,7 +7,15 @@ import { embedName } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
 import { isTemporary } from '../files/write.ts';
-import { hashOf, type Manifest, type ManifestFile, readManifest, writeManifest } from '../record/manifest.ts';
+import { hashShown } from '../record/changes.ts';
+import {
+  hashOf,
+  type Manifest,
+  type ManifestFile,
+  type RecordedSnippet,
+  readManifest,
+  writeManifest,
+} from '../record/manifest.ts';
 import { contains, lockFile, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh } from '../record/output-lock.ts';
 import { flawOf, listPacks, packReader, removeOtherPacks } from '../record/pack.ts';
@@ -15,7 +23,7 @@ import { fetcherAfter } from './build-fetcher.ts';
 import type { MadePage } from './inline-page.ts';
 import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
 import { sealedFiles, shownIn } from './output-state.ts';
-import type { LeftSnippets } from './recorder.ts';
+import type { LeftSnippet } from './recorder.ts';
 import { statesOf } from './refresh.ts';
 import {
   listSiteFiles,
@@ -84,7 +92,6 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
       urls: { base: '/', trailingSlash: 'ignore', format: 'preserve' },
       directory: to,
-      outDir: to,
       manifest,
       before,
       fetcher,
@@ -107,7 +114,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
           hashes.set(copy.name, hash);
           outdated.push({ copy, page });
         }
-        return isPublished(page) ? leftIn(last, page.name, made) : undefined;
+        return isPublished(page) ? leftIn(last, page.name, made) : [];
       },
     });
     await verifier.read(others);
@@ -205,16 +212,19 @@ function leftIn(
   { record, files, kept, readPage }: LastRun,
   name: string,
   { generated, embeds }: MadePage,
-): LeftSnippets | undefined {
+): LeftSnippet[] {
   const file = files.get(name);
-  if (record === undefined || file === undefined) return undefined;
+  if (record === undefined || file === undefined) return [];
   const embedded = new Set(embeds.map(({ request }) => request.key));
   const others = [...new Set(file.shows)].filter((index) => {
     const { id = 0, params } = record.snippets[index] ?? {};
     return !embedded.has(toRequest(id, params).key);
   });
-  if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return undefined;
-  return { record, file, indexes: shownIn(generated, others, file, record) };
+  if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return [];
+  return shownIn(generated, others, file, record).map((index) => ({
+    snippet: record.snippets[index] as RecordedSnippet,
+    hash: hashShown(record, file, index),
+  }));
 }
 
 /**

@@ -13,7 +13,7 @@ import { blockFinder, type FileEmbed } from '../snippets/file-embeds.ts';
 import { type SiteSource, SourceSearch } from '../source/source-search.ts';
 import { classChecker } from './class-checker.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import { type LeftSnippets, recordedRules, siteRecorder } from './recorder.ts';
+import { type LeftSnippet, recordedRules, siteRecorder } from './recorder.ts';
 import { inTurns, type OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
 
 /** What a build reports through: Astro's logger, or the command line. Lines are cleaned there. */
@@ -29,8 +29,6 @@ export interface InlinedSite {
   environment: RecordedEnvironment;
   urls: SiteUrls;
   directory: string;
-  /** The folder that a build empties: the same, or one that contains it. */
-  outDir: string;
   manifest: string;
   /** The manifest of the last build. */
   before: Manifest | undefined;
@@ -62,7 +60,7 @@ export interface Inlining {
    *
    * @returns what the page still shows of an earlier run.
    */
-  write(file: ScannableFile, page: MadePage): LeftSnippets | undefined;
+  write(file: ScannableFile, page: MadePage): readonly LeftSnippet[];
 }
 
 /**

@@ -1,5 +1,4 @@
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import { hashShown } from '../record/changes.ts';
 import {
   asBefore,
   contentRecord,
@@ -18,18 +17,13 @@ import type { MadePage } from './inline-page.ts';
 import type { InlinedSite } from './inline-snippets.ts';
 
 /** What a file still shows of an earlier run, without an embed: a later step has changed the file. */
-export interface LeftSnippets {
-  record: Manifest;
-  file: ManifestFile;
-  /** Of that record. */
-  indexes: readonly number[];
+export interface LeftSnippet {
+  snippet: RecordedSnippet;
+  /** Of the content that it shows; `undefined` where it shows children. */
+  hash: string | undefined;
 }
 
-/**
- * Collects what a site shows, file by file, for its manifest.
- *
- * @param containsKey tells texts with the API key.
- */
+/** Collects what a site shows, file by file, for its manifest. */
 export function siteRecorder(
   site: InlinedSite,
   uses: readonly SnippetUse[],
@@ -64,38 +58,30 @@ export function siteRecorder(
     return { collection, entry, snippet: indexOf(request, { content }), content: content.hash };
   });
   return {
-    add(name: string, { generated, file, embeds }: MadePage, left: LeftSnippets | undefined): void {
+    add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]): void {
       const shows = embeds.map(({ request }) => indexes.get(request.key) ?? 0);
-      const recordedFile: ManifestFile = {
-        name,
-        hash: hashOf(file),
-        shows,
-        ...pack.add(generated),
-        size: 0,
-        time: 0,
-      };
+      const place = pack.add(generated);
+      const recordedFile: ManifestFile = { name, hash: hashOf(file), shows, ...place, size: 0, time: 0 };
       // The first snippets are those of the uses, in their order.
       const optional = [...new Set(shows)].filter((index) => uses[index]?.optionalPlaces?.has(name));
       if (optional.length > 0) recordedFile.optional = optional;
-      for (const old of left?.indexes ?? []) {
-        const { record, file } = left as LeftSnippets;
-        const snippet = record.snippets[old] as RecordedSnippet;
+      for (const { snippet, hash } of left) {
         const index = indexOf(toRequest(snippet.id, snippet.params), snippet);
         shows.push(index);
-        const hash = hashShown(record, file, old);
         if (hash === recorded[index]?.content?.hash) continue;
         recordedFile.older = { ...recordedFile.older, [index]: hash ?? null };
       }
       files.push(recordedFile);
     },
     finish(more: Pick<Manifest, 'inlinedAt' | 'linked'>): Manifest {
-      const { settings, environment, manifest, directory, outDir, before, urls, classes } = site;
+      const { settings, environment, manifest, directory, sources, before, urls, classes } = site;
       const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
       return {
         builtAt: new Date().toISOString(),
         output: outputFrom(manifest, directory),
-        outDir: outputFrom(manifest, outDir),
-        urls: site.sources && urls,
+        // The folder that a build empties: the same, or one that contains it.
+        outDir: outputFrom(manifest, sources?.folders.outDir ?? directory),
+        urls: sources && urls,
         settings: {
           renderBaseUrl,
           retrieveBaseUrl,

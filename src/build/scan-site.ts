@@ -55,7 +55,6 @@ class OutputFile implements ScannableFile {
 /**
  * Lists the files of a site, in an order that does not depend on the disk. Other binary files are left out.
  *
- * @param directories the folders that it is in.
  * @param exclude patterns of files whose embeds are examples.
  */
 export function listSiteFiles(
@@ -64,7 +63,7 @@ export function listSiteFiles(
   isLeftOut: (file: SiteFile) => boolean = () => false,
 ): SiteFiles {
   const files: SiteFiles = { scannable: [], others: [], compressed: [] };
-  const isExcluded = excluder(exclude);
+  const isExcluded = picomatch([...exclude]);
   // Folder by folder, because joining names is cheaper than taking recursive paths apart.
   const list = (root: string, folder: string, prefix: string) => {
     for (const found of readdirSync(folder, { withFileTypes: true })) {
@@ -92,27 +91,18 @@ function linkedEntry(path: string, folder: string): Stats | undefined {
 
 export interface EmbeddingFile extends ScannableFile {
   embeds: readonly FileEmbed[];
-  /** The file's bytes if they are kept in memory; otherwise it is read again. */
+  /** As it was generated, if that is kept in memory. */
   bytes?: Buffer | undefined;
 }
 
 export interface ScannedSite {
-  /** When scanning began, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   startedAt: number;
   /** Files with at least one embed, even if it is invalid. */
   files: EmbeddingFile[];
   /** In the order in which the files show them. */
   uses: SnippetUse[];
   invalid: InvalidEmbed[];
-}
-
-/**
- * Returns a function that tells whether a file is excluded, so that its embeds are examples.
- *
- * @param patterns glob patterns for paths in the output folder.
- */
-export function excluder(patterns: readonly string[]): (name: string) => boolean {
-  return patterns.length === 0 ? () => false : picomatch([...patterns]);
 }
 
 // Reading a page again takes as long as scanning it; keeping all pages of a large site takes too much memory.
@@ -186,10 +176,7 @@ export class OutputVerifier {
     await inTurns(files, (file) => this.check(file, readUnlessLarge(file.file)));
   }
 
-  /**
-   * @param describe makes the message of the names of files that contain the API key.
-   * @throws AstroError if there is one.
-   */
+  /** @throws AstroError if a file contains the API key. */
   refuse(describe: (names: string) => string): void {
     if (this.withKey.length === 0) return;
     throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));

@@ -30,13 +30,13 @@ export interface Site {
   sources: SiteSource;
 }
 
-/** One run of Astro. Its settings are known once Vite has read the environment. */
+/** One run of Astro. */
 export abstract class SiteRun {
   readonly site: Site;
   readonly urls: SiteUrls;
   readonly sources: SiteSource;
+  /** Known once Vite has read the environment. */
   settings!: Settings;
-  /** Where the environment was read: the folder from that of the project, so that both can be moved together. */
   protected environment!: RecordedEnvironment;
   /** The manifest of the last build, once the snippets of this one are opened. */
   protected before: Manifest | undefined;
@@ -52,7 +52,6 @@ export abstract class SiteRun {
     this.sources = site.sources;
   }
 
-  /** What reads the file of the classes may do so at any time from now on. */
   async openClasses(): Promise<void> {
     const { command, options, config } = this.site;
     if (!options.classes) return;
@@ -67,6 +66,7 @@ export abstract class SiteRun {
    * @throws AstroError for a malformed key or URL.
    */
   readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles): void {
+    // From the folder of the project, so that both can be moved together.
     const folder = directory && (relative(this.sources.folders.root, directory) || undefined);
     this.environment = { mode, directory: folder };
     const variables = JSON.stringify(environment);
@@ -87,7 +87,7 @@ export abstract class SiteRun {
   /** Connects to nothing until a snippet is needed. Loaded only then: a site without snippets loads none of it. */
   protected abstract openFetcher(): Promise<SnippetFetcher>;
 
-  /** The snippets of this run, opened once for its pages and its collections. */
+  /** Once for pages and collections. */
   open(): Promise<SnippetFetcher> {
     this.#opened ??= this.openFetcher();
     return this.#opened;
@@ -115,8 +115,8 @@ export abstract class SiteRun {
   }
 
   /**
-   * Waits for the snippets that are known before a page is rendered, so that CSS is made for their classes. Where no
-   * snippet can be fetched, those of the last time stay.
+   * Waits for the snippets that are known before a page is rendered, so that CSS is made for their classes. Without a key,
+   * those of the last time stay.
    */
   async prepareClasses(): Promise<void> {
     if (this.classes === undefined || !hasConnection(this.settings)) return;

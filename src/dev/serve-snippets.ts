@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
-import { excluder } from '../build/scan-site.ts';
+import picomatch from 'picomatch';
 import { imageHref, imageType } from '../images/image-file.ts';
 import { astroVersion, escapesErrors } from '../settings/astro-version.ts';
 import type { DevRun } from './dev-run.ts';
@@ -81,7 +81,7 @@ export function serveSnippets(
   const inlineSnippets = async (response: TextResponse, request: DevRequest): Promise<TextResponse> => {
     const [page = '/'] = (request.originalUrl ?? '/').split('?');
     try {
-      if (excluder(run.settings.exclude)(nameOf(page, config.base))) return response;
+      if (picomatch.isMatch(nameOf(page, config.base), run.settings.exclude)) return response;
       const parent = parentOf(request, response);
       const onShown = (shown: Shown) => {
         const hash = parent === undefined ? pages.serve(page, shown) : pages.addTo(parent, shown);

@@ -13,33 +13,26 @@ const pause = 100;
 export class ClassFile {
   readonly file: string;
   readonly #names: Set<string>;
-  #written: readonly string[];
+  /** The classes that were written last. */
+  written: readonly string[];
   #soon: NodeJS.Timeout | undefined;
 
   /** @param keeps whether the classes of the last time stay, as it is not known which of them are used. */
   constructor(file: string, keeps: boolean) {
     this.file = file;
     const text = this.#read();
-    this.#written = namesIn(text ?? '');
-    this.#names = new Set(keeps ? this.#written : []);
+    const [, names = ''] = /^<div class="([^"]+)"/.exec(text ?? '') ?? [];
+    this.written = names === '' ? [] : decodeHTMLAttribute(names).split(' ');
+    this.#names = new Set(keeps ? this.written : []);
     // So that a tool does not look for it in vain.
     if (text === undefined) this.write();
-  }
-
-  /** The classes that were written last. */
-  get written(): readonly string[] {
-    return this.#written;
   }
 
   add(names: Iterable<string>): void {
     for (const name of names) this.#names.add(name);
   }
 
-  /**
-   * Writes the file once for classes that are added one after another.
-   *
-   * @param onError called if it could not be written.
-   */
+  /** Writes the file once for classes that are added one after another. */
   writeSoon(onError: (error: Error) => void): void {
     clearTimeout(this.#soon);
     this.#soon = setTimeout(() => {
@@ -57,13 +50,13 @@ export class ClassFile {
    */
   write(): void {
     clearTimeout(this.#soon);
-    this.#written = [...this.#names].sort();
-    const text = `<div class="${escapeAttribute(this.#written.join(' '))}"></div>\n`;
+    this.written = [...this.#names].sort();
+    const text = `<div class="${escapeAttribute(this.written.join(' '))}"></div>\n`;
     if (text === this.#read()) return;
     writeAtomically(this.file, text);
   }
 
-  /** `undefined` if there is none, as before the first build. */
+  /** `undefined` before the first build. */
   #read(): string | undefined {
     try {
       return readFileSync(this.file, 'utf8');
@@ -71,9 +64,4 @@ export class ClassFile {
       return undefined;
     }
   }
-}
-
-function namesIn(text: string): string[] {
-  const [, names = ''] = /^<div class="([^"]*)"/.exec(text) ?? [];
-  return names === '' ? [] : decodeHTMLAttribute(names).split(' ');
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { createStorage, type Driver, defineDriver, type Storage } from 'unstorage';
-import fsLite, { type FSStorageOptions } from 'unstorage/drivers/fs-lite';
+import { createStorage, type Driver, type Storage } from 'unstorage';
+import fsLite from 'unstorage/drivers/fs-lite';
 import { z } from 'zod';
 import { keyDetector } from '../client/api-key.ts';
 import { reasonOf } from '../client/clean-text.ts';
@@ -28,9 +28,8 @@ const operationsAtOnce = 32;
 const keepFor = 30 * 24 * 60 * 60 * 1000;
 
 /**
- * The answers of the service, kept from run to run in a storage of unstorage. Never fails a build: what cannot be read
- * counts as absent, what cannot be written is dropped. After a storage fails or hangs, it is not used for the rest of the
- * run, with one warning.
+ * The answers of the service, kept from run to run in a storage of unstorage. Never fails a build: after a storage fails
+ * or hangs, it is not used for the rest of the run, with one warning.
  */
 export class KeptAnswers {
   readonly #cache: Exclude<Settings['cache'], false>;
@@ -41,7 +40,8 @@ export class KeptAnswers {
   /** In seconds. */
   readonly #ttl: number;
   readonly #queue = pLimit(operationsAtOnce);
-  readonly #writes = new Set<Promise<unknown>>();
+  /** Settles when everything is written. */
+  #written: Promise<unknown> = Promise.resolve();
   readonly #failed = { read: false, write: false };
   #storage: Promise<Storage> | undefined;
   #connectionError: Error | undefined;
@@ -69,7 +69,7 @@ export class KeptAnswers {
     return answerSchema.safeParse(stored).data;
   }
 
-  /** In the background. {@link close} waits until everything is written. An answer with the API key is not kept. */
+  /** In the background. An answer with the API key is not kept. */
   write(request: SnippetRequest, answer: KeptAnswer): void {
     if (this.#containsKey(answer.content) || this.#containsKey(answer.name ?? '')) return;
     const ttl = this.#ttl;
@@ -81,7 +81,7 @@ export class KeptAnswers {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#writes);
+    await this.#written;
     await this.#storage?.then((storage) => withTimeout(storage.dispose())).catch(() => {});
   }
 
@@ -91,9 +91,8 @@ export class KeptAnswers {
   }
 
   #write(operation: (storage: Storage) => Promise<void>): void {
-    const write = this.#attempt('write', operation);
-    this.#writes.add(write);
-    void write.then(() => this.#writes.delete(write));
+    const [before, write] = [this.#written, this.#attempt('write', operation)];
+    this.#written = write.then(() => before);
   }
 
   #attempt<T>(kind: 'read' | 'write', operation: (storage: Storage) => Promise<T>): Promise<T | undefined> {
@@ -114,7 +113,9 @@ export class KeptAnswers {
 
   /** A driver is loaded only here, because each brings a client of its own. */
   async #open(): Promise<Storage> {
-    const driver = await this.#openDriver();
+    const { driver: chosen = fileDriver(this.#folder), options = {} } = this.#cache;
+    const driver: Driver =
+      typeof chosen === 'string' ? (await import(`unstorage/drivers/${chosen}`)).default(options) : chosen;
     const client = driver.getInstance?.() as { on?: unknown } | undefined;
     // Without a listener, a client that loses its connection would log, or end the process.
     if (typeof client?.on === 'function') {
@@ -124,23 +125,12 @@ export class KeptAnswers {
     }
     return createStorage({ driver });
   }
-
-  async #openDriver(): Promise<Driver> {
-    const { driver, options } = this.#cache;
-    if (driver === undefined) return fileDriver({ base: this.#folder });
-    if (typeof driver !== 'string') return driver;
-    const { default: create } = await import(`unstorage/drivers/${driver}`);
-    return create(options ?? {});
-  }
 }
 
 /** unstorage's driver for files, except that a file is replaced as a whole: a killed build leaves no partial file. */
-const fileDriver = defineDriver(
-  (options: FSStorageOptions & { base: string }): Driver => ({
-    ...fsLite(options),
-    setItem: (key, value) => writeAtomically(join(options.base, key), value),
-  }),
-);
+function fileDriver(base: string): Driver {
+  return { ...fsLite({ base }), setItem: (key, value) => writeAtomically(join(base, key), value) };
+}
 
 const ticks = 10;
 

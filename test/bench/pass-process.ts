@@ -26,7 +26,6 @@ const fetcher = {
 
 const { record } = await buildSite({
   directory,
-  outDir: directory,
   manifest,
   fetcher,
   sources: {

@@ -171,7 +171,6 @@ async function build(
       fetcher,
       before,
       directory,
-      outDir: directory,
       sources: {
         folders: {
           root: folder.directory,
