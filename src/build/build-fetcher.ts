@@ -8,7 +8,7 @@ import type { KeptAnswer } from '../snippets/kept-answers.ts';
 import { type SiteSource, SourceSearch } from '../source/source-search.ts';
 import type { BuildLogger } from './inline-snippets.ts';
 
-/** The snippets of a build that follows another one. It uses each answer for the whole run. */
+/** The snippets of a build that follows another one. */
 export function fetcherAfter(
   before: Manifest | undefined,
   settings: Settings,
@@ -43,10 +43,7 @@ export async function prepareEarly(
   return [...fetched.values(), ...kept].flatMap((content) => content?.classes ?? []);
 }
 
-/**
- * A cached answer is too old if the site has shown a newer one since, or that the snippet does not exist: a refresh
- * always asks the service.
- */
+/** A cached answer is too old if the site has shown a newer one since, or that the snippet does not exist. */
 function supersededBy(before: Manifest | undefined): (request: SnippetRequest, entry: KeptAnswer) => boolean {
   if (before === undefined) return () => false;
   const shown = snippetsByKey(before);

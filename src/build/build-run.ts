@@ -69,9 +69,6 @@ export class BuildRun extends SiteRun {
   /**
    * In `astro:build:start`. Snippets are fetched as soon as they are known: those of the last build now, others when a
    * page announces them.
-   *
-   * @throws AstroError if the last build showed snippets, and the key or the base URLs are missing now; and if another
-   * build of this output is running.
    */
   async start(): Promise<void> {
     // Before Astro empties the output of the build that is running.
@@ -96,8 +93,8 @@ export class BuildRun extends SiteRun {
     for (const request of requests) fetcher.prefetch(request);
   }
 
-  /** @throws AstroError if the key or the base URLs are missing, which fails the page that announced the snippet. */
   #prefetch(request: SnippetRequest, pathname: string): void {
+    // Fails the page that announced the snippet.
     this.#requireConnection(pathname);
     // They may depend on the page's language, which is known once the page is rendered.
     if (this.settings.params !== undefined) return;
@@ -207,14 +204,14 @@ interface LostSnippet extends InvalidEmbed {
   files: string[];
 }
 
-/** Everything that `<Snippet>` announced while pages were rendered. */
+/** What `<Snippet>` announced while pages were rendered. */
 export class Announcements {
   /** By the path of the page: how often it announced each snippet, by its key. */
   readonly #pages = new Map<string, Map<string, number>>();
   readonly #requests = new Map<string, SnippetRequest>();
   readonly stop: () => void;
 
-  /** @param onFirst called with each snippet when it is first announced. Whatever it throws fails the page. */
+  /** @param onFirst called with each snippet once. Whatever it throws fails the page. */
   constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
     const hear: typeof integration.announce = (id, params, pathname) => {
       const request = toRequest(id, params);

@@ -22,12 +22,10 @@ export interface SiteBuild extends InlinedSite {
 }
 
 /**
- * Runs after Astro has generated the site, with the lock of its output: scan, fetch, inline, verify. Afterwards every
- * embed is replaced; if it throws, no file is left in the output that still contains an embed, or in which the report
- * found something invalid.
+ * Runs after Astro has generated the site: scan, fetch, inline, verify. If it throws, no file is left in the output that
+ * still contains an embed, or in which the report found something invalid.
  *
  * @returns the manifest, too. It is not written yet: other integrations may still make the build fail.
- * @throws AstroError with one report of everything that went wrong.
  */
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const { directory, settings, fetcher, collected = [], urls } = build;
@@ -62,7 +60,6 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   } catch (error) {
     // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
-    // What closing fails with matters less than the report, and than what is removed.
     await fetcher.close().catch(() => {});
     for (const { file } of unfinished) rmSync(file, { force: true });
     removeOtherPacks(build.manifest, {});
@@ -70,10 +67,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   }
 }
 
-/**
- * Writes a file in place. It is not read before the build ends, and writing a temporary file and renaming it takes
- * many times longer.
- */
+/** In place: nothing reads a page before the build ends, and to write a temporary file and rename it takes many times longer. */
 function overwrite({ file, name }: SiteFile, bytes: Buffer, lengthBefore: number): void {
   try {
     writeFileSync(file, bytes, { flag: 'r+' });

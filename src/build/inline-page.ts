@@ -7,7 +7,7 @@ import type { EditLinks } from './edit-links/edit-links.ts';
 import type { ScannableFile } from './scan-site.ts';
 
 interface InlineOptions {
-  /** What is inlined, by the keys of requests. */
+  /** By the keys of requests. */
   snippets: ReadonlyMap<string, Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>>;
   rules: SourceRules;
   editLinks?: EditLinks | undefined;
@@ -25,9 +25,8 @@ export interface MadePage {
 }
 
 /**
- * The one way to make a page, for builds, refreshes, folders and `astro dev`: replaces each embed with its content, or with its
- * children where its snippet has none. Adds the hashes of inlined code to the page's policy if the site asks for it, and
- * edit links.
+ * The one way to make a page, for builds, refreshes, folders and `astro dev`: replaces each embed with its content, or its
+ * children. Adds hashes of inlined code to the page's policy, and edit links.
  */
 export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions) {
   const inPages = composer(({ key }) => snippets.get(key));
@@ -58,26 +57,20 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
   };
 }
 
-// Contents are in memory anyway. This is how much more they may take.
-const maxComposedBytes = 16 * 1024 * 1024;
-
 /** Returns a function that composes the content of an embed, and remembers it for the next that is written alike. */
 function composer(
   contentOf: (request: SnippetRequest) => Content | undefined,
 ): (embed: FileEmbed) => Composed | undefined {
   // By the request as an object: a site has few of them, and many embeds of each.
-  const composed = new Map<string, Map<SnippetRequest, Composed>>();
-  let composedBytes = 0;
+  const composed = new Map<string, Map<SnippetRequest, Composed | undefined>>();
   return ({ request, form }) => {
     const key = formKey(form);
-    const alike = composed.get(key) ?? new Map<SnippetRequest, Composed>();
-    const known = alike.get(request);
-    if (known !== undefined) return known;
-    const content = contentOf(request);
-    if (content === undefined) return undefined;
-    const made = compose(content, form, String(request.id));
-    composedBytes += made.bytes.length;
-    if (composedBytes <= maxComposedBytes) composed.set(key, alike.set(request, made));
-    return made;
+    const alike = composed.get(key) ?? new Map<SnippetRequest, Composed | undefined>();
+    composed.set(key, alike);
+    if (!alike.has(request)) {
+      const content = contentOf(request);
+      alike.set(request, content && compose(content, form, String(request.id)));
+    }
+    return alike.get(request);
   };
 }

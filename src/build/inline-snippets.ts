@@ -16,16 +16,15 @@ import { type MadePage, pageInliner } from './inline-page.ts';
 import { type LeftSnippet, recordedRules, siteRecorder } from './recorder.ts';
 import { inTurns, type OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
 
-/** What a build reports through: Astro's logger, or the command line. Lines are cleaned there. */
+/** Astro's logger, or the command line. Lines are cleaned there. */
 export interface BuildLogger {
   info(line: string): void;
   warn(line: string): void;
 }
 
-/** A site that an Astro build, or another generator, has written, and whose snippets are inlined. */
+/** A site that Astro, or another generator, has written. */
 export interface InlinedSite {
   settings: Settings;
-  /** Where the environment was read. */
   environment: RecordedEnvironment;
   urls: SiteUrls;
   directory: string;
@@ -34,13 +33,12 @@ export interface InlinedSite {
   before: Manifest | undefined;
   fetcher: SnippetFetcher;
   logger: BuildLogger;
-  /** The sources of an Astro site. */
+  /** Of an Astro site. */
   sources?: SiteSource | undefined;
   /** The headers that an adapter sends with the pages. */
   routeToHeaders?: RouteToHeaders | undefined;
-  /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
+  /** The classes for which CSS was made, with the option `classes`. */
   classes?: readonly string[] | undefined;
-  /** The entries of collections that show snippets. */
   collected?: readonly CollectedEntry[] | undefined;
 }
 
@@ -51,15 +49,11 @@ export interface CollectedEntry extends CollectionEntry {
 }
 
 /** What a build of Astro, and a run over a folder, do differently. */
-export interface Inlining {
+interface Inlining {
   verifier: OutputVerifier;
   /** Snippets that were rendered but are not in the output. */
   lost?: readonly InvalidEmbed[];
-  /**
-   * Writes a page, or notes that it has to be written.
-   *
-   * @returns what the page still shows of an earlier run.
-   */
+  /** Writes a page, or notes that it has to be written. Returns what it still shows of an earlier run. */
   write(file: ScannableFile, page: MadePage): readonly LeftSnippet[];
 }
 
@@ -67,7 +61,6 @@ export interface Inlining {
  * The one way from files with embeds to files with snippets: fetch, inline, and check for the API key.
  *
  * @returns the manifest, which is not written yet.
- * @throws AstroError with one report of everything that went wrong.
  */
 export async function inlineSnippets(
   { startedAt, files, uses, invalid }: ScannedSite,

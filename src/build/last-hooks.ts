@@ -6,12 +6,9 @@ interface Builder {
 
 /**
  * A Vite plugin that runs when all pages are generated. Astro 6 and later have no `astro:build:generated` if no page is
- * prerendered, and adapters copy the output in `astro:build:done`, before any other integration.
+ * prerendered, and adapters copy the output in `astro:build:done`, before any other integration. Astro 5 builds without it.
  *
- * To be added in `astro:build:setup`: among plugins of the same order, Astro's own, which generates the pages, is before
- * it then. Astro 5 builds without it.
- *
- * @param onBuilt called with the folder of what browsers load.
+ * To be added in `astro:build:setup`, so that it runs behind Astro's own plugin of the same order, which generates the pages.
  */
 export function builtPlugin(onBuilt: (directory: string) => Promise<void>) {
   return {
@@ -29,11 +26,7 @@ export function builtPlugin(onBuilt: (directory: string) => Promise<void>) {
 
 const name = 'astro-snippets:last';
 
-/**
- * An integration that runs behind all others. One that finds itself not last adds another behind itself, until it is.
- *
- * @param onDone called in the last `astro:build:done` of all.
- */
+/** An integration that runs behind all others. One that finds itself not last adds another behind itself, until it is. */
 export function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegration {
   let isLast = true;
   return {

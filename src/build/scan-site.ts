@@ -154,7 +154,7 @@ export function readEmbedding({ file, name }: ScannableFile): Buffer | undefined
   }
 }
 
-/** Checks the text files of the output, as they are going to be published, for the API key. */
+/** Checks files, as they are going to be published, for the API key. */
 export class OutputVerifier {
   readonly containsKey: (text: Buffer | string) => boolean;
   readonly withKey: SiteFile[] = [];
@@ -186,8 +186,8 @@ export class OutputVerifier {
 const turnMilliseconds = 10;
 
 /**
- * Works through a list synchronously, a few milliseconds at a time. Reading and writing small files synchronously is
- * several times faster than waiting for the disk once per file. Between two turns the network gets its turn.
+ * Works through a list synchronously, which is several times faster than to wait for the disk once per file. Every few
+ * milliseconds, the network gets its turn.
  */
 export async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
   let turnEnds = performance.now() + turnMilliseconds;

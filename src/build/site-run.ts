@@ -18,7 +18,7 @@ import type {
 import type { SnippetUses } from '../snippets/file-embeds.ts';
 import type { SiteSource } from '../source/source-search.ts';
 
-/** From the root of the project. Documented: sites name it in their style sheets. */
+/** From the root of the project. Sites name it in their style sheets. */
 const classFile = '.astro/integrations/astro-snippets/classes.html';
 
 /** What a run of Astro begins with, in `astro:config:done`. */
@@ -38,7 +38,7 @@ export abstract class SiteRun {
   /** Known once Vite has read the environment. */
   settings!: Settings;
   protected environment!: RecordedEnvironment;
-  /** The manifest of the last build, once the snippets of this one are opened. */
+  /** The record of the last build, once the snippets of this one are opened. */
   protected before: Manifest | undefined;
   /** The classes of snippets, if the site makes CSS for them. */
   protected classes: ClassFile | undefined;
@@ -60,11 +60,7 @@ export abstract class SiteRun {
     this.classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)), command === 'dev');
   }
 
-  /**
-   * In Vite's `configResolved`: several times in a build, and again when a `.env` file changes in dev.
-   *
-   * @throws AstroError for a malformed key or URL.
-   */
+  /** In Vite's `configResolved`: several times in a build, and again when a `.env` file changes in dev. */
   readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles): void {
     // From the folder of the project, so that both can be moved together.
     const folder = directory && (relative(this.sources.folders.root, directory) || undefined);
@@ -109,7 +105,6 @@ export abstract class SiteRun {
     return snippets;
   }
 
-  /** Notes the classes of snippets, so that CSS is made for them. */
   protected noteClasses(snippets: Iterable<FetchedSnippet>): void {
     for (const { classes } of snippets) this.classes?.add(classes ?? []);
   }

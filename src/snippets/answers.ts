@@ -8,7 +8,7 @@ import { effectOf, isSnippetFailure, SiteError, type SnippetFailure } from '../f
 import { hasConnection, requireConnection, type Settings } from '../settings/settings.ts';
 import { type KeptAnswer, KeptAnswers } from './kept-answers.ts';
 
-/** A snippet from the service, or kept from an earlier run. */
+/** A snippet from the service, or from an earlier run. */
 export interface Answer extends Snippet {
   /** When the service sent it, in milliseconds since the epoch; `undefined` if that was just now. */
   fetchedAt?: number | undefined;
@@ -63,7 +63,7 @@ export class Answers {
     return kept === undefined ? counts : { ...counts, cached: this.#cached };
   }
 
-  /** Warns once if no snippet was rendered, as where variant B's base URL is wrong. It would go unnoticed: all are retrieved. */
+  /** Warns once if no snippet was rendered, as where variant B's base URL is wrong: all are retrieved. */
   routeWarnings(shown: Iterable<Answer>): string[] {
     const missing = this.#opened?.client.routeMissing;
     if (missing === undefined || this.#isRouteWarned) return [];
@@ -82,7 +82,7 @@ export class Answers {
     });
   }
 
-  /** @throws SnippetError or SiteError `not-cached`. The request is made again then, when the snippet is asked for again. */
+  /** @throws SnippetError or SiteError `not-cached`. A later call makes the request again. */
   get(request: SnippetRequest): Promise<Answer> {
     const { key } = request;
     const known = this.#asked.get(key);
@@ -96,10 +96,7 @@ export class Answers {
     return answer;
   }
 
-  /**
-   * The last good content, if the service is in trouble; not if it refuses. The rest of the run shows it, too, even if the
-   * service responds again.
-   */
+  /** The last good content, if the service is in trouble; not if it refuses. The rest of the run shows it, too. */
   async lastGood(request: SnippetRequest, error: SnippetFailure): Promise<Answer | undefined> {
     const { staleIfError } = this.#settings;
     if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children')

@@ -6,7 +6,7 @@ import { isMissing, isSnippetFailure } from '../failures/errors.ts';
 import {
   childrenWarnings,
   type FailedSnippet,
-  type InvalidEmbed,
+  type Failures,
   listPlaces,
   shownWarnings,
   throwFailures,
@@ -38,21 +38,17 @@ export interface FetcherOptions extends AnswersOptions {
   recordedImages?: RecordedImages | undefined;
 }
 
-export interface FetchOptions {
+export interface FetchOptions extends Pick<Failures, 'placeOf'> {
   signal?: AbortSignal | undefined;
   /** Invalid embeds, to be reported together with snippets that fail. */
-  invalid?: readonly InvalidEmbed[] | undefined;
-  /** Says where a snippet is written; empty if that is not known. */
-  placeOf?: ((id: number) => string) | undefined;
+  invalid?: Failures['embeds'] | undefined;
   /** Called after each snippet with the number that are done. */
   onSettled?: ((settled: number) => void) | undefined;
 }
 
 /**
- * A hook of the integration that fetches the snippets of a collection's entries. Astro loads a loader together with the
- * site's code; the key, and the client that uses it, stay with the integration.
- *
- * @throws AstroError with one report of every snippet that could not be fetched.
+ * A hook of the integration that fetches the snippets of a collection. Astro loads a loader together with the site's code;
+ * the key, and the client that uses it, stay with the integration.
  */
 export type FetchHook = (options: {
   collection: string;
@@ -68,20 +64,12 @@ declare global {
   }
 }
 
-interface Results {
+interface Results extends Pick<Failures, 'notAsked'> {
   fetched: Map<string, FetchedSnippet>;
   failed: FailedSnippet[];
-  /** Requests that were not made, because every one would have failed the same way. */
-  notAsked: number;
 }
 
-// In milliseconds. Pages of a dev server are looked at again and again.
-const imageRetry = 60_000;
-
-/**
- * The one way to snippets, for builds, the dev server, collections and the command line: connects when the first
- * snippet is needed, makes each request once, reports all failures together, and warns.
- */
+/** The one way to snippets: makes each request once, applies the rules, reports all failures together, and warns. */
 export class SnippetFetcher {
   readonly #settings: Settings;
   readonly #options: FetcherOptions;
@@ -102,7 +90,7 @@ export class SnippetFetcher {
     this.#settings = settings;
     this.#options = options;
     this.#answers = new Answers(settings, options);
-    if (settings.images !== undefined) this.#images = this.#openImages(settings.images);
+    if (settings.images !== undefined) this.#images = openImages(settings, settings.images, options);
   }
 
   get counts(): AnswerCounts {
@@ -158,7 +146,7 @@ export class SnippetFetcher {
     return { ...answer, ...(await prepared) };
   }
 
-  /** The bytes of an image of a snippet that was fetched, by its name in the folder of assets. */
+  /** The bytes of an image, by its name in the folder of assets. */
   async readImage(file: string): Promise<Uint8Array | undefined> {
     return (await this.#images)?.read(file);
   }
@@ -169,7 +157,7 @@ export class SnippetFetcher {
     await (await this.#images)?.close();
   }
 
-  /** Fetches snippets, until all have arrived or failed, or the time for all of them is over. */
+  /** Until all have arrived or failed, or the time for all of them is over. */
   async #fetchAll(uses: readonly SnippetUse[], { signal, onSettled }: FetchOptions = {}): Promise<Results> {
     const { timeout } = this.#settings;
     const late = new AbortController();
@@ -214,14 +202,18 @@ export class SnippetFetcher {
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
     return applyRules(answer, shown, { ...this.#settings.html, findImage });
   }
+}
 
-  /** Loaded only here: most sites leave images where they are. */
-  async #openImages(images: ImageSettings): Promise<SiteImages> {
-    const { remember, recordedImages: recorded } = this.#options;
-    const { SiteImages } = await import('../images/site-images.ts');
-    const retryAfter = remember ? undefined : imageRetry;
-    return new SiteImages({ ...this.#settings, ...images, recorded, retryAfter });
-  }
+/** Loaded only here: most sites leave images where they are. */
+async function openImages(
+  settings: Settings,
+  images: ImageSettings,
+  { remember, recordedImages: recorded }: FetcherOptions,
+): Promise<SiteImages> {
+  const { SiteImages } = await import('../images/site-images.ts');
+  // Pages of a dev server are looked at again and again.
+  const retryAfter = remember ? undefined : 60_000;
+  return new SiteImages({ ...settings, ...images, recorded, retryAfter });
 }
 
 function outOfTime(timeout: number): SnippetError {

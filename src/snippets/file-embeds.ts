@@ -10,7 +10,7 @@ import { isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { InvalidEmbed } from '../failures/report.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 
-/** A request, and everything on the site that needs it. It is made once, however many embeds show its snippet. */
+/** A request, and everything on the site that needs it. */
 export interface SnippetUse {
   request: SnippetRequest;
   /** The names of files, and of entries of collections, each once. */
@@ -64,7 +64,7 @@ export interface FileEmbed extends PlacedEmbed {
 export interface FileEmbeds {
   embeds: FileEmbed[];
   invalid: InvalidEmbed[];
-  /** Text that looks like an embed, but is not one: a line for people each. */
+  /** About text that looks like an embed, but is not one. */
   warnings: string[];
 }
 
@@ -169,28 +169,24 @@ function idAt(file: Buffer, start: number): string | undefined {
 type Described = Pick<InvalidEmbed, 'code' | 'message'>;
 
 function describeFault(fault: EmbedFault, lineOf: (offset: number) => number): Described {
-  switch (fault.flaw) {
-    case 'nested':
-      return { code: 'embed-nested', message: `The embed is inside the one of line ${lineOf(fault.outer)}.` };
-    case 'in-attribute':
-      return {
-        code: 'embed-in-attribute',
-        message: `The embed is in the attribute ${fault.attribute}, which contains code.`,
-      };
-    case 'unclosed':
-      return { code: 'embed-unclosed', message: 'The embed has no end tag.' };
-    case 'in-script':
-      return { code: 'embed-in-script', message: 'The embed is in a script that runs.' };
-    case 'in-style':
-      return { code: 'embed-in-script', message: 'The embed is in a style sheet.' };
-    case 'in-xml':
-      return { code: 'embed-in-xml', message: 'The embed is an element of XML.' };
-    case 'unrendered': {
-      const message = '<Snippet> was not rendered: it is in the page as it was written.';
-      return { code: 'unrendered-component', message };
-    }
+  if (fault.flaw === 'nested') {
+    return { code: 'embed-nested', message: `The embed is inside the one of line ${lineOf(fault.outer)}.` };
   }
+  if (fault.flaw === 'in-attribute') {
+    const message = `The embed is in the attribute ${fault.attribute}, which contains code.`;
+    return { code: 'embed-in-attribute', message };
+  }
+  const [code, message] = otherFaults[fault.flaw];
+  return { code, message };
 }
+
+const otherFaults = {
+  unclosed: ['embed-unclosed', 'The embed has no end tag.'],
+  'in-script': ['embed-in-script', 'The embed is in a script that runs.'],
+  'in-style': ['embed-in-script', 'The embed is in a style sheet.'],
+  'in-xml': ['embed-in-xml', 'The embed is an element of XML.'],
+  unrendered: ['unrendered-component', '<Snippet> was not rendered: it is in the page as it was written.'],
+} as const;
 
 function andMore(times: number): string {
   return times === 0 ? '' : ` and ${count(times, 'more time')}`;
