@@ -10,7 +10,7 @@ import { unrenderedPlugin } from './components/unrendered-plugin.ts';
 import type { DevRun } from './dev/dev-run.ts';
 import { integration } from './embed/element.ts';
 import { userError } from './failures/errors.ts';
-import { astroVersion, hasPolicy, headersOf, policyOption, rendersTitles } from './settings/astro-version.ts';
+import { astroMajor, hasPolicy, headersOf } from './settings/astro-version.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
 import type {} from './snippets/fetch-snippets.ts';
@@ -55,7 +55,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       async 'astro:config:setup'({ config, addDevToolbarApp, injectScript, updateConfig, logger, ...setup }) {
         await build?.release();
         command = setup.command;
-        const version = astroVersion(fileURLToPath(config.root));
+        const root = fileURLToPath(config.root);
         updateConfig({
           vite: {
             plugins: [
@@ -65,7 +65,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
                 integration.find = (asked) => new SourceSearch(source).ofComponent(asked);
                 if (command === 'build') await build?.lockOutput();
               }),
-              unrenderedPlugin(version, rendersTitles(version)),
+              unrenderedPlugin(root, astroMajor(root)),
             ],
             define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
           },
@@ -102,7 +102,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         injectTypes({ filename: 'element.d.ts', content: elementTypes() });
         if (keepsOldPages(config)) logger.warn(oldPagesWarning);
         if (parsed.csp === 'hash' && !hasPolicy(config)) {
-          const option = policyOption(astroVersion(fileURLToPath(config.root)));
+          const option = astroMajor(source.folders.root) < 6 ? 'experimental.csp' : 'security.csp';
           logger.warn(`The option csp: 'hash' does nothing without ${option} in the Astro config.`);
         }
       },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { CollectionEntry, InvalidEmbed } from '../failures/report.ts';
+import type { CollectionEntry, InvalidEmbed, PlaceOf } from '../failures/report.ts';
 import { headerPolicies } from '../html/content-security-policy.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { paced } from '../record/progress.ts';
@@ -70,11 +70,10 @@ export async function inlineSnippets(
   const { settings, fetcher, sources, classes, logger } = site;
   const editLinks = await openEditLinks(settings, uses);
   const search = sources && new SourceSearch(sources);
-  const placeOf = search && ((id: number) => search.ofSnippet(id));
-  const refused = [...invalid, ...lost];
+  const placeOf: PlaceOf | undefined = search && ((sought) => search.whereWritten(sought));
   const progress = paced({ first: 5_000, every: 5_000 }, (line) => logger.info(line));
   const snippets = await fetcher.fetch(uses, {
-    invalid: search?.locate(refused) ?? refused,
+    invalid: [...invalid, ...lost],
     placeOf,
     onSettled: (done) => progress(() => `${done} of ${count(uses.length, 'snippet')}`),
   });

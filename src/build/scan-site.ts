@@ -6,7 +6,7 @@ import { keyDetector } from '../client/api-key.ts';
 import { mayHoldEmbeds } from '../embed/element.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
-import type { InvalidEmbed } from '../failures/report.ts';
+import { describeNote, type InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
 import { contains } from '../record/manifest-file.ts';
@@ -116,10 +116,13 @@ export async function scanSite(
     fetcher,
     urls,
     logger,
-  }: Pick<InlinedSite, 'settings' | 'fetcher' | 'urls' | 'logger'>,
+    sources,
+  }: Pick<InlinedSite, 'settings' | 'fetcher' | 'urls' | 'logger' | 'sources'>,
   verifier: OutputVerifier,
 ): Promise<ScannedSite> {
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
+  const { SourceSearch } = await import('../source/source-search.ts');
+  const search = sources && new SourceSearch(sources);
   const uses: SnippetUses = new Map();
   const site = { startedAt: Date.now(), files: [] as EmbeddingFile[], invalid: [] as InvalidEmbed[] };
   let keptBytes = 0;
@@ -130,7 +133,8 @@ export async function scanSite(
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
     const isInlined = generated !== undefined;
     const { embeds, invalid, warnings } = readEmbeds({ name, kind, bytes, addParams, isInlined }, uses);
-    for (const line of warnings) logger.warn(line);
+    for (const note of warnings)
+      logger.warn(describeNote(note, search && ((one) => search.whereWritten(one))));
     if (embeds.length + invalid.length === 0) return verifier.check(source, bytes);
     for (const embed of invalid) site.invalid.push(embed);
     for (const { request } of embeds)

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
-import { entryName } from '../failures/report.ts';
+import { entryName, type PlaceOf } from '../failures/report.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { hasPolicy } from '../settings/astro-version.ts';
 import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
@@ -100,7 +100,10 @@ export abstract class SiteRun {
     const { addUse } = await import('../snippets/file-embeds.ts');
     const uses: SnippetUses = new Map();
     for (const [entry, request] of entries) addUse(uses, request, { name: entryName({ collection, entry }) });
-    const snippets = await (await this.open()).fetch([...uses.values()]);
+    const { SourceSearch } = await import('../source/source-search.ts');
+    const search = new SourceSearch(this.sources);
+    const placeOf: PlaceOf = (sought) => search.whereWritten(sought);
+    const snippets = await (await this.open()).fetch([...uses.values()], { placeOf });
     this.noteClasses(snippets.values());
     return snippets;
   }

@@ -42,58 +42,56 @@ const knownProp = /^(?:id|of|params|as|optional|class|slot)$|[-:]/;
 export const embedEnd = `</${elementName}>`;
 
 /**
- * The start tag of the element that `<Snippet>` writes. A pure function of the props and the kind of page. Returns a
- * promise only if a schema checks the params, because awaiting each embed takes longer than rendering it.
+ * The start tag of the element that `<Snippet>` writes. Returns a promise only if a schema checks the params, because
+ * awaiting each embed takes longer than rendering it.
  *
- * @param command what the page is rendered or built for; `undefined` if the integration is not in the Astro config.
+ * @param command `undefined` if the integration is not in the Astro config.
  * @throws AstroError for invalid props, and where no snippet would be inlined: without the integration, and on a page
  * that is rendered on demand.
  */
 export function embedStart(props: Props, page: Page, command: Command | undefined): string | Promise<string> {
+  const { pathname } = page.url;
+  const refuse = (code: ErrorCode, flaw: string, path = pathOf(page)) => refusal(code, flaw, props, path);
   if (command === undefined) {
-    throw refusal('missing-integration', props, page, ', but the integration is not in the Astro config.');
+    throw refuse('missing-integration', 'the integration is not in the Astro config.', pathname);
   }
   if (!page.isPrerendered && !isInContainer(page, command)) {
-    const flaw = ', which is rendered on demand. Snippets are inlined while the site is built.';
-    throw refusal('on-demand-page', props, page, flaw);
+    const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
+    throw refuse('on-demand-page', flaw, pathname);
   }
-  const { id, of, params, as, optional } = props;
+  const { of, as, optional } = props;
   const unknown = Object.keys(props).find((name) => !knownProp.test(name));
   if (unknown !== undefined) {
     const intended = intendedName(unknown);
-    const flaw = ` has the unknown prop \`${unknown}\`.${intended === undefined ? '' : ` Did you mean \`${intended}\`?`}`;
-    throw refusal('unknown-attribute', props, page, flaw);
+    const flaw = `the prop \`${unknown}\` is unknown.${intended === undefined ? '' : ` Did you mean \`${intended}\`?`}`;
+    throw refuse('unknown-attribute', flaw);
   }
   if (as !== undefined && as !== 'html' && as !== 'text') {
-    const flaw = `: \`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
-    throw refusal('invalid-as', props, page, flaw);
+    throw refuse('invalid-as', `\`as\` must be "html" or "text", not ${JSON.stringify(as)}.`);
   }
   if (optional !== undefined && typeof optional !== 'boolean') {
-    const flaw = `: \`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
-    throw refusal('invalid-optional', props, page, flaw);
+    const flaw = `\`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
+    throw refuse('invalid-optional', flaw);
   }
-  const more = { as, optional: optional === true ? '' : undefined };
+  const write = ({ id, params }: SnippetRequest) => {
+    integration.announce?.(id, params, pathOf(page));
+    return startTag({ id: String(id), params, as, optional: optional ? '' : undefined });
+  };
   const explain = (error: unknown) =>
-    error instanceof SnippetError ? refusal(error.code, props, page, `: ${error.reason}`) : error;
+    error instanceof SnippetError ? refuse(error.code, error.reason) : error;
   try {
-    if (of === undefined) return startTag(createRequest(id, params), more, page);
+    if (of === undefined) return write(createRequest(props.id, props.params));
   } catch (error) {
     throw explain(error);
   }
-  return definedRequest(of, params)
-    .then((request) => startTag(request, more, page))
+  return definedRequest(of, props.params)
+    .then(write)
     .catch((error) => {
       throw explain(error);
     });
 }
 
-function startTag(
-  { id, params }: SnippetRequest,
-  more: Pick<EmbedAttributes, 'as' | 'optional'>,
-  page: Page,
-): string {
-  integration.announce?.(id, params, pathOf(page));
-  const attributes: EmbedAttributes = { id: String(id), params, ...more };
+function startTag(attributes: EmbedAttributes): string {
   let tag = `<${elementName}`;
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== undefined) tag += ` ${name}="${escapeAttribute(value)}"`;
@@ -101,26 +99,23 @@ function startTag(
   return `${tag}>`;
 }
 
-/** Of a page that has been checked. */
+/** Of a page that may hold embeds. */
 function pathOf({ isPrerendered, url }: Page): string {
   return isPrerendered ? url.pathname : containerPage;
 }
 
 /** The error for a `<Snippet>`, with its place if that is known. Astro's error page shows it, and opens it in an editor. */
-function refusal(code: ErrorCode, props: Props, page: Page, flaw: string): UserError {
+function refusal(code: ErrorCode, flaw: string, props: Props, path: string): UserError {
   const { of, id } = props;
-  const isPageRefused = code === 'missing-integration' || code === 'on-demand-page';
-  const path = isPageRefused ? page.url.pathname : pathOf(page);
   const { place, loc } =
     integration.find?.({
       id: of === undefined ? String(id ?? '') : undefined,
       page: path === containerPage ? undefined : path,
       props: Object.keys(props),
     }) ?? {};
-  const route = code === 'on-demand-page' ? `route ${page.routePattern}` : undefined;
-  const details = [route, place].filter((detail) => detail !== undefined).join(', ');
-  const message = `<Snippet> of snippet ${of?.id ?? id} ${isPageRefused ? 'is on' : 'on'} ${path}${details && ` (${details})`}${flaw}`;
-  return Object.assign(userError(code, message), loc && { loc });
+  const where = place === undefined ? path : `${path} (${place})`;
+  const error = userError(code, `<Snippet> of snippet ${of?.id ?? id} on ${where}: ${flaw}`);
+  return Object.assign(error, loc && { loc });
 }
 
 /**

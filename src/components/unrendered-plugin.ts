@@ -10,20 +10,15 @@ const embed = '<snippet-embed id="42"></snippet-embed>';
  * A Vite plugin that rejects embeds where they would be lost before a page is rendered, with file and line: in the text
  * of an image in MDX; and, before Astro 7, `<Snippet>` in `<title>` and `<textarea>`.
  *
- * @param version of the project's Astro.
- * @param rendersTitles whether it renders components in titles.
+ * @param astro the major version of the project's Astro.
  */
-export function unrenderedPlugin(version: string, rendersTitles: boolean) {
-  let root = '';
+export function unrenderedPlugin(root: string, astro: number) {
   return {
     name: 'astro-snippets:unrendered',
     enforce: 'pre' as const,
-    configResolved(config: { root: string }) {
-      root = config.root;
-    },
     // Before the compiler, whose error for such a title names neither file nor line.
     load: {
-      filter: { id: rendersTitles ? /\.mdx$/ : /\.(?:astro|mdx)$/ },
+      filter: { id: astro >= 7 ? /\.mdx$/ : /\.(?:astro|mdx)$/ },
       async handler(id: string) {
         const isMdx = id.endsWith('.mdx');
         const source = await readFile(id, 'utf8').catch(() => '');
@@ -41,7 +36,7 @@ export function unrenderedPlugin(version: string, rendersTitles: boolean) {
               `${place} in the text of an image, which is plain text in MDX.`,
               `<img src="…" alt='${embed}' />`,
             ]
-          : [`${place} in <${element}>, where Astro ${version} renders no components.`, embed];
+          : [`${place} in <${element}>, where Astro ${astro} renders no components.`, embed];
         throw Object.assign(userError('unrendered-component', message, `Write ${hint} there.`), {
           loc: { file: id, line, column: 0 },
         });

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import picomatch from 'picomatch';
 import { imageHref, imageType } from '../images/image-file.ts';
-import { astroVersion, escapesErrors } from '../settings/astro-version.ts';
+import { astroMajor } from '../settings/astro-version.ts';
 import type { DevRun } from './dev-run.ts';
 import { errorPage, escapeOwnErrors, overlayMessage } from './error-page.ts';
 import {
@@ -35,7 +35,8 @@ export function serveSnippets(
   const { logger, config } = run.site;
   const warn = (line: string) => logger.warn(line);
   const { hot } = server.environments.client;
-  if (!escapesErrors(astroVersion(run.sources.folders.root))) escapeOwnErrors(hot);
+  // Later versions escape what Vite reports of modules for the browser.
+  if (astroMajor(run.sources.folders.root) < 6) escapeOwnErrors(hot);
   run.sources.importsOf = (id) =>
     Object.values(server.environments).flatMap(({ moduleGraph }) =>
       [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap((imported) => imported.id ?? []),

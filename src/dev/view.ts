@@ -5,8 +5,10 @@ import { cleanLines } from '../client/clean-text.ts';
 import { UserError, userError } from '../failures/errors.ts';
 import {
   childrenWarnings,
+  describeNote,
   type FailedSnippet,
   type InvalidEmbed,
+  type PlaceOf,
   throwFailures,
 } from '../failures/report.ts';
 import { isWithoutKey, withoutKeyWarning } from '../settings/settings.ts';
@@ -60,8 +62,7 @@ export async function viewOf(
   const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
   const refused = embeds.length + found.invalid.length === 0 ? undefined : search.onDemandError(page);
   if (refused !== undefined) throw refused;
-  const invalid = search.locate(found.invalid);
-  const placeOf = (id: number) => search.ofSnippet(id);
+  const placeOf: PlaceOf = (sought) => search.whereWritten(sought);
   const withoutKey = uses.size > 0 && isWithoutKey(settings);
   const show = async ([key, use]: [string, SnippetUse]): Promise<[string, ShownOnPage]> => {
     const snippet = await memory.get(use, !isPage);
@@ -81,7 +82,7 @@ export async function viewOf(
     const error = shown.get(key)?.snippet.error;
     return error === undefined || contents.has(key) ? [] : [{ ...use, error }];
   });
-  const failure = viewFailure(failed, invalid, placeOf);
+  const failure = viewFailure(failed, found.invalid, placeOf);
   const editLinks = hash === undefined ? undefined : new EditLinks(panelSnippets(shown, editUrlOf), hash);
   const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks });
   const { file: body } = inlinePage({ name: page, kind }, bytes, failure === undefined ? embeds : []);
@@ -90,7 +91,8 @@ export async function viewOf(
     if (isPage) blocks.add(page, bytes, embeds);
     const headings = isPage ? search.headingWarnings(embeds) : [];
     const noKey = withoutKey ? [withoutKeyWarning(settings)] : [];
-    return [...noKey, ...found.warnings, ...headings, ...blocks.warnings()];
+    const notes = found.warnings.map((note) => describeNote(note, placeOf));
+    return [...noKey, ...notes, ...headings, ...blocks.warnings()];
   };
   const shownKey = publishedKey(body, [...shown.values()], page, settings.apiKey);
   return { body, hash, failed, failure: failure ?? shownKey, warnings: warnings() };
@@ -129,7 +131,7 @@ export interface ViewFailure {
 export function viewFailure(
   failed: readonly FailedSnippet[],
   invalid: readonly InvalidEmbed[],
-  placeOf: (id: number) => string,
+  placeOf: PlaceOf,
 ): ViewFailure | undefined {
   try {
     throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf });

@@ -27,17 +27,36 @@ export function entryName({ collection, entry }: CollectionEntry): string {
   return `${collection} (collection), entry "${entry}"`;
 }
 
-/** An embed that is invalid, and where it is. */
-export interface InvalidEmbed {
+/** An embed to search the sources for, or a snippet on any page. */
+export interface Sought {
+  /** The id as it is written; `undefined` if it is not known. */
+  id?: string | undefined;
   /** The name of the file, or the path of its URL. */
-  file: string;
+  file?: string | undefined;
   line?: number | undefined;
+  code?: ErrorCode | undefined;
+  /** Whether it is text that only looks like an embed, which a source may write in any way. */
+  isDoubtful?: boolean | undefined;
+}
+
+/** Says where an embed is written; empty if that is not known. */
+export type PlaceOf = (sought: Sought) => string;
+
+/** An embed that is invalid, and where it is. */
+export interface InvalidEmbed extends Sought {
+  file: string;
   code: ErrorCode;
   message: string;
-  /** Its id as it is written, to search the sources for. */
-  id?: string | undefined;
-  /** Says where it is written. */
-  place?: string;
+}
+
+/** What a build says about an embed without failing. */
+export interface EmbedNote extends Sought {
+  message: string;
+}
+
+export function describeNote(note: EmbedNote, placeOf: PlaceOf = () => ''): string {
+  const place = placeOf(note);
+  return place === '' ? note.message : `${note.message} It is ${place}.`;
 }
 
 export interface Failures {
@@ -45,8 +64,7 @@ export interface Failures {
   /** Requests that were not made, because every one would have failed the same way. */
   notAsked: number;
   embeds: readonly InvalidEmbed[];
-  /** Says where a snippet is written; empty if that is not known. */
-  placeOf?: ((id: number) => string) | undefined;
+  placeOf?: PlaceOf | undefined;
 }
 
 const placesShown = 3;
@@ -73,7 +91,7 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
   const skipped = notAsked + Math.max(0, ending.length - 1);
   const entries = [
     ...groupsOf(reported).flatMap((group) => describeGroup(group, placeOf)),
-    ...describeEmbeds(embeds),
+    ...describeEmbeds(embeds, placeOf),
   ];
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
@@ -85,10 +103,10 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
 }
 
 /** Warns that embeds show their children because their snippets could not be fetched. */
-export function childrenWarnings(failed: readonly FailedSnippet[]): string[] {
-  return groupsOf(failed).flatMap((group) =>
-    warnOf(group, ({ length }) => `${length === 1 ? 'Its' : 'Their'} children are shown instead`),
-  );
+export function childrenWarnings(failed: readonly FailedSnippet[], placeOf?: PlaceOf): string[] {
+  const consequence = ({ length }: { length: number }) =>
+    `${length === 1 ? 'Its' : 'Their'} children are shown instead`;
+  return groupsOf(failed).flatMap((group) => warnOf(group, consequence, placeOf));
 }
 
 /** A snippet that is shown, with what has to be said about it. */
@@ -104,6 +122,7 @@ interface ShownSnippet {
 export function shownWarnings(
   snippets: ReadonlyMap<string, ShownSnippet>,
   uses: readonly Pick<FailedSnippet, 'request' | 'places'>[],
+  placeOf?: PlaceOf,
 ): string[] {
   const flaws = new Set<string>();
   const stale: (Shown & { age: number })[] = [];
@@ -111,28 +130,33 @@ export function shownWarnings(
     const { error, fetchedAt = 0, warnings = [] } = snippets.get(request.key) ?? {};
     if (error !== undefined) stale.push({ request, error, places, age: Date.now() - fetchedAt });
     // With other params the same snippet has the same flaw, which is worth one warning per list of pages.
-    for (const flaw of warnings) flaws.add(`${flaw} It is on ${listPlaces(places)}.`);
+    for (const flaw of warnings) flaws.add(`${flaw} It is on ${allPlaces({ request, places }, placeOf)}.`);
   }
-  const warnings = groupsOf(stale).flatMap((group) =>
-    warnOf(group, (some) => {
-      const oldest = formatDuration(Math.max(0, ...some.map(({ age }) => age)), 'long');
-      return some.length === 1
-        ? `Its last good content, fetched ${oldest} ago, is shown instead`
-        : `Their last good content, the oldest fetched ${oldest} ago, is shown instead`;
-    }),
-  );
-  return [...warnings, ...flaws];
+  const consequence = (some: readonly { age: number }[]) => {
+    const oldest = formatDuration(Math.max(0, ...some.map(({ age }) => age)), 'long');
+    return some.length === 1
+      ? `Its last good content, fetched ${oldest} ago, is shown instead`
+      : `Their last good content, the oldest fetched ${oldest} ago, is shown instead`;
+  };
+  return [...groupsOf(stale).flatMap((group) => warnOf(group, consequence, placeOf)), ...flaws];
 }
 
 /** @param consequence of one, or of all of them together. */
-function warnOf<T extends Shown>(group: readonly T[], consequence: (some: readonly T[]) => string): string[] {
+function warnOf<T extends Shown>(
+  group: readonly T[],
+  consequence: (some: readonly T[]) => string,
+  placeOf: PlaceOf = () => '',
+): string[] {
   const [first] = group;
   if (first === undefined || group.length <= examplesShown) {
     return group.map(
-      (one) => `${messageOf(one)} ${consequence([one])} on ${listPlaces(one.places)}. [${one.error.code}]`,
+      (one) =>
+        `${messageOf(one).replace(/\.?$/, '.')} ${consequence([one])} on ${allPlaces(one, placeOf)}. [${one.error.code}]`,
     );
   }
-  const examples = group.slice(0, examplesShown).map(({ request }) => request.id);
+  const examples = group
+    .slice(0, examplesShown)
+    .map(({ request: { id } }) => `${id} ${placeOf({ id: String(id) })}`.trimEnd());
   const places = [...new Set(group.flatMap((one) => one.places))];
   const reason =
     commonReason(group) ?? `${errors[first.error.code].title}, for example: ${reasonOf(first.error)}`;
@@ -156,9 +180,17 @@ export function listNames(names: readonly string[], most: number): string {
 /** The first few places, and how many more there are. */
 export function listPlaces(places: readonly string[]): string {
   const shown = places.slice(0, placesShown).join(', ');
-  return places.length > placesShown
-    ? `${shown} and ${count(places.length - placesShown, 'more place')}`
-    : shown;
+  const more = places.length - placesShown;
+  return more > 0 ? `${shown} and ${count(more, 'more place')}` : shown;
+}
+
+/** Where a snippet is shown, and where it is written. */
+function allPlaces(
+  { request, places }: Pick<Shown, 'request' | 'places'>,
+  placeOf: PlaceOf = () => '',
+): string {
+  const place = placeOf({ id: String(request.id) });
+  return [listPlaces(places), ...(place === '' ? [] : [place])].join(', ');
 }
 
 function placesThatFail(failed: FailedSnippet): readonly string[] {
@@ -197,7 +229,7 @@ function reasonOf(error: SnippetFailure): string {
 /** What the service adds to the title. */
 function detailsOf(error: SnippetFailure): string[] {
   if (answerOf(error) === undefined || !(error instanceof SnippetError)) return [];
-  return [error.detail, error.type].filter((line) => line !== undefined && line !== '') as string[];
+  return [error.detail ?? '', error.type ?? ''];
 }
 
 /** By what the same fault has in common. */
@@ -212,18 +244,18 @@ function commonReason([first, ...others]: readonly Shown[]): string | undefined 
 }
 
 /** A few failures with one cause are listed one by one; many are one paragraph with examples. */
-function describeGroup(group: readonly Shown[], placeOf: (id: number) => string): string[] {
+function describeGroup(group: readonly Shown[], placeOf: PlaceOf): string[] {
   const [first] = group;
   if (first === undefined || group.length <= examplesShown) {
     return group.map(({ request, error, places }) => {
-      const lines = [`on ${listPlaces(places)}`, placeOf(request.id)].filter((line) => line !== '');
+      const lines = [`on ${listPlaces(places)}`, placeOf({ id: String(request.id) })];
       return paragraph(nameOf(request), reasonOf(error), error, lines);
     });
   }
   const common = commonReason(group);
-  const examples = group.slice(0, examplesShown).map(({ request, places, error }) => {
-    const place = `${nameOf(request)} on ${listPlaces(places)}`;
-    return common === undefined ? `${place}: ${reasonOf(error)}` : place;
+  const examples = group.slice(0, examplesShown).map((one) => {
+    const place = `${nameOf(one.request)} on ${allPlaces(one, placeOf)}`;
+    return common === undefined ? `${place}: ${reasonOf(one.error)}` : place;
   });
   const reason = common ?? errors[first.error.code].title;
   const more = `and ${count(group.length - examplesShown, 'more snippet')}`;
@@ -231,27 +263,28 @@ function describeGroup(group: readonly Shown[], placeOf: (id: number) => string)
 }
 
 function paragraph(what: string, reason: string, error: SnippetFailure, lines: readonly string[]): string {
-  return [`${what}: ${reason} [${error.code}]`, ...detailsOf(error), ...lines].join('\n    ');
+  return indented(`${what}: ${reason} [${error.code}]`, ...detailsOf(error), ...lines);
+}
+
+function indented(...lines: readonly string[]): string {
+  return lines.filter((line) => line !== '').join('\n    ');
 }
 
 /** The first few of each kind, in their order: one mistake in a layout may be on every page. */
-function describeEmbeds(embeds: readonly InvalidEmbed[]): string[] {
-  const times = new Map<ErrorCode, number>();
-  const shown = embeds.filter(({ code }) => {
-    times.set(code, (times.get(code) ?? 0) + 1);
-    return (times.get(code) ?? 0) <= examplesShown;
+function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf: PlaceOf): string[] {
+  const kinds = [...Map.groupBy(embeds, ({ code }) => code)];
+  const shown = new Set(kinds.flatMap(([, alike]) => alike.slice(0, examplesShown)));
+  const described = embeds
+    .filter((embed) => shown.has(embed))
+    .map((embed) => {
+      const { file, line, code, message } = embed;
+      return indented(line === undefined ? file : `${file}:${line}`, `${message} [${code}]`, placeOf(embed));
+    });
+  const more = kinds.flatMap(([code, { length }]) => {
+    const left = count(length - examplesShown, 'more embed');
+    return length > examplesShown ? [`${left} with the same error. [${code}]`] : [];
   });
-  const more = [...times].flatMap(([code, found]) =>
-    found > examplesShown
-      ? [`${count(found - examplesShown, 'more embed')} with the same error. [${code}]`]
-      : [],
-  );
-  return [...shown.map(describeEmbed), ...more];
-}
-
-function describeEmbed({ file, line, code, message, place }: InvalidEmbed): string {
-  const lines = [line === undefined ? file : `${file}:${line}`, `${message} [${code}]`];
-  return [...lines, ...(place === undefined ? [] : [place])].join('\n    ');
+  return [...described, ...more];
 }
 
 function shorten(text: string, length: number): string {

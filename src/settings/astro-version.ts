@@ -16,11 +16,6 @@ export function hasPolicy(config: AstroConfig): boolean {
   return Boolean(config.security.csp || csp);
 }
 
-/** The option of the Astro config that makes Astro write a Content Security Policy. */
-export function policyOption(version: string): string {
-  return Number.parseInt(version, 10) >= 6 ? 'security.csp' : 'experimental.csp';
-}
-
 /** The headers of routes, from the parameters of `astro:build:generated`. An experiment in Astro 5. */
 export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): RouteToHeaders {
   const { experimentalRouteToHeaders } = parameters as { experimentalRouteToHeaders?: RouteToHeaders };
@@ -38,12 +33,12 @@ export function separatesPrerendered(config: { environments?: Record<string, unk
 }
 
 /**
- * The version of the project's Astro.
+ * The major version of the project's Astro.
  *
  * @param root the project's folder. This package may find another Astro, as in a workspace.
  */
-export function astroVersion(root: string): string {
-  return JSON.parse(readFileSync(packageOfAstro(root), 'utf8')).version;
+export function astroMajor(root: string): number {
+  return Number.parseInt(JSON.parse(readFileSync(packageOfAstro(root), 'utf8')).version, 10);
 }
 
 function packageOfAstro(root: string): string {
@@ -52,14 +47,4 @@ function packageOfAstro(root: string): string {
   } catch {
     return createRequire(import.meta.url).resolve('astro/package.json');
   }
-}
-
-/** Whether components are rendered in `<title>` and `<textarea>`. Older compilers take them as text. Since Astro 7. */
-export function rendersTitles(version: string): boolean {
-  return Number.parseInt(version, 10) >= 7;
-}
-
-/** Whether the overlay of `astro dev` escapes what Vite reports of modules for the browser. Since Astro 6. */
-export function escapesErrors(version: string): boolean {
-  return Number.parseInt(version, 10) >= 6;
 }

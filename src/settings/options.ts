@@ -10,18 +10,20 @@ import { userError } from '../failures/errors.ts';
 import type { SiteUrls } from './site-urls.ts';
 
 const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+const isPem = (text: string) => text.includes('-----BEGIN CERTIFICATE-----');
 
 const pem = z
   .string()
-  .refine((text) => text.includes('-----BEGIN CERTIFICATE-----'), {
-    error:
-      'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
-    abort: true,
-  })
+  .refine(
+    isPem,
+    'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
+  )
   // Otherwise, Node would trust the others, or none, and each request would fail.
-  .refine((text) => text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))), {
-    error: 'contains a certificate that is malformed or cut off.',
-  });
+  .refine(
+    (text) =>
+      !isPem(text) || text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))),
+    'contains a certificate that is malformed or cut off.',
+  );
 
 const duration = z.string().transform((text, context) => {
   const milliseconds = parseDuration(text);
@@ -32,7 +34,10 @@ const duration = z.string().transform((text, context) => {
 
 const driver = z.union([
   z.string().refine(isDriverName, 'must be the name of an unstorage driver, such as "redis"'),
-  z.custom<Driver>((value) => typeof (value as Partial<Driver> | null)?.getItem === 'function'),
+  z.custom<Driver>(
+    (value) => typeof (value as Partial<Driver> | null)?.getItem === 'function',
+    'must be an unstorage driver, or the name of one',
+  ),
 ]);
 
 const functionOf = <T>() => z.custom<T>((value) => typeof value === 'function', 'must be a function');
@@ -215,9 +220,8 @@ const options = {
   classes: z.boolean().default(false),
 };
 
-const schema = z.strictObject(options);
-
-const checkedSchema = schema
+const schema = z
+  .strictObject(options)
   .refine(({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline), {
     error: 'staleIfError and offline need the cache, which is false',
   })
@@ -249,15 +253,12 @@ export function parseOptions(
   headline = 'The options of snippets() in the Astro config are invalid',
 ): ParsedOptions {
   // Used once, and compiling a parser would take longer.
-  const parsed = checkedSchema.safeParse(given, { jitless: true });
+  const parsed = schema.safeParse(given, { jitless: true });
   if (parsed.success) return parsed.data;
-  const flaws = parsed.error.issues
-    .flatMap(intendedAlternative)
-    .map((issue) => `- ${describe(issue)}`)
-    .join('\n');
+  const flaws = parsed.error.issues.flatMap((issue) => describe(issue));
   throw userError(
     'invalid-options',
-    `${headline}:\n${flaws}`,
+    `${headline}:\n${flaws.map((flaw) => `- ${flaw}`).join('\n')}`,
     `The options are ${Object.keys(options).join(', ')}. The API key is not an option: set SNIPPETS_API_KEY in the environment.`,
   );
 }
@@ -281,22 +282,14 @@ function succeeds(call: () => unknown): boolean {
   }
 }
 
-/** For a union, the issues of the alternative that was meant: the one whose type the value has. */
-function intendedAlternative(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
-  if (issue.code !== 'invalid_union') return [issue];
-  const hasOtherType = ({ code, path }: z.core.$ZodIssue) =>
-    path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
-  const meant = issue.errors.find((issues) => !issues.some(hasOtherType));
-  const nested = (one: z.core.$ZodIssue) =>
-    intendedAlternative({ ...one, path: [...issue.path, ...one.path] });
-  return meant?.flatMap(nested) ?? [issue];
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys
-      .map((key) => `"${cleanText([...issue.path, key].join('.'))}" is not an option`)
-      .join('; ');
+function describe(issue: z.core.$ZodIssue, inside: readonly PropertyKey[] = []): string[] {
+  const path = [...inside, ...issue.path];
+  // The last alternative has the most to say.
+  if (issue.code === 'invalid_union') {
+    return issue.errors.at(-1)?.flatMap((nested) => describe(nested, path)) ?? [];
   }
-  return `${issue.path.length === 0 ? 'the options' : issue.path.join('.')}: ${issue.message}`;
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `"${cleanText([...path, key].join('.'))}" is not an option`);
+  }
+  return [`${path.join('.') || 'the options'}: ${issue.message}`];
 }

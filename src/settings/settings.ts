@@ -3,7 +3,7 @@ import { protectKey } from '../client/api-key.ts';
 import { cleanText, reasonOf } from '../client/clean-text.ts';
 import { checkApiKey, parseBaseUrl } from '../client/service-url.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import { errors, userError } from '../failures/errors.ts';
+import { type ErrorCode, errors, userError } from '../failures/errors.ts';
 import { type Environment, variables } from './environment.ts';
 import type { HtmlRules, ParsedOptions } from './options.ts';
 import type { SiteUrls } from './site-urls.ts';
@@ -114,7 +114,7 @@ function checked(check: () => string): string {
 
 /** A missing key or URL, so that the key is required only when a snippet is needed: a site without embeds has none. */
 export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean {
-  return apiKey !== undefined && (renderBaseUrl !== undefined || retrieveBaseUrl !== undefined);
+  return apiKey !== undefined && (renderBaseUrl ?? retrieveBaseUrl) !== undefined;
 }
 
 /** Whether embeds show their children because there is no key. */
@@ -126,7 +126,7 @@ export function isWithoutKey({ apiKey, missingKey }: Pick<Settings, 'apiKey' | '
  * Why there is no key: `text` is the start of a sentence. A path is not shown, since a key may be in its place by mistake.
  */
 export function whyWithoutKey({ hasKeyFile }: Pick<Settings, 'hasKeyFile'>): {
-  code: 'unreadable-key-file' | 'missing-key';
+  code: ErrorCode;
   text: string;
 } {
   return hasKeyFile
@@ -147,19 +147,16 @@ export function withoutKeyWarning(settings: Pick<Settings, 'hasKeyFile'>): strin
 export function requireConnection(settings: Settings, neededFor?: string): string {
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
   if (apiKey !== undefined && hasConnection(settings)) return apiKey;
-  const noUrl = { code: 'missing-url', text: 'No base URL of the service is set' } as const;
-  const missing = [
-    ...(apiKey === undefined ? [whyWithoutKey(settings)] : []),
-    ...(renderBaseUrl === undefined && retrieveBaseUrl === undefined ? [noUrl] : []),
-  ];
-  const [{ code } = noUrl] = missing;
+  const missing: { code: ErrorCode; text: string }[] = [];
+  if (apiKey === undefined) missing.push(whyWithoutKey(settings));
+  if ((renderBaseUrl ?? retrieveBaseUrl) === undefined) {
+    missing.push({ code: 'missing-url', text: 'No base URL of the service is set' });
+  }
+  const [{ code } = { code: 'missing-url' as const }] = missing;
   const texts = missing.map(({ text }) => `${text}.`);
   if (neededFor !== undefined) texts.push(`Needed for ${neededFor}.`);
   throw userError(code, texts.join(' '), missing.map((one) => errors[one.code].hint).join('\n'));
 }
-
-// A URL of the site's own is relative to any page.
-const base = 'https://site.invalid/';
 
 /**
  * Where a snippet is edited, as the option `editUrl` says.
@@ -178,9 +175,11 @@ export function editUrlOf(
   } catch (error) {
     throw userError('invalid-options', `The function editUrl failed for snippet ${id}: ${reasonOf(error)}`);
   }
-  // What is no URL is refused below. Its rejection, which nothing else handles, would end the process.
+  // A promise is refused below. Its rejection, which nothing else handles, would end the process.
   if (url instanceof Promise) url.catch(() => {});
-  if (typeof url === 'string' && URL.canParse(url, base) && mayBe(new URL(url, base))) return url;
+  // A URL of the site's own is relative to any page.
+  const parsed = typeof url === 'string' ? URL.parse(url, 'https://site.invalid/') : null;
+  if (typeof url === 'string' && parsed !== null && mayBe(parsed)) return url;
   const returned = typeof url === 'string' ? `"${cleanText(url)}"` : `a value of type ${typeof url}`;
   throw userError(
     'invalid-options',

@@ -71,10 +71,16 @@ export function routeFiles(pathname: string, base: string): string[] {
 
 /** A path with a percent sign of its own, such as `/tags/100%/`, is that of its file. */
 function spellings(path: string): string[] {
+  const decoded = decodePath(path);
+  // Astro 5 decodes `%25` for the URL of a page, and not for its file.
+  return decoded === path ? [path, path.replaceAll('%', '%25')] : [decoded, path];
+}
+
+/** Decodes a path. One that cannot be decoded stays as it is. */
+export function decodePath(path: string): string {
   try {
-    return [decodeURI(path), path];
+    return decodeURI(path);
   } catch {
-    // Astro 5 decodes `%25` for the URL of a page, and not for its file.
-    return [path, path.replaceAll('%', '%25')];
+    return path;
   }
 }

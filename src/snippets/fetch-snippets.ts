@@ -133,7 +133,8 @@ export class SnippetFetcher {
     this.showsChildren ||= showsChildren;
     for (const { request, error } of failed) if (isMissing(error)) this.missing.add(request.key);
     const route = this.#answers.routeWarnings(fetched.values());
-    for (const line of [...childrenWarnings(failed), ...shownWarnings(fetched, uses), ...route]) warn(line);
+    const children = childrenWarnings(failed, placeOf);
+    for (const line of [...children, ...shownWarnings(fetched, uses, placeOf), ...route]) warn(line);
     return fetched;
   }
 

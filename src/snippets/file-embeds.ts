@@ -7,7 +7,7 @@ import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
 import { type EmbedFault, type EmbedWarning, type FileKind, type FoundEmbed, scan } from '../embed/scan.ts';
 import { isSnippetFailure, SiteError } from '../failures/errors.ts';
-import type { InvalidEmbed } from '../failures/report.ts';
+import type { EmbedNote, InvalidEmbed, PlaceOf } from '../failures/report.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 
 /** A request, and everything on the site that needs it. */
@@ -65,7 +65,7 @@ export interface FileEmbeds {
   embeds: FileEmbed[];
   invalid: InvalidEmbed[];
   /** About text that looks like an embed, but is not one. */
-  warnings: string[];
+  warnings: EmbedNote[];
 }
 
 /** A file that is searched for embeds. */
@@ -116,8 +116,14 @@ export function readEmbeds(
       .map(({ start, ...described }) => ({ file: name, line: lineOf(start), ...described })),
     // A line for each kind of flaw: a title that mentions the element may be in twenty places of a page.
     warnings: [...Map.groupBy(warnings, ({ flaw }) => flaw)].map(
-      ([flaw, [{ start } = { start: 0 }, ...others]]) =>
-        `${name}:${lineOf(start)}${andMore(others.length)}: ${warningTexts[flaw]}`,
+      ([flaw, [{ start } = { start: 0 }, ...others]]) => ({
+        file: name,
+        line: lineOf(start),
+        id: flaw === 'utf-16' ? undefined : idAt(file, start),
+        code: flaw === 'unrendered' ? 'unrendered-component' : undefined,
+        isDoubtful: flaw !== 'in-xhtml',
+        message: `${name}:${lineOf(start)}${andMore(others.length)}: ${warningTexts[flaw]}`,
+      }),
     ),
   };
 }
@@ -162,7 +168,7 @@ function kept(found: FoundEmbed, request: SnippetRequest, written: string): File
 
 /** The id of a tag, even if Markdown or an encoding has rewritten its attributes. */
 function idAt(file: Buffer, start: number): string | undefined {
-  const [tag = ''] = file.toString('latin1', start, start + 1000).split('>');
+  const [tag = ''] = file.toString('latin1', start, start + 1000).split(/>|&gt;/);
   return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
 }
 
@@ -228,10 +234,7 @@ export function lineFinder(file: Buffer): (offset: number) => number {
  * @param htmlOf the HTML of a snippet by the key of its request; `undefined` if it has none.
  * @param placeOf says where a snippet is written; empty if that is not known.
  */
-export function blockFinder(
-  htmlOf: (key: string) => string | undefined,
-  placeOf: (id: number) => string = () => '',
-) {
+export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf: PlaceOf = () => '') {
   const known = new Map<string, boolean>();
   const isBlock = (key: string) => {
     const block = known.get(key) ?? isBlockLevel(htmlOf(key) ?? '');
@@ -253,7 +256,7 @@ export function blockFinder(
     /** One for each snippet, with its first place. */
     warnings: () =>
       [...found].map(([id, { first, others }]) => {
-        const place = placeOf(id);
+        const place = placeOf({ id: String(id) });
         return `${first}${andMore(others)}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into a paragraph of its own.${place && ` Snippet ${id} is ${place}.`}`;
       }),
   };

@@ -21,14 +21,16 @@ const markdown = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
 const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
 // Also inside a quote or a list.
 const heading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
-const underline = /^[ \t>]*(?:=+|-+)[ \t]*\r?$/;
+const underline = /^[ \t>]*(?:=+|-+)\s*$/;
 const htmlComment = /<!--[\s\S]*?-->/g;
 const mdxComment = /\{\/\*[\s\S]*?\*\/\}/g;
 // Not the `/*` of a glob.
 const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
 const codeElement = /<(code|pre|kbd|samp)\b[\s\S]*?<\/\1\s*>/gi;
 const importOfComponent = /import\s*\{([^}]*)\}\s*from\s*["']astro-snippets\/components["']/g;
-const definition = /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\(/g;
+// Up to the parenthesis that closes it.
+const definition =
+  /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*/g;
 // With any quotes, which JSON escapes; a number in braces; or without quotes.
 const literalId =
   /(?<![\w:.-])id\s*=\s*(?:(?:\{\s*)?\\?(["'`])([^"'`{}$<>+\\]*)\\?\1|\{\s*(-?[\d.]+)\s*\}|([\w.-]+))/i;
@@ -50,25 +52,22 @@ export function embedsIn(text: string, file: string): SourceEmbed[] {
     const kind = element === undefined ? 'component' : 'element';
     found.push({ index, kind, id: idIn(attributes), attributes });
   }
-  for (const { index } of shown.matchAll(definition)) {
-    for (const { index: at, 1: id } of callAt(shown, index).matchAll(/\bid:\s*(\d+)/g)) {
+  for (const { index, 0: call } of shown.matchAll(definition)) {
+    for (const { index: at, 1: id } of call.matchAll(/\bid:\s*(\d+)/g)) {
       found.push({ index: index + at, kind: 'definition', id, attributes: '' });
     }
   }
-  if (found.length === 0) return [];
-  const bodyStart = frontmatter.exec(text)?.[0].length ?? 0;
-  let line = 1;
-  let lineStart = 0;
+  const bodyStart = markdown.test(file) ? frontmatterOf(text).length : Number.POSITIVE_INFINITY;
+  const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
+  const lineAt = (line: number) => shown.slice(starts[line] ?? shown.length, starts[line + 1]);
+  let line = 0;
   return found
     .sort((a, b) => a.index - b.index)
     .map(({ index, ...embed }) => {
-      for (let end = text.indexOf('\n', lineStart); end !== -1 && end < index; ) {
-        line += 1;
-        lineStart = end + 1;
-        end = text.indexOf('\n', lineStart);
-      }
-      const inHeading = markdown.test(file) && index >= bodyStart && isHeading(text, shown, lineStart);
-      return { file, line, column: index - lineStart + 1, ...embed, inHeading };
+      while ((starts[line + 1] ?? Number.POSITIVE_INFINITY) <= index) line += 1;
+      const inHeading =
+        index >= bodyStart && (heading.test(lineAt(line)) || underline.test(lineAt(line + 1)));
+      return { file, line: line + 1, column: index - (starts[line] ?? 0) + 1, ...embed, inHeading };
     });
 }
 
@@ -83,23 +82,16 @@ export function literalRequest({ id, kind, attributes }: SourceEmbed): SnippetRe
   }
 }
 
-/** The names of the props of a component; `undefined` if it spreads some. */
-export function propsOf(attributes: string): string[] | undefined {
-  if (attributes.includes('...')) return undefined;
-  let rest = attributes.replace(/(?<!=\s*)\{\s*(\w+)\s*\}/g, ' $1 ');
-  for (let before = ''; before !== rest; ) {
-    before = rest;
-    rest = rest.replace(/=\s*(?:\{[^{}]*\}|"[^"]*"|'[^']*')|\{[^{}]*\}/g, ' ');
-  }
-  return rest.match(/[\w:-]+/g) ?? [];
-}
-
 /** Blanks out the comments of a source, and code of Markdown. Offsets stay. */
 export function withoutComments(text: string, file: string): string {
   if (!markdown.test(file)) return blank(blank(text, htmlComment), codeComment);
-  const start = frontmatter.exec(text)?.[0] ?? '';
+  const start = frontmatterOf(text);
   const shown = start + withoutCodeSpans(text.slice(start.length));
   return blank(blank(shown, htmlComment), mdxComment);
+}
+
+function frontmatterOf(text: string): string {
+  return frontmatter.exec(text)?.[0] ?? '';
 }
 
 function blank(text: string, pattern: RegExp): string {
@@ -117,25 +109,4 @@ function idIn(attributes: string): string | undefined {
   const [found, , quoted, number, bare] = literalId.exec(attributes) ?? [];
   if (found !== undefined) return quoted ?? number ?? bare;
   return /\b(?:id|of)\b|\.\.\.|\$/.test(attributes) ? undefined : '';
-}
-
-/** A call, up to the parenthesis that closes it. */
-function callAt(text: string, start: number): string {
-  let depth = 0;
-  for (let at = text.indexOf('(', start); at < text.length; at += 1) {
-    if (text[at] === '(') depth += 1;
-    if (text[at] === ')') depth -= 1;
-    if (depth === 0) return text.slice(start, at);
-  }
-  return text.slice(start);
-}
-
-/** @param shown the text without code, which has lost line breaks. */
-function isHeading(text: string, shown: string, lineStart: number): boolean {
-  const lineAt = (start: number) => {
-    const end = text.indexOf('\n', start);
-    return shown.slice(start, end === -1 ? text.length : end);
-  };
-  const line = lineAt(lineStart);
-  return heading.test(line) || underline.test(lineAt(lineStart + line.length + 1));
 }

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { type Dirent, readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 
 export interface SourceFolders {
   /** The project. People know a source by its path from here. */
@@ -22,7 +22,7 @@ export function shownSource(id: string, root: string): string {
 }
 
 const content = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn|html?|json|ya?ml|toml)$/i;
-const code = /\.(?:astro|[cm]?[jt]sx?|vue|svelte)$/;
+const source = new RegExp(`\\.(?:astro|[cm]?[jt]sx?|vue|svelte)$|${content.source}`, 'i');
 
 /** Whether a file may be an entry of a collection, which no module needs to import. */
 export function isContent(file: string): boolean {
@@ -34,43 +34,27 @@ export function isContent(file: string): boolean {
  * folders are left out.
  */
 export function listSources({ root, srcDir, publicDir, outDir }: SourceFolders): string[] {
-  const left = new Set([publicDir, outDir].map(folderOf));
-  const source = folderOf(srcDir);
-  const folders = [...new Set([folderOf(root), source])];
-  const seen = new Set(folders);
-  const files: string[] = [];
-  for (const folder of folders) {
-    const isSource = `${folder}/`.startsWith(`${source}/`);
-    for (const entry of entriesOf(folder)) {
+  const left = [publicDir, outDir].map(folderOf);
+  const list = (folder: string, names: RegExp): string[] =>
+    entriesOf(folder).flatMap((entry) => {
       const path = `${folder}/${entry.name}`;
-      if (entry.isFile() && (isContent(entry.name) || (isSource && code.test(entry.name)))) files.push(path);
-      if (!entry.isDirectory() || !holdsSources(entry.name) || left.has(path) || seen.has(path)) continue;
-      seen.add(path);
-      folders.push(path);
-    }
-  }
-  return files.sort();
+      if (entry.isFile()) return names.test(entry.name) ? [path] : [];
+      const isLeft = /^\.|^node_modules$/.test(entry.name) || left.includes(path);
+      return entry.isDirectory() && !isLeft ? list(path, names) : [];
+    });
+  return [...new Set([...list(folderOf(root), content), ...list(folderOf(srcDir), source)])].sort();
 }
 
 function folderOf(path: string): string {
-  return fileOf(join(path, '.')).replace(/\/$/, '');
+  return fileOf(path).replace(/\/$/, '');
 }
 
-function entriesOf(folder: string) {
+function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
   }
-}
-
-/** As Astro looks for pages: `.well-known` is the one hidden folder that it takes. */
-function holdsSources(folder: string): boolean {
-  return folder !== 'node_modules' && (!folder.startsWith('.') || folder === '.well-known');
-}
-
-export function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** What is missing, or is removed meanwhile, counts as empty. */

@@ -1,15 +1,16 @@
+import { statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { IntegrationResolvedRoute } from 'astro';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { AskedComponent, ComponentPlace } from '../embed/element.ts';
 import { type UserError, userError } from '../failures/errors.ts';
-import type { InvalidEmbed } from '../failures/report.ts';
-import { embedsIn, literalRequest, propsOf, type SourceEmbed } from './source-embeds.ts';
+import type { Sought } from '../failures/report.ts';
+import { decodePath } from '../settings/site-urls.ts';
+import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
 import {
   fileOf,
   isContent,
-  isFile,
   listSources,
   readSource,
   type SourceFolders,
@@ -29,21 +30,6 @@ export interface SiteSource {
   importsOf?: ((id: string) => Iterable<string>) | undefined;
 }
 
-/** An embed to be found in the sources. */
-interface Asked {
-  /** As it is written; `undefined` if it is not known. */
-  id: string | undefined;
-  /** The name of its file in the output, or the path of its URL. */
-  page?: string | undefined;
-  isSought?(embed: SourceEmbed): boolean;
-}
-
-/** Embeds by their ids, and those whose ids are computed. */
-interface Candidates {
-  all: readonly SourceEmbed[];
-  byId: ReadonlyMap<string | undefined, readonly SourceEmbed[]>;
-}
-
 const shownPlaces = 3;
 // What imports these may show any entry of any collection.
 const collections = /astro:content|data-layer-content/;
@@ -58,18 +44,15 @@ const islands = '/_server-islands/';
 export class SourceSearch {
   readonly #source: SiteSource;
   #embeds: readonly SourceEmbed[] | undefined;
-  #everywhere: Candidates | undefined;
   /** By the entry point of the page. */
-  readonly #onPage = new Map<string, Candidates>();
-  /** Thousands of embeds may be alike. */
-  readonly #known = new Map<string, string>();
+  readonly #onPage = new Map<string, readonly SourceEmbed[]>();
 
   constructor(source: SiteSource) {
     this.#source = source;
   }
 
   /** All embeds of the sources, by file and line. */
-  get embeds(): readonly SourceEmbed[] {
+  get #all(): readonly SourceEmbed[] {
     this.#embeds ??= [...new Set([...listSources(this.#source.folders), ...this.#source.loaded])].flatMap(
       (file) => embedsIn(readSource(file), file),
     );
@@ -79,80 +62,36 @@ export class SourceSearch {
   /** Snippets whose ids are written in `srcDir`: a guess, made before a page is rendered. */
   literalRequests(): SnippetRequest[] {
     const { srcDir } = this.#source.folders;
-    const inside = this.embeds.filter(({ file }) => !shownSource(file, srcDir).startsWith('../'));
-    return [
-      ...new Map(
-        inside.flatMap((embed) => literalRequest(embed) ?? []).map((one) => [one.key, one]),
-      ).values(),
-    ];
+    const inside = this.#all.filter(({ file }) => !shownSource(file, srcDir).startsWith('../'));
+    const requests = inside.flatMap((embed) => literalRequest(embed) ?? []);
+    return [...new Map(requests.map((one) => [one.key, one])).values()];
   }
 
-  /** Says where a snippet is written, for people; empty if that is not known. */
-  ofSnippet(id: number): string {
-    const asked = String(id);
-    const literal = this.#all.byId.get(asked);
-    if (literal === undefined) return this.ofEmbed({ id: asked });
-    const places = this.#places(literal);
-    const more = places.length - shownPlaces;
-    const shown = places.slice(0, shownPlaces).join(', ');
-    return `written in ${shown}${more > 0 ? ` and ${count(more, 'more place')}` : ''}`;
-  }
-
-  /** Says where one embed is written, for people: in one of these places. */
-  ofEmbed(asked: Asked): string {
-    const found = this.#find(asked);
-    const places = this.#places(found);
-    const isComputed = found.some(({ id }) => id === undefined);
-    const more = places.length - shownPlaces;
-    const shown = places.slice(0, shownPlaces);
-    if (shown.length === 0) return '';
-    if (more > 0) shown.push(count(more, 'more place'));
-    else if (shown.length === 1 && isComputed) shown.push('elsewhere');
-    const last = shown.pop();
-    const list = shown.length === 0 ? last : `${shown.join(', ')} or ${last}`;
-    return `written in ${list}${isComputed ? ', id computed' : ''}`;
-  }
-
-  /** Adds to each invalid embed where it is written. */
-  locate(invalid: readonly InvalidEmbed[]): InvalidEmbed[] {
-    return invalid.map((embed) => {
-      const { id, file, line, code } = embed;
-      const key = JSON.stringify([id, file, code]);
-      const place = this.#fromPublic(file, line) ?? this.#known.get(key) ?? this.#placeOf(embed);
-      this.#known.set(key, place);
-      return place === '' ? embed : { ...embed, place };
-    });
-  }
-
-  #placeOf({ id, file: page, code }: InvalidEmbed): string {
-    if (code === 'unrendered-component') {
-      // In MDX, a component is rendered.
-      const isSought = ({ kind, file }: SourceEmbed) =>
-        kind === 'component' && isContent(file) && !file.endsWith('.mdx');
-      return this.ofEmbed({ id, page, isSought });
-    }
-    return id === undefined ? '' : this.ofEmbed({ id, page });
-  }
-
-  /** A file that the build has copied as it is. */
-  #fromPublic(name: string, line = 1): string | undefined {
+  /** Says where an embed, or a snippet on any page, is written, for people; empty if that is not known. */
+  whereWritten({ id, file, line = 1, code, isDoubtful }: Sought): string {
     const { publicDir, root } = this.#source.folders;
-    const file = join(publicDir, name);
-    return isFile(file) ? `written in ${shownSource(file, root)}:${line}` : undefined;
+    const copied = join(publicDir, file ?? '');
+    if (statSync(copied, { throwIfNoEntry: false })?.isFile()) {
+      return `written in ${shownSource(copied, root)}:${line}`;
+    }
+    const isUnrendered = code === 'unrendered-component';
+    if (id === undefined && !isUnrendered) return '';
+    const isLeft = (embed: SourceEmbed) =>
+      embed.kind === 'component' && isContent(embed.file) && !embed.file.endsWith('.mdx');
+    return this.#sentence(this.#find(id, file, isUnrendered ? isLeft : undefined), file, isDoubtful);
   }
 
   /** Finds the place of a `<Snippet>` by its props. */
   ofComponent({ id, page, props }: AskedComponent): ComponentPlace | undefined {
-    const isSought = ({ kind, attributes }: SourceEmbed) => {
-      const written = propsOf(attributes);
-      const isAlike = ownProps.every((prop) => written?.includes(prop) === props.includes(prop));
-      return kind === 'component' && (written === undefined || isAlike);
-    };
-    const found = this.#find({ id, page, isSought });
+    const own = props.filter((prop) => ownProps.includes(prop));
+    const found = this.#find(id, page, ({ kind, attributes }) => {
+      const isWritten = (prop: string) => new RegExp(`\\b${prop}\\b`).test(attributes);
+      return kind === 'component' && (attributes.includes('...') || own.every(isWritten));
+    });
     const [first] = found;
     if (first === undefined) return undefined;
     const [place = '', ...others] = this.#places(found);
-    if (others.length > 0) return { place: this.ofEmbed({ id, page, isSought }) };
+    if (others.length > 0) return { place: this.#sentence(found, page ?? '') };
     const { file, line, column } = first;
     return { place, loc: { file: shownSource(file, this.#source.folders.root), line, column } };
   }
@@ -166,7 +105,7 @@ export class SourceSearch {
   headingWarnings(shown: readonly { inHeading: boolean; request: SnippetRequest }[]): string[] {
     const ids = new Set(shown.flatMap(({ inHeading, request }) => (inHeading ? String(request.id) : [])));
     if (ids.size === 0) return [];
-    const found = this.embeds.filter(({ inHeading, id }) => inHeading && (id === undefined || ids.has(id)));
+    const found = this.#all.filter(({ inHeading, id }) => inHeading && (id === undefined || ids.has(id)));
     return this.#places(found).map((place) => `${place} ${headingWarning}`);
   }
 
@@ -178,8 +117,8 @@ export class SourceSearch {
     const { path, route } = this.#routeOf(page);
     if (route === undefined || route.isPrerendered) return undefined;
     const island = path.startsWith(islands) ? path.slice(islands.length) : undefined;
-    const isIsland = ({ file }: SourceEmbed) => basename(file, extname(file)) === island;
-    const found = island === undefined ? this.#on(page).all : this.embeds.filter(isIsland);
+    const found =
+      island === undefined ? this.#on(page) : this.#all.filter(({ file }) => stem(file) === island);
     const what = island === undefined ? `${page} (route ${route.pattern})` : `The server island ${island}`;
     const places = this.#places(found).map((place) => `\n${place}`);
     return userError(
@@ -188,22 +127,27 @@ export class SourceSearch {
     );
   }
 
-  #find({ id, page, isSought = () => true }: Asked): readonly SourceEmbed[] {
-    const { byId } = page === undefined ? this.#all : this.#on(page);
-    const literal = id === undefined ? [] : (byId.get(id.toLowerCase()) ?? []);
+  /**
+   * Finds the embeds that may be the one on a page, or those of a snippet on any page.
+   *
+   * @param id as it is written; `undefined` if it is not known.
+   */
+  #find(
+    id: string | undefined,
+    page: string | undefined,
+    isSought: (embed: SourceEmbed) => boolean = () => true,
+  ): SourceEmbed[] {
+    const all = (page === undefined ? this.#all : this.#on(page)).filter(isSought);
+    const literal = all.filter((one) => one.id !== undefined && one.id.toLowerCase() === id?.toLowerCase());
+    const computed = all.filter((one) => one.id === undefined);
+    if (page === undefined) return literal.length > 0 ? literal : computed;
     // One of them may have the name of the page.
-    const isNamed = ({ file }: SourceEmbed) => page?.includes(basename(file, extname(file))) === true;
-    const ordered = [...literal].sort((a, b) => Number(isNamed(b)) - Number(isNamed(a)));
-    return [...ordered, ...(byId.get(undefined) ?? [])].filter(isSought);
-  }
-
-  get #all(): Candidates {
-    this.#everywhere ??= candidates(this.embeds);
-    return this.#everywhere;
+    const isNamed = ({ file }: SourceEmbed) => Number(page.includes(stem(file)));
+    return [...literal.sort((a, b) => isNamed(b) - isNamed(a)), ...computed];
   }
 
   /** The embeds of the modules behind a page; all, if these are not known. */
-  #on(page: string): Candidates {
+  #on(page: string): readonly SourceEmbed[] {
     const { folders, importsOf } = this.#source;
     const { route } = this.#routeOf(page);
     if (route === undefined || importsOf === undefined) return this.#all;
@@ -213,14 +157,10 @@ export class SourceSearch {
     for (const id of ids) for (const imported of importsOf(id)) ids.add(imported);
     const files = new Set([...ids].map(fileOf));
     const showsCollections = [...ids].some((id) => collections.test(id));
-    const onPage =
-      ids.size === 1
-        ? this.#all
-        : candidates(
-            this.embeds.filter(({ file }) => files.has(file) || (showsCollections && isContent(file))),
-          );
-    this.#onPage.set(route.entrypoint, onPage);
-    return onPage;
+    const isBehind = ({ file }: SourceEmbed) => files.has(file) || (showsCollections && isContent(file));
+    const found = ids.size === 1 ? this.#all : this.#all.filter(isBehind);
+    this.#onPage.set(route.entrypoint, found);
+    return found;
   }
 
   #routeOf(page: string): { path: string; route: IntegrationResolvedRoute | undefined } {
@@ -229,11 +169,22 @@ export class SourceSearch {
       .slice(page.startsWith(base) ? base.length : 0)
       .replace(/(^|\/)index\.html$|\.html$/, '$1');
     const path = `/${inside.replace(/^\//, '')}`;
-    const spellings = [path, path.replace(/\/$/, ''), `${path}/`].map(decode);
-    return {
-      path,
-      route: routes.find(({ patternRegex }) => spellings.some((one) => patternRegex.test(one))),
-    };
+    const spellings = [path, path.replace(/\/$/, ''), `${path}/`].map(decodePath);
+    const route = routes.find(({ patternRegex }) => spellings.some((one) => patternRegex.test(one)));
+    return { path, route };
+  }
+
+  /** @param page `undefined` for a snippet, which is written in all places of its id: one embed is in one of them. */
+  #sentence(found: readonly SourceEmbed[], page: string | undefined, isDoubtful = false): string {
+    const places = this.#places(found);
+    if (places.length === 0) return '';
+    const isComputed = found.some(({ id }) => id === undefined);
+    const shown = places.slice(0, shownPlaces);
+    if (places.length > shownPlaces) shown.push(count(places.length - shownPlaces, 'more place'));
+    else if (places.length === 1 && (isComputed || isDoubtful)) shown.push('elsewhere');
+    const type = page === undefined && !isComputed && !isDoubtful ? 'conjunction' : 'disjunction';
+    const list = new Intl.ListFormat('en-GB', { type }).format(shown);
+    return `written in ${list}${isComputed ? ', id computed' : ''}`;
   }
 
   #places(embeds: readonly SourceEmbed[]): string[] {
@@ -242,26 +193,9 @@ export class SourceSearch {
   }
 }
 
-function candidates(all: readonly SourceEmbed[]): Candidates {
-  return { all, byId: Map.groupBy(all, ({ id }) => id?.toLowerCase()) };
-}
-
-/** The lines of a file that write embeds, or that name what does. */
-export function linesIn(file: string): number[] {
-  const text = readSource(file);
-  const lines = embedsIn(text, file).map(({ line }) => line);
-  if (lines.length > 0) return [...new Set(lines)];
-  const named = text.split('\n').findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line));
-  return named === -1 ? [] : [named + 1];
-}
-
 const headingWarning =
   'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.';
 
-function decode(path: string): string {
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
-  }
+function stem(file: string): string {
+  return basename(file, extname(file));
 }

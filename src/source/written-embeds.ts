@@ -1,10 +1,22 @@
 import { elementName } from '../embed/element.ts';
 import { walk } from '../embed/html-scanner.ts';
 
-/** A node of the syntax tree (ESTree) that Vite's parser returns. */
+/** A node of the syntax tree (ESTree) that Vite's parser returns, with the parts that are looked at by name. */
 export interface SyntaxNode {
-  readonly type: string;
-  readonly [part: string]: unknown;
+  type: string;
+  name?: unknown;
+  value?: unknown;
+  callee?: SyntaxNode;
+  id?: SyntaxNode | null;
+  key?: SyntaxNode;
+  local?: SyntaxNode;
+  property?: SyntaxNode;
+  source?: SyntaxNode | null;
+  arguments?: SyntaxNode[];
+  expressions?: SyntaxNode[];
+  properties?: SyntaxNode[];
+  quasis?: SyntaxNode[];
+  specifiers?: SyntaxNode[];
 }
 
 /** How a module uses the element. */
@@ -17,21 +29,29 @@ export interface WrittenEmbeds {
   isMentioned: boolean;
 }
 
-const components = 'astro-snippets/components';
+/** Whether a module holds the entries of all collections. */
+export function isStore(id: string): boolean {
+  return id.endsWith('astro:data-layer-content');
+}
+
+/** What is taken for granted of the entries of collections, which are too many to be read. */
+export const inStore: WrittenEmbeds = {
+  isWritten: false,
+  isPassedToIsland: false,
+  importsComponent: false,
+  isMentioned: true,
+};
+
 const name = new RegExp(elementName, 'i');
 const wholeName = new RegExp(`^${elementName}$`, 'i');
 // Characters that no source contains stand for the expressions of a template.
 const opening = new RegExp(`<${elementName}(?=[\\t\\n\\f\\r />\\ue000-\\uf8ff])`, 'i');
 const hole = (index: number) => String.fromCharCode(0xe000 + index);
-// The functions that create an element of the name they are given, without the `_` and `$` that compilers put in front.
-const creators =
-  wordsOf(`h jsx jsxs jsxDEV jsxTemplate element createElement createElementNS createElementVNode
-  createElementBlock createVNode createBlock createComponent resolveComponent resolveDynamicComponent renderComponent
-  ssrRenderComponent`);
-// The functions that only search for the text they are given first.
-const searches =
-  wordsOf(`includes indexOf lastIndexOf startsWith endsWith split search match matchAll matches replace
-  replaceAll querySelector querySelectorAll closest getElementsByTagName define get whenDefined test exec`);
+// They create an element of the name they are given.
+const creators = /^[_$]*(?:h|element|jsx\w*|create\w*|resolve\w*Component|(?:ssrR|r)enderComponent)$/;
+// They only search for the text that they are given first, or say it.
+const naming =
+  /^(?:includes|\w*ndexOf|\w+With|split|search|match\w*|replace\w*|querySelector\w*|closest|getElementsByTagName|define|get|whenDefined|test|exec|debug|info|log|warn|error|\w*Error)$/;
 const codeElement = /^(?:code|pre|kbd|samp)$/;
 const ignored = 'data-snippets-ignore';
 const islandDirective = 'server:component-directive';
@@ -41,7 +61,6 @@ const islandFallback = 'fallback';
 interface Context {
   isExample?: boolean;
   inIsland?: boolean;
-  /** Whether text is only searched for, or describes an error. */
   isOnlyNamed?: boolean;
 }
 
@@ -54,9 +73,11 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
     if (!isExample) found[isOnlyNamed ? 'isMentioned' : inIsland ? 'isPassedToIsland' : 'isWritten'] = true;
   };
 
-  const visitText = (pieces: readonly string[], expressions: readonly SyntaxNode[], context: Context) => {
-    const text = pieces.map((piece, index) => (index === 0 ? piece : hole(index - 1) + piece)).join('');
-    const shown = text.includes('<') ? withoutExamples(text) : text;
+  const visitText = (pieces: readonly SyntaxNode[], expressions: readonly SyntaxNode[], context: Context) => {
+    const text = pieces.map(
+      (piece, index) => textOf(piece) + (index < expressions.length ? hole(index) : ''),
+    );
+    const shown = withoutExamples(text.join(''));
     if (opening.test(shown)) write(context);
     else if (name.test(shown)) write({ ...context, isOnlyNamed: true });
     for (const [index, one] of expressions.entries()) {
@@ -64,105 +85,77 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
     }
   };
 
-  const visitCall = (node: SyntaxNode, context: Context) => {
-    const called = node['callee'] as SyntaxNode;
+  const visitCall = ({ callee: called, arguments: given = [] }: SyntaxNode, context: Context) => {
     // Bundlers write (0, jsx)(…).
-    const callee = nodesIn(called['expressions']).at(-1) ?? called;
-    const calleeName = String(callee['name'] ?? nameOf(callee['property']) ?? '');
-    const given = nodesIn(node['arguments']);
-    visit(called, context);
-    if (creators.has(calleeName.replace(/^[_$]+/, ''))) {
-      visitCreation(given, context);
-      return;
-    }
-    const isSaid = nameOf(callee['object']) === 'console' || calleeName.endsWith('Error');
-    for (const [index, one] of given.entries()) {
-      const isOnlyNamed = isSaid || (index === 0 && searches.has(calleeName));
-      visit(one, isOnlyNamed ? { ...context, isOnlyNamed } : context);
+    const callee = called?.expressions?.at(-1) ?? called;
+    const calleeName = String(callee?.name ?? callee?.property?.name);
+    if (called !== undefined) visit(called, context);
+    if (creators.test(calleeName)) visitCreation(given, context);
+    else {
+      for (const [index, one] of given.entries()) {
+        visit(one, index === 0 && naming.test(calleeName) ? { ...context, isOnlyNamed: true } : context);
+      }
     }
   };
 
   const visitCreation = (given: readonly SyntaxNode[], context: Context) => {
     const created = given.slice(0, 3).map(textOf);
-    const keys = given.flatMap((one) => nodesIn(one['properties']).map(keyOf));
+    const keys = given.flatMap(({ properties = [] }) => properties.map(keyOf));
     const isIsland = keys.includes(islandDirective);
     const isExample = keys.includes(ignored) || created.some((one) => codeElement.test(one));
     if (created.some((one) => wholeName.test(one))) write(context);
     // A component writes nothing here by itself: it does so on a page.
-    if (context.inIsland && given.some((one) => localNames.has(one['name']))) write(context);
+    if (context.inIsland && given.some((one) => localNames.has(one.name))) write(context);
     const inside = { ...context, ...(isExample && { isExample }), ...(isIsland && { inIsland: true }) };
-    for (const one of given.filter((one) => !wholeName.test(textOf(one)))) {
-      for (const part of isIsland ? nodesIn(one['properties'] ?? [one]) : [one]) {
+    for (const one of given) {
+      for (const part of (isIsland && one.properties) || [one]) {
         visit(part, isIsland && keyOf(part) === islandFallback ? context : inside);
       }
     }
   };
 
   const visit = (node: SyntaxNode, context: Context): void => {
-    const { type, value, source } = node;
-    if (textOf(source) === components) {
+    const { type, source, specifiers = [], quasis = [], expressions = [] } = node;
+    if (textOf(source) === 'astro-snippets/components') {
       found.importsComponent = true;
-      for (const { local } of nodesIn(node['specifiers'])) localNames.add(nameOf(local));
+      for (const { local } of specifiers) localNames.add(local?.name);
     }
     // The source of a Markdown file, which Astro adds to its module: as a page it is shown as HTML.
-    if (type === 'FunctionDeclaration' && nameOf(node['id']) === 'rawContent') return;
-    if (type === 'JSXOpeningElement' && wholeName.test(String(nameOf(node['name'])))) write(context);
-    if (type === 'Literal') {
-      if (typeof value === 'string' && name.test(value)) visitText([value], [], context);
-    } else if (type === 'TemplateLiteral') {
-      visitText(nodesIn(node['quasis']).map(textOf), nodesIn(node['expressions']), context);
-    } else if (type === 'CallExpression' || type === 'NewExpression') {
-      visitCall(node, context);
-    } else {
-      const isCompared = type === 'BinaryExpression' && /^[!=]==?$/.test(String(node['operator']));
-      for (const [part, parts] of Object.entries(node)) {
-        const isOnlyNamed = isCompared || (type === 'SwitchCase' && part === 'test');
-        for (const one of nodesIn(parts)) visit(one, isOnlyNamed ? { ...context, isOnlyNamed } : context);
-      }
-    }
+    if (type === 'FunctionDeclaration' && node.id?.name === 'rawContent') return;
+    if (type === 'Literal') visitText([node], [], context);
+    else if (type === 'TemplateLiteral') visitText(quasis, expressions, context);
+    else if (type === 'CallExpression' || type === 'NewExpression') visitCall(node, context);
+    else
+      for (const part of Object.values(node).flat()) if (typeof part?.type === 'string') visit(part, context);
   };
 
   visit(program, {});
   return found;
 }
 
-function wordsOf(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/));
-}
-
 function withoutExamples(html: string): string {
   let shown = '';
-  const show = (text: string, isExample: boolean) => {
-    if (!isExample) shown += text;
+  const show = (start: number, end: number | undefined, isExample: boolean) => {
+    if (!isExample) shown += html.slice(start, end);
   };
   walk(html, false, {
     open({ name, start, end }, isExample) {
-      const tag = html.slice(start, end);
-      show(tag, isExample);
-      return isExample || codeElement.test(name) || tag.includes(ignored);
+      show(start, end, isExample);
+      return isExample || codeElement.test(name) || html.slice(start, end).includes(ignored);
     },
-    text: ({ start, end }, isExample) => show(html.slice(start, end), isExample),
-    cut: (start, isExample) => show(html.slice(start), isExample),
+    text: ({ start, end }, isExample) => show(start, end, isExample),
+    cut: (start, isExample) => show(start, undefined, isExample),
   });
   return shown;
 }
 
-function nodesIn(value: unknown): SyntaxNode[] {
-  const isNode = (one: unknown) => typeof (one as Partial<SyntaxNode> | null)?.type === 'string';
-  return (Array.isArray(value) ? value : [value]).filter(isNode);
-}
-
 /** The text of a string, or of a piece of a template. */
-function textOf(node: unknown): string {
-  const { value } = (node ?? {}) as { value?: string | { cooked?: string } };
-  const text = typeof value === 'object' ? value?.cooked : value;
+function textOf(node: SyntaxNode | null | undefined): string {
+  const value = node?.value;
+  const text = typeof value === 'object' ? (value as { cooked?: unknown } | null)?.cooked : value;
   return typeof text === 'string' ? text : '';
 }
 
-function nameOf(node: unknown): unknown {
-  return (node as { name?: unknown } | null | undefined)?.name;
-}
-
 function keyOf({ key }: SyntaxNode): unknown {
-  return nameOf(key) ?? textOf(key);
+  return key?.name ?? textOf(key);
 }

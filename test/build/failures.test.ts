@@ -169,9 +169,9 @@ describe('different failures and invalid embeds are reported together:', async (
 
 const pricing = 'defineSnippet({ id: 9, params: z.object({ plans: z.array(z.enum(["free", "pro"])) }) })';
 test.for([
-  ['id={9} param={{ plan: "pro" }}', 'has the unknown prop `param`. Did you mean `params`?'],
-  ['id={9} optinal', 'has the unknown prop `optinal`. Did you mean `optional`?'],
-  ['id={9} title="Prices"', 'has the unknown prop `title`.'],
+  ['id={9} param={{ plan: "pro" }}', 'the prop `param` is unknown. Did you mean `params`?'],
+  ['id={9} optinal', 'the prop `optinal` is unknown. Did you mean `optional`?'],
+  ['id={9} title="Prices"', 'the prop `title` is unknown.'],
   ['id={9} optional="maybe"', '`optional` must be true or false, not "maybe".'],
   [`of={${pricing}} params={{ plans: ['pro', 'gold'] }}`, 'params.plans.1: Invalid option: expected one of'],
 ] as const)('<Snippet %s> is an error with its place', async ([props, message]) => {

@@ -58,7 +58,7 @@ test('a build serves the images of snippets itself, and so does a refresh', asyn
   // An image that is gone stays where it was, with one warning that names the snippet and its page.
   expect(await site.read('both/index.html')).toContain(`<img alt="" src="${host.origin}/gone.png">`);
   expect(output.match(/Snippet 2 shows .*/g)).toEqual([
-    `Snippet 2 shows ${host.origin}/gone.png from its own host: its host answered with 404. It is on both/index.html.`,
+    `Snippet 2 shows ${host.origin}/gone.png from its own host: its host answered with 404. It is on both/index.html, written in src/pages/both.astro:1.`,
   ]);
   // In a feed a URL without a host means nothing.
   expect(await site.read('feed.xml')).toContain(`${host.origin}/hero.png`);

@@ -33,10 +33,10 @@ test('staleIfError shows what the last refresh has written when the service is d
   Object.assign(service.faults, outage);
   const output = await build(`{ staleIfError: '7d' }`);
   expect(output).toMatch(
-    /Snippet 1 could not be .* Its last good content, fetched [\d.]+ (milli)?seconds? ago, is shown instead on index\.html\. \[rate-limited\]/,
+    /Snippet 1 could not be .* Its last good content, fetched [\d.]+ (milli)?seconds? ago, is shown instead on index\.html, written in src\/pages\/index\.html:1\. \[rate-limited\]/,
   );
   expect(output).toMatch(
-    /Snippet 2 could not be .* is shown instead on about\/index\.html\. \[rate-limited\]/,
+    /Snippet 2 could not be .* is shown instead on about\/index\.html, written in src\/pages\/about\.html:1\. \[rate-limited\]/,
   );
   expect(await site.read('index.html')).toContain('<p>newer</p>');
 });

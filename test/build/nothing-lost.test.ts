@@ -133,9 +133,7 @@ test('<Snippet> without the integration in the Astro config fails the build, and
     'src/pages/offer.astro': page('<Snippet id={1} />'),
   });
   const output = await exits(1, site.build(service.environment));
-  expect(output).toContain(
-    '<Snippet> of snippet 1 is on /offer/, but the integration is not in the Astro config.',
-  );
+  expect(output).toContain('<Snippet> of snippet 1 on /offer/: the integration is not in the Astro config.');
   expect(output).toContain('Add snippets() to the integrations of the Astro config.');
 });
 

@@ -58,7 +58,7 @@ test('optional embeds of a snippet that does not exist show their children, as t
   expect(feed).toContain('<description>&lt;b>bold&lt;/b></description>');
   expect(JSON.parse(await site.read('data.json'))).toEqual({ html: '"quoted"' });
   expect(output).toMatch(
-    /\[WARN\] \[astro-snippets\] Snippet 9 .*404.* Its children are shown instead on data\.json, feed\.xml, index\.html and 1 more place\. \[not-found\]/,
+    /\[WARN\] \[astro-snippets\] Snippet 9 .*404.* Its children are shown instead on data\.json, feed\.xml, index\.html and 1 more place, written in src\/pages\/data\.json\.ts:1, .* and \d more places\. \[not-found\]/,
   );
   expect(output).toMatch(/2 snippets in .* · 1 optional snippet not found · /);
 });

@@ -76,7 +76,7 @@ import Vue from '../Only.vue';
   test('a mention is one warning, in a dependency too, and what the bundle leaves out is none', () => {
     expect(
       [...output.matchAll(/WARN.* (\S+) mentions snippet-embed/g)].map(([, file]) => file).sort(),
-    ).toEqual(['node_modules/dependency/index.js', 'src/react/Harmless.jsx']);
+    ).toEqual(['node_modules/dependency/index.js:1', 'src/react/Harmless.jsx:4']);
     expect(output).not.toContain('Server.jsx');
     expect(output).not.toContain('unused.js');
   });
@@ -194,6 +194,6 @@ ${component}
     expect(output).toMatch(/WARN.*src\/middleware\.ts:5 contains an embed, and the middleware runs/);
     expect(output).toContain('SnippetClient from astro-snippets/client in the frontmatter');
     expect(output).not.toMatch(/WARN.*(?:Still|list)\.astro/);
-    expect(output).toMatch(/WARN.*src\/example\.md mentions snippet-embed/);
+    expect(output).toMatch(/WARN.*src\/example\.md(?::\d+)? mentions snippet-embed/);
   });
 });

@@ -31,7 +31,9 @@ test('a <Snippet> that is left in a page fails the build, with the lines of the 
   expect(output).toMatch(/title\/index\.html:1\n +<Snippet> was not rendered/);
   // Markdown escapes the second one. Code, comments, data-snippets-ignore and another <snippet> are no faults.
   expect(output).toContain('2 embeds are invalid');
-  expect(output).toMatch(/WARN.*post\/index\.html:3: shows the text of a <Snippet>/);
+  expect(output).toMatch(
+    /WARN.*post\/index\.html:3: shows the text of a <Snippet> .* It is written in src\/pages\/post\.md:5 or elsewhere\./,
+  );
   expect((await site.list()).filter((name) => name.endsWith('.html'))).toEqual(['plain/index.html']);
 });
 

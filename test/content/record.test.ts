@@ -132,7 +132,7 @@ test('a page that shows children has changed as soon as the service has the snip
   });
   Object.assign(service.faults, { ...outage, only: [1] });
   expect(await build()).toMatch(
-    /\[WARN\] \[astro-snippets\] Snippet 1 could not be .* Its children are shown instead on about\/index\.html\. \[rate-limited\]/,
+    /\[WARN\] \[astro-snippets\] Snippet 1 could not be .* Its children are shown instead on about\/index\.html, written in src\/pages\/about\.html:1\. \[rate-limited\]/,
   );
   expect(await site.read('about/index.html')).toContain('<h1><b>terms</b></h1><p>a longer child</p>');
   expect((await run('check')).exitCode).toBe(1);

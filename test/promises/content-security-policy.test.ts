@@ -131,7 +131,7 @@ import { Snippet } from 'astro-snippets/components';
       /Snippet 1 contains an inline script and an inline style, blocked by the site's Content Security Policy\. Set csp: 'hash' .* It is on headless\/index\.html, index\.html/,
     );
     expect(output).toMatch(
-      /Snippet 2 contains event handlers or style attributes, blocked by the site's Content Security Policy\..* It is on plain\/index\.html\./,
+      /Snippet 2 contains event handlers or style attributes, blocked by the site's Content Security Policy\..* It is on plain\/index\.html, written in src\/pages\/plain\.astro:4\./,
     );
     expect(output).not.toContain('Snippet 3');
     expectSources(await policyOf('index.html'), 'red', false);

@@ -14,7 +14,7 @@ function rejection(run: () => unknown): { message: string; hint?: string } {
 
 test('an unknown option is an error that names it, and apiKey says where the key belongs', () => {
   const { message, hint } = rejection(() => snippets({ apiKey: 'sk_0123456789', retries: 3 } as never));
-  expect(message).toContain('"apiKey" is not an option; "retries" is not an option');
+  expect(message).toContain('"apiKey" is not an option\n- "retries" is not an option');
   expect(message).not.toContain('sk_0123456789');
   expect(hint).toContain('set SNIPPETS_API_KEY in the environment');
 });
@@ -36,6 +36,8 @@ test.for([
   [{ params: { locale: 'de' } }, 'params: must be a function'],
   [{ missingKey: 'ignore' }, 'missingKey: '],
   [{ cache: false, offline: true }, 'staleIfError and offline need the cache'],
+  [{ cache: { driver: {} } }, 'cache.driver: must be an unstorage driver'],
+  [{ exclude: [7] }, 'exclude.0: '],
   ['x', 'the options'],
 ] as const)('the options %o are rejected', ([options, message]) => {
   expect(rejection(() => snippets(options as never)).message).toContain(message);

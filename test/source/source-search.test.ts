@@ -39,14 +39,16 @@ test('a snippet is written in all places of its id; else, in one of those that c
       ['dist', 'public', 'node_modules/a', '.cache'].map((folder) => [`site/${folder}/a.md`, embed('2')]),
     ),
   });
-  expect(some.ofSnippet(1)).toBe('written in src/0.md:2, src/1.md:2, src/2.md:2 and 2 more places');
-  expect(some.ofSnippet(2)).toBe('written in content/post.md:1');
-  expect(some.ofSnippet(4)).toBe('written in src/snippets.ts:2');
-  expect(some.ofSnippet(5)).toBe('written in ../shared/Far.astro:2');
-  expect(some.ofSnippet(6)).toBe('written in src/a.astro:2 or src/b.jsx:1, id computed');
+  expect(some.whereWritten({ id: '1' })).toBe(
+    'written in src/0.md:2, src/1.md:2, src/2.md:2 and 2 more places',
+  );
+  expect(some.whereWritten({ id: '2' })).toBe('written in content/post.md:1');
+  expect(some.whereWritten({ id: '4' })).toBe('written in src/snippets.ts:2');
+  expect(some.whereWritten({ id: '5' })).toBe('written in ../shared/Far.astro:2');
+  expect(some.whereWritten({ id: '6' })).toBe('written in src/a.astro:2 or src/b.jsx:1, id computed');
   const one = await search({ 'site/src/a.astro': '<Snippet {id} />' });
-  expect(one.ofSnippet(6)).toBe('written in src/a.astro:1 or elsewhere, id computed');
-  expect((await search({})).ofSnippet(6)).toBe('');
+  expect(one.whereWritten({ id: '6' })).toBe('written in src/a.astro:1 or elsewhere, id computed');
+  expect((await search({})).whereWritten({ id: '6' })).toBe('');
 });
 
 test('an embed is written in one place, if that is certain, of the modules behind its page', async () => {
@@ -61,11 +63,10 @@ test('an embed is written in one place, if that is certain, of the modules behin
     'src/pages/own.astro': ['src/Layout.astro'],
     'src/pages/list.astro': ['src/Card.astro', 'virtual:astro:content'],
   };
-  const fault = { line: 1, code: 'embed-unclosed', message: '' } as const;
-  const placesIn = async (known: typeof imports | undefined) =>
-    (await search(files, known))
-      .locate(['own/index.html', '/docs/list', 'other.xml'].map((file) => ({ ...fault, file, id: '1' })))
-      .map(({ place }) => place);
+  const placesIn = async (known: typeof imports | undefined) => {
+    const some = await search(files, known);
+    return ['own/index.html', '/docs/list', 'other.xml'].map((file) => some.whereWritten({ file, id: '1' }));
+  };
   const anywhere = expect.stringMatching(/^written in .+, .+, .+ or 2 more places, id computed$/);
   expect(await placesIn(imports)).toEqual([
     'written in src/pages/own.astro:1',

@@ -25,7 +25,7 @@ test.for([
     expect(exitCode).toBe(1);
     const line = 4 + (element.match(/\n/g)?.length ?? 0);
     expect(output).toContain(
-      `src/pages/index.astro:${line} contains <Snippet> in <${name}>, where Astro ${astroVersion}.`,
+      `src/pages/index.astro:${line} contains <Snippet> in <${name}>, where Astro ${astroVersion} renders no components.`,
     );
     expect(output).toContain('Write <snippet-embed id="42"></snippet-embed> there.');
   },

@@ -84,7 +84,7 @@ import Still from '../Still.astro';
     [
       'of <Snippet> on an on-demand page, with a hint',
       'component',
-      'is on /docs/component (route /component, src/pages/component.astro:6), which is rendered on demand',
+      'on /docs/component (src/pages/component.astro:6): the route /component is rendered on demand',
       'export const prerender = true',
     ],
     [

@@ -52,7 +52,7 @@ test.for([
   [
     'text that looks like an embed without an end',
     '/cut',
-    /\/cut:\d+: text that looks like an embed has no end tag\. It is left as it is\. If it is an example, silence this with data-snippets-ignore or the option exclude\.$/,
+    /\/cut:\d+: text that looks like an embed has no end tag\. It is left as it is\. If it is an example, silence this with data-snippets-ignore or the option exclude\. It is written in src\/pages\/cut\.astro:2 or elsewhere\.$/,
   ],
   ['text that looks like an embed without a valid id', '/again', /\/again:\d+: .* has no valid id\./],
   ['the text of a <Snippet> in Markdown', '/component', /\/component:\d+: shows the text of a <Snippet>/],
