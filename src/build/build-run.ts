@@ -157,6 +157,9 @@ export class BuildRun extends SiteRun {
       environment,
       logger: this.site.logger,
       announcements: this.#announcements,
+      lateHooks: this.site.config.integrations
+        .filter(({ name, hooks }) => hooks['astro:build:done'] && !name.startsWith('astro-snippets'))
+        .map(({ name }) => name),
     });
   }
 

@@ -1,5 +1,6 @@
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { listPlaces } from '../failures/report.ts';
 import { writeError } from '../files/write.ts';
 import { type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
 import { noteMissing } from '../record/manifest-file.ts';
@@ -10,7 +11,7 @@ import type { Announcements } from './build-run.ts';
 import { type FinishedSite, refuseKey } from './finished-site.ts';
 import type { MadePage } from './inline-page.ts';
 import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
-import { sealedFiles } from './output-state.ts';
+import { describeLate, sealedFiles } from './output-state.ts';
 import { listSiteFiles, OutputVerifier, type SiteFile, scanSite } from './scan-site.ts';
 import { findCopies } from './side-products/page-copies.ts';
 
@@ -19,6 +20,8 @@ export interface SiteBuild extends InlinedSite {
   /** Whether the last build left a manifest, even if this version cannot read it. */
   hadManifest: boolean;
   announcements: Announcements | undefined;
+  /** The integrations that may change the output after snippets are inlined. */
+  lateHooks?: string[];
 }
 
 /**
@@ -80,7 +83,7 @@ function overwrite({ file, name }: SiteFile, bytes: Buffer, lengthBefore: number
 }
 
 async function recordSite(
-  { manifest, directory, sources, before, fetcher }: SiteBuild,
+  { manifest, directory, sources, before, fetcher, lateHooks, logger }: SiteBuild,
   inlined: Manifest,
   at: number,
 ): Promise<void> {
@@ -90,9 +93,17 @@ async function recordSite(
     return removeOtherPacks(manifest, {});
   }
   const copies = findCopies(sources.folders.root, directory, inlined.files, at);
+  const files = await sealedFiles(directory, inlined.files, { at, before });
+  const late = files.flatMap(({ isLate, name }) => (isLate ? name : []));
+  if (late.length > 0) {
+    logger.warn(
+      `${describeLate({ lateHooks })} changed ${listPlaces(late)} after snippets were inlined. Only a build can update ${late.length === 1 ? 'it' : 'them'}: publish with \`astro-snippets check --exec\`, not with a refresh.`,
+    );
+  }
   writeManifest(manifest, {
     ...inlined,
-    files: await sealedFiles(directory, inlined.files, { at, before }),
+    files,
+    lateHooks: late.length === 0 ? undefined : lateHooks,
     copies: copies.length === 0 ? undefined : copies.map((copy) => outputFrom(manifest, copy)),
   });
   removeOtherPacks(manifest, inlined);

@@ -37,10 +37,16 @@ export async function sealedFiles(
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return;
     const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
+    if (hash !== file.hash) file.isLate = true;
     // Not copied: of a large site, that would take as much memory again.
     sealed.push(Object.assign(file, stateOf(found, hash, earlier.get(file.name))));
   });
   return sealed;
+}
+
+/** Who may have changed files after snippets were inlined, at the beginning of a sentence. */
+export function describeLate({ lateHooks = [] }: Pick<Manifest, 'lateHooks'>): string {
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(lateHooks) || 'Another integration';
 }
 
 export function stateOf(

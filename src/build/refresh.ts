@@ -25,7 +25,7 @@ import { writeImages } from '../record/write-images.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import { lookAtOutput, type OutputFlaws, stateOf } from './output-state.ts';
+import { describeLate, lookAtOutput, type OutputFlaws, stateOf } from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
 import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
 import {
@@ -107,6 +107,9 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     const refuse = (reason: string, name = page.name) => void plan.toBuild.push({ name, reason });
     if (refused.has(page.name)) return;
     if (modified.delete(page.name)) return refuse('was changed after the build');
+    if (page.isLate) {
+      return refuse(`is changed in each build after snippets are inlined (by ${describeLate(manifest)})`);
+    }
     if (reasonForAll !== undefined) return refuse(reasonForAll);
     make ??= pageMaker(site);
     const again = make;

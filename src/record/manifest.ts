@@ -57,6 +57,8 @@ export interface Manifest {
   files: ManifestFile[];
   /** Each with the hash of the content that it shows. */
   collections: (CollectionEntry & { snippet: number; content: string })[];
+  /** The integrations that may have changed files after snippets were inlined in them. */
+  lateHooks?: string[] | undefined;
   /** Whether the command of `refresh --after` has yet to succeed: from before pages are written until it has. */
   pending?: true | undefined;
 }
@@ -128,6 +130,8 @@ export interface ManifestFile {
   copies?: string[] | undefined;
   /** The hashes of what it was before, latest first. */
   past?: string[] | undefined;
+  /** Whether the build changed it after snippets were inlined in it, such as with a minifier. */
+  isLate?: true | undefined;
 }
 
 /** As an array: the names of the fields would be a third of the manifest, and of the time to read it. */

@@ -1,8 +1,11 @@
 import { readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { cli } from '../support/cli.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
 import { exits } from '../support/exits.ts';
+import { temporaryService } from '../support/service.ts';
+import { configWith, temporarySite } from '../support/site.ts';
 
 // A record may say that everything is up to date while the output shows something else.
 
@@ -65,6 +68,34 @@ test('a page that a minifier has written later is a warning, until it has to be 
   expect(stderr).toContain('Changed after the build, and still with the contents on record: about.html.');
   site.service.put(2, 'newer text about us');
   expect(await exits(3, site.run('refresh'))).toContain('about.html was changed after the build\n');
+});
+
+test('a page that an integration changes after snippets are inlined is left to a build, and the log names both', async () => {
+  const service = await temporaryService({ 1: 'one', 2: 'two' });
+  const minify = `{ name: 'minify', hooks: { 'astro:build:done': ({ dir }) => {
+    const page = new URL('index.html', dir);
+    writeFileSync(page, readFileSync(page, 'utf8').replace('<!-- -->', ''));
+  } } }`;
+  const site = await temporarySite({
+    'astro.config.mjs': configWith('', {
+      imports: `import { readFileSync, writeFileSync } from 'node:fs';`,
+      integrations: `${minify}, `,
+    }),
+    'src/pages/index.html': '<!-- --><p><snippet-embed id="1"></snippet-embed></p>',
+    'src/pages/about.html': '<!-- --><p><snippet-embed id="2"></snippet-embed></p>',
+  });
+  expect(await site.builds(service.environment)).toContain(
+    '[WARN] [astro-snippets] minify changed index.html after snippets were inlined. Only a build can update it',
+  );
+  const refresh = () => cli(site.directory, ['refresh'], service.environment);
+  expect(await exits(0, refresh())).toBe('Nothing has changed.\n');
+  service.put(2, 'newer');
+  expect(await exits(0, refresh())).toBe('Updated about/index.html\n');
+  service.put(1, 'newer');
+  expect(await exits(3, refresh())).toContain(
+    'index.html is changed in each build after snippets are inlined (by minify)\n',
+  );
+  expect(await site.read('index.html')).toBe('<!DOCTYPE html><p>one</p>');
 });
 
 test('files with other times and the same bytes are as the record says', async () => {
