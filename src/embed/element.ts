@@ -1,9 +1,8 @@
 // Apart from the scanner, so that a site without embeds does not load it.
 
-/** The element that says where a snippet belongs: `<snippet-embed id="42" params='{"plan":"pro"}'>`. */
 export const elementName = 'snippet-embed';
 
-/** The name of the element, which no encoding changes. */
+// No encoding changes the name.
 export const embedName: RegExp = /snippet-embed/i;
 /** The name in `<Snippet id={42} />` where it was not rendered, in any encoding of the `<`. */
 export const writtenComponent: RegExp =
@@ -18,15 +17,10 @@ export function mayHoldEmbeds(file: Buffer): boolean {
 /** What an embed shows of a snippet: its content as `html`, or the `text` of it. */
 export type EmbedAs = 'html' | 'text';
 
-/** The attributes of one embed, as the component writes them and the scanner reads them. */
-export interface EmbedAttributes {
-  id?: string | undefined;
-  params?: string | undefined;
-  as?: string | undefined;
-  optional?: string | undefined;
-}
+const attributeNames = ['id', 'params', 'as', 'optional'] as const;
 
-const attributeNames = ['id', 'params', 'as', 'optional'] as const satisfies (keyof EmbedAttributes)[];
+/** The attributes of one embed, as the component writes them and the scanner reads them. */
+export type EmbedAttributes = { [Name in (typeof attributeNames)[number]]?: string | undefined };
 
 /** The attribute that another name is a misspelling of, if it is one: two edits at most, or one edit of a short name. */
 export function intendedName(written: string): string | undefined {

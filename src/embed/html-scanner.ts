@@ -24,7 +24,7 @@ export interface Attribute extends Range {
 /** What text may contain: `text` entities and tags, `rcdata` entities, `raw` and `cdata` neither. */
 export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 
-/** Callbacks in document order. `Context` is what the visitor keeps about the current element. */
+/** In document order. `Context` is what the visitor keeps about the current element. */
 export interface Visitor<Context> {
   /** @returns the context for the element's content, or `undefined` if the element ends with its start tag. */
   open?(tag: Tag, context: Context): Context | undefined;
@@ -38,7 +38,6 @@ export interface Visitor<Context> {
   isDone?(at: number, context: Context): boolean;
 }
 
-/** The language of an element's content. */
 type Language = 'html' | 'svg' | 'math' | 'xml';
 
 interface OpenElement<Context> {
@@ -103,8 +102,8 @@ const instruction = /<\?.*?(?:\?>|$)/sy;
 const section = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
 
 /**
- * Walks through a page. Jumps from one `<` to the next and tracks only what decides where elements can be: comments,
- * attribute values, raw text, and which elements are open.
+ * Walks through a page. Tracks only what decides where elements can be: comments, attribute values, raw text, and which
+ * elements are open.
  *
  * @param text HTML, or XML, which has no raw text and no optional end tags.
  */
@@ -234,7 +233,7 @@ export function tagAt(text: string, start: number): Tag | undefined {
   return { name, start, end, isSelfClosing: text.charCodeAt(end - 2) === 0x2f };
 }
 
-/** The attributes of a tag. Of two with the same name, the first counts. */
+/** Of two with the same name, the first counts. */
 export function attributesOf(text: string, { start }: Range): Attribute[] {
   const attributes: Attribute[] = [];
   let nameEnd = start + 1;
@@ -249,7 +248,7 @@ export function readAttribute(attributes: readonly Attribute[], name: string): s
   return found && decodeHTMLAttribute(found.value);
 }
 
-/** Gives an attribute another value. Its quotes stay. */
+/** Gives an attribute another value. */
 export function replaceValue({ start, end, quote }: Attribute, value: string): Edit {
   const escaped = escapeAttribute(value);
   if (quote === "'") return { start, end, text: escaped.replaceAll("'", '&#39;') };
@@ -303,7 +302,6 @@ function endsName(code: number): boolean {
   return isSpace(code) || code === 0x2f /* / */ || code === 0x3e /* > */;
 }
 
-/** The start tags of HTML that are no text. */
 export function startTags(html: string): Tag[] {
   const tags: Tag[] = [];
   walk(html, null, {
@@ -315,7 +313,7 @@ export function startTags(html: string): Tag[] {
   return tags;
 }
 
-/** Whether HTML contains an element that closes a paragraph in a browser. */
+/** Whether HTML closes a paragraph in a browser. */
 export function isBlockLevel(html: string): boolean {
   return startTags(html).some(({ name }) => blockElements.has(name));
 }
@@ -343,7 +341,6 @@ export function textOf(html: string): string {
   return text.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '');
 }
 
-/** Text in place of a part of a text. */
 export interface Edit extends Range {
   text: string;
 }

@@ -14,10 +14,9 @@ export interface Form {
 
 /** Equal for equal forms. */
 export function formKey({ as, layers, isMarked }: Form): string {
-  return `${as} ${layers.join()}${isMarked ? ' marked' : ''}`;
+  return `${as} ${layers.join()} ${isMarked}`;
 }
 
-/** A snippet's content, as HTML and as text. */
 export interface Content {
   html: string;
   text: string;
@@ -32,19 +31,13 @@ export interface Composed {
   isBlock: boolean;
 }
 
-/** Bytes that replace others. */
 export interface Replacement extends Range {
   bytes: Buffer;
 }
 
-/** What inlining needs to know about an embed. */
 export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'>;
 
-/**
- * Encodes content for its place, as HTML or as text.
- *
- * @param mark what the comments around a place that is marked say.
- */
+/** @param mark what the comments around a place that is marked say. */
 export function compose(content: Content, { as, layers, isMarked }: Form, mark?: string): Composed {
   const encoded = encode(content[as], layers);
   // A second mark that is swallowed would be part of a tag, or text.
@@ -55,10 +48,10 @@ export function compose(content: Content, { as, layers, isMarked }: Form, mark?:
 
 /**
  * Replaces embeds with their contents; a paragraph that contains nothing else goes if the content is a block. Every other
- * byte stays as it was. An embed inside content is not replaced.
+ * byte stays as it was.
  *
  * @param contentOf returns the content for an embed, or `undefined` to show its children.
- * @param others further replacements outside the embeds.
+ * @param others replacements outside the embeds.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,

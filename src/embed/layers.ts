@@ -14,7 +14,7 @@ export interface Part {
   layers: readonly Layer[];
   /** The value of the nearest `lang`. */
   lang?: string | undefined;
-  /** The offset in the file of a character of the text. */
+  /** The offset of a character in the file. */
   at(offset: number): number;
 }
 
@@ -23,14 +23,13 @@ interface Codec {
   escaped: RegExp;
   /** Returns the character as bytes. */
   decode(found: string): string;
-  /** Encodes text for any place in this layer, with the layer next inside it, if there is one. */
+  /** @param inner the layer next inside this one. */
   encode(text: string, inner?: string): string;
 }
 
 // No page needs more, and each layer costs time in proportion to its text.
 const deepest = 6;
 
-/** A range of a part. */
 export function cut(part: Part, { start, end }: Range): Part {
   return { ...part, text: part.text.slice(start, end), at: (offset) => part.at(start + offset) };
 }
@@ -38,7 +37,7 @@ export function cut(part: Part, { start, end }: Range): Part {
 /** Decodes a part through one more layer. If there are too many, nothing is left of it. */
 export function enter(part: Part, layer: Layer): Part {
   if (part.layers.length === deepest) return { ...part, text: '' };
-  const { escaped, decode }: Codec = layers[layer];
+  const { escaped, decode } = layers[layer];
   // The starts of pieces with the same shift between the decoded text and the source.
   const starts = [0];
   const origins = [0];
@@ -68,16 +67,14 @@ export function enter(part: Part, layer: Layer): Part {
 
 /** Encodes text through all layers, innermost first. */
 export function encode(text: string, inside: readonly Layer[]): string {
-  const encodeIn = ({ encode }: Codec, inner: string, next?: Layer) => encode(inner, next);
+  const codecs: Record<Layer, Codec> = layers;
   return inside.reduceRight(
-    (inner, layer, index) => encodeIn(layers[layer], inner, inside[index + 1]),
+    (inner, layer, index) => codecs[layer].encode(inner, inside[index + 1]),
     text.toWellFormed(),
   );
 }
 
-function asBytes(text: string): string {
-  return text.charCodeAt(0) < 0x80 && text.length === 1 ? text : Buffer.from(text).toString('latin1');
-}
+const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 
 /** Decodes an attribute of a file that was read as Latin-1. */
 export function decodeAttribute(bytes: string): string {
@@ -101,7 +98,6 @@ const htmlAttributeReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|
 const xmlReference = /&(?:#x[\da-f]+|#\d+|lt|gt|amp|quot|apos);/gi;
 const jsonEscape =
   /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[^ux])/gs;
-const jsonEscapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
 /** Layers that are read alike, and written each in its own way. */
 const codec = (escaped: RegExp, decode: Codec['decode']) => (encode: Codec['encode']) => ({
@@ -113,10 +109,9 @@ const htmlText = codec(htmlReference, (found) => asBytes(decodeHTML(found)));
 const htmlAttribute = codec(htmlAttributeReference, (found) => asBytes(decodeHTMLAttribute(found)));
 const xml = codec(xmlReference, (found) => asBytes(decodeXML(found)));
 const json = codec(jsonEscape, (found) => {
-  const kind = found.charAt(1);
-  if (kind !== 'u' && kind !== 'x') return jsonEscapes[kind] ?? kind;
-  const units = found.split(/\\[ux]/).slice(1);
-  return asBytes(String.fromCharCode(...units.map((digits) => Number.parseInt(digits, 16))));
+  // JavaScript may escape any character.
+  const unicode = found.replace('\\x', '\\u00');
+  return /^\\[unrtbf]/.test(unicode) ? asBytes(JSON.parse(`"${unicode}"`)) : found.slice(1);
 });
 const cdata = codec(/\]\]><!\[CDATA\[/g, () => '');
 const decodePercent = (found: string) =>
@@ -135,12 +130,12 @@ const asReferences = (text: string) =>
 const asCssEscapes = (css: string) =>
   css.replace(/[\u0080-\u{10ffff}]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `);
 
-/** JSON that may stand in a script: without what could end it. */
+/** JSON without what could end a script. */
 export function escapeForScript(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, asUnit);
 }
 
-/** What another layer has encoded, in ASCII. Scripts and styles of HTML know no references, and have escapes of their own. */
+/** What another layer has encoded, in ASCII. Scripts and styles of HTML have escapes of their own. */
 function asAscii(text: string, layer?: string): string {
   if (layer?.startsWith('json')) return asUnits(text);
   if (layer === 'cdata') {

@@ -414,7 +414,7 @@ function scanEmbed(search: Search, part: Part, place: Place): number {
 const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|[\t\n\f\r ])/i;
 const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
-/** Text that is escaped once more than its place demands: shown escaped, or part of a URL. */
+/** Text that is escaped once more than its place demands, or part of a URL. */
 function scanEncoded(search: Search, part: Part, place: Place): void {
   const { text } = part;
   if (!mayHold(text)) return;
@@ -456,7 +456,9 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
     start,
     end: part.at(endTag.end),
     attributes,
-    misspelled: written.find(({ name }) => isMisspelled(name, attributes))?.name,
+    // `is` belongs to HTML.
+    misspelled: written.find(({ name }) => !(name in attributes) && name !== 'is' && intendedName(name))
+      ?.name,
     children: {
       start: part.at(tag.end),
       end: part.at(endTag.start),
@@ -472,11 +474,6 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
   };
   search.embeds.push(found);
   return found;
-}
-
-/** `is` belongs to HTML. */
-function isMisspelled(name: string, attributes: EmbedAttributes): boolean {
-  return !(name in attributes) && name !== 'is' && intendedName(name) !== undefined;
 }
 
 function report(search: Search, part: Part, offset: number, found: Incomplete): void {

@@ -6,12 +6,12 @@ import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import type { InlineCode } from './parsed-html.ts';
 
-/** A script or a style as a policy names it: `'sha256-…'`. */
+/** Names a script or a style in a policy. */
 export function hashSource(code: string): string {
   return `'sha256-${hash('sha256', code, 'base64')}'`;
 }
 
-/** Sources as a policy names them, `'sha256-…'`, by the directive they are for. */
+/** `'sha256-…'`, by the directive they are for. */
 export interface Sources {
   scripts: readonly string[];
   styles: readonly string[];
@@ -72,8 +72,8 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
 const header = 'content-security-policy';
 
 /**
- * What makes the policies of a page allow these sources, one for each policy, even if nothing changes: those that `<meta>`
- * elements in its head set. Browsers ignore them in the body.
+ * What makes the policies in the head of a page allow sources, one for each policy, even if nothing changes. Browsers
+ * ignore those in its body.
  */
 export function allowInPage(page: Buffer, sources: Sources): Replacement[] {
   const end = page.indexOf('</head');
@@ -86,9 +86,9 @@ export function allowInPage(page: Buffer, sources: Sources): Replacement[] {
     const { start, end, value } = content;
     const policy = decodeAttribute(value);
     const allowed = allowSources(policy, sources);
-    const isAllowed = allowed === policy;
-    const bytes = isAllowed ? Buffer.from(value, 'latin1') : Buffer.from(replaceValue(content, allowed).text);
-    return { start, end, bytes };
+    const [text, encoding] =
+      allowed === policy ? [value, 'latin1' as const] : [replaceValue(content, allowed).text];
+    return { start, end, bytes: Buffer.from(text, encoding) };
   });
 }
 

@@ -1,14 +1,14 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { applyEdits, type Edit } from '../embed/html-scanner.ts';
-import { hashSource } from './content-security-policy.ts';
+import { hashSource, type Sources } from './content-security-policy.ts';
 
-// What only a parser can tell of HTML. Loaded only for content that needs one.
+// Loaded only for content that needs a parser.
 
 type Element = DefaultTreeAdapterTypes.Element;
 
 /**
- * Where HTML may be put, as the start tags before it. A browser reads the same HTML in different ways there: what is text
- * in one is an element, and so a script, in another. Other places are like one of these. Usual HTML is first.
+ * Where HTML may be put, as the start tags before it. A browser reads it in different ways there: what is text in one is
+ * an element, and so a script, in another. Other places are like one of these.
  */
 export const contexts: readonly string[] = [
   '',
@@ -16,7 +16,7 @@ export const contexts: readonly string[] = [
 ];
 
 /**
- * All elements of HTML as a browser with scripting parses it, with their places, in the order of their start tags.
+ * All elements of HTML as a browser with scripting parses it, in the order of their start tags.
  *
  * @param options.templates whether to look inside `<template>`, too.
  * @param options.errors gets the code of each error.
@@ -55,9 +55,8 @@ const constructs: Readonly<Record<string, string>> = {
 };
 
 /**
- * Names what a piece of HTML leaves open that would swallow the rest of a page: a comment, a tag, a quote, or an element
- * such as `<textarea>` or `<template>`. Returns `undefined` if what follows is shown; an open `<p>` or `<b>` only
- * changes how it looks.
+ * Names what HTML leaves open that would swallow the rest of a page: a comment, a tag, a quote, or an element such as
+ * `<textarea>`. Returns `undefined` if what follows is shown; an open `<p>` or `<b>` only changes how it looks.
  *
  * @param before what precedes the HTML: one of `contexts`.
  */
@@ -68,8 +67,7 @@ export function leftOpen(html: string, before = ''): string | undefined {
   // Stands for the rest of the page: after parsing, it is an element of its own or was swallowed. Of usual HTML, one
   // inside a <template> was swallowed by it.
   const rest = elementsOf(`${whole}<snippet-end></snippet-end>`, { templates: before !== '' }).find(
-    ({ tagName, sourceCodeLocation: place }) =>
-      tagName === 'snippet-end' && place?.startOffset === whole.length,
+    ({ sourceCodeLocation: place }) => place?.startOffset === whole.length,
   );
   if (rest !== undefined) {
     let around: Element | undefined;
@@ -80,17 +78,15 @@ export function leftOpen(html: string, before = ''): string | undefined {
   }
   // In <noscript> and <select>, it may be missing although nothing is open.
   const errors: string[] = [];
-  const elements = elementsOf(whole, { errors });
+  const open = elementsOf(whole, { errors }).findLast(
+    (one) => swallows(one) && one.sourceCodeLocation?.endTag === undefined,
+  );
   const construct = errors.map((code) => constructs[code]).find((name) => name !== undefined);
-  const open = elements.findLast((one) => swallows(one) && one.sourceCodeLocation?.endTag === undefined);
   return construct ?? (open && `<${open.tagName}>`) ?? (before === '' ? 'a comment or a tag' : undefined);
 }
 
-/** A script, as the edit that takes it out. */
-interface FoundScript extends Edit {
-  /** A name for people, such as `the attribute onclick`. */
-  what: string;
-}
+/** A script, as the edit that takes it out, with a name for people. */
+type FoundScript = Edit & { what: string };
 
 // Browsers ignore control characters and white space before and inside the scheme.
 const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
@@ -111,10 +107,7 @@ export function findScripts(html: string): FoundScript[] {
 // Each takes the time of parsing everything. Only HTML that is made to needs more than two or three.
 const mostPasses = 20;
 
-/**
- * Removes everything that {@link findScripts} finds. Every other byte stays. Returns `undefined` if removing scripts goes on
- * and on to join others.
- */
+/** Removes scripts. Every other byte stays. Returns `undefined` if removing them goes on and on to join others. */
 export function stripScripts(html: string): string | undefined {
   let stripped = html;
   // Repeated, because removing something may join what was around it to a script.
@@ -147,10 +140,7 @@ function nameOf(attribute: string, value: string): string | undefined {
 }
 
 /** What a page's Content Security Policy has to allow for a piece of HTML to work. */
-export interface InlineCode {
-  /** Sources of its scripts and its styles, as a policy names them: `'sha256-…'`. */
-  scripts: string[];
-  styles: string[];
+export interface InlineCode extends Sources {
   /** Whether it has event handlers or style attributes, which no hash can allow. */
   hasAttributes: boolean;
 }
@@ -160,15 +150,17 @@ const runs = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(jav
 
 /** Finds the inline scripts and styles of HTML, as a policy sees them (Content Security Policy Level 3). */
 export function findInlineCode(html: string): InlineCode {
-  const code: InlineCode = { scripts: [], styles: [], hasAttributes: false };
+  const scripts: string[] = [];
+  const styles: string[] = [];
+  let hasAttributes = false;
   for (const { tagName, attrs, childNodes } of elementsOf(html)) {
     const text = childNodes.map((node) => ('value' in node ? node.value : '')).join('');
     const given = new Map(attrs.map(({ name, value }) => [name, value]));
     const isInline = !given.has('src') && !given.has('href');
     const type = (given.get('type') ?? '').trim().toLowerCase();
-    if (tagName === 'script' && isInline && runs.test(type)) code.scripts.push(hashSource(text));
-    if (tagName === 'style') code.styles.push(hashSource(text));
-    code.hasAttributes ||= attrs.some(({ name }) => name === 'style' || /^on./.test(name));
+    if (tagName === 'script' && isInline && runs.test(type)) scripts.push(hashSource(text));
+    if (tagName === 'style') styles.push(hashSource(text));
+    hasAttributes ||= attrs.some(({ name }) => name === 'style' || /^on./.test(name));
   }
-  return code;
+  return { scripts, styles, hasAttributes };
 }

@@ -10,7 +10,7 @@ import { adaptLinks, type FindImage, type ImageUse, localizeImages } from './url
 
 const mostTags = 100_000;
 
-/** A snippet that is ready to be inlined. Its text is that of the sanitized HTML. */
+/** A snippet that is ready to be inlined. */
 export interface PreparedSnippet extends Content {
   /** Flaws that do not keep it from being shown. Each names the snippet. */
   warnings: string[];
@@ -24,8 +24,8 @@ export interface PreparedSnippet extends Content {
   images?: readonly ImageUse[] | undefined;
 }
 
-/** The rules, and where images are found if the site serves them itself. */
 export interface AppliedRules extends HtmlRules {
+  /** If the site serves images itself. */
   findImage?: FindImage | undefined;
 }
 
@@ -38,9 +38,8 @@ export function withoutRules(content: string): PreparedSnippet {
 const parsing = () => import('./parsed-html.ts');
 
 /**
- * Prepares content to be inlined: sanitized and, for HTML, with the site's links and its own copies of images, without
- * scripts if the site does not want any, and checked. Images come before what reads the HTML as a browser does, since
- * inside other elements a new attribute may mean something else.
+ * Prepares content to be inlined. Images come before what reads the HTML as a browser does, since inside other elements a
+ * new attribute may mean something else.
  *
  * @param options.asHtml whether it is shown as HTML anywhere.
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
@@ -72,42 +71,47 @@ export async function applyRules(
   }
   const { links, findImage, policy, strict } = rules;
   const linked = links === undefined ? sanitized : adaptLinks(sanitized, links);
-  const local = findImage && (await localizeImages(linked, findImage));
-  const { html: shown, images, flaws } = local ?? { html: linked, images: [], flaws: [] };
+  const { html: shown, images, flaws } = await localizeImages(linked, findImage);
   const html = await withoutScripts(shown);
   const open = await findOpen(html, rules);
   if (open !== undefined && strict) throw refusal('left-open', open);
   const inlineCode = policy === 'none' ? undefined : (await parsing()).findInlineCode(html);
   const blocked = inlineCode && describeBlocked(inlineCode, policy);
   const warnings = [...flaws, open, blocked].flatMap((flaw) => (flaw ? `Snippet ${request.id} ${flaw}` : []));
-  const prepared: PreparedSnippet = { html, text: textOf(sanitized), warnings, inlineCode };
-  if (open !== undefined) prepared.leavesOpen = true;
-  if (rules.classes) prepared.classes = classesIn(html);
-  if (images.length > 0) prepared.images = images;
-  if (shown !== linked) prepared.htmlElsewhere = await withoutScripts(linked);
-  return prepared;
+  return {
+    html,
+    text: textOf(sanitized),
+    warnings,
+    inlineCode,
+    leavesOpen: open === undefined ? undefined : true,
+    classes: rules.classes ? classesIn(html) : undefined,
+    images: images.length > 0 ? images : undefined,
+    htmlElsewhere: shown === linked ? undefined : await withoutScripts(linked),
+  };
 }
 
 async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): Promise<string> {
   if (rules.sanitize === undefined) return html;
-  let reason: string;
   try {
     const clean: unknown = await rules.sanitize(html, { id: request.id, params: paramsObject(request) });
     if (typeof clean === 'string') return clean;
-    reason = `sanitize returned ${clean === null ? 'null' : `a value of type ${typeof clean}`} instead of a string`;
+    const what = clean === null ? 'null' : `a value of type ${typeof clean}`;
+    throw new TypeError(`sanitize returned ${what} instead of a string`);
   } catch (error) {
-    reason = reasonOf(error);
+    throw new SiteError('sanitize-failed', `could not be sanitized: ${reasonOf(error)}`, request.id);
   }
-  throw new SiteError('sanitize-failed', `could not be sanitized: ${reason}`, request.id);
 }
 
-/** What HTML leaves open that swallows the rest of a page, wherever it is shown: the end of a sentence. */
+/** What HTML leaves open, wherever it is shown: the end of a sentence. */
 async function findOpen(html: string, { scripts }: HtmlRules): Promise<string | undefined> {
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts, leftOpen } = await parsing();
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
-  let open: string | undefined;
-  for (const before of scripts === 'allow' ? [''] : contexts) open ??= leftOpen(html, before);
+  const places = scripts === 'allow' ? [''] : contexts;
+  const open = places
+    .values()
+    .map((before) => leftOpen(html, before))
+    .find((found) => found !== undefined);
   return open && `leaves ${open} open, which swallows the rest of the page.`;
 }
 
@@ -135,10 +139,7 @@ const ordinary = new Set(
   wbr`.split(/\s+/),
 );
 
-/**
- * Whether HTML consists of text and complete tags of ordinary elements, so that it leaves nothing open that would swallow
- * the rest of a page. Most content does. Anything else may be harmless, too, but only a parser can tell.
- */
+/** Whether HTML consists of text and complete tags of ordinary elements, as most content does. Of anything else, only a parser can tell what it leaves open. */
 export function hasOnlyOrdinaryTags(html: string): boolean {
   // Around the HTML, a <noscript> may hold raw text, which ends at its end tag, even in an attribute.
   if (/<\/noscript/i.test(html)) return false;

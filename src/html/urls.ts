@@ -12,7 +12,6 @@ import {
 } from '../embed/html-scanner.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 
-/** What a site does to the links of a snippet. */
 export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;
 
 const urlAttributes = new Set(['href', 'src', 'srcset', 'action', 'poster']);
@@ -21,10 +20,7 @@ const pageElements = new Set(['a', 'area', 'form']);
 // All of them, so that other slashes take no quadratic time.
 const slashesAtEnd = /(?<!\/)\/+$/;
 
-/**
- * Puts the site's base in front of root-relative URLs in `href`, `src`, `srcset`, `action` and `poster`, unless they begin
- * with it, and ends paths of pages as the site does. Every other byte stays.
- */
+/** Puts the site's base in front of root-relative URLs, unless they begin with it, and ends paths of pages as the site does. */
 export function adaptLinks(html: string, rules: LinkRules): string {
   return editTags(html, (tag, attributes) =>
     attributes
@@ -35,16 +31,12 @@ export function adaptLinks(html: string, rules: LinkRules): string {
 
 function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules): string {
   // Browsers ignore white space around a URL, and line breaks and tabs in it.
-  const before = /^[\0-\x20]*/.exec(url)?.[0] ?? '';
-  const trimmed = url.slice(before.length).trimEnd();
+  const trimmed = url.trim();
   if (!/^\/(?![\t\n\r]*[/\\])/.test(trimmed)) return url;
-  const after = url.slice(before.length + trimmed.length);
+  const [path = ''] = trimmed.split(/[?#]/, 1);
   const root = base.replace(slashesAtEnd, '');
-  const hasBase = trimmed.startsWith(root) && /^(?:$|[/?#])/.test(trimmed.slice(root.length));
-  const based = hasBase ? trimmed : root + trimmed;
-  const end = based.search(/[?#]|$/);
-  const path = based.slice(0, end);
-  return before + (isPage ? endPath(path, trailingSlash) : path) + based.slice(end) + after;
+  const based = path === root || path.startsWith(`${root}/`) ? path : root + path;
+  return url.replace(path, () => (isPage ? endPath(based, trailingSlash) : based));
 }
 
 function endPath(path: string, trailingSlash: LinkRules['trailingSlash']): string {
@@ -61,28 +53,28 @@ export interface ImageFile {
   height: number;
 }
 
-/** An image that HTML shows, by its whole URL, with the site's copy if there is one. */
+/** An image that HTML shows, with the site's copy if there is one. */
 export type ImageUse = { url: string } & { [Name in keyof ImageFile]?: ImageFile[Name] | undefined };
 
-/** The site's own copy of an image, with its URL as a page writes it. */
+/** With its URL as a page writes it. */
 export type LocalImage = ImageFile & { href: string };
 
-/** The site's own copy of an image, if there is one. A flaw is why there is none, or an old one: the end of a sentence. */
+/** A flaw is why there is no copy, or an old one: the end of a sentence. */
 export type FoundImage = { copy?: LocalImage | undefined; flaw?: string | undefined };
 
-/** Finds an image. `undefined` if it is none that the site serves. */
+/** Finds an image. `undefined` if the site does not serve it. */
 export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
 
 /**
- * Puts the site's own copies of images into HTML: in `src` and `srcset` of `<img>` and of `<source>` in `<picture>`. These
- * elements get `width`, `height`, `loading` and `decoding`, unless they have them. Every other byte stays.
+ * Puts the site's own copies of images into HTML, with `width`, `height`, `loading` and `decoding`.
  *
  * @returns also each image once, and why images stay where they are: a sentence each, without its subject.
  */
 export async function localizeImages(
   html: string,
-  find: FindImage,
+  find: FindImage | undefined,
 ): Promise<{ html: string; images: ImageUse[]; flaws: string[] }> {
+  if (find === undefined) return { html, images: [], flaws: [] };
   const found = new Map<string, FoundImage | undefined>();
   replaceImages(html, (url) => void found.set(url, undefined));
   await Promise.all([...found.keys()].map(async (url) => found.set(url, await find(new URL(url)))));
@@ -152,7 +144,7 @@ function newAttributes(
     .join('');
 }
 
-/** Changes URLs, and more of their tags. Every other byte stays. Also in `<noscript>` and `<template>`: a browser may show what is in there. */
+/** Also in `<noscript>` and `<template>`: a browser may show what is in there. Every other byte stays. */
 function editTags(
   html: string,
   editsOf: (tag: Tag, attributes: readonly Attribute[], parent: string) => readonly Edit[],
@@ -172,12 +164,11 @@ function editTags(
 const candidate =
   /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;
 
-/** Replaces the URLs of a `srcset`. Every other byte stays. */
+/** Replaces the URLs of a `srcset`. */
 export function replaceCandidates(srcset: string, replacement: (url: string) => string): string {
   return srcset.replace(candidate, (_, url: string, rest: string) => replacement(url) + rest);
 }
 
-/** Replaces the URL of an attribute, or those of a `srcset`. */
 function replaceUrls(attribute: Attribute, replacement: (url: string) => string): Edit[] {
   const value = decodeHTMLAttribute(attribute.value);
   const changed = attribute.name === 'srcset' ? replaceCandidates(value, replacement) : replacement(value);

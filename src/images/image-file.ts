@@ -3,20 +3,21 @@ import { imageSize } from 'image-size';
 import type { FoundImage } from '../html/urls.ts';
 import type { Assets } from '../settings/settings.ts';
 
-/** What is served, by the ends of names. The library that measures images has had endless loops: it gets nothing else. */
-const formats: Readonly<Record<string, { start: RegExp; type: string }>> = {
-  png: { start: /^\x89PNG\r\n/, type: 'image/png' },
-  jpg: { start: /^\xff\xd8\xff/, type: 'image/jpeg' },
-  gif: { start: /^GIF8/, type: 'image/gif' },
-  webp: { start: /^RIFF.{4}WEBPVP8/s, type: 'image/webp' },
-  avif: { start: /^.{4}ftypavif/s, type: 'image/avif' },
+// How the bytes of what is served begin. The library that measures images has had endless loops: it gets nothing else.
+const formats: Readonly<Record<string, RegExp>> = {
+  png: /^\x89PNG\r\n/,
+  jpeg: /^\xff\xd8\xff/,
+  gif: /^GIF8/,
+  webp: /^RIFF.{4}WEBPVP8/s,
+  avif: /^.{4}ftypavif/s,
 };
 
 const extensionOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 
 /** The type of an image, by its name. */
 export function imageType(name: string): string | undefined {
-  return formats[extensionOf(name)]?.type;
+  const format = extensionOf(name).replace('jpg', 'jpeg');
+  return format in formats ? `image/${format}` : undefined;
 }
 
 /** The URL of an image in the folder of assets, by its name. */
@@ -25,23 +26,23 @@ export function imageHref({ folder, prefix }: Assets, file: string): string {
   return `${start.replace(/\/$/, '')}/${folder}/${file}`;
 }
 
-/** Finds out what an image is, or why it is none. Its bytes decide, and the type that was declared has to agree. */
+/** Finds out what an image is. Its bytes decide, and the type that was declared has to agree. */
 export function examineImage(url: URL, bytes: Uint8Array, contentType: string, assets: Assets): FoundImage {
   const declared = (contentType.split(';')[0] ?? '').trim().toLowerCase();
   // Opened by itself, an SVG is a page that may run scripts, and it would be one of the site's own.
   if (declared === 'image/svg+xml') return { flaw: 'it is an SVG, which may contain scripts' };
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
-  const [extension, format] = Object.entries(formats).find(([, one]) => one.start.test(start)) ?? [];
-  if (!extension || !format) return { flaw: 'it is not a PNG, JPEG, GIF, WebP or AVIF image' };
-  if (declared.replace('/jpg', '/jpeg') !== format.type) {
+  const format = Object.keys(formats).find((name) => formats[name]?.test(start));
+  if (format === undefined) return { flaw: 'it is not a PNG, JPEG, GIF, WebP or AVIF image' };
+  if (declared.replace('jpg', 'jpeg') !== `image/${format}`) {
     const type = declared === '' ? 'no type' : `the type ${declared}`;
-    return { flaw: `it was sent with ${type} but is a ${extension.toUpperCase()} image` };
+    return { flaw: `it was sent with ${type} but is a ${format.toUpperCase()} image` };
   }
   try {
     const { width, height, orientation = 1 } = imageSize(bytes);
     // Browsers turn a photograph as its camera says.
     const size = orientation < 5 ? { width, height } : { width: height, height: width };
-    const file = nameOf(url, bytes, extension);
+    const file = nameOf(url, bytes, format.replace('jpeg', 'jpg'));
     if (width > 0 && height > 0) return { copy: { file, ...size, href: imageHref(assets, file) } };
   } catch {
     // As if it had none.

@@ -12,19 +12,17 @@ import type { FoundImage, LocalImage } from '../html/urls.ts';
 import type { ImageSettings, Settings } from '../settings/settings.ts';
 import { examineImage, imageType } from './image-file.ts';
 
-/** What is known of the images of a built site, by their URLs. */
+/** By their URLs. */
 export type RecordedImages = Map<string, FoundImage>;
 
 type KeptImage = { copy: LocalImage; etag?: string | undefined };
 
-/** If its host is in trouble, trying again may help. */
+/** Trying again may help a host that is in trouble. */
 type Answer = FoundImage & { isTrouble?: boolean };
 
 export interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offline' | 'imageFolder'> {
   /** These stay as they are. */
   recorded?: RecordedImages | undefined;
-  /** After how many milliseconds an image that failed is tried again. @default not in this run */
-  retryAfter?: number | undefined;
 }
 
 const largestImage = 10 * 1024 * 1024;
@@ -33,6 +31,8 @@ const downloadsAtOnce = 8;
 const attempts = 3;
 const attemptTimeout = 15_000;
 const retryBase = 250;
+// Pages of a dev server are looked at again and again.
+const failureLasts = 60_000;
 
 /** The images of a run, from hosts that the site names. Each is asked for once. Without a cache, they stay in memory. */
 export class SiteImages {
@@ -53,13 +53,12 @@ export class SiteImages {
   }
 
   /**
-   * Finds the copy of an image, and downloads it if necessary. `undefined` if its host is not one of the site's.
+   * Finds the copy of an image. `undefined` if its host is not one of the site's.
    *
    * @param options.mayDownload whether there is time for it. If not, it is what this run has found, or the cache has.
-   * @throws SnippetError `closed`, if it had to be downloaded after {@link close}.
    */
   async find(url: URL, { mayDownload = true } = {}): Promise<FoundImage | undefined> {
-    const { hosts, recorded, retryAfter = Number.POSITIVE_INFINITY } = this.#options;
+    const { hosts, recorded } = this.#options;
     if (!hosts.includes(url.host)) return undefined;
     const known = refusalOf(url) ?? recorded?.get(url.href);
     if (known !== undefined) return known;
@@ -70,7 +69,7 @@ export class SiteImages {
     const found = { image: this.#queue(() => this.#find(url, true)), until: Number.POSITIVE_INFINITY };
     this.#found.set(url.href, found);
     const image = await found.image;
-    if (image.copy === undefined) found.until = Date.now() + retryAfter;
+    if (image.copy === undefined) found.until = Date.now() + failureLasts;
     return image;
   }
 
@@ -89,7 +88,6 @@ export class SiteImages {
     await this.#transport.close();
   }
 
-  /** In up to three attempts, if its host has to be asked. */
   async #find(url: URL, mayDownload: boolean): Promise<FoundImage> {
     const kept = await this.#readKept(url);
     const copy = kept?.copy;
@@ -111,7 +109,6 @@ export class SiteImages {
     return copy && { copy, etag };
   }
 
-  /** Redirects are not followed, and no key is sent. */
   async #download(url: URL, kept: KeptImage | undefined): Promise<Answer> {
     this.#ended.signal.throwIfAborted();
     // Not a list: hosts that choose a format would choose one that older browsers lack.
@@ -146,7 +143,6 @@ export class SiteImages {
 
 const keyOf = ({ href }: URL) => `${hash('sha256', href)}.json`;
 
-/** Why a URL is not asked for. */
 function refusalOf({ protocol, username, password, href }: URL): FoundImage | undefined {
   if (protocol !== 'https:') return { flaw: 'its URL does not begin with https:' };
   if (username !== '' || password !== '') return { flaw: 'its URL contains a user name or a password' };

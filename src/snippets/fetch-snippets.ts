@@ -209,12 +209,10 @@ export class SnippetFetcher {
 async function openImages(
   settings: Settings,
   images: ImageSettings,
-  { remember, recordedImages: recorded }: FetcherOptions,
+  { recordedImages: recorded }: FetcherOptions,
 ): Promise<SiteImages> {
   const { SiteImages } = await import('../images/site-images.ts');
-  // Pages of a dev server are looked at again and again.
-  const retryAfter = remember ? undefined : 60_000;
-  return new SiteImages({ ...settings, ...images, recorded, retryAfter });
+  return new SiteImages({ ...settings, ...images, recorded });
 }
 
 function outOfTime(timeout: number): SnippetError {
