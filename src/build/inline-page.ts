@@ -1,5 +1,6 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type Composed, type Content, compose, formKey, inline, type Replacement } from '../embed/inline.ts';
+import type { Edit } from '../embed/html-scanner.ts';
+import { type Composed, type Content, compose, formKey, inline } from '../embed/inline.ts';
 import { allowInPage, type SourceRules, type Sources, sourcesOf } from '../html/content-security-policy.ts';
 import type { PreparedSnippet } from '../html/rules.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
@@ -41,7 +42,7 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
   ): MadePage => {
     const isPage = kind === 'html';
     const { embeds, script } = (isPage ? editLinks?.add(generated, found) : undefined) ?? { embeds: found };
-    const policies: Replacement[] = [];
+    const policies: Edit[] = [];
     if (isPage && (rules.policy === 'hash' || rules.editLinks !== undefined)) {
       const shown = embeds.flatMap(({ form, request }) =>
         form.as === 'text' ? [] : (snippets.get(request.key) ?? []),

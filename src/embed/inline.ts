@@ -1,6 +1,6 @@
 import type { EmbedAs } from './element.ts';
-import { isBlockLevel, type Range } from './html-scanner.ts';
-import { encode, type Layer } from './layers.ts';
+import { applyEdits, type Edit, isBlockLevel } from './html-scanner.ts';
+import { asBytes, encode, type Layer } from './layers.ts';
 import type { FoundEmbed } from './scan.ts';
 
 /** How content is written in one place of a file. */
@@ -26,13 +26,10 @@ export interface Content {
 
 /** Content as it is written in places of one form. */
 export interface Composed {
-  bytes: Buffer;
+  /** Every character is a byte. */
+  text: string;
   /** Whether no paragraph can contain it. */
   isBlock: boolean;
-}
-
-export interface Replacement extends Range {
-  bytes: Buffer;
 }
 
 export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'>;
@@ -43,7 +40,7 @@ export function compose(content: Content, { as, layers, isMarked }: Form, mark?:
   // A second mark that is swallowed would be part of a tag, or text.
   const marks = isMarked && mark !== undefined && !(as === 'html' && content.leavesOpen);
   const written = marks ? `<!--snippet ${mark}-->${encoded}<!--/snippet ${mark}-->` : encoded;
-  return { bytes: Buffer.from(written), isBlock: as === 'html' && isBlockLevel(content.html) };
+  return { text: asBytes(written), isBlock: as === 'html' && isBlockLevel(content.html) };
 }
 
 /**
@@ -51,32 +48,25 @@ export function compose(content: Content, { as, layers, isMarked }: Form, mark?:
  * byte stays as it was.
  *
  * @param contentOf returns the content for an embed, or `undefined` to show its children.
- * @param others replacements outside the embeds.
+ * @param others edits outside the embeds. As in the contents, every character is a byte.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,
   embeds: readonly Embed[],
   contentOf: (embed: Embed) => Composed | undefined,
-  others: readonly Replacement[] = [],
+  others: readonly Edit[] = [],
 ): Buffer {
-  const pieces = embeds.map((embed): Replacement => {
-    const { bytes, isBlock } = contentOf(embed) ?? childrenOf(file, embed);
+  const page = file.toString('latin1');
+  const edits = embeds.map((embed): Edit => {
+    const { text, isBlock } = contentOf(embed) ?? childrenOf(page, embed);
     const { start, end } = (isBlock && embed.paragraph) || embed;
-    return { start, end, bytes };
+    return { start, end, text };
   });
-  pieces.push(...others);
-  pieces.sort((a, b) => a.start - b.start);
-  const written: Buffer[] = [];
-  let read = 0;
-  for (const { start, end, bytes } of pieces) {
-    written.push(file.subarray(read, start), bytes);
-    read = end;
-  }
-  return Buffer.concat([...written, file.subarray(read)]);
+  return Buffer.from(applyEdits(page, [...edits, ...others]), 'latin1');
 }
 
 /** The children as they are; their text where text is shown. */
-function childrenOf(file: Buffer, { children, form: { as, layers } }: PlacedEmbed): Composed {
-  if (as === 'text') return { bytes: Buffer.from(encode(children.text ?? '', layers)), isBlock: false };
-  return { bytes: file.subarray(children.start, children.end), isBlock: children.isBlockLevel };
+function childrenOf(page: string, { children, form: { as, layers } }: PlacedEmbed): Composed {
+  if (as === 'text') return { text: asBytes(encode(children.text ?? '', layers)), isBlock: false };
+  return { text: page.slice(children.start, children.end), isBlock: children.isBlockLevel };
 }

@@ -74,7 +74,10 @@ export function encode(text: string, inside: readonly Layer[]): string {
   );
 }
 
-const asBytes = (text: string) => Buffer.from(text).toString('latin1');
+/** Text of which every character is a byte of UTF-8. */
+export function asBytes(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
 
 /** Decodes an attribute of a file that was read as Latin-1. */
 export function decodeAttribute(bytes: string): string {

@@ -241,7 +241,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
       return { ...outside, isExample: true };
     }
-    const lang = langIn(attributes, outside.lang);
+    const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
     for (const attribute of attributes) {
       if (!mayHold(attribute.value)) continue;
       scanAttribute(search, { ...part, lang }, attribute, isXml);

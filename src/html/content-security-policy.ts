@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { attributesOf, readAttribute, replaceValue, startTags } from '../embed/html-scanner.ts';
-import type { Replacement } from '../embed/inline.ts';
-import { decodeAttribute } from '../embed/layers.ts';
+import { attributesOf, type Edit, readAttribute, replaceValue, startTags } from '../embed/html-scanner.ts';
+import { asBytes, decodeAttribute } from '../embed/layers.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import type { InlineCode } from './parsed-html.ts';
@@ -75,7 +74,7 @@ const header = 'content-security-policy';
  * What makes the policies in the head of a page allow sources, one for each policy, even if nothing changes. Browsers
  * ignore those in its body.
  */
-export function allowInPage(page: Buffer, sources: Sources): Replacement[] {
+export function allowInPage(page: Buffer, sources: Sources): Edit[] {
   const end = page.indexOf('</head');
   const html = page.toString('latin1', 0, end === -1 ? page.length : end);
   if (!/content-security-policy/i.test(html)) return [];
@@ -86,9 +85,7 @@ export function allowInPage(page: Buffer, sources: Sources): Replacement[] {
     const { start, end, value } = content;
     const policy = decodeAttribute(value);
     const allowed = allowSources(policy, sources);
-    const [text, encoding] =
-      allowed === policy ? [value, 'latin1' as const] : [replaceValue(content, allowed).text];
-    return { start, end, bytes: Buffer.from(text, encoding) };
+    return { start, end, text: allowed === policy ? value : asBytes(replaceValue(content, allowed).text) };
   });
 }
 

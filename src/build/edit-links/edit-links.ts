@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanText } from '../../client/clean-text.ts';
-import { attributesOf, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
-import type { Replacement } from '../../embed/inline.ts';
+import { attributesOf, type Edit, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
+import { asBytes } from '../../embed/layers.ts';
 import { hashSource } from '../../html/content-security-policy.ts';
 import { editUrlOf } from '../../settings/settings.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
@@ -35,7 +35,7 @@ interface LinkedSnippet extends PanelSnippet {
 /** A page whose places are marked, and the script for it. */
 interface LinkedPage {
   embeds: FileEmbed[];
-  script: Replacement;
+  script: Edit;
 }
 
 /**
@@ -107,13 +107,13 @@ export class EditLinks {
       embeds: embeds.map((embed) =>
         unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, isMarked: true } },
       ),
-      script: { start: scriptAt, end: scriptAt, bytes: this.#elements([...linked.values()]) },
+      script: { start: scriptAt, end: scriptAt, text: this.#elements([...linked.values()]) },
     };
   }
 
-  #elements(snippets: readonly LinkedSnippet[]): Buffer {
+  #elements(snippets: readonly LinkedSnippet[]): string {
     const script = this.#hash === undefined ? `<script type="module">${pageScript()}</script>` : '';
-    return Buffer.from(dataElement(snippets, this.#hash) + script);
+    return asBytes(dataElement(snippets, this.#hash) + script);
   }
 }
 
