@@ -11,22 +11,20 @@ import {
   type SiteFile,
 } from './scan-site.ts';
 
-// What a build of a site without embeds needs. It loads a fraction of the code that inlining takes: most of its cost would
-// be to load that code.
+// What a build of a site without embeds needs: to load the code that inlines would be most of its cost.
 
 /** What a build has left, to tell what was written later. */
 export interface FinishedSite {
   /** In milliseconds since the epoch. */
   at: number;
-  /** What was inlined, as the manifest has it; `undefined` for a site that needs no manifest. */
+  /** `undefined` for a site that needs no manifest. */
   inlined?: Manifest | undefined;
   record?(): Promise<void>;
 }
 
 /**
- * Finishes the build of a site without embeds.
+ * Finishes the build of a site without embeds; returns `undefined` if a file may contain one.
  *
- * @returns `undefined` if a file may contain an embed. Nothing has been changed then.
  * @throws AstroError if the output contains the API key.
  */
 export async function finishPlainSite(
@@ -48,11 +46,8 @@ export async function refuseKey(verifier: OutputVerifier): Promise<void> {
 }
 
 /**
- * Checks the files that other integrations wrote after snippets were inlined. They are not inlined: copies, compressed
- * files and lists for service workers exist by then.
- *
- * @throws AstroError if one contains an embed or the API key, or if a compressed file was made before snippets were
- * inlined.
+ * Checks the files that other integrations wrote after snippets were inlined. Embeds in them are refused, since copies,
+ * compressed files and lists for service workers exist by then. So are compressed files that were made before.
  */
 export async function checkLateFiles(
   directory: string,

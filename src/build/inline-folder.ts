@@ -199,15 +199,12 @@ export function lastRecordFile(manifest: string): string {
   return existsSync(manifest) ? manifest : asideOf(manifest);
 }
 
-/** Where a record is that says more, or less, than the folder holds. */
+/** For a record that says more, or less, than the folder holds. */
 function asideOf(manifest: string): string {
   return `${manifest}.unfinished`;
 }
 
-/**
- * The snippets that a file with embeds still shows of the last run. A step after it has changed the file; what the generator
- * writes has its embeds instead.
- */
+/** What a file with new embeds still shows of the last run: a step after that has changed it, not the generator. */
 function leftIn(
   { record, files, kept, readPage }: LastRun,
   name: string,
@@ -227,10 +224,7 @@ function leftIn(
   }));
 }
 
-/**
- * Names files of the last run that are not in the new record. One that the generator has written again without embeds, and one
- * that a minifier has changed after it was inlined, look alike.
- */
+/** A file that the generator has written again without embeds, and one that a minifier has changed, look alike. */
 function warnOfDropped(files: readonly SiteFile[], logger: FolderInlining['logger']): void {
   const withoutEmbeds = files.filter(({ file }) => !embedName.test(readFileSync(file, 'latin1')));
   if (withoutEmbeds.length === 0) return;
@@ -243,10 +237,7 @@ function warnOfDropped(files: readonly SiteFile[], logger: FolderInlining['logge
   );
 }
 
-/**
- * @param hash the hash of what the file held when the run began.
- * @throws AstroError if it holds something else now.
- */
+/** @throws AstroError if a file no longer holds what it did when the run began. */
 function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buffer {
   const bytes = readFileSync(file);
   if (hashOf(bytes) === hash) return bytes;
@@ -262,7 +253,6 @@ function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buff
  * to be written, as that of a refresh does, so that the process can be killed at any moment.
  *
  * @param hashes of the files that are made, as they are now.
- * @param before the record of the last run.
  */
 async function publish(
   { from, to, manifest }: FolderInlining,
@@ -299,7 +289,7 @@ async function publish(
   removeOtherPacks(manifest, record ?? {});
 }
 
-/** The files that are going to be published. What earlier runs have left in the output is published, too. */
+/** What earlier runs have left in the output is published, too. */
 function listFiles({ from, to, manifest, settings }: FolderInlining): SiteFiles {
   const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
   const isThere = (file: string) => existsSync(file) && !isRecord(file);

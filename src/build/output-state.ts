@@ -19,11 +19,9 @@ import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 const pastStates = 3;
 
 /**
- * The files of a new record as they are at the end of a build: later steps, such as a minifier, may have written them too,
- * or removed them.
+ * The files of a new record as later steps of the build, such as a minifier, have left them.
  *
  * @param at when snippets were inlined, in milliseconds since the epoch.
- * @param before the record of the last build, whose states are earlier ones now.
  */
 export async function sealedFiles(
   directory: string,
@@ -61,7 +59,6 @@ export function stateOf(
 
 const namesShown = 10;
 
-/** A warning for people about files that a minifier, for instance, has changed. */
 export function describeChanged(names: readonly string[]): string {
   return `Changed after the build, and still with the contents on record: ${listNames(names, namesShown)}. A refresh does not write to these.`;
 }
@@ -102,12 +99,7 @@ export async function lookAtOutput(file: string, manifest: Manifest): Promise<Ou
   return flaws;
 }
 
-/**
- * Checks files that other integrations wrote after snippets were inlined.
- *
- * @param late those that may contain embeds.
- * @throws AstroError if one does, or if a compressed file was made before snippets were inlined.
- */
+/** @param late files that were written after snippets were inlined, and may contain embeds. */
 export function refuseLateFiles(
   late: readonly ScannableFile[],
   compressed: readonly SiteFile[],
@@ -138,7 +130,7 @@ export function refuseLateFiles(
   }
 }
 
-/** Returns what tells whether a file holds an embed that is to be replaced. Those in contents stay in the output. */
+/** Returns what tells whether a file holds an embed, besides those that contents quote. */
 function embedFinder(snippets: Manifest['snippets']): (file: ReadableFile) => boolean {
   let quoted: SnippetUses | undefined;
   return (file) => {
@@ -152,11 +144,7 @@ function embedFinder(snippets: Manifest['snippets']): (file: ReadableFile) => bo
   };
 }
 
-/**
- * The snippets whose content a file shows that something else has written, apart from white space and markup.
- *
- * @param shows those to look for, by their indexes. Where it is not on record what a file showed of one, it counts.
- */
+/** Which of these snippets a file shows that something else has written. Where it is not known what it showed, it counts. */
 export function shownIn(
   bytes: Buffer,
   shows: readonly number[],

@@ -8,7 +8,7 @@ import {
   outputFrom,
   type RecordedSnippet,
 } from '../record/manifest.ts';
-import { PackWriter } from '../record/pack.ts';
+import { packWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
@@ -30,7 +30,7 @@ export function siteRecorder(
   snippets: FetchedSnippets,
   containsKey: (text: string) => boolean,
 ) {
-  const pack = new PackWriter(site.manifest);
+  const pack = packWriter(site.manifest);
   const recorded: RecordedSnippet[] = [];
   const indexes = new Map<string, number>();
   const files: ManifestFile[] = [];

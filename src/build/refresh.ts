@@ -163,7 +163,6 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
   return plan;
 }
 
-/** What the snippets that change on these pages have shown there. */
 function oldContents(pages: readonly RefreshedPage[], { manifest, snippets }: RefreshedSite): OldContent[] {
   return [...new Set(pages.flatMap(({ changed }) => changed))].flatMap((index) => {
     const { id, content } = manifest.snippets[index] ?? {};
@@ -173,7 +172,7 @@ function oldContents(pages: readonly RefreshedPage[], { manifest, snippets }: Re
   });
 }
 
-/** The hashes of what a page and its copies may be. */
+/** What a page and its copies may be. */
 export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
   return new Set([hash, ...next]);
 }
@@ -202,10 +201,7 @@ function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: Manifest
 
 const namesShown = 5;
 
-/**
- * Why only a build can update any page: the name of a style sheet, which is in every page, changes with the classes that
- * it is made for.
- */
+/** The name of a style sheet, which is in every page, changes with the classes that it is made for. */
 function reasonForStyles({ manifest, snippets }: RefreshedSite): string | undefined {
   if (manifest.classes === undefined) return undefined;
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
@@ -217,7 +213,6 @@ function reasonForStyles({ manifest, snippets }: RefreshedSite): string | undefi
   return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, namesShown)})`;
 }
 
-/** Why only a build can update a page. */
 function reasonForPage(
   { name, shows }: ManifestFile,
   { embeds, hasPolicy }: MadePage,

@@ -3,19 +3,12 @@ import { dirname } from 'node:path';
 import { copyMode, temporaryFile, writeError } from '../files/write.ts';
 import { inTurns } from './scan-site.ts';
 
-/**
- * Files that are written beside those they replace, so that nothing is replaced before everything is known to be right
- * and has found room on the disk.
- */
+/** Files that are written beside those they replace, so that everything has found room on the disk before that. */
 export class StagedFiles {
   readonly #targets = new Set<string>();
   #newFolders: string[] = [];
 
-  /**
-   * @param target the file that is going to be replaced, or written for the first time.
-   * @param like a file whose permissions it gets.
-   * @throws AstroError that says why the file could not be written.
-   */
+  /** @param like a file whose permissions it gets. */
   add(target: string, bytes: Buffer, like = target): void {
     const { size } = statSync(target, { throwIfNoEntry: false }) ?? {};
     if (size === bytes.length && readFileSync(target).equals(bytes)) {

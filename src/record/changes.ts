@@ -15,7 +15,7 @@ export interface Shown {
 export interface ShownSnippet extends Shown {
   request: SnippetRequest;
   recorded: RecordedSnippet;
-  /** The hash of its content now; `undefined` if it no longer exists, so that its embeds, which are optional, show their children. */
+  /** The hash of its content now; `undefined` if it is optional and no longer exists. */
   newHash: string | undefined;
 }
 
@@ -37,11 +37,7 @@ export function outdatedIn(manifest: Pick<Manifest, 'snippets'>, file: ManifestF
   return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]))];
 }
 
-/**
- * The snippets of a manifest, in their order, and where each is shown.
- *
- * @param now leaves out places that show these contents.
- */
+/** The snippets of a manifest, in their order, and where each is shown; with `now`, where it shows other contents. */
 export function shownOn(manifest: Manifest, now?: Hashes): ShownSnippet[] {
   const shown = manifest.snippets.map((recorded, index): ShownSnippet => {
     const request = toRequest(recorded.id, recorded.params);
@@ -71,11 +67,7 @@ export interface Changes {
   warnings: string[];
 }
 
-/**
- * Fetches every snippet of the manifest, and finds those that have changed.
- *
- * @throws AstroError with one report if a snippet could not be fetched.
- */
+/** Fetches every snippet, and finds those that have changed. @throws AstroError if one could not be fetched. */
 export async function findChanges(
   manifest: Manifest,
   fetcher: SnippetFetcher,
@@ -94,10 +86,7 @@ export async function findChanges(
   return { snippets, hashes, changed, warnings: shownWarnings(fetched, changedUses) };
 }
 
-/**
- * What a site needs, in the order of its snippets. Without children: where it shows them, it waits for the snippet,
- * unless that does not exist.
- */
+/** Without children: where the site shows them, it waits for the snippet, unless that does not exist. */
 function usesOf(manifest: Manifest): SnippetUse[] {
   const uses = shownOn(manifest).map(({ request, recorded, pages, collections }): SnippetUse => {
     const places = [...pages, ...collections.map(entryName)];

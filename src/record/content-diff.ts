@@ -4,25 +4,18 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type Changes, shownOn } from './changes.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
 
-// In lines that are removed or added. The time for a comparison grows with its square, and beyond this it helps no reader.
+// In lines that are removed or added. The time for a comparison grows with its square.
 const maxEdits = 1_000;
 
 /** How the content of a snippet changes on some pages. */
 export interface ContentDiff {
   request: SnippetRequest;
   pages: string[];
-  /**
-   * A unified diff of what the service sent for these pages and what it sends now, or, if they have too little in common,
-   * its header with a line that says so. Not safe for a terminal yet.
-   */
+  /** A unified diff of what the service sent for these pages and what it sends now. Not safe for a terminal yet. */
   patch: string;
 }
 
-/**
- * Compares the contents of snippets that change on these pages: one diff for each.
- *
- * @param snippets what the service sends now, in the order of the record.
- */
+/** Compares the contents of snippets that change on these pages: one diff for each. */
 export function contentDiffs(
   manifest: Manifest,
   pages: ManifestFile[],

@@ -4,10 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { holderOf } from './output-lock.ts';
 
-/**
- * Each output folder of a project has a manifest of its own. It is in Astro's cache directory, or where there is no
- * Astro in `.cache`, which are never published.
- */
+/** Each output folder has a manifest of its own: in Astro's cache directory, or without Astro in `.cache`. */
 export function manifestFile({
   cacheDir,
   root,
@@ -25,7 +22,7 @@ function pathFrom(folder: string, path: string): string {
   return relative(folder, path).split(sep).join('/');
 }
 
-/** Where caches are by default, relative to the project: Astro's, and the folder that other generators use. */
+/** Where caches are by default. */
 const cacheDirs = { astro: 'node_modules/.astro', other: '.cache' } as const;
 
 /** Where a project keeps its caches, as far as can be known without loading a config. */
@@ -43,7 +40,7 @@ export function manifestOf(root: string, outDir: string): string {
   return [own, ...all].find((file) => existsSync(file)) ?? own;
 }
 
-/** All manifests of a project that are in its own folders. */
+/** Those in the project's own folders. */
 export function listManifests(root: string): string[] {
   return Object.values(cacheDirs).flatMap((dir) => manifestsIn(join(root, dir, 'astro-snippets')));
 }
@@ -56,7 +53,7 @@ export function manifestsIn(folder: string): string[] {
   return [...new Set(records.map((name) => join(folder, name.replace(isLock, '$1.json'))))];
 }
 
-/** A file that says, as a sentence, why there is no manifest; until there is one. */
+/** A file that says, as a sentence, why there is no manifest. */
 export function missingNote(manifest: string): string {
   return `${manifest}.missing`;
 }
@@ -80,12 +77,7 @@ function startOf({ message }: Error): string {
 const isRecord = /^manifest(?:\..+)?\.json$/;
 const isLock = /^(manifest(?:\..+)?)\.lock$/;
 
-/**
- * The lock of an output folder is beside its manifest. Astro empties the output, so a cache folder in there cannot
- * hold a lock.
- *
- * @param outDir the folder that Astro empties.
- */
+/** It is beside the manifest, unless that is in the folder that Astro empties. */
 export function lockFile(manifest: string, outDir: string): string {
   const [beside, elsewhere] = possibleLockFiles(manifest);
   return contains(outDir, manifest) ? elsewhere : beside;

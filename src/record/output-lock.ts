@@ -27,15 +27,11 @@ const refreshPatience = 60_000;
 /** A lock that this process holds. */
 export interface OutputLock {
   token: string;
-  /** Gives it back, unless it was taken over. A second call does nothing. Never throws: the work is done. */
+  /** Gives it back, unless it was taken over. Never throws: the work is done. */
   release(): void;
 }
 
-/**
- * Takes a lock that is free, or abandoned.
- *
- * @throws AstroError if an abandoned lock cannot be removed.
- */
+/** Takes a lock that is free or abandoned. @throws AstroError if an abandoned one cannot be removed. */
 export function takeLock(file: string, work: LockHolder['work']): OutputLock | undefined {
   mkdirSync(dirname(file), { recursive: true });
   const { pid } = process;
@@ -57,7 +53,7 @@ export function takeLock(file: string, work: LockHolder['work']): OutputLock | u
       mkdirSync(dirname(file), { recursive: true });
       create(file, JSON.stringify(own));
     } catch {
-      // Tried again with the next beat. Without the file, there is nothing to keep alive.
+      // Tried again with the next beat.
     }
   }, heartbeat).unref();
   return {
@@ -136,7 +132,7 @@ function describeHolder({ pid, host }: LockHolder): string {
   return `another astro-snippets process${pid === 0 ? '' : ` (pid ${pid}${elsewhere})`}`;
 }
 
-/** Removes the lock of one holder and no other's: between looking and removing, another process may have taken it. */
+/** Removes the lock of one holder: between looking and removing, another process may have taken it. */
 function remove(file: string, token: string): void {
   if (readHolder(file)?.token !== token) return;
   const aside = `${file}.${randomUUID()}`;
@@ -171,10 +167,7 @@ function readHolder(file: string): LockHolder | undefined {
   }
 }
 
-/**
- * Whether a lock may be taken over. A process takes that of its own build over, because Astro has no hook for a build that
- * failed: a program that builds again after that still holds the lock of the first build.
- */
+/** Astro has no hook for a build that failed: a program that builds again still holds the lock of its first build. */
 function isAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
   if (host !== hostname()) {
     const heard = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;

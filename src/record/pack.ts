@@ -30,56 +30,43 @@ function packFile(manifest: string, id: string): string {
 }
 
 /** Writes the pack of a new record. It counts once a record names it. */
-export class PackWriter {
-  readonly #id = randomBytes(8).toString('hex');
-  readonly #file: string;
-  #unwritten: Buffer[] = [];
-  #writtenLength = 0;
-  #length = 0;
-
-  /** @param manifest the file of the record. */
-  constructor(manifest: string) {
-    this.#file = packFile(manifest, this.#id);
-  }
-
-  /**
-   * Adds a page.
-   *
-   * @returns where it is in the pack.
-   * @throws AstroError that says why it could not be written.
-   */
-  add(page: Buffer): Pick<ManifestFile, 'at' | 'length'> {
-    const at = this.#length;
-    this.#length += page.length;
-    this.#unwritten.push(page);
-    if (this.#length - this.#writtenLength >= pieceSize) this.#write();
-    return { at, length: page.length };
-  }
-
-  /** @returns what a record says about it; `undefined` if it has no page. */
-  finish(): RecordedPack | undefined {
-    if (this.#length === 0) return undefined;
-    this.#write();
-    return { id: this.#id, length: this.#length, version };
-  }
-
-  #write(): void {
+export function packWriter(manifest: string) {
+  const id = randomBytes(8).toString('hex');
+  const file = packFile(manifest, id);
+  let unwritten: Buffer[] = [];
+  let writtenLength = 0;
+  let length = 0;
+  const write = () => {
     try {
-      mkdirSync(dirname(this.#file), { recursive: true });
-      appendFileSync(this.#file, Buffer.concat(this.#unwritten));
+      mkdirSync(dirname(file), { recursive: true });
+      appendFileSync(file, Buffer.concat(unwritten));
     } catch (error) {
-      throw writeError(this.#file, error, 'Without it, the site could not be refreshed.');
+      throw writeError(file, error, 'Without it, the site could not be refreshed.');
     }
-    this.#unwritten = [];
-    this.#writtenLength = this.#length;
-  }
+    unwritten = [];
+    writtenLength = length;
+  };
+  return {
+    /** Returns where the page is in the pack. */
+    add(page: Buffer): Pick<ManifestFile, 'at' | 'length'> {
+      const at = length;
+      length += page.length;
+      unwritten.push(page);
+      if (length - writtenLength >= pieceSize) write();
+      return { at, length: page.length };
+    },
+    /** Returns what a record says about it; `undefined` if it has no page. */
+    finish(): RecordedPack | undefined {
+      if (length === 0) return undefined;
+      write();
+      return { id, length, version };
+    },
+  };
 }
 
 /**
  * Returns what reads the pages of a record as they were generated. The pack is open only while it is read, since on
  * Windows no open file can be replaced.
- *
- * @throws AstroError if it is not the one that the record was written with.
  */
 export function packReader(
   manifest: string,
@@ -111,7 +98,7 @@ export function flawOf(manifest: string, pack: RecordedPack | undefined): string
   return undefined;
 }
 
-/** The packs of a record: its own, and those of earlier records that were not removed. */
+/** Its own, and those of earlier records that were not removed. */
 export function listPacks(manifest: string): string[] {
   const [folder, record] = [dirname(manifest), basename(manifest, '.json')];
   const names = existsSync(folder) ? readdirSync(folder) : [];

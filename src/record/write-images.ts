@@ -3,12 +3,7 @@ import { join } from 'node:path';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { ImageUse } from '../html/urls.ts';
 
-/**
- * Writes the images of contents into folders of assets, unless they are there: their names change with their bytes.
- *
- * @param read returns the bytes of an image of this run, by its name.
- * @throws AstroError that says which file could not be written.
- */
+/** Writes the images of contents into folders of assets, unless they are there: their names change with their bytes. */
 export async function writeImages(
   folders: readonly string[],
   contents: Iterable<{ images?: readonly ImageUse[] | undefined } | undefined>,

@@ -31,8 +31,7 @@ export interface OldContent {
 const indexEntry = 'pagefind-entry.json';
 
 /**
- * Finds the files that would be out of date when these pages change. Styles, source maps and large binary files are not
- * read, nor is what belongs to an index.
+ * Finds the files that would be out of date when these pages change.
  *
  * @param mayBeMade tells files that may be made from these pages by their names and when they were written.
  */
@@ -101,7 +100,7 @@ const algorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
 /** What may be a digest of these in hexadecimal, or in base64 without padding. */
 const mayBeDigests = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
-/** Returns what finds a page that a text contains a digest of. The pages are read once a text has what may be one. */
+/** The pages are read once a text has what may be a digest. */
 function digestFinder(pages: readonly SiteFile[]): (text: string) => string | undefined {
   let names: Map<string, string> | undefined;
   const digestsOf = ({ file, name }: SiteFile) => {
@@ -126,8 +125,8 @@ const entries = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
 const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
 /**
- * Returns what finds a page in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Entries with `revision: null`
- * are left out: their URL is their version, and a build would not change it either.
+ * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Where the revision is `null`, the URL
+ * is the version, and a build would not change it either.
  */
 function precachedFinder(
   directory: string,
@@ -168,10 +167,7 @@ const spellings: ((text: string) => string)[] = [
   escapeUTF8,
 ];
 
-/**
- * Returns what finds the id of a snippet whose old content is in a text, as in `search.json`, `llms-full.txt` and headers with
- * the hash of a script. The pages are read once a text has a short content.
- */
+/** Finds snippets whose old content is in a text, as in `search.json`, or in headers with the hash of a script. */
 function oldTextFinder(
   contents: readonly OldContent[],
   pages: readonly SiteFile[],
@@ -198,7 +194,7 @@ function oldTextFinder(
     )?.[1].id;
 }
 
-/** A short text with its neighbors, each time that a page shows it: in its HTML, and in its text. */
+/** A short text with its neighbors, each time that a page shows it. */
 function withNeighbors(pages: readonly SiteFile[], text: string, spell: (text: string) => string): string[] {
   const found = new Set<string>();
   for (const page of pages) {

@@ -70,11 +70,7 @@ export function copyOf({ directory, isCopy, shown }: SiteFolder, name: string): 
 // How much longer than it is now, or is going to be, a page may have been when a copy was made of it.
 const slack = 4 * 1024 * 1024;
 
-/**
- * The hash of what a copy holds; `undefined` if it is far longer than the page, or no page at all.
- *
- * @param pages the page as it is now, and as it is going to be.
- */
+/** The hash of what a copy holds; `undefined` if it is far longer than the page, or no page at all. */
 export function hashOfCopy({ file }: SiteFile, pages: readonly Buffer[]): string | undefined {
   const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + slack;
   const size = statSync(file, { throwIfNoEntry: false })?.size;
@@ -100,7 +96,7 @@ export function notACopy({ file }: SiteFile, page: string): string {
 
 export interface SiteFolder {
   directory: string;
-  /** How people know it: its path from where they are, with slashes. */
+  /** Its path from where people are, with slashes. */
   shown: string;
   /** Whether it is not the output, but a copy that an adapter made of it. */
   isCopy: boolean;
@@ -122,16 +118,11 @@ export function siteFolders(
   });
 }
 
-/** A path from the folder that people are in, with slashes. */
 export function shownPath(cwd: string, path: string): string {
   return (relative(cwd, path) || '.').split(sep).join('/');
 }
 
-/**
- * Finds copies that adapters have made of files of the output.
- *
- * @param since in milliseconds since the epoch: a copy that is older is that of another build.
- */
+/** @param since in milliseconds since the epoch: a copy that is older is that of another build. */
 export function findCopies(
   root: string,
   output: string,
