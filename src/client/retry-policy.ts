@@ -1,44 +1,49 @@
 import type { Verdict } from './answer.ts';
 import type { Limits } from './limits.ts';
 
-/** How one endpoint (a variant at its origin) has treated a snippet so far, and how it treats the others. */
-export interface EndpointView {
-  /**
-   * - `open`: it may be asked.
-   * - `held`: it asked to wait.
-   * - `doubted`: a witness finds out whether it answers anybody.
-   * - `down`: it answers no one; one witness at a time asks.
-   * - `given-up`: it has answered no one for too long.
-   */
-  status: 'open' | 'held' | 'doubted' | 'down' | 'given-up';
+/**
+ * Whether an endpoint (a variant at its origin) may be asked.
+ *
+ * - `open`: it may.
+ * - `held`: it asked to wait.
+ * - `doubted`: a witness finds out whether it answers anyone.
+ * - `down`: it answers no one; one witness at a time asks.
+ * - `given-up`: it has answered no one for too long.
+ */
+export type EndpointStatus = 'open' | 'held' | 'doubted' | 'down' | 'given-up';
+
+/** How an endpoint has treated a snippet so far, and how it treats the others. */
+export interface Way {
+  readonly endpoint: {
+    status(now: number): EndpointStatus;
+    /** The share of attempts that fail even for snippets that arrive in the end; `undefined` if none has arrived. */
+    readonly failureShare: number | undefined;
+  };
   /** This snippet's failed attempts. */
   failures: number;
   /** Those that say something about the snippet: made while others arrived. */
   counted: number;
-  /** The share of attempts that fail even for snippets that arrive in the end; `undefined` if none has arrived. */
-  failureShare: number | undefined;
 }
 
 /**
- * Chooses the endpoint for the next attempt: the one to ask, or to wait for.
+ * Chooses the way for the next attempt: whom to ask, or to wait for.
  *
- * @param views one or two, in the order of preference: variant B, then variant A.
+ * @param ways one or two, in the order of preference: variant B, then variant A.
  * @param leavesFirst whether the run has given up variant B.
- * @returns its index.
  */
-export function route(
-  views: readonly Pick<EndpointView, 'status' | 'failures'>[],
+export function route<W extends Way>(
+  ways: readonly W[],
+  now: number,
   leavesFirst: boolean,
   { renderAttempts }: Pick<Limits, 'renderAttempts'>,
-): number {
-  const [first, second] = views;
-  if (first === undefined || second === undefined) return 0;
-  const wanted = leavesFirst || first.failures >= renderAttempts ? 1 : 0;
-  const { status } = wanted === 0 ? first : second;
-  const other = wanted === 0 ? second : first;
+): W {
+  const [first, second] = ways as readonly [W, W?];
+  if (second === undefined) return first;
+  const leaves = leavesFirst || first.failures >= renderAttempts;
+  const [wanted, other] = leaves ? [second, first] : [first, second];
   // A variant that fails for every snippet is not waited for if the other one may respond.
-  const isClosed = status === 'down' || status === 'given-up';
-  return isClosed && other.status === 'open' ? 1 - wanted : wanted;
+  const isClosed = ['down', 'given-up'].includes(wanted.endpoint.status(now));
+  return isClosed && other.endpoint.status(now) === 'open' ? other : wanted;
 }
 
 /** How likely it may be that a snippet is given up although it would have arrived. */
@@ -47,11 +52,7 @@ const chanceOfLoss = 1e-6;
 /** How likely it may be that a working endpoint counts as down. Being wrong costs a moment and loses nothing. */
 const chanceOfFalseAlarm = 1e-3;
 
-/**
- * The share of attempts that fail, from a few of them. Without any it is one half: a single success proves little.
- *
- * @returns more than 0 and less than 1.
- */
+/** The share of attempts that fail, from a few of them. Without any it is one half: a single success proves little. */
 export function failureShare(succeeded: number, failed: number): number {
   return (failed + 1) / (succeeded + failed + 2);
 }
@@ -68,8 +69,8 @@ export function rowLimit(answered: number, failed: number, { downAfter }: Pick<L
  * How many witnesses have to fail before an endpoint counts as down, given how often the snippets that arrived had failed
  * before. One that has never answered may not exist.
  */
-export function witnessLimit(answered: number, failedBefore: number): number {
-  return answered === 0 ? 1 : beyondChance(failureShare(answered, failedBefore));
+export function witnessLimit(share: number | undefined): number {
+  return share === undefined ? 1 : beyondChance(share);
 }
 
 /** How many requests fail in a row by chance at most, if such a share of them fails. */
@@ -78,12 +79,9 @@ function beyondChance(share: number): number {
 }
 
 export interface AttemptState {
-  /** How the endpoints that may still be asked have treated the snippet, the last failure included. */
-  views: readonly EndpointView[];
-  /** The index of the endpoint that failed; -1 if it has no route for the snippet. */
-  failed: number;
-  /** The index of the endpoint that the next attempt would ask. */
-  next: number;
+  /** Those that may still be taken, as they are after the last failure. */
+  ways: readonly Way[];
+  failed: Way;
   /** Attempts that say something about the snippet. */
   counted: number;
   /** Whether the run has given up variant B. */
@@ -94,6 +92,7 @@ export interface AttemptState {
   timeLeft: number;
   /** From 0 (included) to 1 (excluded). */
   random: number;
+  now: number;
 }
 
 /**
@@ -101,21 +100,16 @@ export interface AttemptState {
  *
  * @returns how long to wait before the next attempt, in milliseconds; `undefined` if there is none.
  */
-export function nextWait(
-  verdict: Exclude<Verdict, 'use'>,
-  state: AttemptState,
-  limits: Limits,
-): number | undefined {
-  const { views, failed, next, timeLeft } = state;
-  if (verdict === 'end' || verdict === 'fail' || views.length === 0 || timeLeft <= 0) return undefined;
+export function nextWait(verdict: Verdict, state: AttemptState, limits: Limits): number | undefined {
+  const { ways, failed, leavesFirst, timeLeft, now } = state;
+  if (verdict === 'end' || verdict === 'fail' || ways.length === 0 || timeLeft <= 0) return undefined;
   if (verdict === 'elsewhere') return 0;
   if (isBeyondChance(state, limits) && !mayReturn(state)) return undefined;
-  const { status, failures: failuresThere } = views[next] as EndpointView;
-  if (next !== failed && status === 'open' && failuresThere === 0) return 0;
+  const next = route(ways, now, leavesFirst, limits);
+  if (next !== failed && next.endpoint.status(now) === 'open' && next.failures === 0) return 0;
   const cap = state.isAlive ? limits.retryCap : limits.outageCap;
-  const { failures } = views[failed] as EndpointView;
   // Full jitter, so that builds which failed together do not come back together. The cap is applied before it.
-  const milliseconds = state.random * Math.min(cap, limits.retryBase * 2 ** failures);
+  const milliseconds = state.random * Math.min(cap, limits.retryBase * 2 ** failed.failures);
   return milliseconds < timeLeft ? milliseconds : undefined;
 }
 
@@ -123,23 +117,23 @@ export function nextWait(
  * Whether a snippet has failed more often than chance explains, judged by the failures of the snippets that arrived.
  * An endpoint from which nothing has arrived says nothing; if that is all there is, the number of attempts decides.
  */
-function isBeyondChance({ views, counted }: AttemptState, { attempts }: Pick<Limits, 'attempts'>): boolean {
+function isBeyondChance({ ways, counted }: AttemptState, { attempts }: Pick<Limits, 'attempts'>): boolean {
   if (counted < attempts) return false;
-  const known = views.filter((view) => view.failureShare !== undefined);
+  const known = ways.filter(({ endpoint }) => endpoint.failureShare !== undefined);
   if (known.length === 0) return true;
   // The worse of two shares: the one with fewer requests may owe it to those that have not arrived yet.
-  const share = Math.max(...known.map((view) => view.failureShare ?? 0));
-  return share ** known.reduce((sum, view) => sum + view.counted, 0) < chanceOfLoss;
+  const share = Math.max(...known.map(({ endpoint }) => endpoint.failureShare ?? 0));
+  return share ** known.reduce((sum, way) => sum + way.counted, 0) < chanceOfLoss;
 }
 
 /** Whether an endpoint that is down now may serve the snippet later. */
-function mayReturn({ views, leavesFirst }: AttemptState): boolean {
-  const isKnown = views.some((view) => view.failureShare !== undefined);
-  return views.some(
-    ({ status, failureShare: share }, index) =>
-      status === 'down' &&
-      (share !== undefined || !isKnown) &&
-      !(leavesFirst && index === 0 && views.length > 1),
+function mayReturn({ ways, leavesFirst, now }: AttemptState): boolean {
+  const isKnown = ways.some(({ endpoint }) => endpoint.failureShare !== undefined);
+  return ways.some(
+    ({ endpoint }, index) =>
+      endpoint.status(now) === 'down' &&
+      (endpoint.failureShare !== undefined || !isKnown) &&
+      !(leavesFirst && index === 0 && ways.length > 1),
   );
 }
 

@@ -1,12 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, type Response, verdictOf } from './answer.ts';
-import type { Clock } from './clock.ts';
+import pRetry from 'p-retry';
+import { describe, type Response, type RetrievedSnippet, verdictOf } from './answer.ts';
+import { type Clock, unlessAborted } from './clock.ts';
 import { formatDuration } from './format.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
 import {
-  type EndpointView,
+  type EndpointStatus,
   failureShare,
   nextWait,
+  type Way as RoutedWay,
   route,
   rowLimit,
   witnessDelay,
@@ -45,7 +47,7 @@ export interface Counts {
 /** `Retry-After` is about the whole origin, which both variants may share. */
 export interface Origin {
   name: string;
-  /** Until when the service has asked to wait, in milliseconds since the epoch. */
+  /** Until when the service has asked to wait. */
   heldUntil: number;
 }
 
@@ -56,7 +58,6 @@ export interface Origin {
  * its retries.
  */
 export class Endpoint {
-  state: Exclude<EndpointView['status'], 'held'> = 'open';
   /** Snippets that were answered, and how often these had failed before: the failures that are chance. */
   answered = 0;
   failedBefore = 0;
@@ -66,9 +67,8 @@ export class Endpoint {
   /** Ids whose first attempt has failed since the last answer. */
   readonly row = new Set<number>();
   lastAnswer = Number.NEGATIVE_INFINITY;
-  /** Why the last request failed. */
-  reason = '';
-  isUnreachable = false;
+  lastFailure: Response | undefined;
+  isDoubted = false;
   hasWitness = false;
   nextWitness = 0;
   /** Since the last answer. */
@@ -79,69 +79,83 @@ export class Endpoint {
   readonly variant: Variant;
   readonly base: BaseUrl;
   readonly origin: Origin;
+  readonly #limits: Limits;
 
-  constructor(variant: Variant, base: BaseUrl, origin: Origin) {
+  constructor(variant: Variant, base: BaseUrl, origin: Origin, limits: Limits) {
     this.variant = variant;
     this.base = base;
     this.origin = origin;
+    this.#limits = limits;
+  }
+
+  get failureShare(): number | undefined {
+    return this.answered === 0 ? undefined : failureShare(this.answered, this.failedBefore);
+  }
+
+  get isGivenUp(): boolean {
+    return this.givenUpAt > this.lastAnswer;
+  }
+
+  get isDown(): boolean {
+    const { failedWitnesses, row, firstAnswered, firstFailed } = this;
+    if (failedWitnesses + row.size === 0) return false;
+    if (failedWitnesses > 0 && failedWitnesses >= witnessLimit(this.failureShare)) return true;
+    return row.size >= rowLimit(firstAnswered, firstFailed, this.#limits);
+  }
+
+  status(now: number): EndpointStatus {
+    if (this.origin.heldUntil > now) return 'held';
+    if (this.isGivenUp) return 'given-up';
+    if (this.isDown) return 'down';
+    return this.isDoubted ? 'doubted' : 'open';
   }
 }
 
-/** How one endpoint has treated a snippet. */
-interface Tally {
-  failures: number;
-  counted: number;
-  last: number;
-}
-
-const noTally: Readonly<Tally> = { failures: 0, counted: 0, last: Number.NEGATIVE_INFINITY };
-
-/** A request that may be made now. */
-export interface Turn {
-  /** The job's own; or one that arrived before, to find out whether anyone is answered. */
-  request: SnippetRequest;
-  endpoint: Endpoint;
-  isWitness: boolean;
-  startedAt: number;
-  /** The most that it may take. */
-  milliseconds: number;
+interface Way extends RoutedWay {
+  readonly endpoint: Endpoint;
+  lastFailure: number;
 }
 
 /** A snippet on its way. */
-export interface Job {
+interface Job {
   readonly request: SnippetRequest;
   readonly signal: AbortSignal;
-  /** Where it may be asked for, in the order of preference: one or two. */
-  endpoints: readonly Endpoint[];
+  readonly stop: AbortController;
+  /** Those that it may take, in the order of preference: one or two. */
+  ways: readonly Way[];
   readonly preferred: Endpoint | undefined;
   readonly cameAt: number;
-  readonly stop: AbortController;
-  readonly tallies: Map<Endpoint, Tally>;
   attempts: number;
-  /** Attempts that say something about the snippet. */
-  counted: number;
   /** On the wire and between two attempts, in milliseconds. Waiting for a turn does not count. */
   spent: number;
-  startedAt: number | undefined;
+  startedAt: number;
   /** When it may be asked for again. */
   notBefore: number;
   isFallback: boolean;
-  turn: { take(turn: Turn): void; refuse(error: unknown): void } | undefined;
+  /** The way that the last attempt took, and whether its failure says something about the snippet. */
+  failed: Way | undefined;
+  counts: boolean;
+  /** Begins the attempt that waits for its turn. */
+  begin(attempt: Promise<Arrival>): void;
 }
 
-/** An attempt that did not lead to the content. */
-export class FailedAttempt extends Error {
-  readonly endpoint: Endpoint;
-  readonly error: SnippetError;
-  /** Whether it says something about the snippet. */
-  readonly counts: boolean;
+export interface Arrival {
+  variant: Variant;
+  value: Omit<RetrievedSnippet, 'id'>;
+  attempts: number;
+  milliseconds: number;
+}
 
-  constructor(endpoint: Endpoint, error: SnippetError, counts: boolean) {
-    super(error.message);
-    this.endpoint = endpoint;
-    this.error = error;
-    this.counts = counts;
-  }
+/** A request that is made now. */
+export interface Turn {
+  request: SnippetRequest;
+  endpoint: Endpoint;
+  isWitness: boolean;
+  /** Whether it is the first one for this snippet. */
+  isFirst: boolean;
+  startedAt: number;
+  /** The most that it may take. */
+  milliseconds: number;
 }
 
 export interface SchedulerOptions {
@@ -153,6 +167,8 @@ export interface SchedulerOptions {
   /** The most requests at once, for now. */
   most(): number;
   notify(notice: Notice): void;
+  /** Makes a request. @throws the reason of `signal`, and nothing else. */
+  ask(turn: Turn, signal: AbortSignal): Promise<Response>;
 }
 
 // How many snippets that arrived may be asked for again: one alone could be an id that dies afterwards.
@@ -168,7 +184,7 @@ const setupFailures: ReadonlySet<SnippetErrorCode> = new Set([
   'certificate',
   'invalid-options',
 ]);
-const failuresAlike = 10;
+const setupFailuresAllowed = 9;
 
 /**
  * Decides which snippet is asked for next, where, and when. A slot is held by a request on the wire, never by a wait.
@@ -187,26 +203,27 @@ export class Scheduler {
   /** Those of them that wait for their turn. */
   #untried: Job[] = [];
   #again: Job[] = [];
-  /** Snippets that have arrived last. */
-  readonly #arrived: SnippetRequest[] = [];
-  /** Ids that failed as a wrong setup does, while nothing else happened. */
-  readonly #alike = { ids: new Set<number>(), code: undefined as SnippetErrorCode | undefined };
-  #ended: SnippetError | undefined;
-  #hasAnswered = false;
+  /** Snippets that were answered last. */
+  readonly #answered: SnippetRequest[] = [];
+  /** Ids that failed as a wrong setup does. */
+  readonly #misled = new Set<number>();
+  /** Whether anything else has happened, so that the setup is right. */
+  #isSetUp = false;
   /** When the first request was made that has failed since the last answer of all. */
   #failingSince: number | undefined;
   /** Whether the user has been told that nothing arrives. */
   #isSilent = false;
   #leavesFirst = false;
   #fallbacksInARow = 0;
-  /** Of variant B: how many snippets it has rendered, and for how many it had no route. */
-  #rendered = 0;
+  /** Of variant B: whether it has rendered a snippet, for how many it had no route, and what it answered instead. */
+  #hasRendered = false;
   #withoutRoute = 0;
   #routeStatus: number | undefined;
   #pace: number;
   #underWay = 0;
   #isLooking = false;
   #alarm: { at: number; ended: AbortController } | undefined;
+  readonly #ended = new AbortController();
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -216,58 +233,69 @@ export class Scheduler {
   /** What variant B answers, if it has rendered nothing, and each snippet fell back because it has no such route. */
   get routeMissing(): { baseUrl: string; status: number | undefined } | undefined {
     const render = this.#options.endpoints.find(({ variant }) => variant === 'render');
-    if (render === undefined || this.#rendered > 0 || this.#withoutRoute === 0) return undefined;
-    if (this.#withoutRoute < this.counts.fallbacks) return undefined;
+    const hasRoute = this.#hasRendered || this.#withoutRoute < this.counts.fallbacks;
+    if (render === undefined || hasRoute || this.#withoutRoute === 0) return undefined;
     return { baseUrl: render.base.href, status: this.#routeStatus };
   }
 
   /**
-   * Begins with a snippet. For each attempt, wait for its {@link turn}, make the request, and {@link note} what it led to.
-   *
    * @param endpoints one or two, in the order of preference.
-   * @throws SnippetError if everything has ended.
+   * @throws SnippetError, or the reason of `signal`.
    */
-  begin(request: SnippetRequest, endpoints: readonly Endpoint[], signal?: AbortSignal): Job {
-    if (this.#ended !== undefined) throw this.#ended;
+  async fetch(
+    request: SnippetRequest,
+    endpoints: readonly Endpoint[],
+    signal?: AbortSignal,
+  ): Promise<Arrival> {
+    this.#ended.signal.throwIfAborted();
+    const { clock, limits } = this.#options;
     const stop = new AbortController();
     const job: Job = {
       request,
-      endpoints,
-      preferred: endpoints[0],
-      cameAt: this.#options.clock.now(),
       stop,
       // One signal for each job, since a thousand listeners on one signal are slow.
       signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
-      tallies: new Map(),
+      ways: endpoints.map((endpoint) => ({ endpoint, failures: 0, counted: 0, lastFailure: 0 })),
+      preferred: endpoints[0],
+      cameAt: clock.now(),
       attempts: 0,
-      counted: 0,
       spent: 0,
-      startedAt: undefined,
+      startedAt: 0,
       notBefore: 0,
       isFallback: false,
-      turn: undefined,
+      failed: undefined,
+      counts: true,
+      begin() {},
     };
     this.#jobs.add(job);
-    return job;
-  }
-
-  /** @param error what the snippet failed with, if it did. */
-  leave(job: Job, error?: unknown): void {
-    this.#jobs.delete(job);
-    if (error instanceof FailedAttempt) {
-      const { code } = error.error;
-      this.#watchSetup(job.request.id, code);
-      // The key serves every request.
-      if (verdictOf(code) === 'end') this.#endAll(notAsked());
+    try {
+      return await pRetry(() => this.#attempt(job), {
+        retries: limits.mostAttempts - 1,
+        // p-retry's own waits know neither Retry-After nor other snippets: an attempt waits for its turn instead.
+        minTimeout: 0,
+        signal: job.signal,
+        shouldConsumeRetry: () => job.counts,
+        shouldRetry: ({ error, retriesConsumed }) =>
+          error instanceof SnippetError && this.#mayRetry(job, error.code, retriesConsumed),
+      });
+    } catch (error) {
+      this.#withdraw(job);
+      if (error instanceof SnippetError) this.#noteLoss(request, error.code);
+      throw error;
+    } finally {
+      this.#jobs.delete(job);
+      if (this.#jobs.size === 0) {
+        this.#alarm?.ended.abort();
+        this.#alarm = undefined;
+        // What comes later has patience of its own.
+        if (!this.#options.endpoints.some(({ isGivenUp }) => isGivenUp)) this.#failingSince = undefined;
+      }
     }
-    const isGivenUp = this.#options.endpoints.some(({ state }) => state === 'given-up');
-    // No one has asked in the meantime, so what comes later has patience of its own.
-    if (this.#jobs.size === 0 && !isGivenUp) this.#failingSince = undefined;
   }
 
   /** Ends whatever is in progress, and what comes later. */
   end(error: SnippetError): void {
-    this.#ended = error;
+    this.#ended.abort(error);
     this.#alarm?.ended.abort();
     this.#endAll(error);
   }
@@ -278,116 +306,45 @@ export class Scheduler {
     for (const { stop } of [...this.#jobs]) stop.abort(error);
   }
 
-  /** Ends what waits if the first snippets all fail in the same way, before anything has arrived. */
-  #watchSetup(id: number, code: SnippetErrorCode): void {
-    const alike = this.#alike;
-    alike.code ??= code;
-    if (code !== alike.code || !setupFailures.has(code)) alike.code = 'aborted';
-    else if (alike.ids.add(id).size >= failuresAlike) this.#endAll(notAsked());
+  /** Ends what waits if every request would fail the same way. */
+  #noteLoss({ id }: SnippetRequest, code: SnippetErrorCode): void {
+    if (!setupFailures.has(code)) this.#isSetUp = true;
+    else this.#misled.add(id);
+    const isMisled = !this.#isSetUp && this.#misled.size > setupFailuresAllowed;
+    if (!isMisled && verdictOf(code) !== 'end') return;
+    this.#endAll(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
   }
 
-  /** The request of a turn is no longer on the wire. */
-  done({ endpoint, isWitness }: Turn): void {
-    this.#underWay -= 1;
-    if (isWitness) endpoint.hasWitness = false;
+  /** Waits for the job's turn, and asks. */
+  #attempt(job: Job): Promise<Arrival> {
+    const { promise, resolve } = Promise.withResolvers<Arrival>();
+    job.begin = resolve;
+    (job.attempts === 0 ? this.#untried : this.#again).push(job);
     this.#look();
-  }
-
-  /** Notes what the request of a turn led to. Returns why the job's own snippet has not arrived. */
-  async note(job: Job, turn: Turn, response: Response): Promise<FailedAttempt | undefined> {
-    const { request, endpoint, startedAt } = turn;
-    const { code } = response;
-    const verdict = code && verdictOf(code);
-    const now = this.#options.clock.now();
-    const isOwn = request === job.request;
-    if (isOwn) job.spent += now - startedAt;
-    const isFirst = isOwn && job.attempts === 1;
-    let counts = true;
-    if (verdict === 'again') {
-      counts = this.#noteFailure(turn, response, isFirst, now);
-      if (isOwn) {
-        const { failures, counted } = tallyOf(job, endpoint);
-        job.tallies.set(endpoint, { failures: failures + 1, counted: counted + (counts ? 1 : 0), last: now });
-      }
-      // What failed with it is noted first: together they may show that no one is answered.
-      await nextTurn();
-    } else {
-      // What failed before it arrived had failed by chance.
-      if (isOwn) for (const [one, { counted }] of job.tallies) one.failedBefore += counted;
-      if (isFirst) endpoint.firstAnswered += 1;
-      this.#noteAnswer(endpoint, request, now);
-    }
-    if (!isOwn) return undefined;
-    if (code === undefined) {
-      this.#noteArrival(job, endpoint);
-      return undefined;
-    }
-    if (counts) job.counted += 1;
-    if (verdict === 'elsewhere') {
-      job.endpoints = job.endpoints.filter((one) => one !== endpoint);
-      if (endpoint.variant === 'render') {
-        this.#withoutRoute += 1;
-        this.#routeStatus = response.status;
-      }
-    }
-    return new FailedAttempt(endpoint, errorOf(job, endpoint, code, response), counts);
+    return unlessAborted(job.signal, promise);
   }
 
   /** Decides whether a snippet is asked for again, and when. */
-  mayRetry(job: Job, { endpoint, error }: FailedAttempt): boolean {
+  #mayRetry(job: Job, code: SnippetErrorCode, counted: number): boolean {
     const { clock, limits } = this.#options;
+    const { ways, failed, counts, spent } = job;
+    if (failed === undefined) return false;
     const now = clock.now();
-    const views = job.endpoints.map((one) => this.#viewOf(job, one, now));
     const state = {
-      views,
-      failed: job.endpoints.indexOf(endpoint),
-      next: route(views, this.#leavesFirst, limits),
-      counted: job.counted,
+      ways,
+      failed,
+      counted: counts ? counted + 1 : counted,
       leavesFirst: this.#leavesFirst,
-      isAlive: now - endpoint.lastAnswer <= limits.outageCap,
-      timeLeft: limits.deadline - job.spent,
+      isAlive: now - failed.endpoint.lastAnswer <= limits.outageCap,
+      timeLeft: limits.deadline - spent,
       random: clock.random(),
+      now,
     };
-    const milliseconds = nextWait(verdictOf(error.code), state, limits);
+    const milliseconds = nextWait(verdictOf(code), state, limits);
     if (milliseconds === undefined) return false;
     job.spent += milliseconds;
     job.notBefore = now + milliseconds;
     return true;
-  }
-
-  #viewOf(job: Job, endpoint: Endpoint, now: number): EndpointView {
-    const { failures, counted } = tallyOf(job, endpoint);
-    const { answered, failedBefore, state } = endpoint;
-    return {
-      status: isHeld(endpoint, now) ? 'held' : state,
-      failures,
-      counted,
-      failureShare: answered === 0 ? undefined : failureShare(answered, failedBefore),
-    };
-  }
-
-  /** Waits until a request may be made for the job. @throws SnippetError, or the reason of the job's signal. */
-  turn(job: Job): Promise<Turn> {
-    const { signal } = job;
-    const { promise, resolve, reject } = Promise.withResolvers<Turn>();
-    const abort = () => {
-      this.#withdraw(job);
-      reject(signal.reason);
-    };
-    if (signal.aborted) abort();
-    else {
-      signal.addEventListener('abort', abort, { once: true });
-      job.turn = {
-        take(turn) {
-          signal.removeEventListener('abort', abort);
-          resolve(turn);
-        },
-        refuse: reject,
-      };
-      (job.attempts === 0 ? this.#untried : this.#again).push(job);
-      this.#look();
-    }
-    return promise;
   }
 
   #withdraw(job: Job): void {
@@ -415,13 +372,18 @@ export class Scheduler {
   /** Everything is judged at one time: what is due between two readings of the clock would be waited for by no one. */
   #start(now: number): void {
     const { endpoints } = this.#options;
-    if (endpoints.some((one) => one.state === 'given-up' || isHeld(one, now))) {
-      this.#untried = this.#untried.filter((job) => !this.#refuse(job, now));
-      this.#again = this.#again.filter((job) => !this.#refuse(job, now));
+    if (endpoints.some((one) => ['held', 'given-up'].includes(one.status(now)))) {
+      const stays = (job: Job) => {
+        const refusal = this.#refusal(job, now);
+        if (refusal !== undefined) job.stop.abort(refusal);
+        return refusal === undefined;
+      };
+      this.#untried = this.#untried.filter(stays);
+      this.#again = this.#again.filter(stays);
     }
     this.#announceSilence(now);
     for (const endpoint of endpoints) this.#sendWitness(endpoint, now);
-    if (endpoints.some((one) => isOpen(one, now))) {
+    if (endpoints.some((one) => one.status(now) === 'open')) {
       const startOne = () => this.#startOne(this.#untried, now) || this.#startOne(this.#again, now);
       while (this.#underWay < this.#pace && startOne());
     }
@@ -435,96 +397,64 @@ export class Scheduler {
       const at = (from + tried) % jobs.length;
       const job = jobs[at] as Job;
       if (job.notBefore > now) continue;
-      const endpoint = this.#route(job, now);
-      if (!isOpen(endpoint, now)) continue;
-      if (this.#needsWitness(job, endpoint, now)) {
-        this.#doubt(endpoint, 'doubted', now);
+      const way = this.#route(job, now);
+      const { endpoint } = way;
+      if (endpoint.status(now) !== 'open') continue;
+      if (this.#needsWitness(job, way, now)) {
+        endpoint.isDoubted = true;
         this.#sendWitness(endpoint, now);
         return this.#startOne(jobs, now);
       }
       jobs[at] = jobs.at(-1) as Job;
       jobs.pop();
-      this.#ask(job, endpoint, now);
+      job.begin(this.#ask(job, way, now, false));
       return true;
     }
     return false;
   }
 
-  /** @param request the job's own; or another one, which it asks for on everyone's behalf. */
-  #ask(job: Job, endpoint: Endpoint, now: number, isWitness = false, request = job.request): void {
-    const { attemptTimeout, deadline } = this.#options.limits;
-    let milliseconds = attemptTimeout;
-    let isRetry = true;
-    if (request === job.request) {
-      milliseconds = Math.min(attemptTimeout, deadline - job.spent);
-      isRetry = tallyOf(job, endpoint).failures > 0;
-      job.attempts += 1;
-      job.startedAt ??= now;
-      if (endpoint !== job.preferred && !job.isFallback && !this.#leavesFirst) {
-        job.isFallback = true;
-        this.counts.fallbacks += 1;
-      }
-    }
-    this.#underWay += 1;
-    this.counts.requests += 1;
-    if (isRetry) this.counts.retries += 1;
-    job.turn?.take({ request, endpoint, isWitness, startedAt: now, milliseconds });
-  }
-
-  /** The endpoint that the job's next attempt asks, or waits for. */
-  #route(job: Job, now: number): Endpoint {
-    const { endpoints } = job;
-    const views = endpoints.map((one) => ({
-      status: isHeld(one, now) ? ('held' as const) : one.state,
-      failures: tallyOf(job, one).failures,
-    }));
-    return endpoints[route(views, this.#leavesFirst, this.#options.limits)] as Endpoint;
+  /** The way that the job's next attempt takes, or waits for. */
+  #route({ ways }: Job, now: number): Way {
+    return route(ways, now, this.#leavesFirst, this.#options.limits);
   }
 
   /**
    * Whether no one was answered since this snippet failed there, so that another failure would say nothing about it. One
    * that may fall back asks twice before it does, without a witness.
    */
-  #needsWitness(job: Job, endpoint: Endpoint, now: number): boolean {
-    const { failures, last } = tallyOf(job, endpoint);
-    if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswer > last) return false;
-    const [first, second] = job.endpoints;
-    return endpoint !== first || second === undefined || !isOpen(second, now);
+  #needsWitness({ ways: [first, second] }: Job, way: Way, now: number): boolean {
+    const { endpoint, failures, lastFailure } = way;
+    if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswer > lastFailure) return false;
+    return way !== first || second === undefined || second.endpoint.status(now) !== 'open';
   }
 
-  /** Fails a snippet that is not worth waiting for: the service asks for too long a pause, or is given up. */
-  #refuse(job: Job, now: number): boolean {
+  /** Why a snippet is not worth waiting for: the service asks for too long a pause, or is given up. */
+  #refusal(job: Job, now: number): SnippetError | undefined {
     const { limits } = this.#options;
-    const endpoint = this.#route(job, now);
-    const place = { snippetId: job.request.id, variant: endpoint.variant, attempts: job.attempts };
-    if (isHeld(endpoint, now)) {
-      const milliseconds = endpoint.origin.heldUntil - now;
-      if (milliseconds <= limits.retryAfter && milliseconds < limits.deadline - job.spent) return false;
-      const reason = `the service asks to wait ${formatDuration(milliseconds)}`;
-      job.turn?.refuse(new SnippetError('rate-limited', reason, place));
-      return true;
+    const { request, ways, attempts } = job;
+    const { origin, variant, givenUpAt, lastFailure = {} } = this.#route(job, now).endpoint;
+    const place = { snippetId: request.id, variant, attempts };
+    const pause = origin.heldUntil - now;
+    if (pause > 0) {
+      if (pause <= limits.retryAfter && pause < limits.deadline - job.spent) return undefined;
+      return new SnippetError('rate-limited', `the service asks to wait ${formatDuration(pause)}`, place);
     }
-    if (job.endpoints.some(({ state }) => state !== 'given-up')) return false;
+    if (!ways.every(({ endpoint }) => endpoint.isGivenUp)) return undefined;
     // It is still asked now and then, by those that come later.
-    const isLate = job.endpoints.every(({ givenUpAt }) => givenUpAt < job.cameAt);
-    if (isLate && job.endpoints.some((one) => one.hasWitness || now >= one.nextWitness)) return false;
-    const tried = endpoint.givenUpAt - (this.#failingSince ?? now);
+    const isLate = ways.every(({ endpoint }) => endpoint.givenUpAt < job.cameAt);
+    const mayAsk = ways.some(({ endpoint }) => endpoint.hasWitness || now >= endpoint.nextWitness);
+    if (isLate && mayAsk) return undefined;
+    const tried = givenUpAt - (this.#failingSince ?? now);
     // Whole seconds: no one needs more, and the same reason is reported once.
     const time = formatDuration(Math.round(tried / 1000) * 1000 || tried);
-    const reason = `no request has succeeded for ${time}; the last one failed: ${endpoint.reason}`;
-    job.turn?.refuse(new SnippetError('unavailable', reason, place));
-    return true;
+    const reason = `no request has succeeded for ${time}; the last one failed: ${describe(lastFailure)}`;
+    return new SnippetError('unavailable', reason, place);
   }
 
-  #doubt(endpoint: Endpoint, state: 'doubted' | 'down', now: number): void {
-    if (endpoint.state === 'open') endpoint.nextWitness = now;
-    if (endpoint.state !== 'given-up') endpoint.state = state;
-  }
-
-  #patienceFor({ isUnreachable }: Endpoint): number {
+  #patienceFor({ lastFailure }: Endpoint): number {
     const { patience, limits } = this.#options;
-    const most = isUnreachable && !this.#hasAnswered ? patienceWhereUnreachable : patience;
-    return Math.min(patience, most, limits.deadline);
+    const isAbsent = lastFailure?.isUnreachable === true && this.#answered.length === 0;
+    return Math.min(patience, isAbsent ? patienceWhereUnreachable : patience, limits.deadline);
   }
 
   #patienceEnds(endpoint: Endpoint, now: number): number {
@@ -533,55 +463,60 @@ export class Scheduler {
 
   /** When the next witness asks: now and then, and once more when patience ends. */
   #witnessDue(endpoint: Endpoint, now: number): number {
-    const { nextWitness, state } = endpoint;
-    return state === 'given-up' ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint, now));
+    const { nextWitness, isGivenUp } = endpoint;
+    return isGivenUp ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint, now));
   }
 
   /** Finds out whether an endpoint responds, for those that cannot ask another one meanwhile. */
   #sendWitness(endpoint: Endpoint, now: number): void {
     const { clock, limits, most } = this.#options;
-    if (endpoint.state === 'open' || endpoint.hasWitness) return;
-    if (isHeld(endpoint, now) || this.#underWay >= most()) return;
-    if (now < this.#witnessDue(endpoint, now)) return;
+    const status = endpoint.status(now);
+    if (status === 'open' || status === 'held' || endpoint.hasWitness) return;
+    if (this.#underWay >= most() || now < this.#witnessDue(endpoint, now)) return;
     const waits = (job: Job) =>
-      this.#route(job, now) === endpoint ||
-      (job.endpoints.includes(endpoint) && !job.endpoints.some((one) => isOpen(one, now)));
+      this.#route(job, now).endpoint === endpoint ||
+      (job.ways.some((way) => way.endpoint === endpoint) &&
+        !job.ways.some((way) => way.endpoint.status(now) === 'open'));
     const untried = this.#untried.filter(waits);
     const again = this.#again.filter(waits);
     if (untried.length + again.length === 0) return;
     endpoint.hasWitness = true;
     endpoint.nextWitness = now + witnessDelay(endpoint.failedWitnesses, clock.random(), limits);
     const failing = new Set(again.map(({ request }) => request.id));
-    const arrived = this.#arrived.filter(({ id }) => !failing.has(id));
+    const answered = this.#answered.filter(({ id }) => !failing.has(id));
     // What may be dead for good proves nothing. The answer to a snippet that was never tried is of use.
-    const asksAgain = arrived.length > 0 && (endpoint.state === 'doubted' || untried.length === 0);
-    const [rather, otherwise] = asksAgain ? [again, untried] : [untried, again];
-    const job = pick(rather.length > 0 ? rather : otherwise, clock.random());
+    if (answered.length > 0 && (status === 'doubted' || untried.length === 0)) {
+      this.counts.retries += 1;
+      const request = pick(answered, clock.random());
+      const milliseconds = limits.attemptTimeout;
+      const turn = { request, endpoint, isWitness: true, isFirst: false, startedAt: now, milliseconds };
+      // Only the end of the client makes it throw.
+      this.#send(turn, this.#ended.signal).catch(() => {});
+      return;
+    }
+    const job = pick(untried.length > 0 ? untried : again, clock.random());
     this.#withdraw(job);
-    this.#ask(job, endpoint, now, true, asksAgain ? pick(arrived, clock.random()) : undefined);
+    const way = job.ways.find((one) => one.endpoint === endpoint) as Way;
+    job.begin(this.#ask(job, way, now, true));
   }
 
   /** Looks again when something may be asked for, or said. */
   #setAlarm(now: number): void {
     const { clock, endpoints, patience } = this.#options;
-    if (this.#jobs.size === 0) {
-      this.#alarm?.ended.abort();
-      this.#alarm = undefined;
-      return;
-    }
     let at = Number.POSITIVE_INFINITY;
     const consider = (time: number) => {
       if (time > now && time < at) at = time;
     };
-    const waits = this.#untried.length + this.#again.length > 0;
-    for (const endpoint of endpoints) {
-      if (waits) consider(endpoint.origin.heldUntil);
-      if (waits && endpoint.state !== 'open' && !endpoint.hasWitness)
-        consider(this.#witnessDue(endpoint, now));
+    if (this.#untried.length + this.#again.length > 0) {
+      for (const endpoint of endpoints) {
+        consider(endpoint.origin.heldUntil);
+        if (endpoint.status(now) !== 'open' && !endpoint.hasWitness)
+          consider(this.#witnessDue(endpoint, now));
+      }
     }
-    if (patience > 0 && !this.#isSilent) consider(this.#silentFrom);
     for (const { notBefore } of this.#again) consider(notBefore);
-    if (!Number.isFinite(at) || (this.#alarm !== undefined && this.#alarm.at <= at)) return;
+    if (patience > 0 && this.#jobs.size > 0 && !this.#isSilent) consider(this.#silentFrom);
+    if (at >= (this.#alarm?.at ?? Number.POSITIVE_INFINITY)) return;
     this.#alarm?.ended.abort();
     const alarm = { at, ended: new AbortController() };
     this.#alarm = alarm;
@@ -592,29 +527,97 @@ export class Scheduler {
     clock.wait(at - now, alarm.ended.signal).then(ring, () => {});
   }
 
-  #noteAnswer(endpoint: Endpoint, request: SnippetRequest, now: number): void {
+  async #ask(job: Job, way: Way, startedAt: number, isWitness: boolean): Promise<Arrival> {
+    const { attemptTimeout, deadline } = this.#options.limits;
+    const { request } = job;
+    const { endpoint } = way;
+    const { variant } = endpoint;
+    const isFirst = job.attempts === 0;
+    const milliseconds = Math.min(attemptTimeout, deadline - job.spent);
+    if (isFirst) job.startedAt = startedAt;
+    job.attempts += 1;
+    if (way.failures > 0) this.counts.retries += 1;
+    if (endpoint !== job.preferred && !job.isFallback && !this.#leavesFirst) {
+      job.isFallback = true;
+      this.counts.fallbacks += 1;
+    }
+    const turn = { request, endpoint, isWitness, isFirst, startedAt, milliseconds };
+    const { response, counts, now } = await this.#send(turn, job.signal);
+    const { code, value = {}, status, problem, reason } = response;
+    const { attempts } = job;
+    job.spent += now - startedAt;
+    job.failed = way;
+    job.counts = counts;
+    if (code !== undefined && verdictOf(code) === 'again') {
+      way.failures += 1;
+      if (counts) way.counted += 1;
+      way.lastFailure = now;
+      // What failed with it is noted first: together they may show that no one is answered.
+      await nextTurn();
+    } else {
+      // What failed before it arrived had failed by chance.
+      for (const one of job.ways) one.endpoint.failedBefore += one.counted;
+    }
+    if (code === undefined) {
+      this.#noteArrival(job, variant);
+      return { variant, value, attempts, milliseconds: now - job.startedAt };
+    }
+    if (verdictOf(code) === 'elsewhere') {
+      job.ways = job.ways.filter((one) => one !== way);
+      if (variant === 'render') {
+        this.#withoutRoute += 1;
+        this.#routeStatus = status;
+      }
+    }
+    const afterAttempts = attempts === 1 ? '' : ` (${attempts} attempts)`;
+    const cause = reason === undefined ? undefined : new Error(reason);
+    const fields = { snippetId: request.id, variant, attempts, status, problem, cause };
+    throw new SnippetError(code, `${describe(response)}${afterAttempts}`, fields);
+  }
+
+  /** Makes a request, and notes what it says about its endpoint, and whether a failure says something about its snippet. */
+  async #send(
+    turn: Turn,
+    signal: AbortSignal,
+  ): Promise<{ response: Response; counts: boolean; now: number }> {
+    const { ask, clock } = this.#options;
+    this.#underWay += 1;
+    this.counts.requests += 1;
+    const response = await ask(turn, signal).finally(() => {
+      this.#underWay -= 1;
+      if (turn.isWitness) turn.endpoint.hasWitness = false;
+      this.#look();
+    });
+    const now = clock.now();
+    const isFailure = response.code !== undefined && verdictOf(response.code) === 'again';
+    if (isFailure) return { response, counts: this.#noteFailure(turn, response, now), now };
+    this.#noteAnswer(turn, now);
+    return { response, counts: true, now };
+  }
+
+  #noteAnswer({ endpoint, request, isFirst }: Turn, now: number): void {
     endpoint.firstFailed += endpoint.row.size;
     endpoint.row.clear();
     endpoint.answered += 1;
+    if (isFirst) endpoint.firstAnswered += 1;
     endpoint.lastAnswer = now;
-    endpoint.state = 'open';
+    endpoint.isDoubted = false;
     endpoint.failedWitnesses = 0;
-    this.#hasAnswered = true;
+    endpoint.nextWitness = 0;
     this.#failingSince = undefined;
-    this.#arrived.unshift(request);
-    this.#arrived.length = Math.min(this.#arrived.length, witnessesKept);
+    this.#answered.unshift(request);
+    this.#answered.length = Math.min(this.#answered.length, witnessesKept);
     this.#pace = Math.min(this.#pace + 1, this.#options.most());
     if (!this.#isSilent) return;
     this.#isSilent = false;
     this.#options.notify({ kind: 'recovered', origin: endpoint.origin.name });
   }
 
-  #noteArrival({ isFallback }: Job, { variant }: Endpoint): void {
+  #noteArrival({ isFallback }: Job, variant: Variant): void {
     const { limits, notify } = this.#options;
-    // The setup is right.
-    this.#alike.code = 'aborted';
+    this.#isSetUp = true;
     if (variant === 'render') {
-      this.#rendered += 1;
+      this.#hasRendered = true;
       this.#fallbacksInARow = 0;
     }
     // Only a fallback that variant A has answered counts: if both are down, variant B is not the one to leave.
@@ -627,34 +630,28 @@ export class Scheduler {
 
   /** Returns whether the failure says something about its snippet. */
   #noteFailure(
-    { endpoint, request, isWitness, startedAt }: Turn,
+    { endpoint, request, isWitness, isFirst, startedAt }: Turn,
     response: Response,
-    isFirst: boolean,
     now: number,
   ): boolean {
     const { limits, most, patience } = this.#options;
-    const { retryAfter, isUnreachable = false } = response;
     this.#failingSince ??= startedAt;
-    endpoint.reason = describe(response);
-    endpoint.isUnreachable = isUnreachable;
+    endpoint.lastFailure = response;
     // Never below where it started, so that a few snippets that keep failing do not slow all others down.
     this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());
     if (isFirst) endpoint.row.add(request.id);
-    if (isWitness) endpoint.failedWitnesses += 1;
-    const { answered, failedBefore, firstAnswered, firstFailed, row } = endpoint;
-    const isDown = isWitness && endpoint.failedWitnesses >= witnessLimit(answered, failedBefore);
-    if (isDown || row.size >= rowLimit(firstAnswered, firstFailed, limits))
-      this.#doubt(endpoint, 'down', now);
-    // It may have been chance. The next one asks at once.
-    else if (isWitness) endpoint.nextWitness = now;
-    if (isWitness && now >= this.#patienceEnds(endpoint, now)) {
-      endpoint.state = 'given-up';
-      endpoint.givenUpAt = now;
-      endpoint.nextWitness = now + limits.outageCap;
+    if (isWitness) {
+      endpoint.failedWitnesses += 1;
+      // It may have been chance. The next one asks at once.
+      if (!endpoint.isDown) endpoint.nextWitness = now;
+      if (now >= this.#patienceEnds(endpoint, now)) {
+        endpoint.givenUpAt = now;
+        endpoint.nextWitness = now + limits.outageCap;
+      }
     }
+    const { retryAfter } = response;
     if (retryAfter !== undefined) this.#hold(endpoint.origin, retryAfter, now);
-    if (patience === 0) return true;
-    return this.#arrived.length > 0 && (endpoint.state === 'open' || endpoint.state === 'doubted');
+    return patience === 0 || (this.#answered.length > 0 && !endpoint.isDown && !endpoint.isGivenUp);
   }
 
   /** From when nothing has arrived for so long that the user is told. */
@@ -665,15 +662,17 @@ export class Scheduler {
   #announceSilence(now: number): void {
     const { endpoints, notify, patience } = this.#options;
     // Where others arrive, the snippets that fail are to blame.
-    const mayBeAlive = this.#arrived.length > 0 && endpoints.some(({ state }) => state === 'open');
+    const mayBeAlive =
+      this.#answered.length > 0 &&
+      endpoints.some(({ isDoubted, isDown, isGivenUp }) => !isDoubted && !isDown && !isGivenUp);
     if (patience === 0 || this.#isSilent || mayBeAlive || now < this.#silentFrom) return;
-    const endpoint = endpoints.find(({ reason }) => reason !== '');
-    if (endpoint === undefined) return;
+    const endpoint = endpoints.find(({ lastFailure }) => lastFailure !== undefined);
+    if (endpoint?.lastFailure === undefined) return;
     this.#isSilent = true;
     notify({
       kind: 'failing',
       origin: endpoint.origin.name,
-      reason: endpoint.reason,
+      reason: describe(endpoint.lastFailure),
       until: this.#patienceEnds(endpoint, now),
       patience: this.#patienceFor(endpoint),
     });
@@ -691,36 +690,6 @@ export class Scheduler {
   }
 }
 
-function isHeld({ origin }: Endpoint, now: number): boolean {
-  return origin.heldUntil > now;
-}
-
-function isOpen(endpoint: Endpoint, now: number): boolean {
-  return endpoint.state === 'open' && !isHeld(endpoint, now);
-}
-
-function tallyOf({ tallies }: Job, endpoint: Endpoint): Readonly<Tally> {
-  return tallies.get(endpoint) ?? noTally;
-}
-
 function pick<T>(list: readonly T[], random: number): T {
   return list[Math.floor(random * list.length)] as T;
-}
-
-function errorOf(
-  { request, attempts }: Job,
-  { variant }: Endpoint,
-  code: SnippetErrorCode,
-  response: Response,
-): SnippetError {
-  const { status, problem, reason } = response;
-  const afterAttempts = attempts === 1 ? '' : ` (${attempts} attempts)`;
-  const cause = reason === undefined ? undefined : new Error(reason);
-  const fields = { snippetId: request.id, variant, attempts, status, problem, cause };
-  return new SnippetError(code, `${describe(response)}${afterAttempts}`, fields);
-}
-
-/** Of a request that was not made, because every one would have failed the same way. */
-function notAsked(): SnippetError {
-  return new SnippetError('aborted', 'not asked for: every request would fail the same way.');
 }

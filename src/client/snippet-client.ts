@@ -1,5 +1,5 @@
-import pRetry from 'p-retry';
 import {
+  describe,
   type RenderedSnippet,
   type Response,
   type RetrievedSnippet,
@@ -10,15 +10,7 @@ import { containsKnownKey, protectKey } from './api-key.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { defaultPatience, type Limits, type PublicLimits, publicLimits, withDefaults } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
-import {
-  type Counts,
-  Endpoint,
-  FailedAttempt,
-  type Notice,
-  type Origin,
-  Scheduler,
-  type Turn,
-} from './scheduler.ts';
+import { type Counts, Endpoint, type Notice, type Origin, Scheduler, type Turn } from './scheduler.ts';
 import { checkApiKey, parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError } from './snippet-error.ts';
 import { createRequest, type Params, type SnippetRequest } from './snippet-request.ts';
@@ -106,8 +98,8 @@ export class SnippetClient {
       throw new SnippetError('invalid-options', 'concurrency must be a positive whole number.');
     }
     if (!(patience >= 0)) throw new SnippetError('invalid-options', 'patience must not be negative.');
-    this.#endpoints = endpointsOf(options);
     this.#limits = withDefaults({ ...options.limits, ...limits });
+    this.#endpoints = endpointsOf(options, this.#limits);
     const carrier = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
     this.#transport = carrier;
     this.#clock = clock;
@@ -117,6 +109,7 @@ export class SnippetClient {
       clock,
       limits: this.#limits,
       patience,
+      ask: (turn, signal) => this.#ask(turn, signal),
       most: () => Math.min(concurrency, carrier.capacity),
       notify: (notice) => {
         try {
@@ -182,39 +175,18 @@ export class SnippetClient {
   async fetch(request: SnippetRequest, signal?: AbortSignal, only?: Variant): Promise<Snippet> {
     const endpoints = this.#endpointsFor(only);
     this.#checkParams(request, endpoints);
-    const { mostAttempts } = this.#limits;
-    const scheduler = this.#scheduler;
-    const job = scheduler.begin(request, endpoints, signal);
-    const attempt = async (): Promise<Snippet> => {
-      for (;;) {
-        const turn = await scheduler.turn(job);
-        const response = await this.#ask(turn, job.signal, only === undefined).finally(() =>
-          scheduler.done(turn),
-        );
-        const failed = await scheduler.note(job, turn, response);
-        if (failed !== undefined) throw failed;
-        if (turn.request !== request) continue;
-        const milliseconds = this.#clock.now() - (job.startedAt ?? 0);
-        return { ...(response.value as RenderedSnippet), variant: turn.endpoint.variant, milliseconds };
-      }
-    };
+    const { id: snippetId } = request;
     try {
-      const snippet = await pRetry(attempt, {
-        retries: mostAttempts - 1,
-        // p-retry's own waits know neither Retry-After nor other snippets: an attempt waits for its turn instead.
-        minTimeout: 0,
-        signal: job.signal,
-        shouldConsumeRetry: ({ error }) => !(error instanceof FailedAttempt) || error.counts,
-        shouldRetry: ({ error }) => error instanceof FailedAttempt && scheduler.mayRetry(job, error),
-      });
-      scheduler.leave(job);
-      return snippet;
+      const { value, ...place } = await this.#scheduler.fetch(request, endpoints, signal);
+      const { variant, attempts, milliseconds } = place;
+      if (only === undefined && value.content === undefined) {
+        const fields = { snippetId, variant, attempts, status: 200 };
+        throw new SnippetError('no-content', describe({ code: 'no-content' }), fields);
+      }
+      return { ...(value as RenderedSnippet), variant, milliseconds };
     } catch (error) {
-      scheduler.leave(job, error);
-      if (error instanceof FailedAttempt) throw error.error;
       if (error instanceof SnippetError || !signal?.aborted) throw error;
-      const fields = { snippetId: request.id, cause: signal.reason };
-      throw new SnippetError('aborted', 'the request was aborted.', fields);
+      throw new SnippetError('aborted', 'the request was aborted.', { snippetId, cause: signal.reason });
     }
   }
 
@@ -224,12 +196,8 @@ export class SnippetClient {
     await this.#transport.close();
   }
 
-  /** Makes one request. @throws the reason of `signal`, and nothing else. */
-  async #ask(
-    { request, endpoint: { base, variant }, milliseconds }: Turn,
-    signal: AbortSignal,
-    needsContent: boolean,
-  ): Promise<Response> {
+  async #ask({ request, endpoint, milliseconds }: Turn, signal: AbortSignal): Promise<Response> {
+    const { base, variant } = endpoint;
     const headers = {
       authorization: this.#authorization,
       accept: 'application/json, application/problem+json',
@@ -237,9 +205,7 @@ export class SnippetClient {
     try {
       const url = snippetUrl(base, variant, request);
       const answer = await this.#transport.send({ url, headers, milliseconds }, signal);
-      const response = readAnswer(answer, variant, request.id, this.#clock.now());
-      const isEmpty = needsContent && response.code === undefined && response.value?.content === undefined;
-      return isEmpty ? { ...response, code: 'no-content' } : response;
+      return readAnswer(answer, variant, request.id, this.#clock.now());
     } catch (error) {
       signal.throwIfAborted();
       return readFailure(error);
@@ -270,6 +236,7 @@ export class SnippetClient {
 
 function endpointsOf(
   options: Pick<SnippetClientOptions, 'renderBaseUrl' | 'retrieveBaseUrl'>,
+  limits: Limits,
 ): Partial<Record<Variant, Endpoint>> {
   const origins = new Map<string, Origin>();
   const endpoints: Partial<Record<Variant, Endpoint>> = {};
@@ -279,7 +246,7 @@ function endpointsOf(
     const base = parseBaseUrl(`${variant}BaseUrl`, value);
     const origin = origins.get(base.origin) ?? { name: base.origin, heldUntil: 0 };
     origins.set(base.origin, origin);
-    endpoints[variant] = new Endpoint(variant, base, origin);
+    endpoints[variant] = new Endpoint(variant, base, origin, limits);
   }
   if (Object.keys(endpoints).length > 0) return endpoints;
   throw new SnippetError('invalid-options', 'Set renderBaseUrl, retrieveBaseUrl, or both.');

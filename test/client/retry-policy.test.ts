@@ -2,16 +2,29 @@ import { expect, test } from 'vitest';
 import { defaultLimits, withDefaults } from '../../src/client/limits.ts';
 import {
   type AttemptState,
-  type EndpointView,
+  type EndpointStatus,
+  failureShare,
   nextWait,
   route,
   rowLimit,
+  type Way,
   witnessDelay,
   witnessLimit,
 } from '../../src/client/retry-policy.ts';
 
-function view(more: Partial<EndpointView> = {}): EndpointView {
-  return { status: 'open', failures: 0, counted: 0, failureShare: 0.01, ...more };
+interface View {
+  status: EndpointStatus;
+  failures: number;
+  counted: number;
+  failureShare: number | undefined;
+}
+
+function view(more: Partial<View> = {}): Way {
+  const { status, failureShare, ...way } = {
+    ...{ status: 'open' as const, failures: 0, counted: 0, failureShare: 0.01 },
+    ...more,
+  };
+  return { ...way, endpoint: { status: () => status, failureShare } };
 }
 
 test.for([
@@ -48,11 +61,11 @@ test.for([
 ] as const)(
   'a variant that is doubted is down if, when %s (%i and %i failures), %i witnesses fail',
   ([, answered, failed, limit]) => {
-    expect(witnessLimit(answered, failed)).toBe(limit);
+    expect(witnessLimit(answered === 0 ? undefined : failureShare(answered, failed))).toBe(limit);
   },
 );
 
-test.for<[string, Partial<EndpointView>[], boolean, number]>([
+test.for<[string, Partial<View>[], boolean, number]>([
   ['variant B is asked first', [{}, {}], false, 0],
   ['variant B is asked twice', [{ failures: 1 }, {}], false, 0],
   ['then variant A is', [{ failures: 2 }, {}], false, 1],
@@ -64,33 +77,34 @@ test.for<[string, Partial<EndpointView>[], boolean, number]>([
   ['variant B asks to wait', [{ status: 'held' }, {}], false, 0],
   ['there is one', [{ status: 'given-up', failures: 9 }], false, 0],
 ])('the next attempt goes where it should if %s', ([, views, leavesFirst, index]) => {
-  expect(route(views.map(view), leavesFirst, defaultLimits)).toBe(index);
+  const ways = views.map(view);
+  expect(ways.indexOf(route(ways, 0, leavesFirst, defaultLimits))).toBe(index);
 });
 
 function stateOf(more: Partial<AttemptState>): AttemptState {
-  const views = more.views ?? [view({ failures: 1, counted: 1 })];
+  const ways = more.ways ?? [view({ failures: 1, counted: 1 })];
   return {
-    views,
-    failed: 0,
-    next: route(views, false, defaultLimits),
+    ways,
+    failed: ways[0] ?? view(),
     counted: 1,
     leavesFirst: false,
     isAlive: true,
     timeLeft: 60_000,
     random: 1,
+    now: 0,
     ...more,
   };
 }
 
 /** Of one endpoint that has failed so often. */
-const failed = (failures: number, more: Partial<EndpointView> = {}) => ({
-  views: [view({ failures, counted: failures, ...more })],
+const failed = (failures: number, more: Partial<View> = {}) => ({
+  ways: [view({ failures, counted: failures, ...more })],
   counted: failures,
 });
 
 /** Of two endpoints, of which the first one has failed so often. */
 const failedFirst = (failures: number) => ({
-  views: [view({ failures, counted: failures }), view()],
+  ways: [view({ failures, counted: failures }), view()],
   counted: failures,
 });
 
@@ -99,8 +113,8 @@ const unknown = { failureShare: undefined };
 test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>, number | undefined]>([
   ['the key is refused', 'end', {}, undefined],
   ['the snippet is refused', 'fail', {}, undefined],
-  ['the only route is missing', 'elsewhere', { views: [] }, undefined],
-  ['one of two routes is missing', 'elsewhere', { views: [view()], failed: -1 }, 0],
+  ['the only route is missing', 'elsewhere', { ways: [] }, undefined],
+  ['one of two routes is missing', 'elsewhere', { ways: [view()], failed: view() }, 0],
   ['it may be temporary', 'again', {}, 500],
   ['it may be temporary, and variant A has not been asked', 'again', failedFirst(2), 0],
   ['others arrive, after many failures', 'again', failed(9, { failureShare: 0.5 }), 2_000],
@@ -123,13 +137,19 @@ test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>,
   [
     'two attempts failed at the variant that others arrive from, and 20 where nothing does',
     'again',
-    { views: [view({ failures: 2, counted: 2 }), view({ counted: 20, ...unknown })], counted: 22, next: 0 },
+    {
+      ways: [view({ failures: 2, counted: 2 }), view({ failures: 20, counted: 20, ...unknown })],
+      counted: 22,
+    },
     1_000,
   ],
   [
     'four did, and 20 where nothing does',
     'again',
-    { views: [view({ failures: 4, counted: 4 }), view({ counted: 20, ...unknown })], counted: 24, next: 0 },
+    {
+      ways: [view({ failures: 4, counted: 4 }), view({ failures: 20, counted: 20, ...unknown })],
+      counted: 24,
+    },
     undefined,
   ],
   ['its time is over', 'again', { timeLeft: 500 }, undefined],
@@ -138,7 +158,7 @@ test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>,
     'variant B is down, and the run has left it',
     'again',
     {
-      views: [view({ failures: 5, counted: 5, status: 'down' }), view({ failures: 5, counted: 5 })],
+      ways: [view({ failures: 5, counted: 5, status: 'down' }), view({ failures: 5, counted: 5 })],
       counted: 10,
       leavesFirst: true,
     },
