@@ -45,10 +45,7 @@ const problem = z.object({ title: problemText, detail: problemText, type: proble
 // All fields of section 2: recognized even without the media type, which some gateways rewrite.
 const completeProblem = z.object({ status: z.int(), title: cleaned, detail: cleaned, type: cleaned });
 
-/**
- * Parses a problem object. Every error of the service is one (specification, section 7), so an error without one
- * comes from something else at this URL.
- */
+/** Every error of the service is a problem (section 7): an error without one comes from something else at this URL. */
 function readProblem(contentType: string, body: Uint8Array): Problem | undefined {
   const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
   return read<Problem>(isDeclared ? problem : completeProblem, body);
@@ -122,12 +119,7 @@ export function verdictOf(code: SnippetErrorCode): Verdict {
   return verdicts[code] ?? 'fail';
 }
 
-/**
- * Reads a complete answer.
- *
- * @param id the snippet that was asked for.
- * @param now milliseconds since the epoch.
- */
+/** Reads a complete answer. */
 export function readAnswer(answer: Answer, variant: Variant, id: number, now: number): Response {
   const { status, contentType, body } = answer;
   if (status === 200) {
@@ -139,7 +131,6 @@ export function readAnswer(answer: Answer, variant: Variant, id: number, now: nu
   return { code: codeOf(status, problem), status, problem, retryAfter };
 }
 
-/** Says why there is no answer. */
 export function readFailure(error: unknown): Response {
   const { kind, isUnreachable } = error instanceof NoAnswer ? error : { kind: 'network' as const };
   return { code: kind, reason: reasonOf(error), isUnreachable: isUnreachable ?? false };
@@ -167,18 +158,14 @@ export function describe({ code, status, problem, reason, retryAfter }: Response
   return `${status} ${[title, detail].filter((text) => text !== '').join(': ')}${wait}`;
 }
 
-const seconds = /^[0-9]{1,15}$/;
 // The one date format a server may send (RFC 9110, section 5.6.7). Date.parse would also accept "1" and "-5".
 const httpDate =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
 
-/**
- * Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`. Returns `undefined` if it is
- * absent or invalid (negative, a fraction, garbage), and 0 for a date in the past.
- */
+/** Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`; `undefined` if it is invalid. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const value = header?.trim() ?? '';
-  if (seconds.test(value)) return Number(value) * 1000;
+  if (/^[0-9]{1,15}$/.test(value)) return Number(value) * 1000;
   if (!httpDate.test(value)) return undefined;
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);

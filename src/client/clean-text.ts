@@ -39,31 +39,28 @@ export function cleanLines(text: string): string {
   return harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
 }
 
-/**
- * Writes data as JSON in which every string is safe to show, and means what it did before.
- *
- * @param indent 0 for one line.
- */
+/** Writes data as JSON in which every string is safe to show, and means what it did before. */
 export function cleanJson(value: unknown, indent = 2): string {
   const json = JSON.stringify(redacted(value), null, indent);
   return json
     .replace(unprintableInLines, (character) =>
-      Array.from({ length: character.length }, (_, unit) => escapeUnit(character.charCodeAt(unit))).join(''),
+      character
+        .split('')
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join(''),
     )
     .replace(/##(?=\w*\[)/g, '#\\u0023');
 }
 
-/** Cleaned first: removing an escape sequence from the middle of a key would put the key together again. */
-function harmless(plain: string, isCut = false): string {
-  return withoutCommands(hideKnownKeys(plain, isCut));
-}
-
 /**
- * CI runners take a line for a command if it begins with `::`, after blanks, or if `##[` or `##name[` is anywhere in it.
- * A space keeps both readable and harmless.
+ * Hides keys in cleaned text: removing an escape sequence from the middle of a key would put the key together again. CI
+ * runners take a line for a command if it begins with `::`, after blanks, or if `##[` or `##name[` is anywhere in it. A
+ * space keeps both readable and harmless.
  */
-function withoutCommands(text: string): string {
-  return text.replace(/^([^\S\n]*:):/gm, '$1 :').replace(/##(?=\w*\[)/g, '# #');
+function harmless(plain: string, isCut = false): string {
+  return hideKnownKeys(plain, isCut)
+    .replace(/^([^\S\n]*:):/gm, '$1 :')
+    .replace(/##(?=\w*\[)/g, '# #');
 }
 
 function redacted(value: unknown): unknown {
@@ -73,8 +70,4 @@ function redacted(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [hideKnownKeys(name), redacted(inner)]),
   );
-}
-
-function escapeUnit(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, '0')}`;
 }

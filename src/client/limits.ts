@@ -21,8 +21,6 @@ export const defaultLimits = {
   retryAfter: 60_000,
   /** The most requests for one snippet, not counting those while the service answers no one. */
   mostAttempts: 60,
-  /** Failed attempts at variant B before variant A is asked. */
-  renderAttempts: 2,
   /** Snippets in a row that variant A answered and variant B did not, before variant B is given up. */
   fallbacksInARow: 5,
   /** Opening a connection, including TLS. */

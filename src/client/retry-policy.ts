@@ -31,12 +31,7 @@ export interface Way {
  * @param ways one or two, in the order of preference: variant B, then variant A.
  * @param leavesFirst whether the run has given up variant B.
  */
-export function route<W extends Way>(
-  ways: readonly W[],
-  now: number,
-  leavesFirst: boolean,
-  { renderAttempts }: Pick<Limits, 'renderAttempts'>,
-): W {
+export function route<W extends Way>(ways: readonly W[], now: number, leavesFirst: boolean): W {
   const [first, second] = ways as readonly [W, W?];
   if (second === undefined) return first;
   const leaves = leavesFirst || first.failures >= renderAttempts;
@@ -45,6 +40,9 @@ export function route<W extends Way>(
   const isClosed = ['down', 'given-up'].includes(wanted.endpoint.status(now));
   return isClosed && other.endpoint.status(now) === 'open' ? other : wanted;
 }
+
+/** Failed attempts at variant B before variant A is asked. */
+const renderAttempts = 2;
 
 /** How likely it may be that a snippet is given up although it would have arrived. */
 const chanceOfLoss = 1e-6;
@@ -105,7 +103,7 @@ export function nextWait(verdict: Verdict, state: AttemptState, limits: Limits):
   if (verdict === 'end' || verdict === 'fail' || ways.length === 0 || timeLeft <= 0) return undefined;
   if (verdict === 'elsewhere') return 0;
   if (isBeyondChance(state, limits) && !mayReturn(state)) return undefined;
-  const next = route(ways, now, leavesFirst, limits);
+  const next = route(ways, now, leavesFirst);
   if (next !== failed && next.endpoint.status(now) === 'open' && next.failures === 0) return 0;
   const cap = state.isAlive ? limits.retryCap : limits.outageCap;
   // Full jitter, so that builds which failed together do not come back together. The cap is applied before it.

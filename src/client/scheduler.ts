@@ -415,7 +415,7 @@ export class Scheduler {
 
   /** The way that the job's next attempt takes, or waits for. */
   #route({ ways }: Job, now: number): Way {
-    return route(ways, now, this.#leavesFirst, this.#options.limits);
+    return route(ways, now, this.#leavesFirst);
   }
 
   /**

@@ -13,12 +13,7 @@ export interface BaseUrl {
   origin: string;
 }
 
-/**
- * Parses a base URL.
- *
- * @param name what the user knows the setting by; it starts every error message.
- * @throws SnippetError `invalid-options`, with a message that says which part is wrong.
- */
+/** @throws SnippetError `invalid-options`, with a message that begins with `name` and says which part is wrong. */
 export function parseBaseUrl(name: string, value: unknown): BaseUrl {
   const invalid = (flaw: string) => new SnippetError('invalid-options', `${name} ${flaw}`);
   if (typeof value !== 'string') throw invalid('must be a string.');
@@ -51,14 +46,9 @@ export function snippetUrl(
   return params === undefined ? path : `${path}?params=${encodeURIComponent(params)}`;
 }
 
-const visibleAscii = /^[\x21-\x7e]+$/;
-const minLength = 8;
-
 /**
- * Validates a key before it gets near a header: an HTTP library quotes the header it rejects, and would print a
- * malformed key. The messages say what is wrong with the key without showing it.
+ * Validates a key before it gets near a header: an HTTP library quotes the header it rejects, and would print the key.
  *
- * @param name what the user knows the key by.
  * @throws SnippetError `invalid-options`
  */
 export function checkApiKey(key: unknown, name = 'The API key'): string {
@@ -71,8 +61,8 @@ function flawOf(key: unknown): string | undefined {
   if (typeof key !== 'string') return 'is not a string';
   if (key === '') return 'is empty';
   if (key.trim() !== key) return 'has white space or a line break at its start or end';
-  if (!visibleAscii.test(key)) return 'contains a space, a control character or a non-ASCII character';
+  if (!/^[\x21-\x7e]+$/.test(key)) return 'contains a space, a control character or a non-ASCII character';
   // A few characters occur in any page, so searching the output for a leaked key would be meaningless.
-  if (key.length < minLength) return `has fewer than ${minLength} characters`;
+  if (key.length < 8) return 'has fewer than 8 characters';
   return undefined;
 }

@@ -76,7 +76,7 @@ export interface Snippet extends RenderedSnippet {
  * await client.close();
  */
 export class SnippetClient {
-  readonly #endpoints: Partial<Record<Variant, Endpoint>>;
+  readonly #endpoints: readonly Endpoint[];
   readonly #scheduler: Scheduler;
   readonly #limits: Limits;
   readonly #transport: Transport;
@@ -105,7 +105,7 @@ export class SnippetClient {
     this.#clock = clock;
     this.#authorization = `Bearer ${apiKey}`;
     this.#scheduler = new Scheduler({
-      endpoints: Object.values(this.#endpoints),
+      endpoints: this.#endpoints,
       clock,
       limits: this.#limits,
       patience,
@@ -173,7 +173,8 @@ export class SnippetClient {
    * @param only the one variant to ask. From variant A, `content` is missing if the service did not send it.
    */
   async fetch(request: SnippetRequest, signal?: AbortSignal, only?: Variant): Promise<Snippet> {
-    const endpoints = this.#endpointsFor(only);
+    const endpoints = this.#endpoints.filter(({ variant }) => variant === (only ?? variant));
+    if (endpoints.length === 0) throw new SnippetError('invalid-options', `${only}BaseUrl is not set.`);
     this.#checkParams(request, endpoints);
     const { id: snippetId } = request;
     try {
@@ -212,13 +213,6 @@ export class SnippetClient {
     }
   }
 
-  #endpointsFor(only: Variant | undefined): readonly Endpoint[] {
-    const wanted = only === undefined ? (['render', 'retrieve'] as const) : [only];
-    const endpoints = wanted.flatMap((variant) => this.#endpoints[variant] ?? []);
-    if (endpoints.length > 0) return endpoints;
-    throw new SnippetError('invalid-options', `${only}BaseUrl is not set.`);
-  }
-
   #checkParams(request: SnippetRequest, endpoints: readonly Endpoint[]): void {
     const invalid = (reason: string) => new SnippetError('invalid-params', reason, { snippetId: request.id });
     // Checked where they entered, unless that was in another process, as with those of a manifest.
@@ -234,21 +228,18 @@ export class SnippetClient {
   }
 }
 
-function endpointsOf(
-  options: Pick<SnippetClientOptions, 'renderBaseUrl' | 'retrieveBaseUrl'>,
-  limits: Limits,
-): Partial<Record<Variant, Endpoint>> {
+/** In the order of preference. */
+function endpointsOf(options: SnippetClientOptions, limits: Limits): Endpoint[] {
   const origins = new Map<string, Origin>();
-  const endpoints: Partial<Record<Variant, Endpoint>> = {};
-  for (const variant of ['render', 'retrieve'] as const) {
+  const endpoints = (['render', 'retrieve'] as const).flatMap((variant) => {
     const value = options[`${variant}BaseUrl`];
-    if (value === undefined) continue;
+    if (value === undefined) return [];
     const base = parseBaseUrl(`${variant}BaseUrl`, value);
     const origin = origins.get(base.origin) ?? { name: base.origin, heldUntil: 0 };
     origins.set(base.origin, origin);
-    endpoints[variant] = new Endpoint(variant, base, origin, limits);
-  }
-  if (Object.keys(endpoints).length > 0) return endpoints;
+    return new Endpoint(variant, base, origin, limits);
+  });
+  if (endpoints.length > 0) return endpoints;
   throw new SnippetError('invalid-options', 'Set renderBaseUrl, retrieveBaseUrl, or both.');
 }
 

@@ -90,11 +90,7 @@ export function defineSnippet<Schema extends ParamsSchema | undefined = undefine
   return { id: parseSnippetId(definition.id), params: definition.params as Schema };
 }
 
-/**
- * Makes a request of a snippet that was defined, with its params as the schema outputs them, with defaults for example.
- *
- * @throws SnippetError `invalid-params`, with the path of each issue.
- */
+/** @throws SnippetError `invalid-params`, with the path of each issue that the schema finds. */
 export async function definedRequest(
   { id, params: schema }: SnippetDefinition,
   params: unknown,
@@ -122,12 +118,7 @@ export function paramsObject({ params }: SnippetRequest): Params | undefined {
   return params === undefined ? undefined : JSON.parse(params);
 }
 
-/**
- * Parses a snippet's id (specification, section 2: an integer): a positive safe integer, or its decimal digits.
- * Anything else could climb out of the URL path it is put into.
- *
- * @throws SnippetError `invalid-id`
- */
+/** Accepts a positive safe integer, or its digits: anything else could climb out of the URL path it is put into. */
 export function parseSnippetId(value: unknown): number {
   const id = typeof value === 'string' && /^[1-9][0-9]{0,15}$/.test(value) ? Number(value) : value;
   if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
@@ -182,23 +173,22 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   }
   if (value === null) return null;
   if (value instanceof InexactNumber) {
-    const number = cleanText(value.source);
+    const number = cleanText(`${value}`);
     throw invalid(`is the number ${number}, which JavaScript cannot represent: write it as a string.`);
   }
   if (ancestors.includes(value)) throw invalid('is a circular reference.');
   if (ancestors.length >= maxDepth) throw invalid(tooDeep);
-  const copyOf = (holder: object, key: string | number, inner: string) =>
-    canonicalCopy(read(holder, key, inner), inner, [...ancestors, value]);
+  const copyOf = (inner: unknown, name: string) => canonicalCopy(inner, name, [...ancestors, value]);
   if (Array.isArray(value)) {
     // Array.from visits holes, so that a hole is rejected instead of turned into null.
-    return Array.from(value, (_, index) => copyOf(value, index, `${path}[${index}]`));
+    return Array.from(value, (inner, index) => copyOf(inner, `${path}[${index}]`));
   }
   if (!isPlainObject(value)) throw invalid(`is ${kindOf(value)}: pass plain objects, arrays and values.`);
   // Without a prototype, so that a key named __proto__ is a key like any other.
   const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) {
     if (!key.isWellFormed()) throw invalid('has a key that contains half of a surrogate pair.');
-    copy[key] = copyOf(value, key, pathTo(path, key));
+    copy[key] = copyOf(value[key], pathTo(path, key));
   }
   return copy;
 }
@@ -206,15 +196,6 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
 /** The path of a property, such as `params.plans[0]["a b"]`. */
 function pathTo(holder: string, key: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `${holder}.${key}` : `${holder}[${cleanText(JSON.stringify(key))}]`;
-}
-
-/** Reads a property once, so that a getter cannot answer differently the second time. */
-function read(holder: object, key: string | number, path: string): unknown {
-  try {
-    return (holder as Record<string | number, unknown>)[key];
-  } catch {
-    throw new SnippetError('invalid-params', `${path} could not be read: its getter throws.`);
-  }
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
@@ -235,22 +216,14 @@ function kindOf(value: unknown): string {
   return typeof name === 'string' && name !== '' ? `a ${cleanText(name)}` : 'a class instance';
 }
 
-/** A number of JSON that `JSON.parse` would change. */
-class InexactNumber {
-  readonly source: string;
+/** A number of JSON as it is written, which `JSON.parse` would change. */
+class InexactNumber extends String {}
 
-  constructor(source: string) {
-    this.source = source;
-  }
-}
-
-/** For `JSON.parse`: leaves numbers that it has changed as they are written. */
+/** For `JSON.parse`. */
 function keepInexact(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
-  return typeof value === 'number' && !isExact(value, source) ? new InexactNumber(source) : value;
-}
-
-function isExact(value: number, written: string): boolean {
-  return Number.isFinite(value) && sameDigits(String(value)) === sameDigits(written);
+  if (typeof value !== 'number') return value;
+  const isExact = Number.isFinite(value) && sameDigits(String(value)) === sameDigits(source);
+  return isExact ? value : new InexactNumber(source);
 }
 
 /** A number as its significant digits and the power of ten of the last one: `1.50e3` and `1500` are both `15e2`. */

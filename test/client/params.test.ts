@@ -51,11 +51,6 @@ const shared = { x: 1 };
 let deep: unknown = 1;
 for (let depth = 0; depth < 100; depth++) deep = [deep];
 class Plan {}
-const throws = {
-  get plan() {
-    throw new Error('secret reason');
-  },
-};
 
 describe('params that JSON would drop, change or reject are rejected with their path', () => {
   test.for([
@@ -79,7 +74,6 @@ describe('params that JSON would drop, change or reject are rejected with their 
     ['params.a has a key that contains half of a surrogate pair.', { a: { 'x\udc00': 1 } }],
     ['params.self.cycle is a circular reference.', cycle],
     ['is nested more than 64 levels deep', { a: deep }],
-    ['params.plan could not be read: its getter throws.', throws],
     ['params must be a plain object, not an array', [1]],
     ['params must be a plain object, not a string', 'x'],
     ['params must be a plain object, not null', null],

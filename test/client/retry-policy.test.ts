@@ -78,7 +78,7 @@ test.for<[string, Partial<View>[], boolean, number]>([
   ['there is one', [{ status: 'given-up', failures: 9 }], false, 0],
 ])('the next attempt goes where it should if %s', ([, views, leavesFirst, index]) => {
   const ways = views.map(view);
-  expect(ways.indexOf(route(ways, 0, leavesFirst, defaultLimits))).toBe(index);
+  expect(ways.indexOf(route(ways, 0, leavesFirst))).toBe(index);
 });
 
 function stateOf(more: Partial<AttemptState>): AttemptState {
