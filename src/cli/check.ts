@@ -23,22 +23,26 @@ const deployPending: PageToBuild = {
  * `astro-snippets check`: which snippets have changed since the build, and where the site shows them.
  *
  * @param exec a command that is run unless nothing has changed.
+ * @returns an error if there is no usable record.
+ * @throws AstroError for any other.
  */
 export async function check(
   context: CliContext,
   project: ProjectOptions,
   exec?: string,
-): Promise<CheckOutput> {
+): Promise<CheckOutput | ErrorOutput> {
   const progress = context.terminal.openProgress(context.clock.now);
   const found = await openChanges(context, project, { patience: checkPatience, progress }).catch(
-    async (error: unknown) => {
-      const { exitStatus } = explain(error);
-      if (exitStatus === exitCodes.needsBuild) {
-        await appendStepSummary(context, 'There is no usable record of a build.');
-      }
-      throw error;
+    (thrown: unknown): ErrorOutput => {
+      const { exitStatus, error } = explain(thrown);
+      if (exitStatus !== exitCodes.needsBuild) throw thrown;
+      return { version: 1, command: 'check', exitStatus, error };
     },
   );
+  if ('error' in found) {
+    await appendStepSummary(context, found.error.message);
+    return found;
+  }
   const { file, manifest, changed } = found;
   const { toBuild, changed: written } =
     project.output === undefined ? { toBuild: [], changed: [] } : await lookAtOutput(file, manifest);
@@ -115,11 +119,7 @@ export function checkAndRun(
 ): Promise<number> {
   const { terminal } = context;
   return whileAlone(context, project, async (inner) => {
-    const found = await check(inner, project, exec).catch((thrown: unknown): ErrorOutput => {
-      const { exitStatus, error } = explain(thrown);
-      if (exitStatus !== exitCodes.needsBuild) throw thrown;
-      return { version: 1, command: 'check', exitStatus, error };
-    });
+    const found = await check(inner, project, exec);
     show(found);
     if (found.exitStatus === exitCodes.ok) return exitCodes.ok;
     const { changed, unfinished = [] }: Partial<CheckOutput> = 'error' in found ? {} : found;

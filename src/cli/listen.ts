@@ -8,11 +8,10 @@ import { type EnvironmentFiles, readEnvironment, variables } from '../settings/e
 import type { CliContext } from './context.ts';
 
 /**
- * Reads the secret that calls are signed with, and keeps it out of all output. The key is what is encoded in a secret of
- * the form `whsec_` + base64, as Standard Webhooks writes them; any other secret as it is.
+ * Reads the secret that calls are signed with, and keeps it out of all output. Of `whsec_` and base64, as Standard Webhooks
+ * writes secrets, the key is what is encoded.
  *
- * @returns what verifies the signature and the time of a call.
- * @throws AstroError if there is none, or one of no use. It is not shown.
+ * @throws AstroError if there is no secret, or if it cannot be used. It is not shown.
  */
 export async function readWebhookSecret(context: CliContext, files: EnvironmentFiles): Promise<Webhook> {
   const { [variables.webhookSecret]: secret = '' } = await readEnvironment(files, context);
@@ -29,10 +28,8 @@ export async function readWebhookSecret(context: CliContext, files: EnvironmentF
 }
 
 export interface ListenOptions {
-  /** A port of 0 is any free one. */
   address: { host: string; port: number };
   webhook: Webhook;
-  /** Called for each call that is accepted. */
   onCall(): void;
   log(line: string): void;
   /** How long the headers and the body of a call may take to arrive, in milliseconds. @default 10,000 */
@@ -43,17 +40,12 @@ export interface ListenOptions {
 // In bytes. The payload of an event takes less than 1 KiB.
 const longestBody = 64 * 1024;
 
-/**
- * Accepts signed calls over HTTP. Answers have no body and contain nothing of the request.
- *
- * @returns where calls are accepted.
- * @throws AstroError if it cannot listen at this host and port.
- */
+/** Accepts signed calls over HTTP, and returns at which URL. @throws AstroError if it cannot listen there. */
 export async function listen(options: ListenOptions): Promise<string> {
   const { address, webhook, onCall, log, patience = 10_000, signal } = options;
   const [accepted, refused] = [onceAMinute(log), onceAMinute(log)];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    // One that the client ends early. Without a listener, it would end the process.
+    // One that the client ends early would end the process.
     response.on('error', () => {});
     const [status, reason] = await judge(request, response, webhook).catch((error): Verdict => {
       if (error instanceof WebhookVerificationError) return [401, error.message];
@@ -66,9 +58,9 @@ export async function listen(options: ListenOptions): Promise<string> {
     accepted('A signed call has arrived');
     onCall();
   };
+  const timeouts = { headersTimeout: patience, requestTimeout: patience };
   // By default, Node looks for connections that are too slow every 30 seconds.
-  const looksEvery = { connectionsCheckingInterval: patience / 10 };
-  const server = createServer({ headersTimeout: patience, requestTimeout: patience, ...looksEvery }, answer);
+  const server = createServer({ ...timeouts, connectionsCheckingInterval: patience / 10 }, answer);
   server.maxConnections = 50;
   // A client that asks first is not told to send a body that is refused.
   server.on('checkContinue', answer);
@@ -76,7 +68,7 @@ export async function listen(options: ListenOptions): Promise<string> {
   await once(server.listen(address), 'listening').catch(({ code }: NodeJS.ErrnoException) => {
     throw userError('cannot-listen', `Could not listen at ${address.host}:${address.port}: ${code}.`);
   });
-  // Such as too many open files. Without a listener, it would end the process.
+  // Too many open files would end the process.
   server.on('error', ({ message }) => log(message));
   signal.addEventListener('abort', () => void server.close().closeAllConnections());
   const { address: ip, port } = server.address() as AddressInfo;

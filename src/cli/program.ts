@@ -58,7 +58,10 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
   /** Prints the document of a command as JSON, or as text. */
   const show = <One extends Document>(document: One | ErrorOutput, text: (document: One) => string) => {
     run.exitStatus = document.exitStatus;
-    if ('error' in document) terminal.printError(`${document.error.message} [${document.error.code}]`);
+    if ('error' in document) {
+      const { message, code, hint = '' } = document.error;
+      terminal.printError(`${message} [${code}]\n\n${hint}`.trimEnd());
+    }
     if (terminal.isJson) terminal.printJson(document);
     else if (!('error' in document)) terminal.printColored(text(document));
   };

@@ -30,10 +30,8 @@ export interface RefreshOptions {
 }
 
 interface UpdateOptions extends RefreshOptions {
-  /** The most that a service which answers no one is tried, in milliseconds. */
-  patience?: number | undefined;
-  /** Called with how far it is. */
-  progress?: Progress | undefined;
+  patience?: number;
+  progress?: Progress;
 }
 
 /** The command of an earlier refresh was interrupted, or has failed. */
@@ -72,12 +70,9 @@ export function refreshText(document: RefreshOutput): string {
 }
 
 /**
- * Writes what has changed since the build into the pages of the project, and runs the command that
- * renews what was made from them. Waits while a build, or another refresh, writes to the same output, and while another
- * command is running.
+ * Refreshes the site as soon as no build, no other refresh and no other command is running.
  *
- * @returns with the document, what tells contents of the service apart: it changes with each snippet of the site that is
- * published.
+ * @returns with the document, a text that changes with each snippet of the site that is published.
  * @throws AstroError with one report if a snippet could not be fetched. Nothing was written then.
  */
 export async function updateSite(
@@ -126,7 +121,6 @@ async function updateRecorded(
       const nextStep = `The pages are written, but the command of --after exited with status ${exitStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;
       return { document: { ...ran, exitStatus: exitCodes.failed, nextStep }, published };
     }
-    // Until then, the next refresh runs it again.
     await locked(async () => {
       const { manifest } = await readManifest(file);
       if (manifest?.pending) writeManifest(file, { ...manifest, pending: undefined });
@@ -203,14 +197,10 @@ async function diffsOf(
   pages: readonly RefreshedPage[],
 ): Promise<RefreshOutput['diffs']> {
   const { contentDiffs } = await import('../record/content-diff.ts');
-  const { manifest } = changes;
-  const changing = pages.map(({ page }) => page);
-  return contentDiffs(manifest, changing, changes).map(({ request: { id, params }, pages, patch }) => ({
-    id,
-    params,
-    pages: pages.map((name) => shownFile(manifest, name)),
-    patch,
-  }));
+  const files = pages.map(({ page }) => page);
+  return contentDiffs(changes.manifest, files, changes).map(({ request: { id, params }, pages, patch }) => {
+    return { id, params, pages: pages.map((name) => shownFile(changes.manifest, name)), patch };
+  });
 }
 
 /** What changes in files, in each of them every snippet once. */

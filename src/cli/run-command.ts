@@ -44,8 +44,6 @@ export async function runWithLists(
   }
 }
 
-const couldNotStart = 127;
-
 /**
  * Runs a shell command where the command line runs, and waits for it, as `npm run` does: Ctrl-C reaches the command by
  * itself, and SIGTERM is passed on to it. Never rejects.
@@ -77,7 +75,7 @@ async function runCommand(
     });
   } catch (error) {
     terminal.printError(`The shell could not be started: ${(error as NodeJS.ErrnoException).code}`);
-    return couldNotStart;
+    return 127;
   } finally {
     signals?.off('SIGINT', ignore);
     signals?.off('SIGTERM', passOn);

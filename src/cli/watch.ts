@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/errors.ts';
-import type { WatchOutput } from './cli-output.ts';
+import type { RefreshOutput, WatchOutput } from './cli-output.ts';
 import { whileAlone } from './command-lock.ts';
 import type { CliContext, Signals } from './context.ts';
 import { addDue, deploy, isDue } from './deployed.ts';
@@ -31,7 +31,7 @@ export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'aft
 }
 
 const pollInterval = 30_000;
-// For calls that did not arrive.
+// For calls that do not arrive.
 const pollIntervalBesideCalls = 300_000;
 
 /** How much a wait may differ from the interval, so that many sites do not check at the same moment. */
@@ -117,11 +117,12 @@ function eventText(event: WatchEvent, canBuild: boolean): string | undefined {
     case 'building':
       return 'Building the site.';
     case 'built':
-      if (event.succeeded) return undefined;
-      return `The command of --build ${event.problem}. It is run again in ${formatDuration(event.retryMilliseconds ?? 0, 'long')}, or when something else changes.`;
+      return (
+        event.problem &&
+        `The command of --build ${event.problem}. It is run again in ${formatDuration(event.retryMilliseconds ?? 0, 'long')}, or when something else changes.`
+      );
     case 'deployed':
-      if (event.succeeded) return undefined;
-      return `The command of --exec ${event.problem}. It is run again with the next check.`;
+      return event.problem && `The command of --exec ${event.problem}. It is run again with the next check.`;
     default:
       return undefined;
   }
@@ -152,7 +153,7 @@ function turns(
   /** Builds of the same that failed in a row, and when it is built again. */
   let failed = noFailure;
 
-  const sayToBuild = (notWritten: { name: string; reason: string }[]) => {
+  const sayToBuild = (notWritten: RefreshOutput['notWritten']) => {
     const reasons = notWritten.map(({ name, reason }) => `${name} ${reason}`).join('\n');
     if (reasons !== '' && reasons !== toBuild) emit({ event: 'not-written', notWritten });
     toBuild = reasons;
@@ -209,10 +210,11 @@ function turns(
       return problem;
     };
     const problem = await whileAlone(context, project, run);
-    failed =
-      problem === undefined ? noFailure : { what, times: failed.times + 1, until: clock.now() + pause };
-    if (problem === undefined) toBuild = '';
-    return problem === undefined;
+    failed = { what, times: failed.times + 1, until: clock.now() + pause };
+    if (problem !== undefined) return false;
+    failed = noFailure;
+    toBuild = '';
+    return true;
   };
 
   const deploySite = async (inner: CliContext, command: string) => {

@@ -105,12 +105,7 @@ export async function waitUntilFree(
   }
 }
 
-/**
- * Takes the lock of an output folder for a build. Waits for a refresh, which is soon over, unlike a build.
- *
- * @param folder the output folder, as people know it.
- * @throws AstroError if another build writes to it, or if a refresh takes too long.
- */
+/** Takes the lock of an output folder for a build. @throws AstroError if another build, or a refresh that takes long, has it. */
 export function lockAfterRefresh(file: string, folder: string, log: WaitOptions['log']): Promise<OutputLock> {
   const until = Date.now() + refreshPatience;
   const refuse = (holder: LockHolder) => {
