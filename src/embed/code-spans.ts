@@ -76,7 +76,7 @@ export function findCode(text: string): MarkdownCode[] {
   return code.map((one) => ({ ...one, isDoubtful: one.isDoubtful || (holdsTags && !isMarkdown) }));
 }
 
-/** Whether backticks around a block stand for apostrophes: "it`s <p>…</p> it`s" is no code. */
+/** "it`s <p>…</p> it`s" is no code. */
 function areApostrophes(text: string, { start, end }: Range, inside: string): boolean {
   const isTight = !/^\s|\n|\s$/.test(inside) && !/\w/.test(text.charAt(start - 1) + text.charAt(end));
   return !isTight && isBlockLevel(inside);

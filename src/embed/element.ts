@@ -66,12 +66,7 @@ export interface ComponentPlace {
 
 /** What the integration does for `<Snippet>`. */
 interface Integration {
-  /**
-   * In a build, hears which snippet a page gets an embed for.
-   *
-   * @param params canonical JSON text.
-   * @param pathname the path of the page's URL, or `containerPage`.
-   */
+  /** In a build, hears which snippet is rendered, and on which page: the path of its URL, or `containerPage`. */
   announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
   /** Finds out where a `<Snippet>` is written. */
   find?(asked: AskedComponent): ComponentPlace | undefined;

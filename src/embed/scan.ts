@@ -1,4 +1,4 @@
-import { findCode, type MarkdownCode, withoutCodeSpans } from './code-spans.ts';
+import { findCode, withoutCodeSpans } from './code-spans.ts';
 import {
   writtenComponent as component,
   type EmbedAs,
@@ -340,16 +340,13 @@ function scanString(search: Search, part: Part, place: Place): void {
     // Text with other tags than those of embeds is HTML. Otherwise it may be plain text.
     const isHtml = place.isHtml || startTags(text).some((tag) => tag.name !== elementName);
     scanMarkup(search, { ...part, text }, { ...place, isHtml });
-    for (const one of code) if (one.isDoubtful) warnOfCode(search, part, one);
+    // Embeds that stay because they are examples in Markdown, where they may be none.
+    const asHtml: Search = { ...search, embeds: [], faults: [], warnings: [] };
+    for (const one of code) {
+      if (one.isDoubtful) scanMarkup(asHtml, cut(part, one), { ...inHtml, inUrls: true });
+    }
+    for (const { start } of asHtml.embeds) search.warnings.push({ start, flaw: 'in-code' });
   }
-}
-
-/** Warns of embeds that stay because they are examples in Markdown, where they may be none. */
-function warnOfCode(search: Search, part: Part, code: MarkdownCode): void {
-  const asHtml: Search = { ...search, embeds: [], faults: [], warnings: [] };
-  const inside = cut(part, code);
-  if (name.test(inside.text)) scanMarkup(asHtml, inside, { ...inHtml, inUrls: true });
-  for (const { start } of asHtml.embeds) search.warnings.push({ start, flaw: 'in-code' });
 }
 
 function isJson(text: string): boolean {

@@ -24,7 +24,7 @@ export interface SourceRules {
   editLinks?: string | undefined;
 }
 
-/** The sources that a page has to allow for what is inlined on it, each once. */
+/** What a page has to allow, each once. */
 export function sourcesOf(
   contents: readonly { inlineCode: InlineCode | undefined }[],
   { policy, editLinks }: SourceRules,

@@ -139,7 +139,7 @@ function nameOf(attribute: string, value: string): string | undefined {
   return javascriptUrl.test(value) ? `a javascript: URL in ${attribute}` : undefined;
 }
 
-/** What a page's Content Security Policy has to allow for a piece of HTML to work. */
+/** What a page's Content Security Policy has to allow for HTML to work. */
 export interface InlineCode extends Sources {
   /** Whether it has event handlers or style attributes, which no hash can allow. */
   hasAttributes: boolean;

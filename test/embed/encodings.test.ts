@@ -60,6 +60,6 @@ test.for([
   ['XHTML', Buffer.from(`<?xml version="1.0"?>\n<html><p>${embed}</p>${embed}</html>`), 'in XHTML'],
 ] as const)('an embed in %s is a warning', ([, bytes, what]) => {
   const { warnings } = readEmbeds({ name: 'a.html', bytes, kind: 'html' }, new Map());
-  expect(warnings).toEqual([expect.stringContaining(what)]);
-  expect(warnings[0]).toMatch(/^a\.html:[12]: /);
+  expect(warnings).toEqual([expect.objectContaining({ message: expect.stringContaining(what) })]);
+  expect(warnings[0]?.message).toMatch(/^a\.html:[12]: /);
 });
