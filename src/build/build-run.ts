@@ -171,7 +171,7 @@ export class BuildRun extends SiteRun {
     const finished = this.#finished;
     if (finished !== undefined) {
       await this.#attempt(async () => {
-        await checkLateFiles(directory, this.settings, finished);
+        await checkLateFiles(directory, this.settings, finished, this.site.logger);
         // A site without snippets has none, and there is nothing to say of that.
         if (finished.record === undefined) await rm(missingNote(this.#manifest), { force: true });
         await finished.record?.();

@@ -56,7 +56,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       const folder = join(directory, settings.images.assets.folder);
       await writeImages([folder], contents, (name) => fetcher.readImage(name));
     }
-    const finished = { at: Date.now(), inlined };
+    const finished = { at: Date.now(), code: verifier.code, inlined };
     return inlined === undefined
       ? finished
       : { ...finished, record: () => recordSite(build, inlined, finished.at) };

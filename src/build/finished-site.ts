@@ -3,7 +3,9 @@ import { mayHoldEmbeds } from '../embed/element.ts';
 import { isWrittenSince } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { BuildLogger } from './inline-snippets.ts';
 import {
+  codeWarnings,
   listSiteFiles,
   OutputVerifier,
   readEmbedding,
@@ -17,6 +19,8 @@ import {
 export interface FinishedSite {
   /** In milliseconds since the epoch. */
   at: number;
+  /** Scripts and style sheets that hold an embed. Astro still removes those that it rendered pages with. */
+  code: readonly SiteFile[];
   /** `undefined` for a site that needs no manifest. */
   inlined?: Manifest | undefined;
   record?(): Promise<void>;
@@ -36,7 +40,7 @@ export async function finishPlainSite(
   if (scannable.some(mayEmbed(verifier))) return undefined;
   await verifier.read(others);
   await refuseKey(verifier);
-  return { at: Date.now() };
+  return { at: Date.now(), code: verifier.code };
 }
 
 /** @throws AstroError if the output contains the API key. The files that contain it are removed. */
@@ -52,13 +56,15 @@ export async function refuseKey(verifier: OutputVerifier): Promise<void> {
 export async function checkLateFiles(
   directory: string,
   { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
-  { at, inlined }: FinishedSite,
+  { at, code, inlined }: FinishedSite,
+  logger: BuildLogger,
 ): Promise<void> {
   const verifier = new OutputVerifier(apiKey);
   const isLate = ({ file }: SiteFile) => isWrittenSince(file, at);
   const { scannable, others, compressed } = listSiteFiles([directory], exclude);
   const embedding = scannable.filter(isLate).filter(mayEmbed(verifier));
   await verifier.read(others.filter(isLate));
+  for (const line of codeWarnings([...code, ...verifier.code])) logger.warn(line);
   verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
   if (embedding.length === 0 && inlined === undefined) return;
   const { refuseLateFiles } = await import('./output-state.ts');

@@ -26,6 +26,7 @@ import { sealedFiles, shownIn } from './output-state.ts';
 import type { LeftSnippet } from './recorder.ts';
 import { statesOf } from './refresh.ts';
 import {
+  codeWarnings,
   listSiteFiles,
   OutputVerifier,
   type ScannableFile,
@@ -118,6 +119,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       },
     });
     await verifier.read(others);
+    for (const line of codeWarnings(verifier.code)) logger.warn(line);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
     for (const { copy, page } of outdated) {
       staged.add(targetOf(copy), await pageCopyOf(staged.read(targetOf(page)), copy), copy.file);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import picomatch from 'picomatch';
@@ -27,10 +27,15 @@ export interface ScannableFile extends SiteFile {
   readonly generated?: () => Buffer;
 }
 
+/** A script, style or source map, or a file that the site excludes. */
+interface OtherFile extends SiteFile {
+  readonly isCode: boolean;
+}
+
 export interface SiteFiles {
   scannable: ScannableFile[];
-  /** Scripts, styles, source maps, and files that the site excludes. They are only searched for the API key. */
-  others: SiteFile[];
+  /** No embed is replaced in these. */
+  others: OtherFile[];
   /** Files such as `index.html.gz`, which servers send in the place of `index.html`. */
   compressed: SiteFile[];
 }
@@ -74,7 +79,8 @@ export function listSiteFiles(
       const kind = fileKind(name);
       if (!entry?.isFile() || kind === 'binary' || isLeftOut({ file, name })) continue;
       if (kind === 'compressed') files.compressed.push({ file, name });
-      else if (kind === 'code' || isExcluded(name)) files.others.push({ file, name });
+      else if (isExcluded(name)) files.others.push({ file, name, isCode: false });
+      else if (kind === 'code') files.others.push({ file, name, isCode: !name.endsWith('.map') });
       else files.scannable.push(new OutputFile(root, name, kind));
     }
   };
@@ -158,10 +164,16 @@ export function readEmbedding({ file, name }: ScannableFile): Buffer | undefined
   }
 }
 
+// With the id of a snippet: a script may name the element, such as to style it.
+const embedInCode = /snippet-embed(?<=(?:<|u003c|x3c)snippet-embed)\s[^<>]{0,300}?\bid\s*=[\s\\"'{]*\d/i;
+
 /** Checks files, as they are going to be published, for the API key. */
 export class OutputVerifier {
   readonly containsKey: (text: Buffer | string) => boolean;
   readonly withKey: SiteFile[] = [];
+
+  /** Scripts and style sheets that hold an embed. */
+  readonly code: OtherFile[] = [];
 
   constructor(apiKey: string | undefined) {
     this.containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
@@ -176,8 +188,12 @@ export class OutputVerifier {
     if (isFound) this.withKey.push(file);
   }
 
-  async read(files: readonly SiteFile[]): Promise<void> {
-    await inTurns(files, (file) => this.check(file, readUnlessLarge(file.file)));
+  async read(files: readonly OtherFile[]): Promise<void> {
+    await inTurns(files, (file) => {
+      const bytes = readUnlessLarge(file.file);
+      this.check(file, bytes);
+      if (file.isCode && embedInCode.test(bytes?.toString('latin1') ?? '')) this.code.push(file);
+    });
   }
 
   /** @throws AstroError if a file contains the API key. */
@@ -185,6 +201,15 @@ export class OutputVerifier {
     if (this.withKey.length === 0) return;
     throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));
   }
+}
+
+/** Warnings about scripts and style sheets that hold an embed, and are still there. */
+export function codeWarnings(files: readonly SiteFile[]): string[] {
+  const names = new Set(files.flatMap(({ file, name }) => (existsSync(file) ? name : [])));
+  return [...names].map(
+    (name) =>
+      `${name}: holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.`,
+  );
 }
 
 const turnMilliseconds = 10;

@@ -80,6 +80,9 @@ ${embed(14, ` params='{"plan":"free"}'`)}</p>`,
     // The content stands alone, or is shown as text.
     'src/pages/alone.md': `${embed(13)}\n\n<div>Text ${embed(13)}</div>\n\nText ${embed(13, ' as="text"')}\n`,
     'src/pages/title.astro': `<html><head><title>Text ${embed(13)}</title></head><body><p title={'${embed(13)}'}>Text {'${embed(13)}'}</p></body></html>`,
+    'src/pages/search.js.ts': `export const GET = () => new Response('const index = ' + JSON.stringify('${embed(13)}'));`,
+    'public/labels.css': `a::before { content: '${embed(13)}' }`,
+    'public/named.js': `document.querySelector('snippet-embed[id]'); // <snippet-embed>`,
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;p&gt;Text ${embed(13).replaceAll('<', '&lt;').replaceAll('>', '&gt;')}&lt;/p&gt;</item></rss>');`,
   },
 );
@@ -110,6 +113,13 @@ test('what the warning says is true: the slug and the table of contents are with
   for (const heading of ['"">Ann', '"by-our-team">By Ann', '"raw">Written by Ann']) {
     expect(own).toContain(`<h2 id=${heading}</h2>`);
   }
+});
+
+test('an embed in a script or a style sheet of the output is a warning with its name', () => {
+  const named = output.matchAll(
+    /\[WARN\] \[astro-snippets\] (\S+): holds an embed, which stays as it is\. /g,
+  );
+  expect(Array.from(named, ([, name]) => name)).toEqual(['labels.css', 'search.js']);
 });
 
 test('a block in the middle of a paragraph is one warning for each snippet, with its page and line and what to do', () => {
