@@ -37,7 +37,7 @@ import {
 import { hashOfCopy, pageCopyOf, shownPath, withoutSuffix } from './side-products/page-copies.ts';
 import { StagedFiles } from './staged-files.ts';
 
-export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'environment' | 'logger'> {
+export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'logger'> {
   /** Where people are: paths that are shown begin there. */
   cwd: string;
   /** The folder that a generator has written. */
@@ -70,7 +70,7 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
 }
 
 async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Promise<void> {
-  const { to, manifest, environment, logger } = inlining;
+  const { to, manifest, logger } = inlining;
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(inlining);
@@ -89,7 +89,6 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   try {
     const site: InlinedSite = {
       settings,
-      environment,
       // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
       urls: { base: '/', trailingSlash: 'ignore', format: 'preserve' },
       directory: to,

@@ -25,7 +25,7 @@ export interface BuildLogger {
 /** A site that Astro, or another generator, has written. */
 export interface InlinedSite {
   settings: Settings;
-  environment: RecordedEnvironment;
+  environment?: RecordedEnvironment | undefined;
   urls: SiteUrls;
   directory: string;
   manifest: string;

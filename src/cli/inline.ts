@@ -10,74 +10,50 @@ import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import type { CliContext } from './context.ts';
-import { environmentFilesOf, type ProjectOptions, recordedEnvironment, requireFolder } from './project.ts';
+import { environmentFilesOf, type ProjectOptions, requireFolder } from './project.ts';
 
-/** The options that are also flags. */
-export type InlineFlags = Pick<
-  SnippetsOptions,
-  | 'renderBaseUrl'
-  | 'retrieveBaseUrl'
-  | 'concurrency'
-  | 'timeout'
-  | 'exclude'
-  | 'scripts'
-  | 'strict'
-  | 'staleIfError'
-  | 'offline'
->;
-
-/** @param refuse called with what is wrong with the flags. */
-export function checkFlags(flags: InlineFlags, refuse: (message: string) => void): void {
+/**
+ * `astro-snippets inline`: inlines snippets into a folder of files that any generator has written.
+ *
+ * @param flags options of the integration.
+ * @param refuse called with what is wrong with the flags.
+ */
+export async function inline(
+  context: CliContext,
+  { manifest, output }: ProjectOptions,
+  folder: string,
+  flags: SnippetsOptions,
+  refuse: (message: string) => void,
+): Promise<void> {
   try {
     parseOptions(flags, 'The options are invalid');
   } catch (error) {
     refuse((error as Error).message);
   }
-}
-
-/** `astro-snippets inline`: inlines snippets into a folder of files that any generator has written. */
-export async function inline(
-  context: CliContext,
-  { manifest, output }: ProjectOptions,
-  folder: string,
-  flags: InlineFlags,
-): Promise<void> {
-  const { cwd: root, terminal } = context;
-  const from = resolve(root, folder);
-  const to = resolve(root, output ?? folder);
-  await requireFolder(
-    context,
-    folder,
-    'The folder',
-    'Run the generator first, and pass the folder that it writes.',
-  );
-  const file = manifest === undefined ? manifestOf(root, to) : resolve(root, manifest);
-  await refuseAstroBuild(root, to, lastRecordFile(file));
+  const { cwd, terminal } = context;
+  const from = resolve(cwd, folder);
+  const to = resolve(cwd, output ?? folder);
+  const hint = 'Run the generator first, and pass the folder that it writes.';
+  await requireFolder(context, folder, 'The folder', hint);
+  const file = manifest === undefined ? manifestOf(cwd, to) : resolve(cwd, manifest);
+  await refuseAstroBuild(cwd, to, lastRecordFile(file));
   const environment = await readEnvironment(environmentFilesOf(context, undefined), context);
   const apiKey = environment[variables.apiKey] || undefined;
-  const options = await readOptions({ directory: root, flags, apiKey });
+  const options = await readOptions({ directory: cwd, flags, apiKey });
   refuseAstroOptions(options);
-  const cacheDirectory = cacheDirOf(root);
   // Without Astro, the only policies are those in the pages themselves.
-  const settings = resolveSettings(options, environment, {
-    cacheDirectory,
-    hasPolicy: options.csp === 'hash',
-  });
-  // First, since the lock and the cache stay after a failure too.
-  if (manifest === undefined) await keepOutOfGit(dirname(file));
+  const site = { cacheDirectory: cacheDirOf(cwd), hasPolicy: options.csp === 'hash' };
+  const settings = resolveSettings(options, environment, site);
+  if (manifest === undefined) {
+    // First, since the lock and the cache stay after a failure too.
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(join(dirname(file), '.gitignore'), '*\n', { flag: 'wx' }).catch(() => {});
+  }
   const logger = {
     info: (line: string) => terminal.print(line),
     warn: (line: string) => terminal.printError(line),
   };
-  await inlineFolder({
-    cwd: root,
-    from,
-    to,
-    manifest: file,
-    settings,
-    environment: recordedEnvironment(undefined),
-    logger,
-  });
+  await inlineFolder({ cwd, from, to, manifest: file, settings, logger });
 }
 
 /** @throws AstroError if a build of Astro has inlined the snippets of a folder. */
@@ -101,9 +77,4 @@ function refuseAstroOptions({ links, images, classes, editLinks }: ParsedOptions
     if (!value) continue;
     throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
   }
-}
-
-async function keepOutOfGit(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => {});
 }

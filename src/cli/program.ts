@@ -121,9 +121,8 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .option('--offline', 'use the cache alone')
     .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
     .action(async (folder, options, command: Command) => {
-      const { checkFlags, inline } = await import('./inline.ts');
-      checkFlags(options, (message) => command.error(message));
-      await inline(context, program.opts(), folder, options);
+      const { inline } = await import('./inline.ts');
+      await inline(context, program.opts(), folder, options, (message) => command.error(message));
     });
 
   addCommand('list')

@@ -15,7 +15,6 @@ import {
   outDirOf,
   outputFrom,
   outputOf,
-  type RecordedEnvironment,
   readManifest,
   snippetsByKey,
 } from '../record/manifest.ts';
@@ -30,7 +29,7 @@ import {
 import type { Progress } from '../record/progress.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
-import { cacheFolders, resolveSettings, type Settings } from '../settings/settings.ts';
+import { cacheFolders, type ImageSettings, resolveSettings, type Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { CliContext } from './context.ts';
 
@@ -91,12 +90,12 @@ async function refuseCopy({ cwd }: CliFolder, output: string, built: string): Pr
   if (there === undefined || still === undefined || contains(there, still)) return;
   throw userError(
     'unusable-output',
-    `${cleanText(shownPath(cwd, resolve(cwd, output)))} was not moved: ${cleanText(shownPath(cwd, built))}, which was built, is still there.`,
+    `${shownPath(cwd, resolve(cwd, output))} was not moved: ${shownPath(cwd, built)}, which was built, is still there.`,
     'One record is about one folder. Run the command without --output and copy the folder again, or remove the one that was built, or build with --outDir, which makes another record.',
   );
 }
 
-async function flawError(context: CliFolder, flaw: ManifestFlaw, file: string): Promise<UserError> {
+async function flawError({ cwd }: CliFolder, flaw: ManifestFlaw, file: string): Promise<UserError> {
   if (flaw !== 'absent') {
     const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
     return userError('missing-manifest', `The build manifest at ${file} ${problem}.`, 'Build the site once.');
@@ -104,11 +103,15 @@ async function flawError(context: CliFolder, flaw: ManifestFlaw, file: string): 
   const why = await readFile(missingNote(file), 'utf8').catch(() => '');
   if (why) return userError('missing-manifest', `${why} There is no record at ${file}.`, 'Build again.');
   const message = `No build manifest found at ${file}.`;
-  const others = await describeRecords(context, manifestsIn(dirname(file)));
-  if (others.length === 0) return userError('missing-manifest', message);
+  const others = manifestsIn(dirname(file)).map(async (record) => {
+    const { manifest: other } = await readManifest(record);
+    return other ? [`${shownPath(cwd, outputOf(record, other))} (${shownPath(cwd, record)})`] : [];
+  });
+  const names = (await Promise.all(others)).flat();
+  if (names.length === 0) return userError('missing-manifest', message);
   return userError(
     'missing-manifest',
-    `${message} There is one of ${others.join(', and one of ')}.`,
+    `${message} There is one of ${names.join(', and one of ')}.`,
     'Build the site once, or name the folder of another build with --output. Where that folder was moved or copied since, pass its record to --manifest as well.',
   );
 }
@@ -157,13 +160,8 @@ async function settingsFor(context: CliContext, manifest: Manifest | undefined):
 }
 
 /** Where the last build read the environment. Before there is a record, it is where a build without `--mode` reads it. */
-export function recordedEnvironment(manifest: Manifest | undefined): RecordedEnvironment {
-  return manifest?.settings.environment ?? { mode: 'production' };
-}
-
-/** The same, where the project is. */
 export function environmentFilesOf({ cwd }: CliFolder, manifest: Manifest | undefined): EnvironmentFiles {
-  const { mode, directory = '' } = recordedEnvironment(manifest);
+  const { mode, directory = '' } = manifest?.settings.environment ?? { mode: 'production' };
   return { mode, directory: directory !== false && resolve(cwd, directory) };
 }
 
@@ -171,21 +169,15 @@ export function environmentFilesOf({ cwd }: CliFolder, manifest: Manifest | unde
 export function openCliFetcher(
   { terminal, clock }: CliContext,
   settings: Settings,
-  {
-    patience,
-    images,
-    isWorthKeeping,
-  }: Pick<FetcherOptions, 'patience' | 'isWorthKeeping'> & { images?: RecordedImages | undefined } = {},
+  options: Pick<FetcherOptions, 'patience' | 'recordedImages' | 'isWorthKeeping'>,
 ): SnippetFetcher {
   return new SnippetFetcher(settings, {
-    recordedImages: images,
     warn: () => {},
     notify: (line) => terminal.printError(line),
-    patience,
     parts: { clock },
-    isWorthKeeping,
     alwaysAsk: true,
     remember: true,
+    ...options,
   });
 }
 
@@ -223,22 +215,20 @@ export async function openChanges(
   const { file, manifest } = project;
   const settings = await settingsFor(context, manifest);
   // A sanitizer may change which images there are, and only a build has it.
-  const { images } = manifest.rules.sanitizes || !writes ? {} : manifest.rules;
+  const images = writes && !manifest.rules.sanitizes ? manifest.rules.images : undefined;
   // Without these folders, the build keeps no images and no answers there.
   const { imageFolder, answerFolder } = cacheFolders(dirname(file));
   const ifKept = (folder = '') => (existsSync(folder) ? folder : undefined);
+  const kept = { imageFolder: ifKept(imageFolder), answerFolder: caches ? ifKept(answerFolder) : undefined };
+  const shown = snippetsByKey(manifest);
   const fetcher = openCliFetcher(
     context,
-    {
-      ...settings,
-      images,
-      imageFolder: ifKept(imageFolder),
-      answerFolder: caches ? ifKept(answerFolder) : undefined,
-    },
+    { ...settings, images, ...kept },
     {
       patience,
-      images: images && recordedImages(file, manifest),
-      isWorthKeeping: contentsChangedSince(manifest),
+      recordedImages: images && recordedImages(file, manifest, images),
+      // A watch would write all others again each time.
+      isWorthKeeping: ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content),
     },
   );
   const readImage = (name: string) => fetcher.readImage(name);
@@ -253,26 +243,19 @@ export async function openChanges(
 }
 
 /** The images of the last build. Those whose files are gone count as unknown. */
-function recordedImages(file: string, manifest: Manifest): RecordedImages | undefined {
-  const { images } = manifest.rules;
-  if (images === undefined) return undefined;
-  const folder = join(outputOf(file, manifest), images.assets.folder);
+function recordedImages(record: string, manifest: Manifest, { assets }: ImageSettings): RecordedImages {
+  const folder = join(outputOf(record, manifest), assets.folder);
   const recorded: RecordedImages = new Map();
-  const uses = manifest.snippets.flatMap(({ content }) => content?.images ?? []);
-  for (const { url, file, width, height } of uses) {
+  for (const { url, file, width, height } of manifest.snippets.flatMap(
+    ({ content }) => content?.images ?? [],
+  )) {
     if (file === undefined || width === undefined || height === undefined) {
       recorded.set(url, { flaw: 'it could not be downloaded before' });
     } else if (existsSync(join(folder, file))) {
-      recorded.set(url, { copy: { file, width, height, href: imageHref(images.assets, file) } });
+      recorded.set(url, { copy: { file, width, height, href: imageHref(assets, file) } });
     }
   }
   return recorded;
-}
-
-/** Tells contents that differ from the recorded ones. A watch would write all others again each time. */
-function contentsChangedSince(manifest: Manifest): NonNullable<FetcherOptions['isWorthKeeping']> {
-  const shown = snippetsByKey(manifest);
-  return ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content);
 }
 
 /**
@@ -303,17 +286,4 @@ export function manifestPath({ cwd }: CliFolder, { manifest, output }: ProjectOp
   // While an output is being built, and after a build that failed, it has no record, and another one would be misleading.
   const mayBeBuilt = existsSync(missingNote(own)) || (output === undefined && existsSync(outDir));
   return only === undefined || others.length > 0 || mayBeBuilt ? own : only;
-}
-
-/** Records, for people: the folder of each, and its file. */
-async function describeRecords({ cwd }: CliFolder, files: readonly string[]): Promise<string[]> {
-  const records = files.map(async (record) => {
-    const { manifest } = await readManifest(record);
-    if (manifest === undefined) return [];
-    const [folder, file] = [outputOf(record, manifest), record].map((path) =>
-      cleanText(shownPath(cwd, path)),
-    );
-    return [`${folder} (${file})`];
-  });
-  return (await Promise.all(records)).flat();
 }

@@ -35,7 +35,7 @@ export interface Manifest {
   > & {
     /** The URLs that were options, and win over the environment. */
     urlOptions?: Settings['urlOptions'];
-    environment?: RecordedEnvironment;
+    environment?: RecordedEnvironment | undefined;
   };
   /** The rules for HTML. A function cannot be recorded, so only a build can sanitize. */
   rules: Omit<HtmlRules, 'sanitize' | 'classes'> & {

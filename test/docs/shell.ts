@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkFlags } from '../../src/cli/inline.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
+import { parseOptions } from '../../src/settings/options.ts';
 import { testProgram } from '../support/cli.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
@@ -75,11 +75,7 @@ function commandLineFlaws(arguments_: readonly string[]): string[] {
   for (const command of program.commands) {
     command.configureOutput({ writeErr() {}, writeOut() {} });
     command.action(() => {
-      if (command.name() === 'inline') {
-        checkFlags(command.opts(), (message) => {
-          throw new Error(message);
-        });
-      }
+      if (command.name() === 'inline') parseOptions(command.opts(), 'The options are invalid');
       if (command.name() === 'get') parseRequest(command.args[0] ?? '', command.opts()['params']);
     });
   }
