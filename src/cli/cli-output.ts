@@ -78,9 +78,6 @@ interface Failure {
    */
   code: string;
   message: string;
-}
-
-interface ExplainedFailure extends Failure {
   /** What to do next. */
   hint?: string | undefined;
 }
@@ -179,7 +176,7 @@ export type WatchOutput = {
   /** Only a build can update something: once, until that is something else. */
   | { event: 'not-written'; notWritten: NotWritten[] }
   /** The check failed: once for each kind of trouble. */
-  | { event: 'trouble'; error: ExplainedFailure }
+  | { event: 'trouble'; error: Failure }
   /** The check succeeded again. */
   | { event: 'recovered' }
   /** The command of `--after` failed. It is run again with the next check. */
@@ -206,5 +203,5 @@ export type WatchOutput = {
 
 /** What any of these commands prints when it fails. */
 export interface ErrorOutput extends Document<'list' | 'check' | 'refresh' | 'watch' | 'doctor' | 'report'> {
-  error: ExplainedFailure;
+  error: Failure;
 }

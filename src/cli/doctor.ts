@@ -60,9 +60,10 @@ async function checkSetup(
 ): Promise<Check[]> {
   const group = 'environment';
   const node: Check = { group, name: 'node', outcome: 'ok', message: `Node ${nodeVersion}` };
+  const manifest = await findManifest(context, project);
   let settings: Settings;
   try {
-    settings = await readSettings(context, project);
+    settings = await readSettings(context, manifest);
   } catch (thrown) {
     const { code, message, hint } = explain(thrown).error;
     return [node, { group, name: 'settings', outcome: 'failed', message, error: { code, message }, hint }];
@@ -70,11 +71,10 @@ async function checkSetup(
   const checks = [node, checkKey(settings, context)];
   if (variants.every(({ url }) => settings[url] === undefined)) {
     const message = 'No base URL of the service is set';
-    const hint = `${errors['missing-url'].hint} Options of the Astro config are known here after the first build.`;
+    const hint = `${errors['missing-url'].hint} Options in the Astro config are known after the first build.`;
     return [...checks, { group, name: 'base-url', outcome: 'failed', message, hint }];
   }
   if (settings.apiKey === undefined) return checks;
-  const manifest = await findManifest(context, project);
   const shown = snippetsByKey(manifest);
   const recorded = requestsOf(manifest).find(({ key }) => !shown.get(key)?.missing);
   const request = named ?? recorded ?? createRequest(1);

@@ -4,7 +4,7 @@ import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/errors.ts';
 import type { CliContext } from './context.ts';
-import { openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
+import { findManifest, openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
 
 /**
  * `astro-snippets get ID`: one snippet as a build would get it. The content goes to standard output and everything else
@@ -18,7 +18,8 @@ export async function get(
 ): Promise<void> {
   const { terminal, stdout } = context;
   const request = parseRequest(id, params);
-  const fetcher = openCliFetcher(context, await readSettings(context, project), { patience: 0 });
+  const settings = await readSettings(context, await findManifest(context, project));
+  const fetcher = openCliFetcher(context, settings, { patience: 0 });
   try {
     const start = performance.now();
     const snippet = await fetcher.get({ request, asHtml: true });

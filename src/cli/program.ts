@@ -10,10 +10,10 @@ import { Terminal } from './terminal.ts';
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 const afterHelp =
-  'command that renews what was made from the pages, such as a search index; run once after pages were written';
+  'command that updates what was made from the pages, such as a search index; run once after pages were written';
 
 const listsHelp =
-  'Commands find what has changed in the lists that ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS name.';
+  'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
 
 /** What became of a command line. */
 interface ProgramRun {
@@ -84,8 +84,6 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
       writeErr: (text) => stderr.write(text),
       getOutHelpWidth: () => (stdout.isTTY ? stdout.columns : undefined) as number,
       getErrHelpWidth: () => (stderr.isTTY ? stderr.columns : undefined) as number,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
     })
     .hook('preSubcommand', (_program, command) => {
       run.command = command;
@@ -116,9 +114,9 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .option('--strict', 'fail on HTML that would swallow the rest of a page')
     .option(
       '--stale-if-error <duration>',
-      'how long the last good content may replace one that is not available',
+      'how long the last good content may replace content that is not available',
     )
-    .option('--offline', 'use the cache alone')
+    .option('--offline', 'use only the cache')
     .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
     .action(async (folder, options, command: Command) => {
       const { inline } = await import('./inline.ts');
@@ -139,7 +137,7 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .addOption(
       commandOption('--exec <command>', 'run when something changed or there is no usable record of a build'),
     )
-    .addHelpText('after', 'With --exec, the status of the command takes the place of 10 and 3.')
+    .addHelpText('after', 'With --exec, the exit status of the command replaces 10 and 3.')
     .addHelpText('after', listsHelp)
     .action(async ({ exec }) => {
       const { check, checkAndRun, checkText } = await import('./check.ts');

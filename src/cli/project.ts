@@ -90,8 +90,8 @@ async function refuseCopy({ cwd }: CliFolder, output: string, built: string): Pr
   if (there === undefined || still === undefined || contains(there, still)) return;
   throw userError(
     'unusable-output',
-    `${shownPath(cwd, resolve(cwd, output))} was not moved: ${shownPath(cwd, built)}, which was built, is still there.`,
-    'One record is about one folder. Run the command without --output and copy the folder again, or remove the one that was built, or build with --outDir, which makes another record.',
+    `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, resolve(cwd, output))}.`,
+    'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
   );
 }
 
@@ -111,21 +111,9 @@ async function flawError({ cwd }: CliFolder, flaw: ManifestFlaw, file: string): 
   if (names.length === 0) return userError('missing-manifest', message);
   return userError(
     'missing-manifest',
-    `${message} There is one of ${names.join(', and one of ')}.`,
-    'Build the site once, or name the folder of another build with --output. Where that folder was moved or copied since, pass its record to --manifest as well.',
+    `${message} Other records: ${names.join(', ')}.`,
+    'Build the site once, or name the folder of another build with --output. If that folder was moved or copied, also pass its record to --manifest.',
   );
-}
-
-/**
- * The settings of the project. The Astro config is not loaded: the manifest has what the last
- * build knew about the service, and the mode in which it read the environment. The key comes from the environment alone.
- * Base URLs that were options stay as they were. The environment overrides the others, so that a service that has moved
- * can be reached without a build.
- *
- * @throws AstroError for a malformed key or URL.
- */
-export async function readSettings(context: CliContext, options: ProjectOptions): Promise<Settings> {
-  return settingsFor(context, await findManifest(context, options));
 }
 
 /** The manifest of the project; `undefined` if it was not built yet. */
@@ -136,7 +124,15 @@ export async function findManifest(
   return (await readManifest(manifestPath(context, options))).manifest;
 }
 
-async function settingsFor(context: CliContext, manifest: Manifest | undefined): Promise<Settings> {
+/**
+ * The settings of the project. The Astro config is not loaded: the manifest has what the last build knew about the
+ * service, and the mode in which it read the environment. The key comes from the environment alone. Base URLs that were
+ * options stay as they were; the environment overrides the others, so that a service that has moved can be reached
+ * without a build.
+ *
+ * @throws AstroError for a malformed key or URL.
+ */
+export async function readSettings(context: CliContext, manifest: Manifest | undefined): Promise<Settings> {
   const {
     renderBaseUrl,
     retrieveBaseUrl,
@@ -213,7 +209,7 @@ export async function openChanges(
 ): Promise<OpenedChanges> {
   const project = await openProject(context, options, { writes });
   const { file, manifest } = project;
-  const settings = await settingsFor(context, manifest);
+  const settings = await readSettings(context, manifest);
   // A sanitizer may change which images there are, and only a build has it.
   const images = writes && !manifest.rules.sanitizes ? manifest.rules.images : undefined;
   // Without these folders, the build keeps no images and no answers there.

@@ -47,7 +47,7 @@ Exit status:
   3   no usable record: build
   1   failed
   2   wrong usage
-With --exec, the status of the command takes the place of 10 and 3.
+With --exec, the exit status of the command replaces 10 and 3.
 `);
 });
 
@@ -110,7 +110,7 @@ describe('--output names', () => {
       ['watch'],
     ]) {
       expect(await exits(2, run(...command, ...named))).toContain(
-        'output was not moved: dist, which was built, is still there. [unusable-output]',
+        'The record is about dist, which still exists, and not about output. [unusable-output]',
       );
     }
     expect(await site.contents('output', 'node_modules/.astro')).toEqual(before);

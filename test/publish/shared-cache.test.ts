@@ -28,7 +28,7 @@ test('two sites with one cacheDir have a record each, and a wrong --manifest say
   const { exitCode, output } = await run(first, 'check', join(cacheDir, 'astro-snippets/manifest.json'));
   expect(exitCode).toBe(3);
   for (const site of [first, second]) expect(output).toContain(basename(recordOf(site)));
-  expect(output).toMatch(/There is one of .*dist \(.*, and one of .*dist \(/);
+  expect(output).toMatch(/Other records: .*dist \(.*, .*dist \(/);
 });
 
 test('in a cacheDir outside of the project, a record keeps its name when all is moved', () => {
