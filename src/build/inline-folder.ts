@@ -146,7 +146,6 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   if (same > 1) logger.info(`${count(same, 'file')} are as an earlier run left them.`);
 }
 
-/** What the last run of `inline` left in a folder. */
 interface LastRun {
   record: Manifest | undefined;
   files: ReadonlyMap<string, ManifestFile>;
@@ -155,11 +154,7 @@ interface LastRun {
   readPage: ReturnType<typeof packReader> | undefined;
 }
 
-/**
- * Finds out what the last run left, also where it failed. From what it has inlined, pages are made as they were generated.
- *
- * @param files those that are published, and may contain embeds.
- */
+/** Finds out what the last run left, and has these files made from what they were when they were generated. */
 async function openLastRun(
   { cwd, manifest, logger }: FolderInlining,
   files: readonly ScannableFile[],
@@ -195,7 +190,6 @@ async function openLastRun(
   return { record, files: recorded, kept, readPage };
 }
 
-/** Where the record of the last run is, if there is one. */
 export function lastRecordFile(manifest: string): string {
   return existsSync(manifest) ? manifest : asideOf(manifest);
 }
@@ -229,12 +223,9 @@ function leftIn(
 function warnOfDropped(files: readonly SiteFile[], logger: FolderInlining['logger']): void {
   const withoutEmbeds = files.filter(({ file }) => !embedName.test(readFileSync(file, 'latin1')));
   if (withoutEmbeds.length === 0) return;
-  const names = listNames(
-    withoutEmbeds.map(({ name }) => name),
-    namesShown,
-  );
+  const dropped = withoutEmbeds.map(({ name }) => name);
   logger.warn(
-    `Changed or excluded since the last run, and no longer in the record: ${names}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
+    `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped, namesShown)}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
   );
 }
 

@@ -177,7 +177,7 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
   return new Set([hash, ...next]);
 }
 
-/** Opens the pages as they were generated, to inline snippets in them as a build does. */
+/** Inlines snippets as a build does, in the pages as they were generated. */
 function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: ManifestFile) => MadePage {
   const { rules, linked } = manifest;
   const readPage = packReader(file, manifest);

@@ -22,7 +22,7 @@ export interface ShownSnippet extends Shown {
 /** The hashes of contents, in the order of the snippets of a manifest; `undefined` where children are shown. */
 export type Hashes = readonly (string | undefined)[];
 
-/** The hash of the content of a snippet that a file shows; `undefined` where it shows children. */
+/** `undefined` where the file shows children. */
 export function hashShown(
   { snippets }: Pick<Manifest, 'snippets'>,
   { older }: ManifestFile,
@@ -32,7 +32,7 @@ export function hashShown(
   return known === undefined ? snippets[snippet]?.content?.hash : (known ?? undefined);
 }
 
-/** The snippets of which a file shows another content than it would now: their indexes, each once. */
+/** The snippets of which a file shows another content than it would now, each once. */
 export function outdatedIn(manifest: Pick<Manifest, 'snippets'>, file: ManifestFile, now: Hashes): number[] {
   return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]))];
 }

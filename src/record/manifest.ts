@@ -14,7 +14,7 @@ import { missingNote } from './manifest-file.ts';
 // Changes with these types: what another version has written is not read.
 const version = 12;
 
-/** The record of the last build: which snippets are in which files and collections. */
+/** Which snippets are in which files and collections. */
 export interface Manifest {
   builtAt: string;
   /** When the build began to inline snippets: what is older was not made from pages. In milliseconds, as all times here. */
@@ -28,16 +28,16 @@ export interface Manifest {
   copies?: string[] | undefined;
   /** How Astro writes the URLs of the site; absent where another generator has written the files. */
   urls?: SiteUrls | undefined;
-  /** How the service was reached, as the options are written. The key is not included. */
+  /** As the options are written. */
   settings: Pick<
     SnippetsOptions,
     'renderBaseUrl' | 'retrieveBaseUrl' | 'ca' | 'concurrency' | 'timeout' | 'patience'
   > & {
-    /** The URLs that were options, and win over the environment. */
+    /** Those that win over the environment. */
     urlOptions?: Settings['urlOptions'];
     environment?: RecordedEnvironment | undefined;
   };
-  /** The rules for HTML. A function cannot be recorded, so only a build can sanitize. */
+  /** A function cannot be recorded, so only a build can sanitize. */
   rules: Omit<HtmlRules, 'sanitize' | 'classes'> & {
     sanitizes: boolean;
     /** The source of the script for edit links, as a policy names it, if pages have it. */
@@ -50,7 +50,7 @@ export interface Manifest {
   linked?: Readonly<Record<string, { url?: string | undefined; name?: string | undefined }>> | undefined;
   /** The file beside this one that has the pages as they were generated; absent if no file shows a snippet. */
   pack?: RecordedPack | undefined;
-  /** What the site shows; without content where the snippet could not be fetched. */
+  /** Without content where a snippet could not be fetched. */
   snippets: RecordedSnippet[];
   /** What it showed before the last build or refresh. */
   before?: { at: string; snippets: (RecordedRequest & { hash?: string | undefined })[] } | undefined;
@@ -63,7 +63,7 @@ export interface Manifest {
   pending?: true | undefined;
 }
 
-/** Where variables were read, besides `process.env`. If it is absent, in the folder of the project for `production`. */
+/** Where variables were read. If it is absent, in the folder of the project for `production`. */
 export interface RecordedEnvironment {
   mode: string;
   /** The folder of the `.env` files from that of the project, if it is another; `false` if there were none. */
@@ -73,7 +73,7 @@ export interface RecordedEnvironment {
 export interface RecordedPack {
   id: string;
   length: number;
-  /** The version of this package that has read these pages. Another one may find other embeds in them. */
+  /** That of this package. Another one may find other embeds in these pages. */
   version: string;
 }
 
@@ -98,15 +98,13 @@ export interface ManifestContent
   text?: string | undefined;
   /** When the service sent it. */
   fetchedAt: number;
-  /** Its size as UTF-8. */
   bytes: number;
   /** What a Content Security Policy has to allow for it. */
   sources?: string[] | undefined;
 }
 
-/** A file of the output that shows snippets: a page, a feed, JSON or other text. */
 export interface ManifestFile {
-  /** Its path in the output folder, with slashes. */
+  /** Its path in the output, with slashes. */
   name: string;
   hash: string;
   /** The snippets of its embeds, in the order of the file, by their indexes in the manifest. */
@@ -150,12 +148,10 @@ export function hashOf(bytes: Buffer | string): string {
   return hash('sha256', bytes, 'base64url').slice(0, 22);
 }
 
-/** The requests of the recorded snippets, in their order. */
 export function requestsOf(manifest: Pick<Manifest, 'snippets'> | undefined): SnippetRequest[] {
   return manifest?.snippets.map(({ id, params }) => toRequest(id, params)) ?? [];
 }
 
-/** The recorded snippets by the keys of their requests. */
 export function snippetsByKey<Recorded extends RecordedRequest>(
   manifest: { snippets: readonly Recorded[] } | undefined,
 ): Map<string, Recorded> {
@@ -181,7 +177,7 @@ export function contentRecord(
   };
 }
 
-/** What is recorded of the sources that a policy has to allow. */
+/** As a policy names what it has to allow. */
 export function sourceNames(code: FetchedSnippet['inlineCode']): string[] | undefined {
   return code && [...code.scripts, ...code.styles];
 }
@@ -203,12 +199,11 @@ export function outDirOf(file: string, { output, outDir = output }: Manifest): s
   return resolve(dirname(file), outDir);
 }
 
-/** How a manifest records an output folder: relative, so that both can be moved together. */
+/** Relative, so that both can be moved together. */
 export function outputFrom(file: string, directory: string): string {
   return relative(dirname(file), directory);
 }
 
-/** Why there is no manifest to use. */
 export type ManifestFlaw = 'absent' | 'damaged' | 'other-version';
 
 type FoundManifest = { manifest: Manifest; flaw?: undefined } | { manifest?: undefined; flaw: ManifestFlaw };

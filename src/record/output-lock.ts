@@ -141,7 +141,6 @@ function remove(file: string, token: string): void {
   rmSync(aside, { force: true });
 }
 
-/** Writes a file, unless there is one. */
 function create(file: string, text: string): boolean {
   try {
     writeFileSync(file, text, { flag: 'wx' });

@@ -47,7 +47,6 @@ export function packWriter(manifest: string) {
     writtenLength = length;
   };
   return {
-    /** Returns where the page is in the pack. */
     add(page: Buffer): Pick<ManifestFile, 'at' | 'length'> {
       const at = length;
       length += page.length;
@@ -55,7 +54,6 @@ export function packWriter(manifest: string) {
       if (length - writtenLength >= pieceSize) write();
       return { at, length: page.length };
     },
-    /** Returns what a record says about it; `undefined` if it has no page. */
     finish(): RecordedPack | undefined {
       if (length === 0) return undefined;
       write();

@@ -56,7 +56,6 @@ export function findDerivedFiles(
       !/\.(css|map)$/.test(name) &&
       !indexes.some((index) => name.startsWith(index.name.slice(0, -indexEntry.length))) &&
       !isLargeBinary(file);
-    /** The page that a file is a copy of, byte by byte. */
     const originalOf = ({ file }: SiteFile): string | undefined => {
       const alike = isCopy ? undefined : pagesOfSize.get(statSync(file).size);
       const bytes = alike && readFileSync(file);
@@ -159,7 +158,6 @@ function precachedFinder(
 const longEnough = 16;
 const neighbors = 24;
 
-/** How other files write a text. */
 const spellings: ((text: string) => string)[] = [
   (text) => text,
   (text) => JSON.stringify(text).slice(1, -1),

@@ -43,7 +43,6 @@ function encodingOf(file: string): Encoding | undefined {
   return encodings[extname(file).toLowerCase()];
 }
 
-/** The file that a compressed one is sent in the place of. */
 export function withoutSuffix(compressed: string): string {
   return compressed.slice(0, -extname(compressed).length);
 }
@@ -84,7 +83,6 @@ export function hashOfCopy({ file }: SiteFile, pages: readonly Buffer[]): string
   }
 }
 
-/** What a copy of a page has to contain. */
 export function pageCopyOf(page: Buffer, { file }: SiteFile): Buffer | Promise<Buffer> {
   return encodingOf(file)?.encode(page) ?? page;
 }
@@ -98,7 +96,7 @@ export interface SiteFolder {
   directory: string;
   /** Its path from where people are, with slashes. */
   shown: string;
-  /** Whether it is not the output, but a copy that an adapter made of it. */
+  /** Whether an adapter made it, as a copy of the output. */
   isCopy: boolean;
 }
 
