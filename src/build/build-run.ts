@@ -11,6 +11,7 @@ import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { isWithoutKey, requireConnection } from '../settings/settings.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { checkLateFiles, type FinishedSite, finishPlainSite } from './finished-site.ts';
 import type { CollectedEntry } from './inline-snippets.ts';
 import type { ScannableFile, ScannedSite } from './scan-site.ts';
@@ -201,12 +202,6 @@ export class BuildRun extends SiteRun {
   }
 }
 
-/** A snippet that was rendered but is not in the output. */
-interface LostSnippet extends InvalidEmbed {
-  /** The names of its page's files, if they are known by the path of the page. */
-  files: string[];
-}
-
 /** What `<Snippet>` announced while pages were rendered. */
 export class Announcements {
   /** By the path of the page: how often it announced each snippet, by its key. */
@@ -233,54 +228,48 @@ export class Announcements {
   }
 
   /**
-   * Snippets that were rendered but are not in the output. One that is there less often than it was rendered is a
-   * warning, as a page may render something for another purpose, too. A page whose file is not known by its path may be
-   * in any file.
+   * Snippets that were rendered but are not in the output, with the names of their page's files if these are known. One that
+   * is there less often than it was rendered is a warning, as a page may render something for another purpose, too.
    */
   lost(
     site: ScannedSite,
     scannable: readonly ScannableFile[],
     base: string,
     warn: (line: string) => void,
-  ): LostSnippet[] {
+  ): (InvalidEmbed & { files: string[] })[] {
     if (this.#pages.size === 0) return [];
-    // What `<Snippet>` announces knows nothing of the params that the site adds.
-    const keysIn = new Map(
-      site.files.map(({ name, embeds }) => [
-        name,
-        embeds.map(({ written, request }) => written ?? request.key),
-      ]),
-    );
+    const embedsIn = new Map(site.files.map(({ name, embeds }) => [name, embeds]));
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
-    const everywhere = counted([...keysIn.values()].flat());
-    const lost: LostSnippet[] = [];
-    for (const [pathname, onPage] of this.#pages) {
+    const everywhere = counted(site.files.flatMap(({ embeds }) => embeds));
+    return [...this.#pages].flatMap(([pathname, onPage]) => {
       const routes = [...routeFiles(pathname, base), pathname.replace(/^\//, '')];
       const files = routes.filter((name) => names.has(name));
       const isKnown = files.length > 0;
       // What is lost may be an embed that is invalid, and in any file if that of the page is not known.
-      if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) continue;
-      const found = isKnown ? counted(files.flatMap((name) => keysIn.get(name) ?? [])) : everywhere;
-      for (const [key, times] of onPage) {
+      if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
+      const found = isKnown ? counted(files.flatMap((name) => embedsIn.get(name) ?? [])) : everywhere;
+      return [...onPage].flatMap(([key, times]) => {
         const id = String(this.#requests.get(key)?.id);
         const shown = found.get(key) ?? 0;
-        if (shown === 0) {
-          const message = `Snippet ${id} was rendered here, but is not in the output.`;
-          lost.push({ file: pathname, code: 'embed-lost', message, files, id });
-        } else if (isKnown && shown < times) {
+        if (isKnown && shown > 0 && shown < times) {
           warn(
             `${files.join(', ')}: snippet ${id} was rendered ${times} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`,
           );
         }
-      }
-    }
-    return lost;
+        const message = `Snippet ${id} was rendered here, but is not in the output.`;
+        return shown > 0 ? [] : { file: pathname, code: 'embed-lost' as const, message, files, id };
+      });
+    });
   }
 }
 
-function counted(keys: readonly string[]): ReadonlyMap<string, number> {
+/** How often each snippet is there. What `<Snippet>` announces knows nothing of the params that the site adds. */
+function counted(embeds: readonly FileEmbed[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const { written, request } of embeds) {
+    const key = written ?? request.key;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
   return counts;
 }

@@ -9,7 +9,6 @@ const namesShown = 10;
 /**
  * Finds classes of snippets that no style sheet of their pages has.
  *
- * @param base the site's base path.
  * @param made the classes for which CSS was asked.
  */
 export function classChecker(directory: string, base: string, made: readonly string[]) {

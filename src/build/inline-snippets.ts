@@ -29,7 +29,7 @@ export interface InlinedSite {
   urls: SiteUrls;
   directory: string;
   manifest: string;
-  /** The manifest of the last build. */
+  /** Of the last build. */
   before: Manifest | undefined;
   fetcher: SnippetFetcher;
   logger: BuildLogger;
@@ -42,13 +42,11 @@ export interface InlinedSite {
   collected?: readonly CollectedEntry[] | undefined;
 }
 
-/** An entry of a collection, and the snippet that it shows. */
 export interface CollectedEntry extends CollectionEntry {
   request: SnippetRequest;
   snippet: FetchedSnippet;
 }
 
-/** What a build of Astro, and a run over a folder, do differently. */
 interface Inlining {
   verifier: OutputVerifier;
   /** Snippets that were rendered but are not in the output. */

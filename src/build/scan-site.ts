@@ -20,7 +20,6 @@ export interface SiteFile {
   readonly name: string;
 }
 
-/** A file that may contain embeds. */
 export interface ScannableFile extends SiteFile {
   readonly kind: FileKind;
   /** Reads the file as it was generated, if an earlier run has inlined it. */
@@ -102,7 +101,6 @@ export interface EmbeddingFile extends ScannableFile {
 }
 
 export interface ScannedSite {
-  /** In milliseconds since the epoch. */
   startedAt: number;
   /** Files with at least one embed, even if it is invalid. */
   files: EmbeddingFile[];

@@ -8,7 +8,6 @@ import { effectOf, isSnippetFailure, SiteError, type SnippetFailure } from '../f
 import { hasConnection, requireConnection, type Settings } from '../settings/settings.ts';
 import { type KeptAnswer, KeptAnswers } from './kept-answers.ts';
 
-/** A snippet from the service, or from an earlier run. */
 export interface Answer extends Snippet {
   /** When the service sent it, in milliseconds since the epoch; `undefined` if that was just now. */
   fetchedAt?: number | undefined;
@@ -155,7 +154,6 @@ export class Answers {
     await kept?.close();
   }
 
-  /** @throws AstroError if the key or the base URLs are not set. */
   #open(): Opened {
     const { cache, answerFolder } = this.#settings;
     const isKept = cache !== false && answerFolder !== undefined;

@@ -32,7 +32,7 @@ export class ClassFile {
     for (const name of names) this.#names.add(name);
   }
 
-  /** Writes the file once for classes that are added one after another. */
+  /** Once for classes that are added one after another. */
   writeSoon(onError: (error: Error) => void): void {
     clearTimeout(this.#soon);
     this.#soon = setTimeout(() => {

@@ -61,29 +61,22 @@ export interface FileEmbed extends PlacedEmbed {
   inParagraph: boolean;
 }
 
-export interface FileEmbeds {
-  embeds: FileEmbed[];
-  invalid: InvalidEmbed[];
-  /** About text that looks like an embed, but is not one. */
-  warnings: EmbedNote[];
-}
-
-/** A file that is searched for embeds. */
 export interface ReadableFile {
   /** How people know it. */
   name: string;
   bytes: Buffer;
   kind: FileKind;
-  addParams?: AddPageParams | undefined;
+  /** Adds what the site passes to every snippet of the page. */
+  addParams?: ((request: SnippetRequest, lang: string | undefined) => SnippetRequest) | undefined;
   /** Whether it shows snippets already, which do not become children. */
   isInlined?: boolean;
 }
 
-/** Finds the embeds of a file, and adds what they need to `uses`. */
+/** Finds the embeds of a file, and adds them to `uses`. Warnings are about text that looks like an embed, but is not one. */
 export function readEmbeds(
   { name, bytes: file, kind, addParams = (request) => request, isInlined = false }: ReadableFile,
   uses: SnippetUses,
-): FileEmbeds {
+): { embeds: FileEmbed[]; invalid: InvalidEmbed[]; warnings: EmbedNote[] } {
   const { embeds: found, faults, warnings } = scan(file, kind);
   const lineOf = lineFinder(file);
   const embeds: FileEmbed[] = [];
@@ -231,7 +224,6 @@ export function lineFinder(file: Buffer): (offset: number) => number {
  * Finds snippets with block-level content in a paragraph that contains something else, too: a browser ends the paragraph
  * there.
  *
- * @param htmlOf the HTML of a snippet by the key of its request; `undefined` if it has none.
  * @param placeOf says where a snippet is written; empty if that is not known.
  */
 export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf: PlaceOf = () => '') {
@@ -262,17 +254,11 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
   };
 }
 
-/** Adds what the site passes to every snippet of a page to the request of one embed. */
-export type AddPageParams = (request: SnippetRequest, lang: string | undefined) => SnippetRequest;
-
 /**
  * Adds what the option `params` returns for a page to requests. The params of a request win. The function is asked once
  * for each language of the page.
- *
- * @returns a function that throws SiteError `params-failed`, or SnippetError `invalid-params`; `undefined` without the
- * option.
  */
-export function pageParams(params: ParsedOptions['params'], page: string): AddPageParams | undefined {
+export function pageParams(params: ParsedOptions['params'], page: string): ReadableFile['addParams'] {
   if (params === undefined) return undefined;
   const ask = (lang: string | undefined) => {
     try {

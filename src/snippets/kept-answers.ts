@@ -22,8 +22,6 @@ const answerSchema = z.object({
 export type KeptAnswer = z.infer<typeof answerSchema>;
 
 const operationTimeout = 2_000;
-// Some systems limit the number of open files.
-const operationsAtOnce = 32;
 // In milliseconds, for storages that delete old entries by themselves: how long an answer should be kept at least.
 const keepFor = 30 * 24 * 60 * 60 * 1000;
 
@@ -39,7 +37,8 @@ export class KeptAnswers {
   readonly #keyParts: readonly unknown[];
   /** In seconds. */
   readonly #ttl: number;
-  readonly #queue = pLimit(operationsAtOnce);
+  // Some systems limit the number of open files.
+  readonly #queue = pLimit(32);
   /** Settles when everything is written. */
   #written: Promise<unknown> = Promise.resolve();
   readonly #failed = { read: false, write: false };
