@@ -72,7 +72,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           integrations: [lastIntegration(async (dir) => build?.complete(fileURLToPath(dir)))],
         });
         if (command === 'dev') {
-          const { pageScript } = await import('./dev/page-messages.ts');
+          const { pageScript } = await import('./dev/dev-pages.ts');
           injectScript('page', pageScript('import.meta.hot'));
         }
         addDevToolbarApp({

@@ -8,7 +8,7 @@ import { paced } from '../record/progress.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
-import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { blockFinder, type FileEmbed } from '../snippets/file-embeds.ts';
 import { type SiteSource, SourceSearch } from '../source/source-search.ts';
 import { classChecker } from './class-checker.ts';
@@ -66,7 +66,6 @@ export async function inlineSnippets(
   { verifier, lost = [], write }: Inlining,
 ): Promise<Manifest> {
   const { settings, fetcher, sources, classes, logger } = site;
-  const editLinks = await openEditLinks(settings, uses);
   const search = sources && new SourceSearch(sources);
   const placeOf: PlaceOf | undefined = search && ((sought) => search.whereWritten(sought));
   const progress = paced({ first: 5_000, every: 5_000 }, (line) => logger.info(line));
@@ -75,7 +74,7 @@ export async function inlineSnippets(
     placeOf,
     onSettled: (done) => progress(() => `${done} of ${count(uses.length, 'snippet')}`),
   });
-  editLinks?.addNames(uses, snippets);
+  const editLinks = await openEditLinks(settings, uses, snippets);
   const recorder = siteRecorder(site, uses, snippets, verifier.containsKey);
   const inlinePage = pageInliner({
     snippets,
@@ -128,7 +127,11 @@ export async function inlineSnippets(
 const editLinksWarning =
   'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.';
 
-async function openEditLinks({ editLinks, editUrl }: Settings, uses: ScannedSite['uses']) {
+async function openEditLinks(
+  { editLinks, editUrl }: Settings,
+  uses: ScannedSite['uses'],
+  snippets: FetchedSnippets,
+) {
   if (!editLinks || editUrl === undefined) return undefined;
-  return (await import('./edit-links/edit-links.ts')).linkSnippets(uses, editUrl);
+  return (await import('./edit-links/edit-links.ts')).linkSnippets(uses, snippets, editUrl);
 }

@@ -1,7 +1,15 @@
+import type { ServerResponse } from 'node:http';
+import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
+import { z } from 'zod';
 import { SiteRun } from '../build/site-run.ts';
+import { imageHref, imageType } from '../images/image-file.ts';
+import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { serveSnippets } from './serve-snippets.ts';
+import { escapeOwnErrors, pageEvents } from './dev-pages.ts';
+import { ServedPages, SnippetMemory } from './snippet-memory.ts';
+import { type DevRequest, transformTexts } from './text-responses.ts';
+import { asFailure, responseInliner } from './view.ts';
 
 // A person is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
 const limits = {
@@ -11,14 +19,30 @@ const limits = {
   outageCap: 2_000,
 };
 
-/** A dev server. */
+// In milliseconds: until a tool has made CSS for classes that are new.
+const stylesPause = 150;
+
+const askSchema = z.object({
+  page: z.string(),
+  /** Of what it shows; absent if it shows no snippets. */
+  hash: z.string().optional(),
+  refresh: z.literal(true).optional(),
+});
+
+// Vite does not export its type by name.
+type Client = { send(event: string, payload: object): void };
+
+/**
+ * A dev server, which inlines snippets into pages as they are served. A page that is visible asks whether it has changed:
+ * then its snippets are fetched again, and it reloads if it would look different now.
+ */
 export class DevRun extends SiteRun {
-  /** For pages and collections. */
+  readonly #warn = (line: string) => this.site.logger.warn(line);
+
   protected override async openFetcher(): Promise<SnippetFetcher> {
-    const { logger } = this.site;
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
     return new SnippetFetcher(this.settings, {
-      warn: (line) => logger.warn(line),
+      warn: this.#warn,
       parts: { limits },
       patience: 0,
       alwaysAsk: true,
@@ -27,7 +51,7 @@ export class DevRun extends SiteRun {
   }
 
   /** Fetches one snippet for a page. */
-  async get(shown: ShownAs): Promise<FetchedSnippet> {
+  async #get(shown: ShownAs): Promise<FetchedSnippet> {
     const snippet = await (await this.open()).get(shown);
     this.noteClasses([snippet]);
     return snippet;
@@ -36,18 +60,75 @@ export class DevRun extends SiteRun {
   /** CSS is made again for classes that are new. */
   protected override noteClasses(snippets: Iterable<FetchedSnippet>): void {
     super.noteClasses(snippets);
-    this.classes?.writeSoon((error) => this.site.logger.warn(error.message));
-  }
-
-  /** The file with the classes of snippets, if the site makes CSS for them. */
-  get classFile(): string | undefined {
-    return this.classes?.file;
+    this.classes?.writeSoon((error) => this.#warn(error.message));
   }
 
   /** In `astro:server:setup`. */
-  serve(server: HookParameters<'astro:server:setup'>): void {
-    serveSnippets(server, this);
+  serve({ server, refreshContent }: HookParameters<'astro:server:setup'>): void {
+    const { middlewares, watcher, environments, httpServer } = server;
+    const { hot } = environments.client;
+    // Later versions escape what Vite reports of modules for the browser.
+    if (astroMajor(this.sources.folders.root) < 6) escapeOwnErrors(hot);
+    this.sources.importsOf = (id) =>
+      Object.values(environments).flatMap(({ moduleGraph }) =>
+        [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap((imported) => imported.id ?? []),
+      );
+    const memory = new SnippetMemory((use) => this.#get(use), this.#warn);
+    const pages = new ServedPages();
+
+    // Nothing may reject: in a handler of Vite's, it would end the dev server.
+    hot.on(pageEvents.ask, async (data: unknown, client: Client) => {
+      const { data: ask } = askSchema.safeParse(data);
+      // It was not sent by this package.
+      if (ask === undefined) return;
+      const { page, hash, refresh } = ask;
+      let failure: string | undefined;
+      const collections = refresh && { loaders: ['astro-snippets'] };
+      try {
+        await Promise.all([
+          collections && refreshContent?.(collections),
+          ...pages.snippets(page).map((one) => (refresh ? memory.update(one) : memory.updateWhenDue(one))),
+        ]);
+      } catch (error) {
+        // What cannot be handled here, such as a key that is missing now, is shown with the next view of the page.
+        if (refresh) failure = asFailure(error).message;
+      }
+      const hasChanged = hash !== undefined && pages.hasChanged(page, hash);
+      client.send(pageEvents.answer, { page, hasChanged, error: failure });
+    });
+    middlewares.use(serveImages(this));
+    middlewares.use(transformTexts(responseInliner(this, server, memory, pages), this.site.logger));
+
+    // A page that has loaded without the new styles has to load again. Vite's own message does nothing, since the name of
+    // the file ends in `.html`.
+    let restyling: NodeJS.Timeout | undefined;
+    watcher.on('all', (_, file) => {
+      if (this.classes === undefined || resolve(file) !== this.classes.file) return;
+      clearTimeout(restyling);
+      restyling = setTimeout(() => pages.restyle(), stylesPause).unref();
+    });
+    httpServer?.once('close', () => void this.close());
     // A page is not kept waiting, and what fails here is said when a page shows it.
     this.prepareClasses().catch(() => {});
   }
+}
+
+/** A middleware that serves the images of snippets at the URLs that they have on the built site. */
+function serveImages(run: DevRun) {
+  return (request: DevRequest, response: ServerResponse, next: (error?: unknown) => void) => {
+    const { images } = run.settings;
+    const [path = ''] = (request.originalUrl ?? request.url ?? '').split('?');
+    const folder = images && imageHref(images.assets, '');
+    const name = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : '';
+    const type = imageType(name);
+    if (type === undefined) return next();
+    const read = async () => (await run.open()).readImage(name);
+    read().then((bytes) => {
+      if (bytes === undefined) return next();
+      response.setHeader('content-type', type);
+      response.setHeader('content-length', bytes.length);
+      response.setHeader('cache-control', 'no-cache');
+      response.end(request.method === 'HEAD' ? undefined : bytes);
+    }, next);
+  };
 }

@@ -1,58 +1,51 @@
 import type { PanelSnippet, PanelUse } from '../build/edit-links/edit-links.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { editUrlOf, type Settings } from '../settings/settings.ts';
-import type { Shown, ShownOnPage } from './served-pages.ts';
-
-/** Says where a snippet is edited. */
-export type EditUrlOf = (id: number) => string | undefined;
+import { isOptional, type ShownOnPage } from './snippet-memory.ts';
 
 /**
- * A snippet without a link can still be worked on, so what a build with `editLinks` fails for is a warning.
+ * What the toolbar says of the snippets of a page, by their ids.
  *
- * @param warn called once for each snippet with what goes wrong.
+ * @param warn called with what a build with `editLinks` fails for: a snippet without a link can still be worked on.
  */
-export function editUrls(settings: () => Pick<Settings, 'editUrl'>, warn: (line: string) => void): EditUrlOf {
-  const withoutLink = new Set<number>();
-  return (id) => {
-    const { editUrl } = settings();
+export function panelSnippets(
+  shown: readonly ShownOnPage[],
+  editUrl: Settings['editUrl'],
+  warn: (line: string) => void,
+): Record<string, PanelSnippet> {
+  const urlOf = (id: number) => {
     try {
       return editUrl && editUrlOf(id, editUrl);
     } catch (error) {
-      if (!withoutLink.has(id)) warn(`The dev toolbar shows no link. ${(error as Error).message}`);
-      withoutLink.add(id);
+      warn(`The dev toolbar shows no link. ${(error as Error).message}`);
       return undefined;
     }
   };
+  const byId = Map.groupBy(shown, ({ snippet }) => snippet.request.id);
+  return Object.fromEntries(
+    [...byId].map(([id, requests]): [number, PanelSnippet] => {
+      const [name] = requests.flatMap(({ snippet }) => snippet.content?.name ?? []);
+      return [id, { url: urlOf(id), name: name && cleanText(name), uses: requests.map(describeUse) }];
+    }),
+  );
 }
 
-/** What the toolbar says of the snippets of a page, by their ids: each of their requests. */
-export function panelSnippets(shown: Shown, editUrl: EditUrlOf): Record<string, PanelSnippet> {
-  const snippets: Record<string, PanelSnippet> = {};
-  for (const one of shown.values()) {
-    const { request, content } = one.snippet;
-    const name = content?.name && cleanText(content.name);
-    const known = snippets[request.id];
-    const uses = [...(known?.uses ?? []), describeUse(one)];
-    snippets[request.id] = { url: known?.url ?? editUrl(request.id), name: known?.name ?? name, uses };
-  }
-  return snippets;
-}
-
-function describeUse({ snippet, isOptional }: ShownOnPage): PanelUse {
-  const { request, content, milliseconds, checkedAt, error } = snippet;
-  const { params } = request;
+function describeUse({ use, snippet }: ShownOnPage): PanelUse {
+  const { content, checkedAt, error } = snippet;
+  const { params } = snippet.request;
   const facts = [
     params,
     content?.variant,
-    milliseconds === undefined ? undefined : `${Math.round(milliseconds)} ms`,
+    // That the cache has kept has taken no time.
+    content && content.milliseconds > 0 && `${Math.round(content.milliseconds)} ms`,
     content && `${Buffer.byteLength(content.content)} bytes`,
     // The time of day, as Astro's own log has it.
-    checkedAt === undefined ? undefined : `fetched at ${new Date(checkedAt).toLocaleTimeString('en-GB')}`,
+    checkedAt && `fetched at ${new Date(checkedAt).toLocaleTimeString('en-GB')}`,
   ];
+  const escaped = params?.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
   return {
-    facts: facts.filter((fact) => fact !== undefined).join(' · '),
+    facts: facts.filter(Boolean).join(' · '),
     error: error?.message,
-    params,
-    optional: isOptional,
+    attributes: `${params === undefined ? '' : ` params='${escaped}'`}${isOptional(use) ? ' optional' : ''}`,
   };
 }

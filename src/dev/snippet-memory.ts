@@ -1,6 +1,9 @@
+import { hash } from 'node:crypto';
+import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
+import { effectOf, isMissing, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet, ShownAs } from '../snippets/fetch-snippets.ts';
+import type { SnippetUse } from '../snippets/file-embeds.ts';
 
 /** The latest state of a snippet. It has content, an error or, while the service is down, both. */
 export interface RememberedSnippet {
@@ -11,12 +14,12 @@ export interface RememberedSnippet {
   error?: SnippetFailure | undefined;
   /** When the content was last known to be current, in milliseconds since the epoch. */
   checkedAt?: number;
-  /** How long the last answer took. */
-  milliseconds?: number;
   /** From when on the service may be asked again, in milliseconds since the epoch. */
   dueAt: number;
   /** How often the service has been in trouble, one after another. */
   failures: number;
+  /** While the service is asked. */
+  update?: Promise<void> | undefined;
 }
 
 // In milliseconds: from one request for a snippet to the next, and while the service is in trouble.
@@ -31,7 +34,6 @@ export class SnippetMemory {
   readonly #fetch: (use: ShownAs) => Promise<FetchedSnippet>;
   readonly #warn: (line: string) => void;
   readonly #snippets = new Map<string, RememberedSnippet>();
-  readonly #updates = new Map<string, Promise<void>>();
 
   constructor(fetch: (use: ShownAs) => Promise<FetchedSnippet>, warn: (line: string) => void) {
     this.#fetch = fetch;
@@ -40,15 +42,14 @@ export class SnippetMemory {
 
   /** @param isLast whether nothing asks again after this view, so that it waits for an update that is due. */
   async get({ request, asHtml }: ShownAs, isLast: boolean): Promise<RememberedSnippet> {
-    const { key } = request;
-    const known = this.#snippets.get(key) ?? { request, asHtml, dueAt: 0, failures: 0 };
-    this.#snippets.set(key, known);
+    const known = this.#snippets.get(request.key) ?? { request, asHtml, dueAt: 0, failures: 0 };
+    this.#snippets.set(request.key, known);
     // Shown as text only until now, so the rules for HTML were not applied.
     const needsRules = asHtml && !known.asHtml;
     known.asHtml ||= asHtml;
-    if (needsRules || (known.content === undefined && known.error === undefined)) await this.update(key);
+    if (needsRules || (known.content === undefined && known.error === undefined)) await this.update(known);
     else if (Date.now() >= known.dueAt) {
-      const update = this.update(key);
+      const update = this.update(known);
       if (isLast) await update;
       else update.catch(() => {});
     }
@@ -56,28 +57,26 @@ export class SnippetMemory {
   }
 
   /** Fetches a snippet again as soon as that is due. While the service is in trouble, who asks may have to ask again. */
-  async updateWhenDue(key: string): Promise<void> {
-    const { dueAt = 0 } = this.#snippets.get(key) ?? {};
+  async updateWhenDue(snippet: RememberedSnippet): Promise<void> {
+    const { dueAt } = snippet;
     const wait = dueAt - Date.now();
     if (wait > pause) return;
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait).unref());
     // Another page may have asked in the meantime.
-    await (dueAt === this.#snippets.get(key)?.dueAt ? this.update(key) : this.#updates.get(key));
+    if (dueAt === snippet.dueAt) await this.update(snippet);
   }
 
   /** Fetches a snippet again now; once for all who ask at the same time. */
-  update(key: string): Promise<void> {
-    const snippet = this.#snippets.get(key);
-    if (snippet === undefined) return Promise.resolve();
-    const update = this.#updates.get(key) ?? this.#update(snippet).finally(() => this.#updates.delete(key));
-    this.#updates.set(key, update);
-    return update;
+  update(snippet: RememberedSnippet): Promise<void> {
+    snippet.update ??= this.#update(snippet).finally(() => {
+      snippet.update = undefined;
+    });
+    return snippet.update;
   }
 
   async #update(snippet: RememberedSnippet): Promise<void> {
     const hadError = snippet.error !== undefined;
-    const start = performance.now();
-    snippet.dueAt = Date.now() + pause;
+    const start = Date.now();
     try {
       const content = await this.#fetch(snippet);
       if (content.html !== snippet.content?.html) content.warnings.forEach(this.#warn);
@@ -88,19 +87,84 @@ export class SnippetMemory {
       if (error.code === 'closed') return;
       snippet.error = reasonOf(error, snippet.error);
       if (effectOf(error) !== 'children') snippet.content = undefined;
-    } finally {
-      snippet.milliseconds = performance.now() - start;
     }
     const { error, content, request } = snippet;
     if (error !== undefined && content !== undefined && !hadError) {
       this.#warn(`${error.message} Snippet ${request.id} is shown as it was last fetched.`);
     }
     snippet.failures = error === undefined || effectOf(error) === 'fail' ? 0 : snippet.failures + 1;
-    snippet.dueAt += Math.min(pause * 2 ** snippet.failures, longestPause) - pause;
+    snippet.dueAt = start + Math.min(pause * 2 ** snippet.failures, longestPause);
   }
 }
 
 /** That the client has stopped asking says less than why it has. */
 function reasonOf(now: SnippetFailure, before: SnippetFailure | undefined): SnippetFailure {
   return now.code === 'unavailable' && before !== undefined && effectOf(before) === 'children' ? before : now;
+}
+
+/** A snippet on a page. */
+export interface ShownOnPage {
+  use: SnippetUse;
+  snippet: RememberedSnippet;
+}
+
+// In milliseconds. A page that is hidden does not ask.
+const forgottenAfter = 10 * 60 * 1000;
+
+/** What each page of a dev server shows, for as long as a browser asks whether that has changed. */
+export class ServedPages {
+  readonly #pages = new Map<string, { shown: readonly ShownOnPage[]; seenAt: number }>();
+  #styles = 0;
+
+  /** @returns the hash of what the page shows. */
+  serve(page: string, shown: readonly ShownOnPage[]): string {
+    for (const [name, { seenAt }] of this.#pages) {
+      if (Date.now() - seenAt > forgottenAfter) this.#pages.delete(name);
+    }
+    this.#pages.set(page, { shown, seenAt: Date.now() });
+    return this.#hashOf(shown);
+  }
+
+  /** The snippets of a page that asks whether they have changed. */
+  snippets(page: string): RememberedSnippet[] {
+    const served = this.#pages.get(page);
+    if (served === undefined) return [];
+    served.seenAt = Date.now();
+    return served.shown.map(({ snippet }) => snippet);
+  }
+
+  /** Each page that was served until now has to load again: there are new styles for the classes of snippets. */
+  restyle(): void {
+    this.#styles += 1;
+  }
+
+  /** @param hash of what the page showed. Where nothing is known of the page, it may be anything. */
+  hasChanged(page: string, hash: string): boolean {
+    const served = this.#pages.get(page);
+    return served === undefined || hash !== this.#hashOf(served.shown);
+  }
+
+  #hashOf(shown: readonly ShownOnPage[]): string {
+    return hash('sha256', JSON.stringify([this.#styles, ...shown.map(lookOf)])).slice(0, 16);
+  }
+}
+
+/** What a page shows of a snippet, as text that is equal if a reader sees no difference. */
+function lookOf({ use, snippet: { content, error } }: ShownOnPage): string {
+  if (content !== undefined) return JSON.stringify([content.html, content.text]);
+  if (error === undefined) return '';
+  const hasChildren = effectOf(error) === 'children' && use.placesWithoutChildren.length === 0;
+  return (isMissing(error) ? isOptional(use) : hasChildren) ? 'children' : failureLook(error);
+}
+
+/** Whether each embed of a snippet on a page is optional. */
+export function isOptional({ optionalPlaces }: SnippetUse): boolean {
+  return optionalPlaces !== undefined && optionalPlaces.size > 0;
+}
+
+/** What distinguishes one failure from another. Its sentence does not, since it counts attempts and seconds. */
+export function failureLook(error: SnippetFailure): string {
+  return error instanceof SnippetError
+    ? JSON.stringify([error.code, error.status, error.title, error.detail, error.type])
+    : JSON.stringify([error.code, error.reason]);
 }

@@ -50,26 +50,69 @@ export function kindOfResponse(contentType: string, path: string): FileKind | un
 export function transformTexts(transform: Transform, logger: AstroIntegrationLogger) {
   const handle = correctStatus(logger);
   const encoded = new Set<string>();
-  const onEncoded = (path: string, encoding: string) => {
-    if (encoded.has(path)) return;
-    encoded.add(path);
-    logger.warn(
-      `${path} is sent with the content encoding ${encoding}, so it is left as it is, without its snippets. Compress responses only where the site is deployed.`,
-    );
-  };
   return (request: DevRequest, response: ServerResponse, next: () => void) => {
     if (request.method !== 'GET') return next();
-    bufferText(request, response, transform, onEncoded);
+    const { writeHead, write, end } = response;
+    const [path = '/'] = (request.originalUrl ?? '/').split('?');
+    const text = new PassThrough();
+    let isBuffered: boolean | undefined;
+
+    const send = async (kind: FileKind) => {
+      const body = await buffer(text);
+      const sent = await transform({ status: response.statusCode, body, kind }, request);
+      Object.assign(response, { writeHead, write, end });
+      // An error page, whatever was asked for.
+      if (sent.kind !== kind) response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.removeHeader('etag');
+      response.setHeader('content-length', sent.body.length);
+      response.writeHead(sent.status);
+      response.end(sent.body);
+    };
+    // Decided with the headers or the first byte, whichever comes first.
+    const decide = (): boolean => {
+      const kind = kindOfResponse(String(response.getHeader('content-type') ?? ''), path);
+      const encoding = String(response.getHeader('content-encoding') ?? 'identity');
+      if (kind !== undefined && encoding === 'identity') {
+        void send(kind);
+        return true;
+      }
+      Object.assign(response, { writeHead, write, end });
+      if (kind === undefined || encoded.has(path)) return false;
+      encoded.add(path);
+      logger.warn(
+        `${path} is sent with the content encoding ${encoding}, so it is left as it is, without its snippets. Compress responses only where the site is deployed.`,
+      );
+      return false;
+    };
+
+    response.writeHead = ((status: number, ...rest: unknown[]) => {
+      const given = rest.find((part) => typeof part === 'object') ?? {};
+      const headers = Array.isArray(given) ? given : Object.entries(given).flat();
+      for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
+      isBuffered ??= decide();
+      if (!isBuffered) return response.writeHead(status, ...rest.filter((part) => typeof part === 'string'));
+      response.statusCode = status;
+      return response;
+    }) as ServerResponse['writeHead'];
+    response.write = ((...rest: Parameters<PassThrough['write']>) => {
+      isBuffered ??= decide();
+      if (!isBuffered) return response.write(...rest);
+      text.write(...rest);
+      // The writer need not wait: all of it is kept.
+      return true;
+    }) as ServerResponse['write'];
+    response.end = ((...rest: Parameters<PassThrough['end']>) => {
+      isBuffered ??= decide();
+      if (!isBuffered) return response.end(...rest);
+      text.end(...rest);
+      return response;
+    }) as ServerResponse['end'];
     handle(response, next);
   };
 }
 
-interface LogEvent {
-  message: string;
-}
-
 interface LogDestination {
-  write(event: LogEvent): void;
+  write(event: { message: string }): void;
 }
 
 /**
@@ -98,62 +141,4 @@ function correctStatus(logger: AstroIntegrationLogger) {
     };
   }
   return (response: ServerResponse, handler: () => void) => responses.run(response, handler);
-}
-
-/** Makes a response wait for its text, from the call of `end` on. */
-function bufferText(
-  request: DevRequest,
-  response: ServerResponse,
-  transform: Transform,
-  onEncoded: (path: string, encoding: string) => void,
-): void {
-  const { writeHead, write, end } = response;
-  const [path = '/'] = (request.originalUrl ?? '/').split('?');
-  const text = new PassThrough();
-  let kind: FileKind | undefined;
-
-  const send = async (found: FileKind) => {
-    const body = await buffer(text);
-    const sent = await transform({ status: response.statusCode, body, kind: found }, request);
-    Object.assign(response, { writeHead, write, end });
-    // An error page, whatever was asked for.
-    if (sent.kind !== found) response.setHeader('content-type', 'text/html; charset=utf-8');
-    response.removeHeader('etag');
-    response.setHeader('content-length', sent.body.length);
-    response.writeHead(sent.status);
-    response.end(sent.body);
-  };
-  /** With the headers or the first byte, whichever comes first. Otherwise, the response gets its own methods back. */
-  const isBuffered = () => {
-    if (kind !== undefined) return true;
-    kind = kindOfResponse(String(response.getHeader('content-type') ?? ''), path);
-    const encoding = String(response.getHeader('content-encoding') ?? 'identity');
-    if (kind !== undefined && encoding === 'identity') {
-      void send(kind);
-      return true;
-    }
-    if (kind !== undefined) onEncoded(path, encoding);
-    Object.assign(response, { writeHead, write, end });
-    return false;
-  };
-
-  response.writeHead = ((status: number, ...rest: unknown[]) => {
-    const given = rest.find((part) => typeof part === 'object') ?? {};
-    const headers = Array.isArray(given) ? given : Object.entries(given).flat();
-    for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
-    if (!isBuffered()) return response.writeHead(status, ...rest.filter((part) => typeof part === 'string'));
-    response.statusCode = status;
-    return response;
-  }) as ServerResponse['writeHead'];
-  response.write = ((...rest: Parameters<PassThrough['write']>) => {
-    if (!isBuffered()) return response.write(...rest);
-    text.write(...rest);
-    // Whoever writes need not wait: all of it is kept.
-    return true;
-  }) as ServerResponse['write'];
-  response.end = ((...rest: Parameters<PassThrough['end']>) => {
-    if (!isBuffered()) return response.end(...rest);
-    text.end(...rest);
-    return response;
-  }) as ServerResponse['end'];
 }

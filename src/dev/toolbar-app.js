@@ -7,23 +7,18 @@ export default defineToolbarApp({
     // What is written into it is read out, so it is never hidden.
     const status = make('p', { className: 'error', role: 'status' });
     const refresh = make('button', { type: 'button', textContent: 'Refresh' });
-    const { aside, open, close } = addPanel(canvas, refresh, status);
+    const { aside, turn } = addPanel(canvas, refresh, status);
     // In the middle, above the toolbar.
-    Object.assign(aside.style, {
-      bottom: '80px',
-      right: '50%',
-      transform: 'translateX(50%)',
-      width: '340px',
-    });
+    aside.style.cssText = 'bottom: 80px; right: 50%; transform: translateX(50%); width: 340px';
     refresh.addEventListener('click', () => {
       status.textContent = '';
       const { hash } = dataElement()?.dataset ?? {};
-      server.send('astro-snippets:refresh', { page: location.pathname, hash });
+      server.send('astro-snippets:ask', { page: location.pathname, hash, refresh: true });
     });
-    server.on('astro-snippets:done', ({ error = '' }) => {
-      status.textContent = error;
+    server.on('astro-snippets:answer', ({ error }) => {
+      if (error !== undefined) status.textContent = error;
     });
-    app.onToggled(({ state }) => (state ? open() : close()));
+    app.onToggled(({ state }) => turn(state));
     const notify = () => {
       const state = readSnippets().some(({ uses }) => uses?.some(({ error }) => error !== undefined));
       app.toggleNotification({ state, level: 'error' });

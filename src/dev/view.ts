@@ -1,3 +1,5 @@
+import type { HookParameters } from 'astro';
+import picomatch from 'picomatch';
 import { EditLinks } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
 import { keyDetector } from '../client/api-key.ts';
@@ -7,191 +9,153 @@ import {
   childrenWarnings,
   describeNote,
   type FailedSnippet,
-  type InvalidEmbed,
   type PlaceOf,
   throwFailures,
 } from '../failures/report.ts';
 import { isWithoutKey, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath } from '../settings/site-urls.ts';
-import {
-  blockFinder,
-  pageParams,
-  readEmbeds,
-  type SnippetUse,
-  type SnippetUses,
-} from '../snippets/file-embeds.ts';
-import { SourceSearch } from '../source/source-search.ts';
+import { blockFinder, pageParams, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import { type SiteSource, SourceSearch } from '../source/source-search.ts';
+import { errorPage, overlayMessage, type ViewFailure } from './dev-pages.ts';
 import type { DevRun } from './dev-run.ts';
-import { type EditUrlOf, panelSnippets } from './panel-data.ts';
-import { failureLook, type Shown, type ShownOnPage } from './served-pages.ts';
-import type { SnippetMemory } from './snippet-memory.ts';
-import type { TextResponse } from './text-responses.ts';
+import { panelSnippets } from './panel-data.ts';
+import { failureLook, type ServedPages, type ShownOnPage, type SnippetMemory } from './snippet-memory.ts';
+import type { DevRequest, TextResponse } from './text-responses.ts';
 
-/** A response with its snippets. */
-export interface View {
-  body: Buffer;
-  /** Of what it shows, if it is a page that shows snippets. */
-  hash: string | undefined;
-  /** Snippets that could not be fetched. */
-  failed: readonly FailedSnippet[];
-  /** What a build would fail for. */
-  failure: ViewFailure | undefined;
-  /** What a build would warn about. The page does not wait for it. Never rejects. */
-  warnings: Promise<string[]>;
+type Server = HookParameters<'astro:server:setup'>['server'];
+
+/** Logs what is said of a page once, until it is over. */
+class PageLog {
+  readonly #said = new Map<string, readonly unknown[]>();
+
+  /** @param lines what logs each, by what it says: by the same, if it differs in nothing but counts and times. */
+  report(page: string, lines: ReadonlyMap<string, () => void>): void {
+    // Two pages may show the same source.
+    const known = new Set([...this.#said.values()].flat());
+    for (const [what, log] of lines) if (!known.has(what)) log();
+    this.#said.set(page, [...lines.keys()]);
+  }
 }
 
-/** What a view is made with. */
-export interface Viewing {
-  run: DevRun;
-  memory: SnippetMemory;
-  editUrlOf: EditUrlOf;
-  /** Called with what is shown. Returns the hash of a page. */
-  onShown(shown: Shown): string | undefined;
-}
+/**
+ * Returns a function that inlines the snippets of a response with the same scan, fetch and inline as in a build. What a
+ * build would fail for becomes an error page.
+ */
+export function responseInliner(run: DevRun, server: Server, memory: SnippetMemory, pages: ServedPages) {
+  const { urls, sources } = run;
+  const { logger } = run.site;
+  const { base } = server.config;
+  const log = new PageLog();
+  const openSearch = sourceSearch(server, sources);
 
-/** Inlines the snippets of a response with the same scan, fetch and inline as in a build. */
-export async function viewOf(
-  { body: bytes, kind }: TextResponse,
-  page: string,
-  { run: { settings, sources, urls }, memory, editUrlOf, onShown }: Viewing,
-): Promise<View> {
-  const uses: SnippetUses = new Map();
-  const isPage = kind === 'html';
-  const search = new SourceSearch(sources);
-  const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));
-  const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
-  const refused = embeds.length + found.invalid.length === 0 ? undefined : search.onDemandError(page);
-  if (refused !== undefined) throw refused;
-  const placeOf: PlaceOf = (sought) => search.whereWritten(sought);
-  const withoutKey = uses.size > 0 && isWithoutKey(settings);
-  const show = async ([key, use]: [string, SnippetUse]): Promise<[string, ShownOnPage]> => {
-    const snippet = await memory.get(use, !isPage);
-    const hasChildren = use.placesWithoutChildren.length === 0;
-    return [key, { snippet, hasChildren, isOptional: use.optionalPlaces?.has(page) === true }];
+  return async (response: TextResponse, request: DevRequest): Promise<TextResponse> => {
+    const { settings } = run;
+    const { apiKey } = settings;
+    const { kind, body: bytes } = response;
+    const [page = '/'] = (request.originalUrl ?? '/').split('?');
+    const isPage = kind === 'html';
+    const lines = new Map<string, () => void>();
+    const warn = (line: string) => void lines.set(line, () => logger.warn(line));
+    let hash: string | undefined;
+    let failures: string | undefined;
+    try {
+      if (picomatch.isMatch(nameOf(page, base), settings.exclude)) return response;
+      const search = openSearch();
+      const placeOf: PlaceOf = (sought) => search.whereWritten(sought);
+      const uses: SnippetUses = new Map();
+      const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));
+      const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
+      for (const note of found.warnings) warn(describeNote(note, placeOf));
+      const refused = embeds.length + found.invalid.length > 0 ? search.onDemandError(page) : undefined;
+      if (refused !== undefined) throw refused;
+      const withoutKey = uses.size > 0 && isWithoutKey(settings);
+      if (withoutKey) warn(withoutKeyWarning(settings));
+      // What a script fetches does not ask whether it has changed.
+      const isLast = !isPage || request.headers['sec-fetch-dest'] === 'empty';
+      // In the order of the page, whatever arrives first: the toolbar lists them.
+      const shown = await Promise.all(
+        [...(withoutKey ? [] : uses.values())].map(
+          async (use): Promise<ShownOnPage> => ({ use, snippet: await memory.get(use, isLast) }),
+        ),
+      );
+      // From here to the end at once: another page may update a snippet.
+      if (shown.length > 0) hash = pages.serve(page, shown);
+      const contents = new Map(
+        shown.flatMap(({ use, snippet: { content } }) => (content ? [[use.request.key, content]] : [])),
+      );
+      const failed = shown.flatMap(({ use, snippet: { content, error } }): FailedSnippet[] =>
+        content !== undefined || error === undefined ? [] : [{ ...use, error }],
+      );
+      if (isPage) {
+        const blocks = blockFinder((key) => contents.get(key)?.html, placeOf);
+        blocks.add(page, bytes, embeds);
+        [...search.headingWarnings(embeds), ...blocks.warnings()].forEach(warn);
+      }
+      if (failed.length > 0) {
+        const looks = failed.map((one) => [one.request.key, failureLook(one.error)]);
+        failures = JSON.stringify([page, found.invalid, looks]);
+        lines.set(failures, () => logger.warn(childrenWarnings(failed).join('\n')));
+      }
+      throwFailures({ failed, notAsked: 0, embeds: found.invalid, placeOf });
+      const panel = hash === undefined ? undefined : panelSnippets(shown, settings.editUrl, warn);
+      const editLinks = panel && new EditLinks(panel, hash);
+      const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks });
+      const { file: body } = inlinePage({ name: page, kind }, bytes, embeds);
+      if (apiKey !== undefined) refuseKey(body, shown, page, keyDetector(apiKey));
+      return { ...response, body };
+    } catch (error) {
+      const failure = asFailure(error);
+      lines.set(failures ?? failure.message, () => logger.error(describe(failure)));
+      // The response to a server island is not shown, so the page that contains it has to show the error.
+      if (page.includes('/_server-islands/')) server.environments.client.hot.send(overlayMessage(failure));
+      return { status: 500, kind: 'html', body: Buffer.from(errorPage(base, failure, hash)) };
+    } finally {
+      log.report(page, lines);
+    }
   };
-  // In the order of the page, whatever arrives first: the toolbar lists them.
-  const shown: Shown = new Map(await Promise.all(withoutKey ? [] : [...uses].map(show)));
-  // From here to the end at once: another page may update a snippet.
-  const hash = onShown(shown);
-  const contents = new Map(
-    [...shown].flatMap(([key, { snippet }]) =>
-      snippet.content === undefined ? [] : [[key, snippet.content]],
-    ),
-  );
-  const failed = [...uses].flatMap(([key, use]): FailedSnippet[] => {
-    const error = shown.get(key)?.snippet.error;
-    return error === undefined || contents.has(key) ? [] : [{ ...use, error }];
+}
+
+/** Returns a function that searches the sources as they are now: again after a change, or when a module with embeds is new. */
+function sourceSearch(server: Server, sources: SiteSource): () => SourceSearch {
+  let search: SourceSearch | undefined;
+  let loaded = 0;
+  server.watcher.on('all', () => {
+    search = undefined;
   });
-  const failure = viewFailure(failed, found.invalid, placeOf);
-  const editLinks = hash === undefined ? undefined : new EditLinks(panelSnippets(shown, editUrlOf), hash);
-  const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks });
-  const { file: body } = inlinePage({ name: page, kind }, bytes, failure === undefined ? embeds : []);
-  const warnings = async () => {
-    const blocks = blockFinder((key) => contents.get(key)?.html, placeOf);
-    if (isPage) blocks.add(page, bytes, embeds);
-    const headings = isPage ? search.headingWarnings(embeds) : [];
-    const noKey = withoutKey ? [withoutKeyWarning(settings)] : [];
-    const notes = found.warnings.map((note) => describeNote(note, placeOf));
-    return [...noKey, ...notes, ...headings, ...blocks.warnings()];
+  return () => {
+    if (search === undefined || loaded !== sources.loaded.size) search = new SourceSearch(sources);
+    loaded = sources.loaded.size;
+    return search;
   };
-  const shownKey = publishedKey(body, [...shown.values()], page, settings.apiKey);
-  return { body, hash, failed, failure: failure ?? shownKey, warnings: warnings() };
 }
 
-/** The failure of a response that contains the API key. A build fails for it, too. */
-function publishedKey(
+/** The path of a page in the output. */
+function nameOf(page: string, base: string): string {
+  const inside = page.startsWith(base) ? page.slice(base.length) : page.slice(1);
+  return inside === '' || inside.endsWith('/') ? `${inside}index.html` : inside;
+}
+
+/** @throws AstroError for a response that contains the API key. A build fails for it, too. */
+function refuseKey(
   body: Buffer,
   shown: readonly ShownOnPage[],
   page: string,
-  apiKey: string | undefined,
-): ViewFailure | undefined {
-  if (apiKey === undefined) return undefined;
-  const containsKey = keyDetector(apiKey);
-  if (!containsKey(body)) return undefined;
-  const holding = shown.filter(({ snippet: { content } }) => {
-    return content !== undefined && [content.html, content.text].some(containsKey);
-  });
-  const ids = [...new Set(holding.map(({ snippet }) => snippet.request.id))];
-  const source =
-    ids.length === 0 ? '' : `${ids.length === 1 ? ' in snippet' : ' in snippets'} ${ids.join(', ')}`;
-  return asViewFailure(
-    userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`),
+  containsKey: (text: Buffer | string) => boolean,
+): void {
+  if (!containsKey(body)) return;
+  const holding = shown.filter(
+    ({ snippet: { content } }) => content && [content.html, content.text].some(containsKey),
   );
+  const names = new Set(holding.map(({ use }) => `snippet ${use.request.id}`));
+  const source = names.size === 0 ? '' : ` in ${[...names].join(', ')}`;
+  throw userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
 }
 
-/** Why a page is not shown, or shows children. */
-export interface ViewFailure {
-  message: string;
-  hint: string;
-  /** Equal for failures that differ in nothing but counts of attempts and seconds. */
-  identity: string;
-}
-
-/** What a build with this page would fail for; `undefined` if it would not. */
-export function viewFailure(
-  failed: readonly FailedSnippet[],
-  invalid: readonly InvalidEmbed[],
-  placeOf: PlaceOf,
-): ViewFailure | undefined {
-  try {
-    throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf });
-    return undefined;
-  } catch (error) {
-    return { ...asViewFailure(error), identity: JSON.stringify([invalid, looksOf(failed)]) };
-  }
-}
-
-/** Says that children are shown; `undefined` if they are not. */
-export function childrenShown(failed: readonly FailedSnippet[]): ViewFailure | undefined {
-  if (failed.length === 0) return undefined;
-  return {
-    message: cleanLines(childrenWarnings(failed).join('\n')),
-    hint: '',
-    identity: JSON.stringify(looksOf(failed)),
-  };
-}
-
-export function asViewFailure(error: unknown): ViewFailure {
-  const message = cleanLines((error as UserError).message);
-  const hint = cleanLines((error as UserError).hint ?? '');
-  const code = error instanceof UserError ? error.code : undefined;
+export function asFailure(error: unknown): ViewFailure {
+  const message = cleanLines((error as Error).message);
+  if (!(error instanceof UserError)) return { message, hint: '' };
   // A report names the codes itself.
-  return { message, hint: code === undefined ? hint : `${code}: ${hint}`, identity: message };
-}
-
-function looksOf(failed: readonly FailedSnippet[]): [key: string, look: string][] {
-  return failed.map(({ request, error }) => [request.key, failureLook(error)]);
-}
-
-/** Logs what is wrong with a page once, until that changes or is over. */
-export class FailureLog {
-  readonly #last = new Map<string, string>();
-
-  /** @param failure `undefined` if the page is fine. */
-  report(page: string, failure: ViewFailure | undefined, log: (line: string) => void): void {
-    if (failure === undefined) {
-      this.#last.delete(page);
-      return;
-    }
-    if (this.#last.get(page) === failure.identity) return;
-    this.#last.set(page, failure.identity);
-    log(describe(failure));
-  }
-}
-
-/** Logs each warning about a page once, until the page is without it. */
-export class WarningLog {
-  readonly #last = new Map<string, ReadonlySet<string>>();
-
-  /** @param warnings all that concern the page now. */
-  report(page: string, warnings: readonly string[], log: (line: string) => void): void {
-    // Two pages may show the same source.
-    const known = new Set([...this.#last.values()].flatMap((lines) => [...lines]));
-    const lines = new Set(warnings);
-    for (const line of lines) if (!known.has(line)) log(line);
-    if (lines.size === 0) this.#last.delete(page);
-    else this.#last.set(page, lines);
-  }
+  return { message, hint: error.code === undefined ? error.hint : `${error.code}: ${error.hint}` };
 }
 
 function describe({ message, hint }: ViewFailure): string {

@@ -38,7 +38,6 @@ import { Snippet } from 'astro-snippets/components';
 <iframe srcdoc='${embed(1)}'></iframe><script type="application/json">["<snippet-embed id='1' />"]</script></body>`,
       'public/headless.html': `<html lang="en"><body>${embed(1)}</body></html>`,
       'public/open.html': `<head><title>t</title><body>${embed(1)}`,
-      'public/frames.html': `<!doctype html><html><head><title>${embed(1)}</title></head><frameset></frameset></html>`,
       'public/part.html': `<p>a ${embed(1)}</p>`,
     },
   );
@@ -75,8 +74,7 @@ import { Snippet } from 'astro-snippets/components';
     expect((await linked('headless.html')).page).toContain('<html lang="en">…<body>');
     expect((await linked('open.html')).page).toContain('<title>t</title>…<body>');
     expect((await linked('markdown/index.html')).page).toMatch(/After .*<\/p>\s*…\s*$/);
-    for (const name of ['frames.html', 'part.html'])
-      expect(await site.read(name)).not.toMatch(/<script|<!--snippet/);
+    expect(await site.read('part.html')).not.toMatch(/<script|<!--snippet/);
   });
 
   test('has marks around snippets on its pages', async () => {
@@ -125,7 +123,7 @@ import { Snippet } from 'astro-snippets/components';
     await site.write({ 'astro.config.mjs': config('editLinks: false') });
     expect((await site.build(service.environment)).output).not.toContain('ditLinks');
     const without = await site.texts();
-    for (const name of ['plain/index.html', 'feed.xml', 'frames.html', 'part.html'])
+    for (const name of ['plain/index.html', 'feed.xml', 'part.html'])
       expect(without[name]).toBe(refreshed[name]);
     // Nothing but the script, its hash and the comments is different.
     const taken = page

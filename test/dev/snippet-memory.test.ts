@@ -1,12 +1,10 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { ServedPages } from '../../src/dev/served-pages.ts';
-import { SnippetMemory } from '../../src/dev/snippet-memory.ts';
+import { ServedPages, SnippetMemory } from '../../src/dev/snippet-memory.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 
 const request = parseRequest('42', undefined);
-const { key } = request;
 const down = new SnippetError('unavailable', 'it is down');
 
 beforeEach(() => {
@@ -33,17 +31,16 @@ function remember(...answers: (string | SnippetError)[]) {
   return { memory, said, get, asked: () => asked, answering };
 }
 
-const shown = async (get: () => ReturnType<SnippetMemory['get']>) =>
-  new Map([[key, { snippet: await get(), hasChildren: false, isOptional: false }]]);
+const use = { request, places: ['/'], placesWithoutChildren: ['/'], asHtml: true };
 
 test('during an outage the last content stays, which is said once', async () => {
   const { memory, said, get } = remember('old', down, down, 'new');
   const snippet = await get();
   for (let times = 0; times < 2; times += 1) {
-    await memory.update(key);
+    await memory.update(snippet);
     expect(snippet).toMatchObject({ content: { html: 'old' }, error: down });
   }
-  await memory.update(key);
+  await memory.update(snippet);
   expect(snippet.content?.html).toBe('new');
   expect(snippet.error).toBeUndefined();
   expect(said).toEqual(['it is down Snippet 42 is shown as it was last fetched.']);
@@ -52,7 +49,7 @@ test('during an outage the last content stays, which is said once', async () => 
 test('a snippet that has to be fixed, or is gone, is no longer shown', async () => {
   const { memory, said, get } = remember('old', new SnippetError('not-found', 'it is gone'));
   const snippet = await get();
-  await memory.update(key);
+  await memory.update(snippet);
   expect(snippet.content).toBeUndefined();
   expect(snippet.error).toMatchObject({ code: 'not-found' });
   expect(said).toEqual([]);
@@ -61,7 +58,7 @@ test('a snippet that has to be fixed, or is gone, is no longer shown', async () 
 test('the end of the dev server is no failure of a snippet', async () => {
   const { memory, get } = remember('old', new SnippetError('closed', 'the client is closed'));
   const snippet = await get();
-  await memory.update(key);
+  await memory.update(snippet);
   expect(snippet).toMatchObject({ content: { html: 'old' } });
   expect(snippet.error).toBeUndefined();
 });
@@ -69,12 +66,12 @@ test('the end of the dev server is no failure of a snippet', async () => {
 /** When the service is asked, in seconds, while so many tabs ask every two seconds from their own beginning on. */
 async function askedAt(tabs: number, ...answers: (string | SnippetError)[]): Promise<number[]> {
   const { memory, get, asked } = remember(...answers);
-  await get();
+  const snippet = await get();
   const times: number[] = [];
   for (let tenth = 0; tenth < 400; tenth += 1) {
     const before = asked();
     for (let tab = 0; tab < tabs; tab += 1) {
-      if (tenth % 20 === tab * 3) void memory.updateWhenDue(key);
+      if (tenth % 20 === tab * 3) void memory.updateWhenDue(snippet);
     }
     await vi.advanceTimersByTimeAsync(100);
     if (asked() > before) times.push(tenth / 10);
@@ -119,32 +116,21 @@ test('a view that nothing follows waits for an update that is due, and another o
 test('a page has changed when it would look different, has new styles, or is not known any more', async () => {
   const { memory, get } = remember('old', 'new', 'old');
   const pages = new ServedPages();
-  const hash = pages.serve('/', await shown(get));
+  const snippet = await get();
+  const hash = pages.serve('/', [{ use, snippet }]);
   expect(pages.hasChanged('/', hash)).toBe(false);
-  await memory.update(key);
+  await memory.update(snippet);
   expect(pages.hasChanged('/', hash)).toBe(true);
-  await memory.update(key);
+  await memory.update(snippet);
   expect(pages.hasChanged('/', hash)).toBe(false);
   pages.restyle();
   expect(pages.hasChanged('/', hash)).toBe(true);
 
-  const other = pages.serve('/other', await shown(get));
+  const other = pages.serve('/other', [{ use, snippet }]);
   vi.setSystemTime(Date.now() + 9 * 60_000);
-  expect(pages.keys('/other')).toEqual([key]);
+  expect(pages.snippets('/other')).toEqual([snippet]);
   vi.setSystemTime(Date.now() + 9 * 60_000);
-  pages.serve('/third', new Map());
-  expect(pages.keys('/')).toEqual([]);
+  pages.serve('/third', []);
+  expect(pages.snippets('/')).toEqual([]);
   expect([pages.hasChanged('/', hash), pages.hasChanged('/other', other)]).toEqual([true, false]);
-});
-
-test('what a page has fetched counts until the page is served again', async () => {
-  const { memory, get } = remember('old', 'new');
-  const pages = new ServedPages();
-  pages.serve('/', new Map());
-  pages.addTo('/', await shown(get));
-  expect([pages.keys('/'), pages.hasFetchedOther('/')]).toEqual([[key], false]);
-  await memory.update(key);
-  expect(pages.hasFetchedOther('/')).toBe(true);
-  pages.serve('/', new Map());
-  expect([pages.keys('/'), pages.hasFetchedOther('/')]).toEqual([[], false]);
 });

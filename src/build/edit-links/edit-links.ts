@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanText } from '../../client/clean-text.ts';
-import { attributesOf, type Edit, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
+import { attributesOf, type Edit, matchEnd, type Tag, walk } from '../../embed/html-scanner.ts';
 import { asBytes } from '../../embed/layers.ts';
 import { hashSource } from '../../html/content-security-policy.ts';
 import { editUrlOf } from '../../settings/settings.ts';
@@ -11,18 +11,17 @@ import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 export interface PanelSnippet {
   /** Where it is edited. */
   url?: string | undefined;
-  /** If variant A sent it. */
   name?: string | undefined;
   /** In `astro dev`: each of its requests. */
   uses?: PanelUse[];
 }
 
-/** What the panel says of a request, and what it copies as an embed. */
+/** What the panel says of a request. */
 export interface PanelUse {
   facts: string;
   error: string | undefined;
-  params: string | undefined;
-  optional: boolean;
+  /** Of the embed that it copies, besides the id. */
+  attributes: string;
 }
 
 /** A snippet of a page. */
@@ -32,30 +31,25 @@ interface LinkedSnippet extends PanelSnippet {
   unmarked: string[];
 }
 
-/** A page whose places are marked, and the script for it. */
-interface LinkedPage {
-  embeds: FileEmbed[];
-  script: Edit;
-}
-
 /**
- * Where each snippet is edited, by its id.
+ * Where each snippet is edited, with its name if the service sent it.
  *
+ * @param fetched by the keys of requests.
  * @throws AstroError if the function throws, or returns anything but a URL.
  */
 export function linkSnippets(
   uses: readonly Pick<SnippetUse, 'request'>[],
+  fetched: ReadonlyMap<string, { name?: string | undefined }>,
   editUrl: (id: string) => string,
 ): EditLinks {
-  const ids = new Set(uses.map(({ request }) => request.id));
-  return new EditLinks(
-    Object.fromEntries([...ids].map((id) => [id, { url: editUrlOf(id, editUrl, isWebUrl) }])),
-  );
+  const linked = [...Map.groupBy(uses, ({ request }) => request.id)].map(([id, requests]) => {
+    const [name] = requests.flatMap(({ request }) => fetched.get(request.key)?.name ?? []);
+    return [id, { url: editUrlOf(id, editUrl, isWebUrl), name: name && cleanText(name) }] as const;
+  });
+  return new EditLinks(Object.fromEntries(linked));
 }
 
-function isWebUrl({ protocol }: URL): boolean {
-  return /^https?:$/.test(protocol);
-}
+const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
 
 /** Adds to pages what the panel needs: marks around the places of snippets, and what it says of them. */
 export class EditLinks {
@@ -73,47 +67,28 @@ export class EditLinks {
     this.#hash = hash;
   }
 
-  /** Adds the names of snippets that have arrived. */
-  addNames(
-    uses: readonly Pick<SnippetUse, 'request'>[],
-    fetched: ReadonlyMap<string, { name?: string | undefined }>,
-  ): void {
-    for (const { request } of uses) {
-      const snippet = this.snippets[request.id];
-      const { name } = fetched.get(request.key) ?? {};
-      if (snippet !== undefined && name !== undefined) snippet.name ??= cleanText(name);
-    }
-  }
-
   /**
    * Marks the places of a page, as far as a browser reads a comment there.
    *
    * @param page as it is before anything is inlined.
-   * @returns `undefined` for what is only part of a page.
+   * @returns the embeds with their marks, and the script; `undefined` for what is only part of a page.
    */
-  add(page: Buffer, embeds: readonly FileEmbed[]): LinkedPage | undefined {
+  add(page: Buffer, embeds: readonly FileEmbed[]): { embeds: FileEmbed[]; script: Edit } | undefined {
     const { scriptAt, unmarked } = readPage(page.toString('latin1'), embeds);
     if (scriptAt === undefined) return undefined;
     this.pages += 1;
-    const linked = new Map<number, LinkedSnippet>();
-    for (const embed of embeds) {
-      const { id } = embed.request;
-      const snippet = linked.get(id) ?? { id, ...this.snippets[id], unmarked: [] };
-      linked.set(id, snippet);
-      const place = unmarked.get(embed);
-      if (place !== undefined && !snippet.unmarked.includes(place)) snippet.unmarked.push(place);
-    }
+    const linked = [...Map.groupBy(embeds, ({ request }) => request.id)].map(([id, shown]) => {
+      const places = new Set(shown.flatMap((embed) => unmarked.get(embed) ?? []));
+      return { id, ...this.snippets[id], unmarked: [...places] };
+    });
+    const script = this.#hash === undefined ? `<script type="module">${pageScript()}</script>` : '';
+    const text = asBytes(dataElement(linked, this.#hash) + script);
     return {
       embeds: embeds.map((embed) =>
         unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, isMarked: true } },
       ),
-      script: { start: scriptAt, end: scriptAt, text: this.#elements([...linked.values()]) },
+      script: { start: scriptAt, end: scriptAt, text },
     };
-  }
-
-  #elements(snippets: readonly LinkedSnippet[]): string {
-    const script = this.#hash === undefined ? `<script type="module">${pageScript()}</script>` : '';
-    return asBytes(dataElement(snippets, this.#hash) + script);
   }
 }
 
@@ -128,20 +103,15 @@ export function dataElement(snippets: readonly LinkedSnippet[], hash?: string): 
   return `<script type="application/json" id="${dataId}"${attribute}>${data}</script>`;
 }
 
-function asUnit(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
+const asUnit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
 let code: string | undefined;
 
 /** The script of a built page, the same for each. */
 function pageScript(): string {
-  if (code === undefined) {
-    const panel = readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8');
-    // Without what only its readers need, since it is in every page.
-    const short = panel.replace(/^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm, '');
-    code = `${short}addToPage();\n`;
-  }
+  // Without what only its readers need, since it is in every page.
+  code ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '')}addToPage();\n`;
   return code;
 }
 
@@ -150,64 +120,56 @@ export function scriptSource(): string {
   return hashSource(pageScript());
 }
 
-interface ReadPage {
-  /** Where the script belongs; `undefined` for what is only part of a page. */
-  scriptAt: number | undefined;
-  /** The places that cannot be marked, each as people call it. */
-  unmarked: Map<FileEmbed, string>;
-}
-
-/** @param page as Latin-1. */
-function readPage(page: string, embeds: readonly FileEmbed[]): ReadPage {
+/**
+ * Finds where the script of a page belongs, `undefined` for what is only part of a page, and the places that cannot be
+ * marked, each as people call it.
+ *
+ * @param page as Latin-1.
+ */
+function readPage(page: string, embeds: readonly FileEmbed[]) {
   const unmarked = new Map<FileEmbed, string>();
-  const starts = embeds.map(({ start }) => start);
-  let headEnd: number | undefined;
-  let bodyStart: number | undefined;
+  let end = page.length;
   let isDocument = false;
-  let hasFrames = false;
   let next = 0;
   // Both the embeds and what the walk comes across are in the order of the page.
-  const embedsIn = ({ start, end }: Range): FileEmbed[] => {
-    while ((starts[next] ?? Infinity) < start) next += 1;
-    let last = next;
-    while ((starts[last] ?? Infinity) < end) last += 1;
-    return embeds.slice(next, last);
+  const nextBefore = (at: number): readonly FileEmbed[] => {
+    const from = next;
+    while ((embeds[next]?.start ?? Infinity) < at) next += 1;
+    return embeds.slice(from, next);
   };
   walk<string>(page, '', {
     open(tag) {
-      const { name, start, end } = tag;
-      if (name === 'body') bodyStart ??= start;
+      const { name } = tag;
+      if (name === 'body') end = Math.min(end, tag.start);
       if (name === 'html' || name === 'head' || name === 'body') isDocument = true;
-      if (name === 'frameset') hasFrames = true;
-      for (const embed of embedsIn({ start: start + 1, end })) {
-        unmarked.set(embed, attributeAt(page, tag, embed.start));
-      }
+      nextBefore(tag.start + 1);
+      for (const embed of nextBefore(tag.end)) unmarked.set(embed, attributeAt(page, tag, embed.start));
       return name;
     },
     close(name, { start }, _context, isImplied) {
-      if (name === 'head' && !isImplied) headEnd ??= start;
+      if (name === 'head' && !isImplied) end = Math.min(end, start);
     },
     text(range, holder, kind) {
-      for (const embed of embedsIn(range)) if (kind !== 'text') unmarked.set(embed, `<${latin1(holder)}>`);
+      if (kind === 'text') return;
+      nextBefore(range.start);
+      for (const embed of nextBefore(range.end)) unmarked.set(embed, `<${latin1(holder)}>`);
     },
-    comment({ start, end }) {
-      if (/^<!doctype\b/i.test(page.slice(start, end))) isDocument = true;
+    comment({ start }) {
+      if (matchEnd(doctype, page, start) !== undefined) isDocument = true;
     },
   });
-  const ends = [headEnd, bodyStart].filter((at) => at !== undefined);
-  const scriptAt = isDocument && !hasFrames ? Math.min(page.length, ...ends) : undefined;
-  return { scriptAt, unmarked };
+  return { scriptAt: isDocument ? end : undefined, unmarked };
 }
+
+const doctype = /<!doctype\b/iy;
 
 /** The attribute that contains an offset. */
 function attributeAt(page: string, tag: Tag, offset: number): string {
   const attributes = attributesOf(page, tag);
   const found = attributes.find(({ start, end }) => start <= offset && offset < end);
   // What the many <meta> elements of a page are about.
-  const about = attributes.find(
-    ({ name }) => tag.name === 'meta' && (name === 'name' || name === 'property'),
-  );
-  const more = about === undefined ? '' : ` ${about.name}="${about.value}"`;
+  const about = tag.name === 'meta' && attributes.find(({ name }) => name === 'name' || name === 'property');
+  const more = about ? ` ${about.name}="${about.value}"` : '';
   return latin1(`${found?.name ?? 'attribute'} of <${tag.name}${more}>`);
 }
 

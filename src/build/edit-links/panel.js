@@ -31,25 +31,23 @@ export const make = (name, properties = {}, ...children) => {
   element.append(...children);
   return element;
 };
-const plural = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 /** The element that says what the page shows. A page of a site that navigates by script gets another one. */
 export const dataElement = () => document.querySelector('script#snippet-edit-links');
 
-// What a snippet contains may look like the element, and must not lead to code.
-const isSafe = (url) => new URL(url, location.href).protocol !== 'javascript:';
-
 export function readSnippets() {
-  return JSON.parse(dataElement()?.textContent ?? '[]').filter(({ url }) => isSafe(url ?? ''));
+  // What a snippet contains may look like the element, and must not lead to code.
+  const isSafe = ({ url = '' }) => new URL(url, location.href).protocol !== 'javascript:';
+  return JSON.parse(dataElement()?.textContent ?? '[]').filter(isSafe);
 }
 
 /** The places that are marked: what is between the comments of a snippet. */
-function findPlaces(within, but) {
+function findPlaces(within) {
   const found = [];
   const open = [];
   const walker = document.createTreeWalker(within, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_COMMENT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    if (node.shadowRoot && node.shadowRoot !== but) found.push(...findPlaces(node.shadowRoot, but));
+    if (node.shadowRoot) found.push(...findPlaces(node.shadowRoot));
     const mark = node.nodeType === Node.COMMENT_NODE && /^(\/?)snippet (\d+)$/.exec(node.data);
     if (!mark) continue;
     const id = Number(mark[2]);
@@ -71,15 +69,12 @@ function isVisible({ range }) {
 
 function scrollIntoView({ range: { startContainer, startOffset } }) {
   const node = startContainer.childNodes[startOffset];
-  const element =
-    [node, startContainer].find((one) => one instanceof Element) ?? startContainer.parentElement;
-  element?.scrollIntoView({ block: 'nearest' });
+  const element = node instanceof Element ? node : startContainer;
+  element.scrollIntoView?.({ block: 'nearest' });
 }
 
 /** What `astro dev` says of one request for a snippet. */
-function describeUse(id, { facts, error, params, optional }) {
-  const escaped = params?.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
-  const attributes = `${params === undefined ? '' : ` params='${escaped}'`}${optional ? ' optional' : ''}`;
+function describeUse(id, { facts, error, attributes }) {
   const copy = () => navigator.clipboard.writeText(`<snippet-embed id="${id}"${attributes}></snippet-embed>`);
   return [
     make('p', { textContent: facts }),
@@ -115,9 +110,7 @@ export function addPanel(root, ...controls) {
     const draw = () => {
       for (const [index, { range }] of places.entries()) {
         const { left, top, width, height } = range.getBoundingClientRect();
-        for (const [name, value] of Object.entries({ left, top, width, height })) {
-          drawn[index].style.setProperty(name, `${value}px`);
-        }
+        drawn[index].style.cssText = `left: ${left}px; top: ${top}px; width: ${width}px; height: ${height}px`;
       }
       // What they are around may move for any reason.
       if (places.length > 0) frame = requestAnimationFrame(draw);
@@ -128,15 +121,15 @@ export function addPanel(root, ...controls) {
   function entry({ id, name, url, unmarked, uses = [] }, places) {
     const visible = places.filter((place) => place.id === id && isVisible(place));
     const where = [
-      ...(visible.length > 0 ? [`in ${plural(visible.length, 'place')} on this page`] : []),
-      ...(unmarked.length > 0 ? [`in ${unmarked.join(', ')}`] : []),
-      ...(visible.length === 0 && unmarked.length === 0 ? ['not visible on this page'] : []),
-    ];
+      visible.length > 0 && `in ${visible.length} place${visible.length === 1 ? '' : 's'} on this page`,
+      unmarked.length > 0 && `in ${unmarked.join(', ')}`,
+    ].filter(Boolean);
+    const textContent = where.length > 0 ? where.join(', and ') : 'not visible on this page';
     const title = `snippet ${id}${name ? ` \u00b7 ${name}` : ''}`;
     const link = url
       ? make('a', { href: url, target: '_blank', rel: 'noopener', textContent: `Edit ${title}` })
       : make('strong', { textContent: `S${title.slice(1)}` });
-    const item = make('li', {}, link, make('p', { textContent: where.join(', and ') }));
+    const item = make('li', {}, link, make('p', { textContent }));
     item.append(...uses.flatMap((use) => describeUse(id, use)));
     item.addEventListener('focusin', () => {
       if (visible.length > 0) scrollIntoView(visible[0]);
@@ -146,22 +139,19 @@ export function addPanel(root, ...controls) {
     return item;
   }
 
-  return {
-    aside,
-    panel,
-    open() {
-      const snippets = readSnippets();
-      const places = findPlaces(document, root);
-      const links = snippets.some(({ url }) => url) ? 'Links open in a new tab.' : '';
-      intro.textContent = snippets.length > 0 ? links : 'There are no snippets on this page.';
-      list.replaceChildren(...snippets.map((snippet) => entry(snippet, places)));
-      panel.hidden = false;
-    },
-    close() {
-      panel.hidden = true;
-      outline([]);
-    },
-  };
+  /** Shows the list as the page is now, or hides it. */
+  function turn(isOpen) {
+    outline([]);
+    panel.hidden = !isOpen;
+    if (!isOpen) return;
+    const snippets = readSnippets();
+    const places = findPlaces(document);
+    const links = snippets.some(({ url }) => url) ? 'Links open in a new tab.' : '';
+    intro.textContent = snippets.length > 0 ? links : 'There are no snippets on this page.';
+    list.replaceChildren(...snippets.map((snippet) => entry(snippet, places)));
+  }
+
+  return { aside, panel, turn };
 }
 
 /** Adds the panel to a built page, with a button that opens it. */
@@ -170,21 +160,20 @@ export function addToPage() {
   // Whatever the styles of the page say of any element.
   host.style.setProperty('all', 'initial', 'important');
   const root = host.attachShadow({ mode: 'open' });
-  const { aside, panel, ...list } = addPanel(root);
+  const { aside, panel, turn } = addPanel(root);
   const button = make('button', { type: 'button', ariaExpanded: 'false' });
   button.setAttribute('aria-controls', 'panel');
   aside.prepend(button);
 
-  const turn = (isOpen) => {
+  const toggle = (isOpen) => {
     const hadFocus = panel.contains(root.activeElement);
-    if (isOpen) list.open();
-    else list.close();
+    turn(isOpen);
     button.ariaExpanded = String(isOpen);
     if (hadFocus) button.focus();
   };
   /** Again on each page of a site that navigates by script. */
   const start = () => {
-    turn(false);
+    toggle(false);
     const { length } = readSnippets();
     button.textContent = `Snippets (${length})`;
     if (length > 0) document.documentElement.append(host);
@@ -193,9 +182,9 @@ export function addToPage() {
     // It is at the end of a page without a <head> tag, where another element would be the `:last-child`.
     if (data?.parentElement === document.body) document.head.append(data, data.nextElementSibling);
   };
-  button.addEventListener('click', () => turn(panel.hidden));
+  button.addEventListener('click', () => toggle(panel.hidden));
   document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && !panel.hidden && !event.defaultPrevented) turn(false);
+    if (event.key === 'Escape' && !panel.hidden && !event.defaultPrevented) toggle(false);
   });
   document.addEventListener('astro:page-load', start);
   start();

@@ -10,7 +10,7 @@ const embed = (id: number, children = '') =>
   `<p id="s${id}"><snippet-embed id="${id}">${children}</snippet-embed></p>`;
 
 const { service, dev } = await servedSite(
-  { 1: '<b>one</b>', 2: '<b>two</b>', 3: 'three', 4: 'four', 5: 'five' },
+  { 1: '<b>one</b>', 2: '<b>two</b>', 3: 'three', 4: 'four' },
   {
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
@@ -23,10 +23,6 @@ const { service, dev } = await servedSite(
     'src/pages/other.astro': pageOf(embed(60_000)),
     'src/pages/changing.astro': pageOf(embed(60_001)),
     ...Object.fromEntries([70, 71, 72].map((id) => [`src/pages/key${id - 70}.astro`, pageOf(embed(id))])),
-    'src/pages/data.json.ts': `export const GET = () => Response.json({ html: '<snippet-embed id="5"></snippet-embed>' });`,
-    'src/pages/fetching.astro': pageOf(
-      `<p id="data"></p><script is:inline>fetch('/data.json').then((answer) => answer.json()).then(({ html }) => { data.innerHTML = html; })</script>`,
-    ),
   },
 );
 
@@ -81,13 +77,6 @@ test('a page that nobody sees asks for nothing, and shows what is new once someb
   await page.locator('#s1', { hasText: 'seen' }).waitFor({ timeout: 60_000 });
   service.put(1, '<b>one</b>');
   await page.locator('#s1', { hasText: 'one' }).waitFor({ timeout: 60_000 });
-});
-
-test('a page reloads when a snippet changes in what it has fetched by a script', async () => {
-  const { page } = await open('/fetching');
-  await page.locator('#data', { hasText: 'five' }).waitFor();
-  service.put(5, 'changed');
-  await page.locator('#data', { hasText: 'changed' }).waitFor({ timeout: 60_000 });
 });
 
 test('while the service is down, no open page reloads; all of them recover by themselves, and each failure is logged once', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { servedSite } from '../../support/built-site.ts';
 import { byAstro } from '../../support/installation.ts';
 
@@ -24,7 +24,6 @@ const { service, site, dev } = await servedSite(
     'public/copied.txt': `Copied: ${embed(2)}\n`,
     'public/app.js.map': JSON.stringify({ version: 3, sourcesContent: [embed(1)] }),
     'src/pages/stream.ts': stream('text/plain; charset=utf-8', ''),
-    'src/pages/endless.ts': stream('text/html', ''),
     'src/pages/events.ts': stream('text/event-stream', 'data: '),
     'src/pages/release.ts': `export const GET = () => { globalThis.release(); return new Response('released'); };`,
     'src/embed.ts': `/* ${embed(1)} */\nexport const name = 'snippet-embed';`,
@@ -62,11 +61,6 @@ test.each(['/stream', '/events'])('%s streams', async (path) => {
   expect(await text('/release')).toBe('released');
   expect((await reader?.read())?.value).toContain('second');
   expect((await reader?.read())?.done).toBe(true);
-});
-
-test('a page that never ends is in the log once its reader has left', async () => {
-  await expect(fetch(`${dev.url}/endless`, { signal: AbortSignal.timeout(2_000) })).rejects.toThrow();
-  await vi.waitFor(() => expect(dev.output()).toMatch(/\[200\] \/endless /), { timeout: 60_000 });
 });
 
 test('an embed in JSON that fails is an error page with status 500', async () => {

@@ -1,0 +1,94 @@
+import { escapeUTF8 } from 'entities/escape';
+import { dataElement, dataId } from '../build/edit-links/edit-links.ts';
+
+/**
+ * The messages between the dev server and its pages. A page asks whether it has changed; with `refresh`, the toolbar asks for
+ * its snippets, and all of collections, to be fetched now.
+ */
+export const pageEvents = { ask: 'astro-snippets:ask', answer: 'astro-snippets:answer' };
+
+/**
+ * The script of each page of the dev server: it asks whether the page has changed, and loads it again. Only a page that
+ * is visible and shows snippets asks.
+ *
+ * @param hot JavaScript for the page's connection to Vite.
+ */
+export function pageScript(hot: string): string {
+  return `
+const ask = () => {
+  const { hash } = document.querySelector('script#${dataId}')?.dataset ?? {};
+  if (hash === undefined || document.visibilityState !== 'visible') return;
+  ${hot}.send('${pageEvents.ask}', { page: location.pathname, hash });
+};
+${hot}.on('${pageEvents.answer}', ({ page, hasChanged }) => {
+  if (hasChanged && page === location.pathname) location.reload();
+});
+document.addEventListener('visibilitychange', ask);
+setInterval(ask, 2000);
+ask();
+`;
+}
+
+/** Why a page is not shown. */
+export interface ViewFailure {
+  message: string;
+  hint: string;
+}
+
+/**
+ * The page that replaces one that failed: Astro's own error overlay with our report. It reloads when the error is fixed.
+ *
+ * @param base the site's base path, with slashes at both ends.
+ * @param hash of what the page shows, if that may change.
+ */
+export function errorPage(base: string, failure: ViewFailure, hash: string | undefined): string {
+  const { message, hint } = failure;
+  // Only "<" could end the script.
+  const json = JSON.stringify(overlayError(failure)).replaceAll('<', '\\u003c');
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Error</title></head>
+<body>${hash === undefined ? '' : dataElement([], hash)}<noscript><pre>${escapeUTF8(`${message}\n${hint}`)}</pre></noscript>
+<script type="module">
+import { createHotContext, ErrorOverlay } from '${base}@vite/client';
+const hot = createHotContext('/@astro-snippets');
+${pageScript('hot')}
+document.body.append(new ErrorOverlay(${json}));
+</script>
+</body></html>
+`;
+}
+
+/** What Astro's error overlay shows. It expects HTML for the message and the hint. */
+function overlayError({ message, hint }: ViewFailure) {
+  return {
+    name: 'astro-snippets',
+    title: 'Snippets',
+    message: asHtml(message),
+    hint: asHtml(hint),
+    stack: message,
+  };
+}
+
+/** A message to Vite's client that shows the overlay on pages that are open. */
+export function overlayMessage(failure: ViewFailure) {
+  // Astro would escape it once more otherwise.
+  return { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err: overlayError(failure) };
+}
+
+/**
+ * Makes the overlay show the errors of our plugins as text. Astro 5 shows an error in a module for the browser as HTML,
+ * and what is written like an element disappears.
+ */
+export function escapeOwnErrors(hot: { send: (...message: never[]) => void }): void {
+  const send = hot.send.bind(hot) as (...message: unknown[]) => void;
+  hot.send = (...message: { type?: string; err?: { plugin?: string; message: string } }[]) => {
+    const [{ type, err } = {}] = message;
+    if (type === 'error' && err?.plugin?.startsWith('astro-snippets:')) err.message = asHtml(err.message);
+    send(...message);
+  };
+}
+
+function asHtml(text: string): string {
+  return escapeUTF8(text).replaceAll('\n', '<br>').replaceAll('  ', '&nbsp; ');
+}
