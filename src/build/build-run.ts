@@ -78,7 +78,23 @@ export class BuildRun extends SiteRun {
     this.#hadManifest = existsSync(this.#manifest);
     // Nothing more is loaded for a site that never showed a snippet.
     if (this.#hadManifest) await this.#prefetchLastBuild();
+    await this.#renewEntries();
     await this.prepareClasses();
+  }
+
+  /** Has pages rendered again once an entry has changed: Astro restores those whose own data is the same as it was. */
+  async #renewEntries(): Promise<void> {
+    const { cacheDir, experimental } = this.site.config;
+    const collected = [...this.#collected.values()].flat();
+    if (!experimental.incrementalBuild || collected.length === 0) return;
+    const { hashOf } = await import('../record/manifest.ts');
+    const keyOf = (...parts: string[]) => JSON.stringify(parts);
+    const before = this.before?.collections ?? [];
+    const known = new Set(before.map((one) => keyOf(one.collection, one.entry, one.content)));
+    const isKnown = ({ collection, entry, snippet }: CollectedEntry) =>
+      known.has(keyOf(collection, entry, hashOf(snippet.content)));
+    if (known.size === collected.length && collected.every(isKnown)) return;
+    await rm(new URL('incremental-build.json', cacheDir), { force: true });
   }
 
   async #prefetchLastBuild(): Promise<void> {

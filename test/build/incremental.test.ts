@@ -5,8 +5,17 @@ import { configWith } from '../support/site.ts';
 const config = (vite = '{}') =>
   configWith('', { settings: `experimental: { incrementalBuild: true }, vite: ${vite},` });
 const { service, site } = await builtSite(
-  { 1: '<b>yesterday</b>' },
+  { 1: '<b>yesterday</b>', 2: 'last year' },
   {
+    'src/content.config.ts': `import { defineCollection } from 'astro:content';
+import { snippetLoader } from 'astro-snippets/loader';
+export const collections = { texts: defineCollection({ loader: snippetLoader({ about: { id: 2 } }) }) };`,
+    'src/pages/entry/[page].astro': `---
+import { getEntry } from 'astro:content';
+export const getStaticPaths = () => [{ params: { page: 'about' }, cacheKey: 'never changes' }];
+const { data } = await getEntry('texts', 'about');
+---
+<p set:html={data.content} />`,
     'astro.config.mjs': config(),
     'src/pages/[page].astro': `---
 import { Snippet } from 'astro-snippets/components';
@@ -31,6 +40,15 @@ test("a page that Astro restores from its cache shows the snippet's new content,
     expect(output).toContain(`${name}/index.html (restored)`);
     expect(await site.read(`${name}/index.html`)).toContain(`<p>Page ${name}: <b>today</b></p>`);
   }
+});
+
+test('a page that shows an entry of a collection is rendered again once the entry has changed', async () => {
+  expect(await site.builds(service.environment)).toContain('entry/about/index.html (restored)');
+  service.put(2, 'this year');
+  const output = await site.builds(service.environment);
+  expect(output).not.toContain('(restored)');
+  expect(await site.read('entry/about/index.html')).toContain('<p>this year</p>');
+  expect(await site.builds(service.environment)).toContain('entry/about/index.html (restored)');
 });
 
 test('a build warns if emptyOutDir is off and old pages stay in the output', async () => {
