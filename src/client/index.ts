@@ -9,9 +9,10 @@ export {
   type SnippetClientOptions,
 } from './snippet-client.ts';
 export { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
-export type { Json, Params } from './snippet-request.ts';
 export {
   defineSnippet,
+  type Json,
+  type Params,
   type ParamsOf,
   type ParamsSchema,
   type SnippetDefinition,

@@ -103,11 +103,15 @@ export class Endpoint {
     return row.size >= rowLimit(firstAnswered, firstFailed, this.#limits);
   }
 
-  status(now: number): EndpointStatus {
-    if (this.origin.heldUntil > now) return 'held';
+  /** What it is apart from a pause that it asked for. */
+  get state(): Exclude<EndpointStatus, 'held'> {
     if (this.isGivenUp) return 'given-up';
     if (this.isDown) return 'down';
     return this.isDoubted ? 'doubted' : 'open';
+  }
+
+  status(now: number): EndpointStatus {
+    return this.origin.heldUntil > now ? 'held' : this.state;
   }
 }
 
@@ -453,7 +457,7 @@ export class Scheduler {
 
   #patienceFor({ lastFailure }: Endpoint): number {
     const { patience, limits } = this.#options;
-    const isAbsent = lastFailure?.isUnreachable === true && this.#answered.length === 0;
+    const isAbsent = lastFailure?.isUnreachable && this.#answered.length === 0;
     return Math.min(patience, isAbsent ? patienceWhereUnreachable : patience, limits.deadline);
   }
 
@@ -662,9 +666,7 @@ export class Scheduler {
   #announceSilence(now: number): void {
     const { endpoints, notify, patience } = this.#options;
     // Where others arrive, the snippets that fail are to blame.
-    const mayBeAlive =
-      this.#answered.length > 0 &&
-      endpoints.some(({ isDoubted, isDown, isGivenUp }) => !isDoubted && !isDown && !isGivenUp);
+    const mayBeAlive = this.#answered.length > 0 && endpoints.some(({ state }) => state === 'open');
     if (patience === 0 || this.#isSilent || mayBeAlive || now < this.#silentFrom) return;
     const endpoint = endpoints.find(({ lastFailure }) => lastFailure !== undefined);
     if (endpoint?.lastFailure === undefined) return;

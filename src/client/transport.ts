@@ -153,21 +153,15 @@ function explain(error: unknown, limits: Limits, server: string): NoAnswer {
   );
 }
 
-interface Cause {
-  code?: string;
-  message: string;
-}
+type Cause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
-/**
- * The innermost causes, as "connect ECONNREFUSED" instead of the "fetch failed" around it: several where several addresses
- * were tried.
- */
+/** The causes themselves, as "connect ECONNREFUSED" instead of "fetch failed": one for each IP address that was tried. */
 function innermost(error: unknown): [Cause, ...Cause[]] {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.flatMap(innermost) as [Cause, ...Cause[]];
   }
   if (!(error instanceof Error)) return [{ message: reasonOf(error) }];
-  return error.cause === undefined ? [error as Cause] : innermost(error.cause);
+  return error.cause === undefined ? [error] : innermost(error.cause);
 }
 
 function createDispatcher(
@@ -203,7 +197,7 @@ function createDispatcher(
     factory: (origin, { connect, ...others }: Pool.Options) =>
       new Pool(origin, { ...others, connect: remembering(connect as buildConnector.connector, sockets) }),
   };
-  const proxy = proxyVariable(process.env);
+  const proxy = proxyVariable();
   if (proxy === undefined) return new Agent(options);
   try {
     return new EnvHttpProxyAgent({
@@ -228,11 +222,11 @@ function createDispatcher(
  * Finds the proxy for HTTPS in the variables that undici reads, too. A proxy without a scheme, such as
  * `proxy.example:3128`, is one for `http:`, as in curl; a URL would take the host for the scheme.
  */
-function proxyVariable(environment: NodeJS.ProcessEnv): { name: string; url: string } | undefined {
+function proxyVariable(): { name: string; url: string } | undefined {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
-    const name = names.find((one) => environment[one] !== undefined) ?? '';
-    const value = environment[name]?.trim();
+    const name = names.find((one) => process.env[one] !== undefined) ?? '';
+    const value = process.env[name]?.trim();
     if (value) return { name, url: /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}` };
   }
   return undefined;
