@@ -4,7 +4,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { integration } from '../embed/element.ts';
-import type { InvalidEmbed } from '../failures/report.ts';
+import type { EmbedNote, InvalidEmbed } from '../failures/report.ts';
 import { lockFile, manifestFile, missingNote, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh, type OutputLock } from '../record/output-lock.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
@@ -251,7 +251,7 @@ export class Announcements {
     site: ScannedSite,
     scannable: readonly ScannableFile[],
     base: string,
-    warn: (line: string) => void,
+    warn: (note: EmbedNote) => void,
   ): (InvalidEmbed & { files: string[] })[] {
     if (this.#pages.size === 0) return [];
     const embedsIn = new Map(site.files.map(({ name, embeds }) => [name, embeds]));
@@ -269,9 +269,8 @@ export class Announcements {
         const id = String(this.#requests.get(key)?.id);
         const shown = found.get(key) ?? 0;
         if (isKnown && shown > 0 && shown < times) {
-          warn(
-            `${files.join(', ')}: snippet ${id} was rendered ${times} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`,
-          );
+          const message = `${files.join(', ')}: snippet ${id} was rendered ${times} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`;
+          warn({ id, file: files[0], message });
         }
         const message = `Snippet ${id} was rendered here, but is not in the output.`;
         return shown > 0 ? [] : { file: pathname, code: 'embed-lost' as const, message, files, id };

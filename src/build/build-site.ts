@@ -1,12 +1,12 @@
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listPlaces } from '../failures/report.ts';
+import { describeNote, listPlaces } from '../failures/report.ts';
 import { writeError } from '../files/write.ts';
 import { type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
 import { noteMissing } from '../record/manifest-file.ts';
 import { removeOtherPacks } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
-import type { SiteSource } from '../source/source-search.ts';
+import { placeFinder, type SiteSource } from '../source/source-search.ts';
 import type { Announcements } from './build-run.ts';
 import { type FinishedSite, refuseKey } from './finished-site.ts';
 import type { MadePage } from './inline-page.ts';
@@ -38,7 +38,9 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   try {
     const scanned = await scanSite(scannable, build, verifier);
     const lost =
-      build.announcements?.lost(scanned, scannable, urls.base, (line) => build.logger.warn(line)) ?? [];
+      build.announcements?.lost(scanned, scannable, urls.base, (note) =>
+        build.logger.warn(describeNote(note, placeFinder(build.sources))),
+      ) ?? [];
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
     const write = (page: SiteFile, { generated, file }: MadePage) => {

@@ -125,8 +125,8 @@ export async function scanSite(
   verifier: OutputVerifier,
 ): Promise<ScannedSite> {
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
-  const { SourceSearch } = await import('../source/source-search.ts');
-  const search = sources && new SourceSearch(sources);
+  const { placeFinder } = await import('../source/source-search.ts');
+  const placeOf = placeFinder(sources);
   const uses: SnippetUses = new Map();
   const site = { startedAt: Date.now(), files: [] as EmbeddingFile[], invalid: [] as InvalidEmbed[] };
   let keptBytes = 0;
@@ -137,8 +137,7 @@ export async function scanSite(
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
     const isInlined = generated !== undefined;
     const { embeds, invalid, warnings } = readEmbeds({ name, kind, bytes, addParams, isInlined }, uses);
-    for (const note of warnings)
-      logger.warn(describeNote(note, search && ((one) => search.whereWritten(one))));
+    for (const note of warnings) logger.warn(describeNote(note, placeOf));
     if (embeds.length + invalid.length === 0) return verifier.check(source, bytes);
     for (const embed of invalid) site.invalid.push(embed);
     for (const { request } of embeds)

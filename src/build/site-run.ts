@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
-import { entryName, type PlaceOf } from '../failures/report.ts';
+import { entryName } from '../failures/report.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { hasPolicy } from '../settings/astro-version.ts';
 import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
@@ -100,9 +100,8 @@ export abstract class SiteRun {
     const { addUse } = await import('../snippets/file-embeds.ts');
     const uses: SnippetUses = new Map();
     for (const [entry, request] of entries) addUse(uses, request, { name: entryName({ collection, entry }) });
-    const { SourceSearch } = await import('../source/source-search.ts');
-    const search = new SourceSearch(this.sources);
-    const placeOf: PlaceOf = (sought) => search.whereWritten(sought);
+    const { placeFinder } = await import('../source/source-search.ts');
+    const placeOf = placeFinder(this.sources);
     const snippets = await (await this.open()).fetch([...uses.values()], { placeOf });
     this.noteClasses(snippets.values());
     return snippets;

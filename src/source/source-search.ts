@@ -5,7 +5,7 @@ import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { AskedComponent, ComponentPlace } from '../embed/element.ts';
 import { type UserError, userError } from '../failures/errors.ts';
-import type { Sought } from '../failures/report.ts';
+import type { PlaceOf, Sought } from '../failures/report.ts';
 import { decodePath } from '../settings/site-urls.ts';
 import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
 import {
@@ -36,6 +36,12 @@ const collections = /astro:content|data-layer-content/;
 // Others, such as those of a slot, come and go.
 const ownProps = ['id', 'of', 'params', 'as', 'optional'];
 const islands = '/_server-islands/';
+
+/** Says where embeds are written; nothing without sources. */
+export function placeFinder(source: SiteSource | undefined): PlaceOf {
+  const search = source && new SourceSearch(source);
+  return (sought) => search?.whereWritten(sought) ?? '';
+}
 
 /**
  * Finds out where embeds are written. The sources are read once, when first asked: nothing in the output tells, and only

@@ -91,7 +91,7 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
     held.release();
     const output = await exits(0, building);
     expect(output).toContain(
-      '[WARN] [astro-snippets] excerpt/index.html: snippet 1 was rendered 2 times, but is in the output only once.',
+      '[WARN] [astro-snippets] excerpt/index.html: snippet 1 was rendered 2 times, but is in the output only once. What is made of text without tags, such as an excerpt, has no snippets. It is written in src/pages/excerpt.astro:',
     );
     expect(output.match(/was rendered/g)).toHaveLength(1);
     expect(await site.read('client/waiting/index.html')).toContain('A snippet was asked for.');
