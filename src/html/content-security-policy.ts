@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { attributesOf, type Edit, readAttribute, replaceValue, startTags } from '../embed/html-scanner.ts';
+import { attributesOf, type Edit, readAttribute, replaceValue, walk } from '../embed/html-scanner.ts';
 import { asBytes, decodeAttribute } from '../embed/layers.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { routeFiles } from '../settings/site-urls.ts';
@@ -75,18 +75,32 @@ const header = 'content-security-policy';
  * ignore those in its body.
  */
 export function allowInPage(page: Buffer, sources: Sources): Edit[] {
-  const end = page.indexOf('</head');
-  const html = page.toString('latin1', 0, end === -1 ? page.length : end);
+  const html = page.toString('latin1');
   if (!/content-security-policy/i.test(html)) return [];
-  return startTags(html).flatMap((tag) => {
-    const attributes = tag.name === 'meta' ? attributesOf(html, tag) : [];
-    const content = attributes.find(({ name }) => name === 'content');
-    if (!content || readAttribute(attributes, 'http-equiv')?.toLowerCase() !== header) return [];
-    const { start, end, value } = content;
-    const policy = decodeAttribute(value);
-    const allowed = allowSources(policy, sources);
-    return { start, end, text: allowed === policy ? value : asBytes(replaceValue(content, allowed).text) };
+  const edits: Edit[] = [];
+  let isOver = false;
+  walk(html, '', {
+    open(tag) {
+      isOver ||= tag.name === 'body';
+      const attributes = tag.name === 'meta' && !isOver ? attributesOf(html, tag) : [];
+      const content = attributes.find(({ name }) => name === 'content');
+      if (!content || readAttribute(attributes, 'http-equiv')?.toLowerCase() !== header) return tag.name;
+      const { start, end, value } = content;
+      const policy = decodeAttribute(value);
+      const allowed = allowSources(policy, sources);
+      edits.push({
+        start,
+        end,
+        text: allowed === policy ? value : asBytes(replaceValue(content, allowed).text),
+      });
+      return tag.name;
+    },
+    close(name, _place, _context, isImplied) {
+      isOver ||= name === 'head' && !isImplied;
+    },
+    isDone: () => isOver,
   });
+  return edits;
 }
 
 /** Allows sources in the policies that are sent as headers. Routes may begin with the site's base path. */

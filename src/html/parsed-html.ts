@@ -61,6 +61,8 @@ const constructs: Readonly<Record<string, string>> = {
  * @param before what precedes the HTML: one of `contexts`.
  */
 export function leftOpen(html: string, before = ''): string | undefined {
+  // A tag, together with the letter that may follow.
+  if (html.endsWith('<')) return constructs['eof-in-tag'];
   const whole = before + html;
   const swallows = ({ tagName, sourceCodeLocation: place }: Element) =>
     hides.has(tagName) && place != null && place.startOffset >= before.length;

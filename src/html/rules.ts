@@ -142,7 +142,7 @@ const ordinary = new Set(
 /** Whether HTML consists of text and complete tags of ordinary elements, as most content does. Of anything else, only a parser can tell what it leaves open. */
 export function hasOnlyOrdinaryTags(html: string): boolean {
   // Around the HTML, a <noscript> may hold raw text, which ends at its end tag, even in an attribute.
-  if (/<\/noscript/i.test(html)) return false;
+  if (/<\/noscript|<$/i.test(html)) return false;
   const markup = /<(?=[a-z/!?])/gi;
   for (let found = markup.exec(html); found !== null; found = markup.exec(html)) {
     const tag = tagAt(html, found.index);

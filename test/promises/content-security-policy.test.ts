@@ -78,7 +78,7 @@ test.for([
 
 test('the policy of a page is found in its head, and the other attributes of its element stay', () => {
   const page = Buffer.from(
-    `<head><title>ü</title><META data-x='ü "q"' http-equiv="Content-Security-Policy" content="script-src &#39;self&#39;"></head><body><meta http-equiv="content-security-policy" content="x"></body>`,
+    `<head><title>ü</title><script>"</head>"</script><META data-x='ü "q"' http-equiv="Content-Security-Policy" content="script-src &#39;self&#39;"></HEAD><body><meta http-equiv="content-security-policy" content="x"></body>`,
   );
   const sources = { scripts: ["'sha256-S'"], styles: [] };
   const allowed = inline(page, [], () => undefined, allowInPage(page, sources)).toString();

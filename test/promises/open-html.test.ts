@@ -12,6 +12,7 @@ describe('an element that a content leaves open is found:', () => {
     ['<p>a</p><a href="x', 'a tag, or a quote in it,'],
     ['<a href=x', 'a tag, or a quote in it,'],
     ['<a href="x>y</a> and on', 'a tag, or a quote in it,'],
+    ['3 <', 'a tag, or a quote in it,'],
     ['<!doctype', 'a doctype'],
     ['<![CDATA[ a', 'a comment or a tag'],
     ['<?php a', 'a comment or a tag'],
