@@ -258,6 +258,11 @@ export class Announcements {
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
     const everywhere = counted(site.files.flatMap(({ embeds }) => embeds));
+    // Together, since a page may be rendered under the path of another one, such as a fallback of another language.
+    const rendered = new Map<string, number>();
+    for (const onPage of this.#pages.values()) {
+      for (const [key, times] of onPage) rendered.set(key, (rendered.get(key) ?? 0) + times);
+    }
     return [...this.#pages].flatMap(([pathname, onPage]) => {
       const routes = [...routeFiles(pathname, base), pathname.replace(/^\//, '')];
       const files = routes.filter((name) => names.has(name));
@@ -268,7 +273,8 @@ export class Announcements {
       return [...onPage].flatMap(([key, times]) => {
         const id = String(this.#requests.get(key)?.id);
         const shown = found.get(key) ?? 0;
-        if (isKnown && shown > 0 && shown < times) {
+        const isShort = (everywhere.get(key) ?? 0) < (rendered.get(key) ?? 0);
+        if (isKnown && isShort && shown > 0 && shown < times) {
           const message = `${files.join(', ')}: snippet ${id} was rendered ${times} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`;
           warn({ id, file: files[0], message });
         }

@@ -53,7 +53,7 @@ test.for([
     expect(exitCode, output).toBe(0);
     expect(page).toBe('<p>old</p><p>old</p>');
     for (const id of [1, 2]) {
-      expect(output).toContain(`Snippet ${id}: ${limit} Its last good content, fetched `);
+      expect(output).toContain(`Snippet ${id}: ${limit}. Its last good content, fetched `);
     }
     expect(output.match(/is shown instead on index\.html\. \[timeout\]/g)).toHaveLength(2);
   },
