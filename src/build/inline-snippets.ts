@@ -98,7 +98,12 @@ export async function inlineSnippets(
     blocks.add(name, made.generated, embeds);
     inHeadings.push(...embeds.filter(({ inHeading }) => inHeading));
   });
-  const flaws = [search?.headingWarnings(inHeadings), blocks.warnings(), styles?.warnings()];
+  const flaws = [
+    search?.headingWarnings(inHeadings),
+    search?.imageWarnings(),
+    blocks.warnings(),
+    styles?.warnings(),
+  ];
   for (const warning of flaws.flat()) if (warning !== undefined) logger.warn(warning);
   if (files.length > 0) {
     const { requests, retries, cached = 0 } = fetcher.counts;

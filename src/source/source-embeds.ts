@@ -15,6 +15,8 @@ export interface SourceEmbed {
   attributes: string;
   /** Whether it is in a heading of Markdown, except one that is written as an element. */
   inHeading: boolean;
+  /** Whether it is in the frontmatter of Markdown. */
+  inFrontmatter: boolean;
 }
 
 const markdown = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
@@ -57,7 +59,8 @@ export function embedsIn(text: string, file: string): SourceEmbed[] {
       found.push({ index: index + at, kind: 'definition', id, attributes: '' });
     }
   }
-  const bodyStart = markdown.test(file) ? frontmatterOf(text).length : Number.POSITIVE_INFINITY;
+  const isMarkdown = markdown.test(file);
+  const bodyStart = isMarkdown ? frontmatterOf(text).length : Number.POSITIVE_INFINITY;
   const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
   const lineAt = (line: number) => shown.slice(starts[line] ?? shown.length, starts[line + 1]);
   let line = 0;
@@ -67,7 +70,9 @@ export function embedsIn(text: string, file: string): SourceEmbed[] {
       while ((starts[line + 1] ?? Number.POSITIVE_INFINITY) <= index) line += 1;
       const inHeading =
         index >= bodyStart && (heading.test(lineAt(line)) || underline.test(lineAt(line + 1)));
-      return { file, line: line + 1, column: index - (starts[line] ?? 0) + 1, ...embed, inHeading };
+      const inFrontmatter = isMarkdown && index < bodyStart;
+      const column = index - (starts[line] ?? 0) + 1;
+      return { file, line: line + 1, column, ...embed, inHeading, inFrontmatter };
     });
 }
 

@@ -36,6 +36,7 @@ const collections = /astro:content|data-layer-content/;
 // Others, such as those of a slot, come and go.
 const ownProps = ['id', 'of', 'params', 'as', 'optional'];
 const islands = '/_server-islands/';
+const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
 /** Says where embeds are written; nothing without sources. */
 export function placeFinder(source: SiteSource | undefined): PlaceOf {
@@ -113,6 +114,18 @@ export class SourceSearch {
     if (ids.size === 0) return [];
     const found = this.#all.filter(({ inHeading, id }) => inHeading && (id === undefined || ids.has(id)));
     return this.#places(found).map((place) => `${place} ${headingWarning}`);
+  }
+
+  /** Warns of embeds in frontmatter where the site draws images, as of titles: an image would show their tags. */
+  imageWarnings(): string[] {
+    const drawn = this.#source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
+    const found = drawn === undefined ? [] : this.#all.filter(({ inFrontmatter }) => inFrontmatter);
+    const [place, ...more] = this.#places(found);
+    if (drawn === undefined || place === undefined) return [];
+    const others = more.length === 0 ? '' : ` and ${count(more.length, 'more place')}`;
+    return [
+      `${place}${others}: the frontmatter has an embed, and ${drawn.pattern} makes images. An image that shows this text shows the tag. Use the text of a collection's entry there (getEntry(…).data.text), or a title without an embed.`,
+    ];
   }
 
   /**

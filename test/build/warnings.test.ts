@@ -80,6 +80,8 @@ ${embed(14, ` params='{"plan":"free"}'`)}</p>`,
     // The content stands alone, or is shown as text.
     'src/pages/alone.md': `${embed(13)}\n\n<div>Text ${embed(13)}</div>\n\nText ${embed(13, ' as="text"')}\n`,
     'src/pages/title.astro': `<html><head><title>Text ${embed(13)}</title></head><body><p title={'${embed(13)}'}>Text {'${embed(13)}'}</p></body></html>`,
+    'src/pages/og/[title].png.ts': `export const getStaticPaths = () => [{ params: { title: 'a' } }];
+export const GET = () => new Response('an image');`,
     'src/pages/search.js.ts': `export const GET = () => new Response('const index = ' + JSON.stringify('${embed(13)}'));`,
     'public/labels.css': `a::before { content: '${embed(13)}' }`,
     'public/named.js': `document.querySelector('snippet-embed[id]'); // <snippet-embed>`,
@@ -113,6 +115,12 @@ test('what the warning says is true: the slug and the table of contents are with
   for (const heading of ['"">Ann', '"by-our-team">By Ann', '"raw">Written by Ann']) {
     expect(own).toContain(`<h2 id=${heading}</h2>`);
   }
+});
+
+test('an embed in frontmatter is a warning where the site makes images', () => {
+  expect(output).toContain(
+    '[WARN] [astro-snippets] src/pages/written.md:2: the frontmatter has an embed, and /og/[title].png makes images.',
+  );
 });
 
 test('an embed in a script or a style sheet of the output is a warning with its name', () => {
