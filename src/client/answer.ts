@@ -45,7 +45,6 @@ const problem = z.object({ title: problemText, detail: problemText, type: proble
 // All fields of section 2: recognized even without the media type, which some gateways rewrite.
 const completeProblem = z.object({ status: z.int(), title: cleaned, detail: cleaned, type: cleaned });
 
-/** Every error of the service is a problem (section 7): an error without one comes from something else at this URL. */
 function readProblem(contentType: string, body: Uint8Array): Problem | undefined {
   const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
   return read<Problem>(isDeclared ? problem : completeProblem, body);
@@ -62,18 +61,17 @@ function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** What one request led to: a content, or why there is none. */
+/** What one request led to: a value, or the code of its failure. */
 export interface Response {
   code?: SnippetErrorCode | undefined;
-  /** What variant A answers with; variant B answers with the content alone. */
+  /** Variant B answers with the content alone. */
   value?: Omit<RetrievedSnippet, 'id'> | undefined;
   status?: number;
   problem?: Problem | undefined;
   /** Why there is no answer, cleaned. */
   reason?: string;
-  /** Whether the port refuses, or the name does not resolve. */
   isUnreachable?: boolean;
-  /** How long the service asks to wait, in milliseconds. */
+  /** In milliseconds. */
   retryAfter?: number | undefined;
 }
 
@@ -91,7 +89,7 @@ const codes: Readonly<Record<number, SnippetErrorCode>> = {
   504: 'server-error',
 };
 
-// Without a problem, they are not the service's.
+// Every error of the service is a problem (section 7). Without one, these come from something else at this URL.
 const withoutRoute: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 
 /**
@@ -119,7 +117,6 @@ export function verdictOf(code: SnippetErrorCode): Verdict {
   return verdicts[code] ?? 'fail';
 }
 
-/** Reads a complete answer. */
 export function readAnswer(answer: Answer, variant: Variant, id: number, now: number): Response {
   const { status, contentType, body } = answer;
   if (status === 200) {
@@ -146,7 +143,7 @@ function codeOf(status: number, problem: Problem | undefined): SnippetErrorCode 
   return codes[status] ?? (status >= 300 && status < 400 ? 'redirect' : 'unexpected-status');
 }
 
-/** Says why a request did not lead to a content. */
+/** Says why a request failed. */
 export function describe({ code, status, problem, reason, retryAfter }: Response): string {
   if (reason !== undefined) return reason;
   if (code === 'bad-answer') return 'the answer is cut off or is not what the specification says';
@@ -159,10 +156,9 @@ export function describe({ code, status, problem, reason, retryAfter }: Response
 }
 
 // The one date format a server may send (RFC 9110, section 5.6.7). Date.parse would also accept "1" and "-5".
-const httpDate =
-  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
+const httpDate = /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
 
-/** Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`; `undefined` if it is invalid. */
+/** Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const value = header?.trim() ?? '';
   if (/^[0-9]{1,15}$/.test(value)) return Number(value) * 1000;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { describe, type Response, type RetrievedSnippet, verdictOf } from './answer.ts';
-import { type Clock, unlessAborted } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { formatDuration } from './format.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
 import {
@@ -34,7 +34,6 @@ export type Notice =
   | { kind: 'recovered'; origin: string }
   | { kind: 'render-given-up'; isRouteMissing: boolean };
 
-/** What was sent so far. */
 export interface Counts {
   /** HTTP requests, retries included. */
   requests: number;
@@ -44,27 +43,24 @@ export interface Counts {
   fallbacks: number;
 }
 
-/** `Retry-After` is about the whole origin, which both variants may share. */
+/** Both variants may share one, and `Retry-After` is about all of it. */
 export interface Origin {
   name: string;
-  /** Until when the service has asked to wait. */
   heldUntil: number;
 }
 
 /**
- * One of the two variants, and how it is doing. Times are in milliseconds since the epoch.
- *
- * Judged by the first attempts of snippets alone: one that keeps failing would otherwise make it look worse with each of
- * its retries.
+ * One of the two variants, and how it is doing. Judged by first attempts alone: a snippet that keeps failing would make it
+ * look worse with each retry.
  */
 export class Endpoint {
-  /** Snippets that were answered, and how often these had failed before: the failures that are chance. */
+  /** Snippets that were answered, and how often these had failed before: by chance. */
   answered = 0;
   failedBefore = 0;
   /** First attempts that were answered, and that failed before the last answer. */
   firstAnswered = 0;
   firstFailed = 0;
-  /** Ids whose first attempt has failed since the last answer. */
+  /** The ids of those that failed since. */
   readonly row = new Set<number>();
   lastAnswer = Number.NEGATIVE_INFINITY;
   lastFailure: Response | undefined;
@@ -103,15 +99,15 @@ export class Endpoint {
     return row.size >= rowLimit(firstAnswered, firstFailed, this.#limits);
   }
 
-  /** What it is apart from a pause that it asked for. */
-  get state(): Exclude<EndpointStatus, 'held'> {
-    if (this.isGivenUp) return 'given-up';
-    if (this.isDown) return 'down';
-    return this.isDoubted ? 'doubted' : 'open';
+  get isTrusted(): boolean {
+    return !this.isDoubted && !this.isDown && !this.isGivenUp;
   }
 
   status(now: number): EndpointStatus {
-    return this.origin.heldUntil > now ? 'held' : this.state;
+    if (this.origin.heldUntil > now) return 'held';
+    if (this.isTrusted) return 'open';
+    if (this.isGivenUp) return 'given-up';
+    return this.isDown ? 'down' : 'doubted';
   }
 }
 
@@ -125,22 +121,20 @@ interface Job {
   readonly request: SnippetRequest;
   readonly signal: AbortSignal;
   readonly stop: AbortController;
-  /** Those that it may take, in the order of preference: one or two. */
   ways: readonly Way[];
   readonly preferred: Endpoint | undefined;
   readonly cameAt: number;
   attempts: number;
-  /** On the wire and between two attempts, in milliseconds. Waiting for a turn does not count. */
+  /** Milliseconds on the wire and between two attempts. Waiting for a turn does not count. */
   spent: number;
   startedAt: number;
-  /** When it may be asked for again. */
   notBefore: number;
   isFallback: boolean;
   /** The way that the last attempt took, and whether its failure says something about the snippet. */
   failed: Way | undefined;
   counts: boolean;
-  /** Begins the attempt that waits for its turn. */
-  begin(attempt: Promise<Arrival>): void;
+  /** The outcome of the current attempt, which may still wait for its turn. */
+  attempt: PromiseWithResolvers<Arrival>;
 }
 
 export interface Arrival {
@@ -150,15 +144,15 @@ export interface Arrival {
   milliseconds: number;
 }
 
-/** A request that is made now. */
+/** One request. */
 export interface Turn {
   request: SnippetRequest;
   endpoint: Endpoint;
   isWitness: boolean;
-  /** Whether it is the first one for this snippet. */
+  /** Of its snippet. */
   isFirst: boolean;
   startedAt: number;
-  /** The most that it may take. */
+  /** How long it may take. */
   milliseconds: number;
 }
 
@@ -166,22 +160,22 @@ export interface SchedulerOptions {
   endpoints: readonly Endpoint[];
   clock: Clock;
   limits: Limits;
-  /** How long a service that answers no one is tried, in milliseconds. With 0, each failure counts against its snippet. */
+  /** In milliseconds. With 0, each failure counts against its snippet. */
   patience: number;
-  /** The most requests at once, for now. */
+  /** How many requests there may be at once. */
   most(): number;
   notify(notice: Notice): void;
-  /** Makes a request. @throws the reason of `signal`, and nothing else. */
+  /** @throws the reason of `signal`, and nothing else. */
   ask(turn: Turn, signal: AbortSignal): Promise<Response>;
 }
 
 // How many snippets that arrived may be asked for again: one alone could be an id that dies afterwards.
 const witnessesKept = 10;
 
-// In milliseconds: how long nothing has to arrive before the user is told.
+// How long nothing has to arrive before the user is told.
 const silence = 2_000;
 
-// What a wrong base URL, certificate authority or proxy leads to. One snippet may be an exception, many are not.
+// What a wrong base URL, certificate authority or proxy leads to.
 const setupFailures: ReadonlySet<SnippetErrorCode> = new Set([
   'no-route',
   'redirect',
@@ -191,35 +185,34 @@ const setupFailures: ReadonlySet<SnippetErrorCode> = new Set([
 const setupFailuresAllowed = 9;
 
 /**
- * Decides which snippet is asked for next, where, and when. A slot is held by a request on the wire, never by a wait.
+ * Decides which snippet is asked for next, where, and when. Only a request on the wire takes a slot, never a wait.
  *
  * An endpoint is down when more first attempts fail in a row than chance explains. It is doubted when a snippet is to be
- * asked for again and no one was answered since it failed. Then one witness at a time asks: one that arrived before shows
- * whether a doubted endpoint is down; of one that is down, a snippet that was never tried is asked for, and one that failed
- * if there is no other. An answer opens the endpoint, and the end of patience gives it up. Failures while it is down, and
- * all while nothing has arrived yet, say nothing about their snippets.
+ * asked for again and nothing has arrived since it failed. Then one witness at a time asks: a snippet that arrived before
+ * shows whether a doubted endpoint is down; one that is down is asked for an untried snippet, or else for one that failed.
+ * An answer opens the endpoint, and the end of patience gives it up. Failures while it is down, and all before the first
+ * answer, say nothing about their snippets.
  */
 export class Scheduler {
   readonly counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
   readonly #options: SchedulerOptions;
-  /** In progress. */
   readonly #jobs = new Set<Job>();
-  /** Those of them that wait for their turn. */
+  // Those that wait for their turn.
   #untried: Job[] = [];
   #again: Job[] = [];
   /** Snippets that were answered last. */
   readonly #answered: SnippetRequest[] = [];
-  /** Ids that failed as a wrong setup does. */
+  /** Ids that failed as with a wrong setup. */
   readonly #misled = new Set<number>();
-  /** Whether anything else has happened, so that the setup is right. */
+  /** Whether anything else has happened. */
   #isSetUp = false;
-  /** When the first request was made that has failed since the last answer of all. */
+  /** When the first request was made that has failed since the last answer. */
   #failingSince: number | undefined;
-  /** Whether the user has been told that nothing arrives. */
+  /** Whether the user was told that nothing arrives. */
   #isSilent = false;
   #leavesFirst = false;
   #fallbacksInARow = 0;
-  /** Of variant B: whether it has rendered a snippet, for how many it had no route, and what it answered instead. */
+  // Of variant B: whether it has rendered a snippet, how many it had no route for, and what it answered instead.
   #hasRendered = false;
   #withoutRoute = 0;
   #routeStatus: number | undefined;
@@ -242,10 +235,7 @@ export class Scheduler {
     return { baseUrl: render.base.href, status: this.#routeStatus };
   }
 
-  /**
-   * @param endpoints one or two, in the order of preference.
-   * @throws SnippetError, or the reason of `signal`.
-   */
+  /** @throws SnippetError, or the reason of `signal`. */
   async fetch(
     request: SnippetRequest,
     endpoints: readonly Endpoint[],
@@ -269,13 +259,15 @@ export class Scheduler {
       isFallback: false,
       failed: undefined,
       counts: true,
-      begin() {},
+      attempt: Promise.withResolvers(),
     };
+    const abort = () => job.attempt.reject(job.signal.reason);
+    job.signal.addEventListener('abort', abort, { once: true });
     this.#jobs.add(job);
     try {
       return await pRetry(() => this.#attempt(job), {
         retries: limits.mostAttempts - 1,
-        // p-retry's own waits know neither Retry-After nor other snippets: an attempt waits for its turn instead.
+        // An attempt waits for its turn instead: p-retry knows neither Retry-After nor other snippets.
         minTimeout: 0,
         signal: job.signal,
         shouldConsumeRetry: () => job.counts,
@@ -287,6 +279,7 @@ export class Scheduler {
       if (error instanceof SnippetError) this.#noteLoss(request, error.code);
       throw error;
     } finally {
+      job.signal.removeEventListener('abort', abort);
       this.#jobs.delete(job);
       if (this.#jobs.size === 0) {
         this.#alarm?.ended.abort();
@@ -297,7 +290,7 @@ export class Scheduler {
     }
   }
 
-  /** Ends whatever is in progress, and what comes later. */
+  /** Ends what is in progress, and what comes later. */
   end(error: SnippetError): void {
     this.#ended.abort(error);
     this.#alarm?.ended.abort();
@@ -321,11 +314,10 @@ export class Scheduler {
 
   /** Waits for the job's turn, and asks. */
   #attempt(job: Job): Promise<Arrival> {
-    const { promise, resolve } = Promise.withResolvers<Arrival>();
-    job.begin = resolve;
+    job.attempt = Promise.withResolvers();
     (job.attempts === 0 ? this.#untried : this.#again).push(job);
     this.#look();
-    return unlessAborted(job.signal, promise);
+    return job.attempt.promise;
   }
 
   /** Decides whether a snippet is asked for again, and when. */
@@ -358,7 +350,7 @@ export class Scheduler {
     }
   }
 
-  /** What is asked for at the same time is looked at together, so that the first is drawn from all. */
+  /** What comes at the same time is looked at together, so that the first request is drawn from all. */
   #look(): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -367,13 +359,13 @@ export class Scheduler {
       try {
         this.#start(this.#options.clock.now());
       } catch (error) {
-        // No one else would hear of it, and it would end the process.
+        // It would end the process.
         this.#endAll(error);
       }
     });
   }
 
-  /** Everything is judged at one time: what is due between two readings of the clock would be waited for by no one. */
+  /** Reads the clock once: no alarm would be set for what is due between two readings. */
   #start(now: number): void {
     const { endpoints } = this.#options;
     if (endpoints.some((one) => ['held', 'given-up'].includes(one.status(now)))) {
@@ -394,7 +386,7 @@ export class Scheduler {
     this.#setAlarm(now);
   }
 
-  /** Starts one of these at random, so that the first answers say something about all of them, whatever their order. */
+  /** Starts one at random, so that the first answers say something about all, whatever their order. */
   #startOne(jobs: Job[], now: number): boolean {
     const from = Math.floor(this.#options.clock.random() * jobs.length);
     for (let tried = 0; tried < jobs.length; tried += 1) {
@@ -411,19 +403,18 @@ export class Scheduler {
       }
       jobs[at] = jobs.at(-1) as Job;
       jobs.pop();
-      job.begin(this.#ask(job, way, now, false));
+      this.#begin(job, way, now, false);
       return true;
     }
     return false;
   }
 
-  /** The way that the job's next attempt takes, or waits for. */
   #route({ ways }: Job, now: number): Way {
     return route(ways, now, this.#leavesFirst);
   }
 
   /**
-   * Whether no one was answered since this snippet failed there, so that another failure would say nothing about it. One
+   * Whether nothing has arrived since this snippet failed there, so that another failure would say nothing about it. One
    * that may fall back asks twice before it does, without a witness.
    */
   #needsWitness({ ways: [first, second] }: Job, way: Way, now: number): boolean {
@@ -444,12 +435,12 @@ export class Scheduler {
       return new SnippetError('rate-limited', `the service asks to wait ${formatDuration(pause)}`, place);
     }
     if (!ways.every(({ endpoint }) => endpoint.isGivenUp)) return undefined;
-    // It is still asked now and then, by those that come later.
+    // Those that come later still ask now and then.
     const isLate = ways.every(({ endpoint }) => endpoint.givenUpAt < job.cameAt);
     const mayAsk = ways.some(({ endpoint }) => endpoint.hasWitness || now >= endpoint.nextWitness);
     if (isLate && mayAsk) return undefined;
     const tried = givenUpAt - (this.#failingSince ?? now);
-    // Whole seconds: no one needs more, and the same reason is reported once.
+    // Whole seconds, so that snippets share one reason and it is reported once.
     const time = formatDuration(Math.round(tried / 1000) * 1000 || tried);
     const reason = `no request has succeeded for ${time}; the last one failed: ${describe(lastFailure)}`;
     return new SnippetError('unavailable', reason, place);
@@ -465,13 +456,13 @@ export class Scheduler {
     return (this.#failingSince ?? now) + this.#patienceFor(endpoint);
   }
 
-  /** When the next witness asks: now and then, and once more when patience ends. */
+  /** When the next witness asks. One always does when patience ends. */
   #witnessDue(endpoint: Endpoint, now: number): number {
     const { nextWitness, isGivenUp } = endpoint;
     return isGivenUp ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint, now));
   }
 
-  /** Finds out whether an endpoint responds, for those that cannot ask another one meanwhile. */
+  /** Finds out whether an endpoint responds, for snippets that cannot ask the other one meanwhile. */
   #sendWitness(endpoint: Endpoint, now: number): void {
     const { clock, limits, most } = this.#options;
     const status = endpoint.status(now);
@@ -501,10 +492,10 @@ export class Scheduler {
     const job = pick(untried.length > 0 ? untried : again, clock.random());
     this.#withdraw(job);
     const way = job.ways.find((one) => one.endpoint === endpoint) as Way;
-    job.begin(this.#ask(job, way, now, true));
+    this.#begin(job, way, now, true);
   }
 
-  /** Looks again when something may be asked for, or said. */
+  /** Looks again when something is due. */
   #setAlarm(now: number): void {
     const { clock, endpoints, patience } = this.#options;
     let at = Number.POSITIVE_INFINITY;
@@ -529,6 +520,11 @@ export class Scheduler {
       this.#look();
     };
     clock.wait(at - now, alarm.ended.signal).then(ring, () => {});
+  }
+
+  #begin(job: Job, way: Way, now: number, isWitness: boolean): void {
+    const { resolve, reject } = job.attempt;
+    this.#ask(job, way, now, isWitness).then(resolve, reject);
   }
 
   async #ask(job: Job, way: Way, startedAt: number, isWitness: boolean): Promise<Arrival> {
@@ -556,10 +552,10 @@ export class Scheduler {
       way.failures += 1;
       if (counts) way.counted += 1;
       way.lastFailure = now;
-      // What failed with it is noted first: together they may show that no one is answered.
+      // What fails at the same time is noted first: together they may show that the endpoint is down.
       await nextTurn();
     } else {
-      // What failed before it arrived had failed by chance.
+      // Its failures before were chance.
       for (const one of job.ways) one.endpoint.failedBefore += one.counted;
     }
     if (code === undefined) {
@@ -579,7 +575,7 @@ export class Scheduler {
     throw new SnippetError(code, `${describe(response)}${afterAttempts}`, fields);
   }
 
-  /** Makes a request, and notes what it says about its endpoint, and whether a failure says something about its snippet. */
+  /** Makes a request, and notes what it says about its endpoint; `counts`, whether about its snippet, too. */
   async #send(
     turn: Turn,
     signal: AbortSignal,
@@ -624,7 +620,7 @@ export class Scheduler {
       this.#hasRendered = true;
       this.#fallbacksInARow = 0;
     }
-    // Only a fallback that variant A has answered counts: if both are down, variant B is not the one to leave.
+    // Only fallbacks that arrive count: if both variants are down, this one is not the one to leave.
     if (!isFallback || variant === 'render') return;
     this.#fallbacksInARow += 1;
     if (this.#leavesFirst || this.#fallbacksInARow < limits.fallbacksInARow) return;
@@ -632,7 +628,7 @@ export class Scheduler {
     notify({ kind: 'render-given-up', isRouteMissing: this.routeMissing !== undefined });
   }
 
-  /** Returns whether the failure says something about its snippet. */
+  /** @returns whether the failure says something about its snippet. */
   #noteFailure(
     { endpoint, request, isWitness, isFirst, startedAt }: Turn,
     response: Response,
@@ -646,7 +642,7 @@ export class Scheduler {
     if (isFirst) endpoint.row.add(request.id);
     if (isWitness) {
       endpoint.failedWitnesses += 1;
-      // It may have been chance. The next one asks at once.
+      // It may have been chance: the next one asks at once.
       if (!endpoint.isDown) endpoint.nextWitness = now;
       if (now >= this.#patienceEnds(endpoint, now)) {
         endpoint.givenUpAt = now;
@@ -658,15 +654,14 @@ export class Scheduler {
     return patience === 0 || (this.#answered.length > 0 && !endpoint.isDown && !endpoint.isGivenUp);
   }
 
-  /** From when nothing has arrived for so long that the user is told. */
+  /** From when on the user is told that nothing arrives. */
   get #silentFrom(): number {
     return this.#failingSince === undefined ? Number.POSITIVE_INFINITY : this.#failingSince + silence;
   }
 
   #announceSilence(now: number): void {
     const { endpoints, notify, patience } = this.#options;
-    // Where others arrive, the snippets that fail are to blame.
-    const mayBeAlive = this.#answered.length > 0 && endpoints.some(({ state }) => state === 'open');
+    const mayBeAlive = this.#answered.length > 0 && endpoints.some(({ isTrusted }) => isTrusted);
     if (patience === 0 || this.#isSilent || mayBeAlive || now < this.#silentFrom) return;
     const endpoint = endpoints.find(({ lastFailure }) => lastFailure !== undefined);
     if (endpoint?.lastFailure === undefined) return;
@@ -680,7 +675,6 @@ export class Scheduler {
     });
   }
 
-  /** Holds every request to this origin back (`Retry-After`). */
   #hold(origin: Origin, milliseconds: number, now: number): void {
     const { limits, notify } = this.#options;
     const until = now + milliseconds;

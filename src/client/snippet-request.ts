@@ -3,15 +3,12 @@ import { containsKnownKey } from './api-key.ts';
 import { cleanText } from './clean-text.ts';
 import { SnippetError } from './snippet-error.ts';
 
-/**
- * One snippet with its params: what is asked of the service. Made once, where an id and params enter, and passed on
- * whole from there.
- */
+/** One snippet with its params, checked where they enter. */
 export interface SnippetRequest {
   readonly id: number;
   /** Canonical JSON text; `undefined` without params. */
   readonly params: string | undefined;
-  /** Equal for equal requests: the id, followed by the params if there are any. */
+  /** Equal for equal requests. */
   readonly key: string;
 }
 
@@ -25,26 +22,19 @@ const maxDepth = 64;
 const tooDeep = `is nested more than ${maxDepth} levels deep.`;
 
 /**
- * Makes a request of an id and params as code passes them.
+ * Makes a request of an id and params as code passes them. An object without properties counts as no params.
  *
- * @param params a plain object. Two objects that mean the same give the same request; one without properties counts
- * as no params.
  * @throws SnippetError `invalid-id`, or `invalid-params` for what JSON would drop, change or reject, with its path.
  */
 export function createRequest(id: unknown, params?: unknown): SnippetRequest {
   return toRequest(parseSnippetId(id), canonicalParams(params));
 }
 
-/**
- * Makes a request of an id and params as they are written in markup or on the command line. Numbers that JavaScript would
- * change silently are refused, with their path: `9007199254740993`, `1e400`.
- *
- * @throws SnippetError `invalid-id` or `invalid-params`
- */
+/** The same for text in markup or on the command line. Numbers that JavaScript would change, such as `1e400`, are refused. */
 export function parseRequest(id: string | undefined, params: string | undefined): SnippetRequest {
   const snippetId = parseSnippetId(id);
   if (params === undefined) return toRequest(snippetId, undefined);
-  // Before anything else: an error of JSON.parse quotes a few characters, which may be half a key.
+  // First, as an error of JSON.parse quotes a few characters, which may be half a key.
   refuseKey(params);
   let variables: unknown;
   try {
@@ -108,12 +98,11 @@ export async function definedRequest(
   throw new SnippetError('invalid-params', flaws.join('; '), { snippetId: id });
 }
 
-/** Restores a request from what one of the functions above has checked before. */
+/** Restores a request that was checked before. */
 export function toRequest(id: number, params: string | undefined): SnippetRequest {
   return { id, params, key: params === undefined ? `${id}` : `${id} ${params}` };
 }
 
-/** The params of a request as an object, to hand to a user's own function. */
 export function paramsObject({ params }: SnippetRequest): Params | undefined {
   return params === undefined ? undefined : JSON.parse(params);
 }
@@ -132,12 +121,7 @@ function shown(value: unknown): string {
   return kindOf(value);
 }
 
-/**
- * Writes params in their one canonical form: keys sorted, nothing added and nothing left out. An API key of this process
- * is refused: it would be in the page, in the manifest, and in the log of the service.
- *
- * @throws SnippetError `invalid-params`
- */
+/** Writes params with sorted keys. An API key is refused: the page, the manifest and the service's log would show it. */
 function canonicalParams(params: unknown): string | undefined {
   if (params === undefined) return undefined;
   if (!isPlainObject(params)) {
@@ -180,11 +164,11 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   if (ancestors.length >= maxDepth) throw invalid(tooDeep);
   const copyOf = (inner: unknown, name: string) => canonicalCopy(inner, name, [...ancestors, value]);
   if (Array.isArray(value)) {
-    // Array.from visits holes, so that a hole is rejected instead of turned into null.
+    // Array.from visits holes, so that they are rejected instead of turned into null.
     return Array.from(value, (inner, index) => copyOf(inner, `${path}[${index}]`));
   }
   if (!isPlainObject(value)) throw invalid(`is ${kindOf(value)}: pass plain objects, arrays and values.`);
-  // Without a prototype, so that a key named __proto__ is a key like any other.
+  // Without a prototype, so that __proto__ is a key like any other.
   const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) {
     if (!key.isWellFormed()) throw invalid('has a key that contains half of a surrogate pair.');
@@ -193,7 +177,6 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   return copy;
 }
 
-/** The path of a property, such as `params.plans[0]["a b"]`. */
 function pathTo(holder: string, key: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `${holder}.${key}` : `${holder}[${cleanText(JSON.stringify(key))}]`;
 }
@@ -216,23 +199,17 @@ function kindOf(value: unknown): string {
   return typeof name === 'string' && name !== '' ? `a ${cleanText(name)}` : 'a class instance';
 }
 
-/** A number of JSON as it is written, which `JSON.parse` would change. */
+/** A number as it is written, which `JSON.parse` would change. */
 class InexactNumber extends String {}
 
-/** For `JSON.parse`. */
 function keepInexact(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
   if (typeof value !== 'number') return value;
-  const isExact = Number.isFinite(value) && sameDigits(String(value)) === sameDigits(source);
+  const isExact = Number.isFinite(value) && significantDigits(String(value)) === significantDigits(source);
   return isExact ? value : new InexactNumber(source);
 }
 
-/** A number as its significant digits and the power of ten of the last one: `1.50e3` and `1500` are both `15e2`. */
-function sameDigits(number: string): string {
-  const [, sign = '', whole = '', fraction = '', power = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
-  const digits = `${whole}${fraction}`;
-  const [written = '', significant] = /^0*(.*[1-9])?/.exec(digits) ?? [];
-  if (significant === undefined) return '0';
-  const exponent = BigInt(power) - BigInt(fraction.length) + BigInt(digits.length - written.length);
-  return `${sign}${significant}e${exponent}`;
+/** Enough to tell a number from its text: `JSON.parse` may round digits, and keeps the magnitude. */
+function significantDigits(number: string): string {
+  const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '');
+  return /^0*(.*[1-9])?/.exec(digits)?.[1] ?? '';
 }

@@ -11,11 +11,11 @@ import { firstPace, type Limits } from './limits.ts';
 export interface HttpRequest {
   url: string;
   headers: Record<string, string>;
-  /** For the whole request, from connecting to the last byte of the body. */
+  /** From connecting to the last byte of the body. */
   milliseconds: number;
 }
 
-/** A complete answer: its body has arrived to the last byte. Of a header that is sent several times, the first. */
+/** A complete answer. Of a header that is sent several times, the first. */
 export interface Answer {
   status: number;
   contentType: string;
@@ -24,11 +24,11 @@ export interface Answer {
   body: Uint8Array;
 }
 
-/** Why there is no complete answer. The message comes from Node or from this package, and is not cleaned yet. */
+/** Why there is no complete answer. Its message is not cleaned yet. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
-  /** Whether nothing is there that could answer: its port refuses, or its name does not resolve. */
+  /** Whether the port refuses, or the name does not resolve. */
   readonly isUnreachable: boolean;
 
   constructor(kind: NoAnswer['kind'], reason: string, isUnreachable = false) {
@@ -38,17 +38,12 @@ export class NoAnswer extends Error {
   }
 }
 
-/** What carries requests. Passed in, so that tests can put a simulated service in its place. */
+/** Passed in, so that tests can put a simulated service in its place. */
 export interface Transport {
-  /**
-   * Makes one GET request and reads its whole body. Does not follow redirects or accept compressed bodies.
-   *
-   * @throws NoAnswer, or the reason of `signal` if the caller aborted.
-   */
+  /** Makes one GET request. @throws NoAnswer, or the reason of `signal` once it is aborted. */
   send(request: HttpRequest, signal: AbortSignal): Promise<Answer>;
-  /** How many requests it carries at once: over HTTP/1.1 as many as connections, over HTTP/2 any number. */
+  /** How many requests it carries at once. */
   readonly capacity: number;
-  /** Ends what is under way and closes the connections. */
   close(): Promise<void>;
 }
 
@@ -56,16 +51,13 @@ export interface TransportOptions {
   ca: string | readonly string[] | undefined;
   concurrency: number;
   limits: Limits;
-  /** What is asked, for people. @default 'the service' */
+  /** What messages call it. @default 'the service' */
   server?: string;
-  /**
-   * Whether an answer that ends with its connection is refused: no one knows whether it is whole. It is asked for over
-   * HTTP/1.1, whose headers tell.
-   */
+  /** Whether to refuse an answer that ends with its connection, as it may be cut off. Only headers of HTTP/1.1 tell. */
   needsEnd?: boolean;
 }
 
-/** HTTPS with connections that share nothing with the rest of the process. They are opened on the first request. */
+/** HTTPS with connections of its own, opened on the first request. */
 export function httpsTransport(options: TransportOptions): Transport {
   const { server = 'the service', needsEnd = false } = options;
   const sockets = new Set<Socket>();
@@ -106,13 +98,12 @@ export function httpsTransport(options: TransportOptions): Transport {
       return areMultiplexed ? Number.POSITIVE_INFINITY : firstPace;
     },
     async close() {
-      // Destroying the dispatcher hands an error to every HTTP/2 stream that is not quite closed. Closing the sockets
-      // hands on none.
+      // First: destroying the dispatcher alone hands an error to every HTTP/2 stream that is not quite closed.
       await Promise.all([...sockets].map(closeSocket));
       try {
         await dispatcher?.destroy();
       } catch {
-        // All that has arrived is whole, so nothing depends on it.
+        // Every answer that has arrived is complete, so nothing depends on it.
       }
     },
   };
@@ -125,8 +116,7 @@ async function closeSocket(socket: Socket): Promise<void> {
   await closed;
 }
 
-// How Node names a certificate that does not verify, after OpenSSL. UNSPECIFIED covers what has no name, such as a
-// signature that is too weak. Retrying fixes none of these.
+// Node's codes for a certificate that does not verify. UNSPECIFIED is for reasons without a name, such as a weak signature.
 const certificateError =
   /^(?:ERR_TLS_CERT|(?!ERR_).*(?:_CERT|CERT_|_CRL|CRL_|ISSUER|SIGNATURE))|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/;
 
@@ -155,7 +145,7 @@ function explain(error: unknown, limits: Limits, server: string): NoAnswer {
 
 type Cause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
-/** The causes themselves, as "connect ECONNREFUSED" instead of "fetch failed": one for each IP address that was tried. */
+/** The causes themselves, one for each IP address that was tried. */
 function innermost(error: unknown): [Cause, ...Cause[]] {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.flatMap(innermost) as [Cause, ...Cause[]];
@@ -177,8 +167,7 @@ function createDispatcher(
     preferH2: true,
     // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
     rejectUnauthorized: true,
-    // In addition to Node's roots, as NODE_EXTRA_CA_CERTS does; `ca` of TLS would replace them. One context serves all
-    // connections: parsing all roots takes longer than a handshake.
+    // `ca` alone would replace Node's roots. One context for all: parsing the roots takes longer than a handshake.
     ...(ca === undefined
       ? {}
       : { secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }) }),
@@ -187,13 +176,13 @@ function createDispatcher(
     connections: Math.min(concurrency, firstPace),
     pipelining: 1,
     allowH2,
-    // More than are ever under way: one that has just ended must not make the next one open another connection.
+    // More than are ever under way, so that one that has just ended never makes the next one open a connection.
     h2Options: { maxConcurrentStreams: 2 * concurrency },
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
     connect: buildConnector({ timeout: connectTimeout, ...verified }),
-    // Here and not around the connector above, since a proxy's tunnels are made by one of undici's own.
+    // Not around the connector above, since undici makes a proxy's tunnels with its own.
     factory: (origin, { connect, ...others }: Pool.Options) =>
       new Pool(origin, { ...others, connect: remembering(connect as buildConnector.connector, sockets) }),
   };
@@ -203,7 +192,7 @@ function createDispatcher(
     return new EnvHttpProxyAgent({
       ...options,
       httpsProxy: proxy.url,
-      // Not used, and not to be read from the environment: every request is one over HTTPS.
+      // Otherwise undici reads it from the environment, although every request uses HTTPS.
       httpProxy: '',
       connectTimeout,
       requestTls: verified,
@@ -218,10 +207,7 @@ function createDispatcher(
   }
 }
 
-/**
- * Finds the proxy for HTTPS in the variables that undici reads, too. A proxy without a scheme, such as
- * `proxy.example:3128`, is one for `http:`, as in curl; a URL would take the host for the scheme.
- */
+/** Finds the proxy in the variables that undici reads, too, also one without a scheme, as curl does. */
 function proxyVariable(): { name: string; url: string } | undefined {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
@@ -232,7 +218,7 @@ function proxyVariable(): { name: string; url: string } | undefined {
   return undefined;
 }
 
-/** Keeps the sockets that a connector opens in a set, until they are closed. */
+/** Keeps the open sockets of a connector in a set. */
 function remembering(connector: buildConnector.connector, sockets: Set<Socket>): buildConnector.connector {
   return (target, callback) =>
     connector(target, (...result) => {
@@ -254,9 +240,8 @@ let undici: typeof import('undici') | undefined;
 const userAgent = 'astro-snippets';
 
 /**
- * Keeps the process alive when a connection ends. Node makes a new HTTP/2 stream for an answer to a request that was
- * aborted, and nothing listens to its errors. It gets one if the connection ends before the event loop turns: undici
- * closes one that was idle for seconds, and an event loop can stand still that long, as while Vite bundles.
+ * Node makes a new HTTP/2 stream for a late answer to an aborted request. Nothing listens to its errors, and an error ends
+ * the process: it gets one if its connection ends before the event loop turns, as when Vite blocks it for seconds.
  */
 function ignoreErrorsOfLateAnswers(): void {
   const sessions = new WeakSet<Http2Session>();
@@ -270,12 +255,9 @@ function ignoreErrorsOfLateAnswers(): void {
 }
 
 /**
- * Loads undici on the first request, since loading takes time.
- *
- * On load, undici makes itself the dispatcher of the process's built-in `fetch`. To leave other code's requests alone,
- * the one before is restored in the same tick; if there was none, the built-in fetch sets its own when it is first used.
- * From Node 26 on both use the same symbol, which other users of this copy of undici need: there the built-in fetch is
- * initialized first, and undici leaves its dispatcher alone.
+ * Loads undici on the first request, since loading takes time. On load it makes itself the dispatcher of the built-in
+ * `fetch`. To leave other code's requests alone, the dispatcher before is restored at once. From Node 26 on both use the
+ * same symbol: there the built-in fetch is initialized first, and undici leaves its dispatcher alone.
  */
 function loadUndici(): typeof import('undici') {
   if (undici !== undefined) return undici;
