@@ -10,10 +10,10 @@ import { unrenderedPlugin } from './components/unrendered-plugin.ts';
 import type { DevRun } from './dev/dev-run.ts';
 import { integration } from './embed/element.ts';
 import { userError } from './failures/errors.ts';
+import type {} from './loader/loader.ts';
 import { astroMajor, hasPolicy, headersOf } from './settings/astro-version.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
-import type {} from './snippets/fetch-snippets.ts';
 import { sourcePlugin } from './source/source-plugin.ts';
 import type { SiteSource } from './source/source-search.ts';
 
@@ -99,8 +99,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         build = isDev ? undefined : new (await import('./build/build-run.ts')).BuildRun(site);
         // What follows a sync or a preview makes no CSS, and may run where nothing can be written.
         if (isDev || command === 'build') await run().openClasses();
-        injectTypes({ filename: 'element.d.ts', content: elementTypes() });
-        if (keepsOldPages(config)) logger.warn(oldPagesWarning);
+        // All of them, not an import: from inside this package, TypeScript may find other frameworks than the project's.
+        const types = readFileSync(new URL('./element.d.ts', import.meta.url), 'utf8');
+        injectTypes({ filename: 'element.d.ts', content: types });
+        const { experimental, vite } = config;
+        // Their snippets are inlined already, so there is no embed left to replace.
+        const keepsOldPages = experimental.incrementalBuild === true && vite.build?.emptyOutDir === false;
+        if (keepsOldPages) logger.warn(oldPagesWarning);
         if (parsed.csp === 'hash' && !hasPolicy(config)) {
           const option = astroMajor(source.folders.root) < 6 ? 'experimental.csp' : 'security.csp';
           logger.warn(`The option csp: 'hash' does nothing without ${option} in the Astro config.`);
@@ -130,24 +135,11 @@ function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
   });
 }
 
-/** All of them, not an import: from inside this package, TypeScript may find other frameworks than the project's. */
-function elementTypes(): string {
-  return readFileSync(new URL('./element.d.ts', import.meta.url), 'utf8');
-}
-
 /** @throws AstroError if the config contains the integration twice: only one of them would see the embeds. */
 function refuseSecondIntegration({ integrations }: AstroConfig): void {
   const found = integrations.filter((integration) => integration.name === name).length;
   if (found < 2) return;
   throw userError('duplicate-integration', `The Astro config contains snippets() ${found} times.`);
-}
-
-/**
- * Whether Astro keeps a page of the last build in the output. Its snippets are inlined already, so there is no embed
- * left to replace.
- */
-function keepsOldPages({ experimental, vite }: AstroConfig): boolean {
-  return experimental.incrementalBuild === true && vite.build?.emptyOutDir === false;
 }
 
 const oldPagesWarning =

@@ -39,7 +39,7 @@ export async function inline(
   await refuseAstroBuild(cwd, to, lastRecordFile(file));
   const environment = await readEnvironment(environmentFilesOf(context, undefined), context);
   const apiKey = environment[variables.apiKey] || undefined;
-  const options = await readOptions({ directory: cwd, flags, apiKey });
+  const options = await readOptions(cwd, flags, apiKey);
   refuseAstroOptions(options);
   // Without Astro, the only policies are those in the pages themselves.
   const site = { cacheDirectory: cacheDirOf(cwd), hasPolicy: options.csp === 'hash' };

@@ -71,7 +71,6 @@ const placesShown = 3;
 const paramsShown = 80;
 const examplesShown = 10;
 
-/** A failure as people are told about it. */
 type Shown = Pick<FailedSnippet, 'request' | 'error' | 'places'>;
 
 /**
@@ -109,9 +108,8 @@ export function childrenWarnings(failed: readonly FailedSnippet[], placeOf?: Pla
   return groupsOf(failed).flatMap((group) => warnOf(group, consequence, placeOf));
 }
 
-/** A snippet that is shown, with what has to be said about it. */
 interface ShownSnippet {
-  /** Why it could not be fetched now, if it is shown as it was. */
+  /** Why it is shown as it was. */
   error?: SnippetFailure | undefined;
   fetchedAt?: number | undefined;
   /** What is wrong with its HTML. */
@@ -147,22 +145,13 @@ function warnOf<T extends Shown>(
   consequence: (some: readonly T[]) => string,
   placeOf: PlaceOf = () => '',
 ): string[] {
-  const [first] = group;
-  if (first === undefined || group.length <= examplesShown) {
-    return group.map(
-      (one) =>
-        `${messageOf(one).replace(/\.?$/, '.')} ${consequence([one])} on ${allPlaces(one, placeOf)}. [${one.error.code}]`,
-    );
+  if (group.length > examplesShown) {
+    return describeGroup(group, placeOf).map((text) => `${text}\n${consequence(group)}.`);
   }
-  const examples = group
-    .slice(0, examplesShown)
-    .map(({ request: { id } }) => `${id} ${placeOf({ id: String(id) })}`.trimEnd());
-  const places = [...new Set(group.flatMap((one) => one.places))];
-  const reason =
-    commonReason(group) ?? `${errors[first.error.code].title}, for example: ${reasonOf(first.error)}`;
-  return [
-    `${count(group.length, 'snippet')} could not be fetched, among them ${examples.join(', ')}: ${reason}. ${consequence(group)} on ${listPlaces(places)}. [${first.error.code}]`,
-  ];
+  return group.map(
+    (one) =>
+      `${messageOf(one).replace(/\.?$/, '.')} ${consequence([one])} on ${allPlaces(one, placeOf)}. [${one.error.code}]`,
+  );
 }
 
 /** What fails for all snippets at once does not name one. */
@@ -189,8 +178,7 @@ function allPlaces(
   { request, places }: Pick<Shown, 'request' | 'places'>,
   placeOf: PlaceOf = () => '',
 ): string {
-  const place = placeOf({ id: String(request.id) });
-  return [listPlaces(places), ...(place === '' ? [] : [place])].join(', ');
+  return [listPlaces(places), placeOf({ id: String(request.id) })].filter(Boolean).join(', ');
 }
 
 function placesThatFail(failed: FailedSnippet): readonly string[] {
@@ -226,12 +214,6 @@ function reasonOf(error: SnippetFailure): string {
   return answerOf(error) ?? error.reason;
 }
 
-/** What the service adds to the title. */
-function detailsOf(error: SnippetFailure): string[] {
-  if (answerOf(error) === undefined || !(error instanceof SnippetError)) return [];
-  return [error.detail ?? '', error.type ?? ''];
-}
-
 /** By what the same fault has in common. */
 function groupsOf<T extends Shown>(failed: readonly T[]): T[][] {
   return [...Map.groupBy(failed, ({ error }) => `${error.code} ${answerOf(error)}`).values()];
@@ -263,11 +245,13 @@ function describeGroup(group: readonly Shown[], placeOf: PlaceOf): string[] {
 }
 
 function paragraph(what: string, reason: string, error: SnippetFailure, lines: readonly string[]): string {
-  return indented(`${what}: ${reason} [${error.code}]`, ...detailsOf(error), ...lines);
+  const { detail, type }: Partial<SnippetError> =
+    error instanceof SnippetError && answerOf(error) !== undefined ? error : {};
+  return indented(`${what}: ${reason} [${error.code}]`, detail, type, ...lines);
 }
 
-function indented(...lines: readonly string[]): string {
-  return lines.filter((line) => line !== '').join('\n    ');
+function indented(...lines: readonly (string | undefined)[]): string {
+  return lines.filter(Boolean).join('\n    ');
 }
 
 /** The first few of each kind, in their order: one mistake in a layout may be on every page. */

@@ -15,6 +15,14 @@ import { userError } from '../failures/errors.ts';
 import { entryName } from '../failures/report.ts';
 import type { FetchedSnippet, FetchHook } from '../snippets/fetch-snippets.ts';
 
+declare global {
+  namespace Astro {
+    interface IntegrationHooks {
+      'astro-snippets:fetch'?: FetchHook;
+    }
+  }
+}
+
 /** One entry of a collection: a snippet by its id, or as `defineSnippet` returned it, with the params to pass. */
 export type SnippetEntry =
   | { id: number; params?: Params | undefined }
@@ -74,8 +82,9 @@ const empty: Partial<FetchedSnippet> & Pick<FetchedSnippet, 'html' | 'text'> = {
 
 async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetRequest> {
   try {
-    if ('of' in entry) return await definedRequest(entry.of, entry.params);
-    return createRequest(entry.id, entry.params);
+    return 'of' in entry
+      ? await definedRequest(entry.of, entry.params)
+      : createRequest(entry.id, entry.params);
   } catch (error) {
     if (!(error instanceof SnippetError)) throw error;
     throw userError(error.code, `${place}: ${error.message}`);

@@ -1,4 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,14 +18,7 @@ export const variables = {
   webhookSecret: 'SNIPPETS_WEBHOOK_SECRET',
 } as const;
 
-/** Variables by name. */
 export type Environment = Record<string, string | undefined>;
-
-/** The variables that are set, and the folder that paths in them are read from. */
-export interface EnvironmentVariables {
-  env: Environment;
-  cwd: string;
-}
 
 /** Where variables are, besides those that are set. */
 export interface EnvironmentFiles {
@@ -69,7 +63,7 @@ export function environmentPlugin(onRead: (environment: Environment, files: Envi
  */
 export async function readEnvironment(
   files: EnvironmentFiles,
-  { env, cwd }: EnvironmentVariables,
+  { env, cwd }: { env: Environment; cwd: string },
 ): Promise<Environment> {
   const { directory } = files;
   const environment = await readVariables(files, env);
@@ -90,33 +84,25 @@ export async function readEnvironment(
 }
 
 async function readVariables({ mode, directory }: EnvironmentFiles, env: Environment): Promise<Environment> {
-  const names = directory === false ? [] : await readdir(directory).catch(() => []);
-  if (directory === false || !names.some((name) => name.startsWith('.env'))) {
-    return ownVariables(env);
-  }
+  if (directory === false) return ownVariables(env);
+  const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
+  const files = names.map((name) => join(directory, name)).filter((file) => existsSync(file));
+  if (files.length === 0) return ownVariables(env);
   const vite = await importVite();
   // Vite reads those of the process besides.
   if (vite !== undefined) return { ...vite.loadEnv(mode, directory, prefix), ...ownVariables(env) };
-  const files = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
-  const texts = await Promise.all(
-    files.map((name) => (names.includes(name) ? readFile(join(directory, name), 'utf8') : '')),
-  );
-  return ownVariables(Object.assign({}, ...texts.map((text) => parseEnv(text)), env));
+  return ownVariables(Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))), env));
 }
 
 function ownVariables(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith(prefix)));
 }
 
-interface Vite {
-  loadEnv(mode: string, directory: string, prefix: string): Record<string, string>;
-}
-
 /**
  * Imports the Vite that Astro uses: as a dependency of our own, it could be a second copy of another version. Only
  * called if there is a `.env` file, since loading Vite takes as long as a short command. `undefined` without Astro.
  */
-async function importVite(): Promise<Vite | undefined> {
+async function importVite(): Promise<Pick<typeof import('vite'), 'loadEnv'> | undefined> {
   let astro: string;
   try {
     astro = createRequire(import.meta.url).resolve('astro/package.json');

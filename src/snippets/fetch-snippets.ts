@@ -13,18 +13,11 @@ import {
 } from '../failures/report.ts';
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
 import type { RecordedImages, SiteImages } from '../images/site-images.ts';
-import {
-  hasConnection,
-  type ImageSettings,
-  isWithoutKey,
-  requireConnection,
-  type Settings,
-  withoutKeyWarning,
-} from '../settings/settings.ts';
+import { isWithoutKey, requireConnection, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { type Answer, type AnswerCounts, Answers, type AnswersOptions } from './answers.ts';
 import type { SnippetUse } from './file-embeds.ts';
 
-/** A snippet that can be inlined, with what the service or the cache said about it. */
+/** An answer as pages show it. */
 export interface FetchedSnippet extends Answer, PreparedSnippet {}
 
 /** By the keys of their requests. */
@@ -34,7 +27,7 @@ export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
 export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml'>;
 
 export interface FetcherOptions extends AnswersOptions {
-  /** The images of the built site, if it is to be updated. */
+  /** Those of the built site, if it is to be updated. */
   recordedImages?: RecordedImages | undefined;
 }
 
@@ -46,30 +39,18 @@ export interface FetchOptions extends Pick<Failures, 'placeOf'> {
   onSettled?: ((settled: number) => void) | undefined;
 }
 
-/**
- * A hook of the integration that fetches the snippets of a collection. Astro loads a loader together with the site's code;
- * the key, and the client that uses it, stay with the integration.
- */
+/** Fetches a collection, by the ids of its entries. A loader is loaded with the site's code, which never gets the key. */
 export type FetchHook = (options: {
   collection: string;
-  /** By the ids of the entries. */
   entries: ReadonlyMap<string, SnippetRequest>;
 }) => Promise<FetchedSnippets>;
-
-declare global {
-  namespace Astro {
-    interface IntegrationHooks {
-      'astro-snippets:fetch'?: FetchHook;
-    }
-  }
-}
 
 interface Results extends Pick<Failures, 'notAsked'> {
   fetched: Map<string, FetchedSnippet>;
   failed: FailedSnippet[];
 }
 
-/** The one way to snippets: makes each request once, applies the rules, reports all failures together, and warns. */
+/** Makes each request once, applies the rules, reports all failures together, and warns. */
 export class SnippetFetcher {
   readonly #settings: Settings;
   readonly #options: FetcherOptions;
@@ -90,29 +71,32 @@ export class SnippetFetcher {
     this.#settings = settings;
     this.#options = options;
     this.#answers = new Answers(settings, options);
-    if (settings.images !== undefined) this.#images = openImages(settings, settings.images, options);
+    if (settings.images === undefined) return;
+    const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
+    // Loaded only here: most sites leave images where they are.
+    this.#images = import('../images/site-images.ts').then((module) => new module.SiteImages(imageOptions));
   }
 
   get counts(): AnswerCounts {
     return this.#answers.counts;
   }
 
-  /** Starts a request before its snippet is needed. A failure is ignored: the request is made again when it is. */
+  /** Starts a request before its snippet is needed. After a failure, it is made again when it is. */
   prefetch(request: SnippetRequest): void {
     this.#answers.prefetch(request);
   }
 
   /** Fetches snippets that a page may show. Those that fail are asked for again when one does. */
-  async prepare(uses: readonly SnippetUse[]): Promise<Results> {
+  prepare(uses: readonly SnippetUse[]): Promise<Results> {
     const start = performance.now();
-    const results = await this.#fetchAll(uses);
-    this.#spent += performance.now() - start;
-    return results;
+    return this.#fetchAll(uses).finally(() => {
+      this.#spent += performance.now() - start;
+    });
   }
 
   /**
-   * Fetches snippets. A failure does not keep the others from being fetched, so that all failures are known at once;
-   * unless every request would fail the same way, as with an invalid key.
+   * The others are fetched after a failure, so that all failures are known at once; unless every request would fail the
+   * same way, as with an invalid key.
    *
    * @returns a snippet for each use, except for those whose children are shown.
    * @throws AstroError with one report of everything a build has to fail for.
@@ -121,24 +105,25 @@ export class SnippetFetcher {
     uses: readonly SnippetUse[],
     { invalid = [], placeOf, ...options }: FetchOptions = {},
   ): Promise<FetchedSnippets> {
-    const { warn } = this.#options;
     const showsChildren = uses.length > 0 && isWithoutKey(this.#settings);
-    if (uses.length > 0 && !showsChildren && !hasConnection(this.#settings)) {
+    if (uses.length > 0 && !showsChildren) {
       const places = new Set(uses.flatMap((use) => use.places));
       requireConnection(this.#settings, listPlaces([...places]));
     }
     const { fetched, failed, notAsked } = await this.#fetchAll(showsChildren ? [] : uses, options);
     throwFailures({ failed, notAsked, embeds: invalid, placeOf });
-    if (showsChildren && !this.showsChildren) warn(withoutKeyWarning(this.#settings));
-    this.showsChildren ||= showsChildren;
     for (const { request, error } of failed) if (isMissing(error)) this.missing.add(request.key);
-    const route = this.#answers.routeWarnings(fetched.values());
-    const children = childrenWarnings(failed, placeOf);
-    for (const line of [...children, ...shownWarnings(fetched, uses, placeOf), ...route]) warn(line);
+    const warnings = [
+      ...(showsChildren && !this.showsChildren ? [withoutKeyWarning(this.#settings)] : []),
+      ...childrenWarnings(failed, placeOf),
+      ...shownWarnings(fetched, uses, placeOf),
+      ...this.#answers.routeWarnings(fetched.values()),
+    ];
+    this.showsChildren ||= showsChildren;
+    for (const line of warnings) this.#options.warn(line);
     return fetched;
   }
 
-  /** Fetches one snippet and prepares it for pages. @throws SnippetError or SiteError. */
   async get(shown: ShownAs): Promise<FetchedSnippet> {
     const answer = await this.#answers.get(shown.request);
     const known = this.#prepared[shown.asHtml ? 'html' : 'text'];
@@ -147,22 +132,23 @@ export class SnippetFetcher {
     return { ...answer, ...(await prepared) };
   }
 
-  /** The bytes of an image, by its name in the folder of assets. */
+  /** @param file its name in the folder of assets. */
   async readImage(file: string): Promise<Uint8Array | undefined> {
     return (await this.#images)?.read(file);
   }
 
-  /** Closes connections. They are opened again when another snippet is needed. */
+  /** Connections are opened again when another snippet is needed. */
   async close(): Promise<void> {
     await this.#answers.close();
     await (await this.#images)?.close();
   }
 
-  /** Until all have arrived or failed, or the time for all of them is over. */
   async #fetchAll(uses: readonly SnippetUse[], { signal, onSettled }: FetchOptions = {}): Promise<Results> {
     const { timeout } = this.#settings;
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(outOfTime(timeout)), timerLength(timeout - this.#spent));
+    const reason = `not fetched within ${formatDuration(timeout, 'long')}, the limit for all snippets (\`timeout\`)`;
+    const end = () => late.abort(new SnippetError('timeout', reason));
+    const timer = setTimeout(end, timerLength(timeout - this.#spent));
     const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
     let settled = 0;
     const get = async (use: SnippetUse) => {
@@ -191,7 +177,7 @@ export class SnippetFetcher {
     return results;
   }
 
-  /** The last good content, when there is no time left. @throws `error` if there is none. */
+  /** When there is no time left. @throws `error` if there is no last good content. */
   async #lastGood(shown: ShownAs, error: SnippetError): Promise<FetchedSnippet> {
     const answer = await this.#answers.lastGood(shown.request, error);
     if (answer === undefined) throw error;
@@ -203,19 +189,4 @@ export class SnippetFetcher {
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
     return applyRules(answer, shown, { ...this.#settings.html, findImage });
   }
-}
-
-/** Loaded only here: most sites leave images where they are. */
-async function openImages(
-  settings: Settings,
-  images: ImageSettings,
-  { recordedImages: recorded }: FetcherOptions,
-): Promise<SiteImages> {
-  const { SiteImages } = await import('../images/site-images.ts');
-  return new SiteImages({ ...settings, ...images, recorded });
-}
-
-function outOfTime(timeout: number): SnippetError {
-  const limit = formatDuration(timeout, 'long');
-  return new SnippetError('timeout', `not fetched within ${limit}, the limit for all snippets (\`timeout\`)`);
 }

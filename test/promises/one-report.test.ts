@@ -71,8 +71,11 @@ const failed = (count: number): FailedSnippet[] =>
   }));
 
 test('10,000 embeds that show their children, or what they were, for one reason are one warning', () => {
+  const examples = failed(10).map(
+    ({ request: { id }, error }) => `    Snippet ${id} on page-${id}.html: ${error.message}\n`,
+  );
   expect(childrenWarnings(failed(10_000))).toEqual([
-    '10000 snippets could not be fetched, among them 1, 2, 3, 4, 5, 6, 7, 8, 9, 10: The service could not be reached, for example: connect ECONNREFUSED 127.0.0.1:9 (3 attempts). Their children are shown instead on page-1.html, page-2.html, page-3.html and 9997 more places. [network]',
+    `10000 snippets: The service could not be reached [network]\n${examples.join('')}    and 9990 more snippets\nTheir children are shown instead.`,
   ]);
   expect(childrenWarnings(failed(2))).toHaveLength(2);
   const stale = failed(10_000).map(({ request, error }, index) => {
