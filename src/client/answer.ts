@@ -92,15 +92,12 @@ const codes: Readonly<Record<number, SnippetErrorCode>> = {
 // Every error of the service is a problem (section 7). Without one, these come from something else at this URL.
 const withoutRoute: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 
-/**
- * What follows a failed attempt, for both variants.
- *
- * - `end`: the key is used for every request, so no other snippet can succeed.
- * - `fail`: this snippet fails; the others continue.
- * - `elsewhere`: this route does not exist; ask the other variant. After variant A there is none, so it fails there.
- * - `again`: the failure may be temporary.
- */
-export type Verdict = 'end' | 'fail' | 'elsewhere' | 'again';
+/** What follows a failed attempt. */
+export type Verdict =
+  | 'end' // Every other request would fail, too.
+  | 'fail' // Only this snippet fails.
+  | 'elsewhere' // Ask the other variant, if it was not asked.
+  | 'again'; // The failure may be temporary.
 
 const verdicts: Readonly<Partial<Record<SnippetErrorCode, Verdict>>> = {
   unauthorized: 'end',
@@ -143,7 +140,6 @@ function codeOf(status: number, problem: Problem | undefined): SnippetErrorCode 
   return codes[status] ?? (status >= 300 && status < 400 ? 'redirect' : 'unexpected-status');
 }
 
-/** Says why a request failed. */
 export function describe({ code, status, problem, reason, retryAfter }: Response): string {
   if (reason !== undefined) return reason;
   if (code === 'bad-answer') return 'the answer is cut off or is not what the specification says';

@@ -1,5 +1,4 @@
-/** The names of the references to characters that encoders of HTML escape. */
-const references: Readonly<Record<string, string>> = {
+const htmlNames: Readonly<Record<string, string>> = {
   '&': 'amp',
   '<': 'lt',
   '>': 'gt',
@@ -7,13 +6,13 @@ const references: Readonly<Record<string, string>> = {
   "'": 'apos',
 };
 
-/** A pattern for a character of a key: as it is, and escaped for HTML, JSON or a URL if it is no letter or digit. */
+/** Matches a character of a key as it is, and escaped for HTML, JSON or a URL if it is no letter or digit. */
 function characterPattern(character: string): string {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const code = character.charCodeAt(0);
   const hex = code.toString(16);
   const anyCase = hex.replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`);
-  const html = [`#0*${code}`, `#[xX]0*${anyCase}`, references[character] ?? []].flat().join('|');
+  const html = [`#0*${code}`, `#[xX]0*${anyCase}`, htmlNames[character] ?? []].flat().join('|');
   return `(?:\\\\?\\x${hex}|&(?:${html});|(?:\\\\u00|%)${anyCase})`;
 }
 
@@ -31,10 +30,10 @@ function encodings(key: string): string[] {
   return [...new Set([hex, hex.toUpperCase(), ...base64])];
 }
 
-/** Finds one API key, in every form that encoders give to a whole key. */
+/** Finds one API key in every form that encoders give to a whole key. */
 interface KeySearch {
   isIn(text: Buffer | string): boolean;
-  /** @param isCut whether text is missing at the end, which may be in the middle of the key. */
+  /** @param isCut whether text is missing at the end, so that the beginning of a key there is removed. */
   hide(text: string, isCut: boolean): string;
 }
 
@@ -44,7 +43,7 @@ function keySearch(key: string): KeySearch {
   const forms = new RegExp([written, ...encoded.map((form) => form.replaceAll('+', '\\+'))].join('|'), 'g');
   const runs = key.match(/[A-Za-z0-9]+/g) ?? [''];
   const longestRun = runs.reduce((longest, run) => (run.length > longest.length ? run : longest));
-  // Each form has one of these. A search for them is many times faster than one by a pattern.
+  // Each form has one of these, and a search for them is many times faster than one by a pattern.
   const signs = [longestRun, ...encoded].map((sign) => Buffer.from(sign));
   return {
     isIn(text) {
@@ -61,35 +60,28 @@ function keySearch(key: string): KeySearch {
   };
 }
 
-/** Returns a function that tells whether text contains the key. */
 export function keyDetector(key: string): KeySearch['isIn'] {
   return keySearch(key).isIn;
 }
 
-// The component and the loader are part of the site's code and share no module with the integration, so what is known is
-// kept by the process. Only functions are: a key itself stays in the module that was given it.
+// Kept by the process, as the site's code (component, loader) shares no module with the integration. A key itself stays in
+// the module that was given it.
 const hook = Symbol.for('astro-snippets:known-keys');
 const known = globalThis as { [hook]?: KeySearch[] };
 const keys = new Set<string>();
 
-/** Keeps an API key out of everything that this process shows or sends as params, from now on. */
+/** Keeps an API key out of everything that this process shows or sends as params. */
 export function protectKey(key: string): void {
   if (keys.has(key)) return;
   keys.add(key);
   known[hook] = [...(known[hook] ?? []), keySearch(key)];
 }
 
-/** Whether a text contains an API key of this process. */
 export function containsKnownKey(text: string): boolean {
   return known[hook]?.some((search) => search.isIn(text)) ?? false;
 }
 
-/**
- * Replaces each API key of this process, even one with white space between its characters. The text has to be clean: an
- * escape sequence may split a key.
- *
- * @param isCut whether text is missing at the end: the beginning of a key there is removed.
- */
+/** Replaces the protected keys in clean text (an escape sequence may split a key). @param isCut see {@link KeySearch} */
 export function hideKnownKeys(text: string, isCut = false): string {
   return known[hook]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
 }

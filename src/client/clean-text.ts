@@ -4,16 +4,15 @@ const maxLength = 300;
 // More than 300, since escape sequences between them are removed.
 const maxRead = maxLength * 4;
 
-// Escape sequences: CSI; OSC and other strings, which have a terminator; and those of two characters. No part matches
-// past the next escape, so the time is linear. That of Node's `stripVTControlCharacters` is quadratic.
+// CSI; OSC and other strings, which have a terminator; and sequences of two characters. No part matches past the next
+// escape, so the time is linear; that of Node's `stripVTControlCharacters` is quadratic.
 const sequences =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what escape sequences consist of.
   /(?:\x1b\[|\x9b(?=[0-?]))[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g;
 
-// Controls (C0, DEL, C1), line and paragraph separators, and characters that reorder or hide the text around them.
-// With any of these, a service's text could draw over or imitate what a terminal shows.
+// Controls, line separators, and characters that reorder or hide text: with these, a text could imitate a terminal's.
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
-// The same but tab and line feed.
+// The same without tab and line feed.
 const unprintableInLines = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
@@ -29,33 +28,27 @@ export function cleanText(text: string): string {
   return `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
-/** Says why something failed, whatever it has thrown, in the same way. */
+/** Says why something failed, whatever it has thrown. */
 export function reasonOf(thrown: unknown): string {
   return cleanText(String((thrown as Error | undefined)?.message ?? thrown));
 }
 
-/** Makes text of several lines safe in the same way, whole: tabs, line feeds and indentation stay. */
+/** Makes text safe as a whole: tabs, line feeds and indentation stay. */
 export function cleanLines(text: string): string {
   return harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
 }
 
-/** Writes data as JSON in which every string is safe to show, and means what it did before. */
+/** Writes JSON in which every string is safe to show, and means the same. */
 export function cleanJson(value: unknown, indent = 2): string {
-  const json = JSON.stringify(redacted(value), null, indent);
-  return json
-    .replace(unprintableInLines, (character) =>
-      character
-        .split('')
-        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-        .join(''),
-    )
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(redacted(value), null, indent)
+    .replace(unprintableInLines, (character) => character.split('').map(escaped).join(''))
     .replace(/##(?=\w*\[)/g, '#\\u0023');
 }
 
 /**
- * Hides keys in cleaned text: removing an escape sequence from the middle of a key would put the key together again. CI
- * runners take a line for a command if it begins with `::`, after blanks, or if `##[` or `##name[` is anywhere in it. A
- * space keeps both readable and harmless.
+ * Hides keys, and breaks what CI runners take for a command with a space: `::` at the start of a line, and `##[` or `##name[`
+ * anywhere. Only for cleaned text, since a key may have been split by an escape sequence.
  */
 function harmless(plain: string, isCut = false): string {
   return hideKnownKeys(plain, isCut)

@@ -10,14 +10,11 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/**
- * A duration in a unit that suits its length: `12ms`, `1.25s`, `3m`; or `3 minutes`. Minutes, hours and days are
- * rounded up.
- */
+/** `12ms`, `1.25s`, `3m`; or `3 minutes`. Minutes, hours and days are rounded up. */
 export function formatDuration(milliseconds: number, display: 'narrow' | 'long' = 'narrow'): string {
   if (milliseconds < second) return inUnit(Math.round(milliseconds), 'millisecond', display);
   if (milliseconds < 2 * minute) return inUnit(milliseconds / second, 'second', display);
-  // Compared after rounding, so that what is rounded up to two hours is not called 120 minutes.
+  // Compared after rounding, so that two hours are never called 120 minutes.
   const minutes = Math.ceil(milliseconds / minute);
   if (minutes < 120) return inUnit(minutes, 'minute', display);
   const hours = Math.ceil(milliseconds / hour);
@@ -25,7 +22,7 @@ export function formatDuration(milliseconds: number, display: 'narrow' | 'long' 
   return inUnit(Math.ceil(milliseconds / day), 'day', display);
 }
 
-/** Parses a duration with its unit, such as `30s`, `1.5h` or `7 days`, as milliseconds. `undefined` if it is none. */
+/** Parses a duration with its unit, such as `30s`, `1.5h` or `7 days`, as milliseconds. */
 export function parseDuration(text: string): number | undefined {
   // The unit is required: without one, some would mean seconds and others milliseconds.
   if (text.length > 100 || !/^\d.*[a-z]$/i.test(text.trim())) return undefined;
@@ -33,7 +30,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isFinite(milliseconds) ? milliseconds : undefined;
 }
 
-/** A size: `512B`, `1.5kB`. */
+/** `512B`, `1.5kB`. */
 export function formatBytes(bytes: number): string {
   return bytes < 1000 ? inUnit(bytes, 'byte', 'narrow') : inUnit(bytes / 1000, 'kilobyte', 'narrow');
 }

@@ -1,8 +1,4 @@
-/**
- * How long and how much the client accepts. Times are in milliseconds, sizes in bytes.
- *
- * The specification states no limits (section 8); these are the client's own.
- */
+/** The client's own limits, as the specification states none (section 8). Times are in milliseconds. */
 export const defaultLimits = {
   /**
    * Requests for one snippet, both variants together, before it is given up. Unless it is set, more, up to 60, if the
@@ -19,19 +15,16 @@ export const defaultLimits = {
   deadline: 120_000,
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
   retryAfter: 60_000,
-  /** The most requests for one snippet, not counting those while the service answers no one. */
+  /** See `attempts`. */
   mostAttempts: 60,
   /** Snippets in a row that variant A answered and variant B did not, before variant B is given up. */
   fallbacksInARow: 5,
-  /** Opening a connection, including TLS. */
   connectTimeout: 5_000,
   /** Silence before the headers of an answer, or between two chunks of its body. */
   idleTimeout: 10_000,
-  /** The largest body accepted. */
   bodyBytes: 2_097_152,
-  /** The longest URL requested, in characters. */
+  /** In characters. */
   urlLength: 8_000,
-  /** The base of the exponential backoff. */
   retryBase: 250,
   /** The longest pause between two attempts while other snippets arrive. */
   retryCap: 2_000,
@@ -49,15 +42,15 @@ export const publicLimits = ['attempts', 'attemptTimeout', 'deadline', 'retryAft
 export type PublicLimits = Pick<Limits, (typeof publicLimits)[number]>;
 
 /**
- * How many requests are made at once before anything is known about the service. It is also how many connections are
- * opened at most: HTTP/1.1 needs one for each request, and many servers refuse more from one client.
+ * How many requests are made at once at first. Also the most connections: HTTP/1.1 needs one for each request, and many
+ * servers refuse more from one client.
  */
 export const firstPace = 20;
 
-/** How long a service that answers no one is tried, in milliseconds. */
+/** How long a service that answers no request is tried, in milliseconds. */
 export const defaultPatience = 60_000;
 
-/** The same, where the port refuses or the name does not resolve, and nothing has answered yet. */
+/** The same where the port refuses or the name does not resolve, before the first answer. */
 export const patienceWhereUnreachable = 30_000;
 
 /** Adds the defaults. `attempts` alone sets `mostAttempts` too. */

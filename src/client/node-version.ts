@@ -1,10 +1,9 @@
 /** The oldest Node that runs this package, as `engines` in package.json says: undici 8 needs it. */
 export const oldestNode = '22.19.0';
 
-/** The one that runs this. */
 export const nodeVersion: string = process.versions.node;
 
-/** Says that this Node is too old; `undefined` if it is not. Without this, a dependency fails with an error of syntax. */
+/** Says that Node is too old. Without this, a dependency fails with a syntax error. */
 export function nodeFlaw(version = nodeVersion): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = oldestNode.split('.').map(Number);

@@ -9,14 +9,13 @@ export type EndpointStatus =
   | 'down' // It answers no request; one witness at a time asks.
   | 'given-up'; // It has been down for too long.
 
-/** How an endpoint treats a snippet, and how it treats the others. */
+/** How an endpoint treats a snippet, and the others. */
 export interface Way {
   readonly endpoint: {
     status(now: number): EndpointStatus;
     /** The share of attempts that fail even for snippets that arrive in the end; `undefined` if none has arrived. */
     readonly failureShare: number | undefined;
   };
-  /** This snippet's failed attempts. */
   failures: number;
   /** Those made while others arrived: they say something about the snippet. */
   counted: number;
@@ -25,8 +24,8 @@ export interface Way {
 /**
  * Chooses the way that the next attempt takes, or waits for.
  *
- * @param ways one or two, in the order of preference.
- * @param leavesFirst whether the run has given up variant B.
+ * @param ways one or two, in the order of preference: variant B, then variant A.
+ * @param leavesFirst whether the run has given up the first.
  */
 export function route<W extends Way>(ways: readonly W[], now: number, leavesFirst: boolean): W {
   const [first, second] = ways as readonly [W, W?];
@@ -67,18 +66,14 @@ function beyondChance(share: number): number {
 }
 
 export interface AttemptState {
-  /** Those that may still be taken. */
   ways: readonly Way[];
   failed: Way;
-  /** How many attempts say something about the snippet. */
+  /** Attempts that say something about the snippet. */
   counted: number;
-  /** Whether the run has given up variant B. */
   leavesFirst: boolean;
   /** Whether other snippets arrive at present. */
   isAlive: boolean;
-  /** In milliseconds. */
   timeLeft: number;
-  /** From 0 (included) to 1 (excluded). */
   random: number;
   now: number;
 }

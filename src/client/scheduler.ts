@@ -34,6 +34,7 @@ export type Notice =
   | { kind: 'recovered'; origin: string }
   | { kind: 'render-given-up'; isRouteMissing: boolean };
 
+/** What was sent so far. */
 export interface Counts {
   /** HTTP requests, retries included. */
   requests: number;
@@ -57,10 +58,9 @@ export class Endpoint {
   /** Snippets that were answered, and how often these had failed before: by chance. */
   answered = 0;
   failedBefore = 0;
-  /** First attempts that were answered, and that failed before the last answer. */
+  /** First attempts that were answered, and that failed before the last answer; in `row` those that failed since. */
   firstAnswered = 0;
   firstFailed = 0;
-  /** The ids of those that failed since. */
   readonly row = new Set<number>();
   lastAnswer = Number.NEGATIVE_INFINITY;
   lastFailure: Response | undefined;
@@ -71,6 +71,7 @@ export class Endpoint {
   failedWitnesses = 0;
   /** When the last witness failed after patience had ended. */
   givenUpAt = Number.NEGATIVE_INFINITY;
+  triedFor = 0;
 
   readonly variant: Variant;
   readonly base: BaseUrl;
@@ -116,7 +117,6 @@ interface Way extends RoutedWay {
   lastFailure: number;
 }
 
-/** A snippet on its way. */
 interface Job {
   readonly request: SnippetRequest;
   readonly signal: AbortSignal;
@@ -130,7 +130,7 @@ interface Job {
   startedAt: number;
   notBefore: number;
   isFallback: boolean;
-  /** The way that the last attempt took, and whether its failure says something about the snippet. */
+  /** The way of the last attempt, and whether its failure says something about the snippet. */
   failed: Way | undefined;
   counts: boolean;
   /** The outcome of the current attempt, which may still wait for its turn. */
@@ -144,7 +144,6 @@ export interface Arrival {
   milliseconds: number;
 }
 
-/** One request. */
 export interface Turn {
   request: SnippetRequest;
   endpoint: Endpoint;
@@ -152,7 +151,6 @@ export interface Turn {
   /** Of its snippet. */
   isFirst: boolean;
   startedAt: number;
-  /** How long it may take. */
   milliseconds: number;
 }
 
@@ -172,8 +170,7 @@ export interface SchedulerOptions {
 // How many snippets that arrived may be asked for again: one alone could be an id that dies afterwards.
 const witnessesKept = 10;
 
-// How long nothing has to arrive before the user is told.
-const silence = 2_000;
+const silenceBeforeNotice = 2_000;
 
 // What a wrong base URL, certificate authority or proxy leads to.
 const setupFailures: ReadonlySet<SnippetErrorCode> = new Set([
@@ -200,15 +197,14 @@ export class Scheduler {
   // Those that wait for their turn.
   #untried: Job[] = [];
   #again: Job[] = [];
-  /** Snippets that were answered last. */
   readonly #answered: SnippetRequest[] = [];
   /** Ids that failed as with a wrong setup. */
   readonly #misled = new Set<number>();
   /** Whether anything else has happened. */
   #isSetUp = false;
   /** When the first request was made that has failed since the last answer. */
-  #failingSince: number | undefined;
-  /** Whether the user was told that nothing arrives. */
+  #failingSince = Number.POSITIVE_INFINITY;
+  /** Whether the user was told so. */
   #isSilent = false;
   #leavesFirst = false;
   #fallbacksInARow = 0;
@@ -285,12 +281,12 @@ export class Scheduler {
         this.#alarm?.ended.abort();
         this.#alarm = undefined;
         // What comes later has patience of its own.
-        if (!this.#options.endpoints.some(({ isGivenUp }) => isGivenUp)) this.#failingSince = undefined;
+        const isAnyGivenUp = this.#options.endpoints.some(({ isGivenUp }) => isGivenUp);
+        if (!isAnyGivenUp) this.#failingSince = Number.POSITIVE_INFINITY;
       }
     }
   }
 
-  /** Ends what is in progress, and what comes later. */
   end(error: SnippetError): void {
     this.#ended.abort(error);
     this.#alarm?.ended.abort();
@@ -303,7 +299,6 @@ export class Scheduler {
     for (const { stop } of [...this.#jobs]) stop.abort(error);
   }
 
-  /** Ends what waits if every request would fail the same way. */
   #noteLoss({ id }: SnippetRequest, code: SnippetErrorCode): void {
     if (!setupFailures.has(code)) this.#isSetUp = true;
     else this.#misled.add(id);
@@ -312,7 +307,6 @@ export class Scheduler {
     this.#endAll(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
   }
 
-  /** Waits for the job's turn, and asks. */
   #attempt(job: Job): Promise<Arrival> {
     job.attempt = Promise.withResolvers();
     (job.attempts === 0 ? this.#untried : this.#again).push(job);
@@ -320,7 +314,6 @@ export class Scheduler {
     return job.attempt.promise;
   }
 
-  /** Decides whether a snippet is asked for again, and when. */
   #mayRetry(job: Job, code: SnippetErrorCode, counted: number): boolean {
     const { clock, limits } = this.#options;
     const { ways, failed, counts, spent } = job;
@@ -423,11 +416,11 @@ export class Scheduler {
     return way !== first || second === undefined || second.endpoint.status(now) !== 'open';
   }
 
-  /** Why a snippet is not worth waiting for: the service asks for too long a pause, or is given up. */
+  /** Why a snippet is not worth waiting for. */
   #refusal(job: Job, now: number): SnippetError | undefined {
     const { limits } = this.#options;
     const { request, ways, attempts } = job;
-    const { origin, variant, givenUpAt, lastFailure = {} } = this.#route(job, now).endpoint;
+    const { origin, variant, triedFor, lastFailure = {} } = this.#route(job, now).endpoint;
     const place = { snippetId: request.id, variant, attempts };
     const pause = origin.heldUntil - now;
     if (pause > 0) {
@@ -439,9 +432,8 @@ export class Scheduler {
     const isLate = ways.every(({ endpoint }) => endpoint.givenUpAt < job.cameAt);
     const mayAsk = ways.some(({ endpoint }) => endpoint.hasWitness || now >= endpoint.nextWitness);
     if (isLate && mayAsk) return undefined;
-    const tried = givenUpAt - (this.#failingSince ?? now);
     // Whole seconds, so that snippets share one reason and it is reported once.
-    const time = formatDuration(Math.round(tried / 1000) * 1000 || tried);
+    const time = formatDuration(Math.round(triedFor / 1000) * 1000 || triedFor);
     const reason = `no request has succeeded for ${time}; the last one failed: ${describe(lastFailure)}`;
     return new SnippetError('unavailable', reason, place);
   }
@@ -452,14 +444,14 @@ export class Scheduler {
     return Math.min(patience, isAbsent ? patienceWhereUnreachable : patience, limits.deadline);
   }
 
-  #patienceEnds(endpoint: Endpoint, now: number): number {
-    return (this.#failingSince ?? now) + this.#patienceFor(endpoint);
+  #patienceEnds(endpoint: Endpoint): number {
+    return this.#failingSince + this.#patienceFor(endpoint);
   }
 
-  /** When the next witness asks. One always does when patience ends. */
-  #witnessDue(endpoint: Endpoint, now: number): number {
+  /** One always asks when patience ends. */
+  #witnessDue(endpoint: Endpoint): number {
     const { nextWitness, isGivenUp } = endpoint;
-    return isGivenUp ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint, now));
+    return isGivenUp ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint));
   }
 
   /** Finds out whether an endpoint responds, for snippets that cannot ask the other one meanwhile. */
@@ -467,7 +459,7 @@ export class Scheduler {
     const { clock, limits, most } = this.#options;
     const status = endpoint.status(now);
     if (status === 'open' || status === 'held' || endpoint.hasWitness) return;
-    if (this.#underWay >= most() || now < this.#witnessDue(endpoint, now)) return;
+    if (this.#underWay >= most() || now < this.#witnessDue(endpoint)) return;
     const waits = (job: Job) =>
       this.#route(job, now).endpoint === endpoint ||
       (job.ways.some((way) => way.endpoint === endpoint) &&
@@ -505,12 +497,12 @@ export class Scheduler {
     if (this.#untried.length + this.#again.length > 0) {
       for (const endpoint of endpoints) {
         consider(endpoint.origin.heldUntil);
-        if (endpoint.status(now) !== 'open' && !endpoint.hasWitness)
-          consider(this.#witnessDue(endpoint, now));
+        if (endpoint.status(now) !== 'open' && !endpoint.hasWitness) consider(this.#witnessDue(endpoint));
       }
     }
     for (const { notBefore } of this.#again) consider(notBefore);
-    if (patience > 0 && this.#jobs.size > 0 && !this.#isSilent) consider(this.#silentFrom);
+    if (patience > 0 && this.#jobs.size > 0 && !this.#isSilent)
+      consider(this.#failingSince + silenceBeforeNotice);
     if (at >= (this.#alarm?.at ?? Number.POSITIVE_INFINITY)) return;
     this.#alarm?.ended.abort();
     const alarm = { at, ended: new AbortController() };
@@ -604,7 +596,7 @@ export class Scheduler {
     endpoint.isDoubted = false;
     endpoint.failedWitnesses = 0;
     endpoint.nextWitness = 0;
-    this.#failingSince = undefined;
+    this.#failingSince = Number.POSITIVE_INFINITY;
     this.#answered.unshift(request);
     this.#answered.length = Math.min(this.#answered.length, witnessesKept);
     this.#pace = Math.min(this.#pace + 1, this.#options.most());
@@ -635,7 +627,7 @@ export class Scheduler {
     now: number,
   ): boolean {
     const { limits, most, patience } = this.#options;
-    this.#failingSince ??= startedAt;
+    if (this.#failingSince === Number.POSITIVE_INFINITY) this.#failingSince = startedAt;
     endpoint.lastFailure = response;
     // Never below where it started, so that a few snippets that keep failing do not slow all others down.
     this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());
@@ -644,8 +636,9 @@ export class Scheduler {
       endpoint.failedWitnesses += 1;
       // It may have been chance: the next one asks at once.
       if (!endpoint.isDown) endpoint.nextWitness = now;
-      if (now >= this.#patienceEnds(endpoint, now)) {
+      if (now >= this.#patienceEnds(endpoint)) {
         endpoint.givenUpAt = now;
+        endpoint.triedFor = now - this.#failingSince;
         endpoint.nextWitness = now + limits.outageCap;
       }
     }
@@ -654,15 +647,11 @@ export class Scheduler {
     return patience === 0 || (this.#answered.length > 0 && !endpoint.isDown && !endpoint.isGivenUp);
   }
 
-  /** From when on the user is told that nothing arrives. */
-  get #silentFrom(): number {
-    return this.#failingSince === undefined ? Number.POSITIVE_INFINITY : this.#failingSince + silence;
-  }
-
   #announceSilence(now: number): void {
     const { endpoints, notify, patience } = this.#options;
     const mayBeAlive = this.#answered.length > 0 && endpoints.some(({ isTrusted }) => isTrusted);
-    if (patience === 0 || this.#isSilent || mayBeAlive || now < this.#silentFrom) return;
+    if (patience === 0 || this.#isSilent || mayBeAlive || now < this.#failingSince + silenceBeforeNotice)
+      return;
     const endpoint = endpoints.find(({ lastFailure }) => lastFailure !== undefined);
     if (endpoint?.lastFailure === undefined) return;
     this.#isSilent = true;
@@ -670,7 +659,7 @@ export class Scheduler {
       kind: 'failing',
       origin: endpoint.origin.name,
       reason: describe(endpoint.lastFailure),
-      until: this.#patienceEnds(endpoint, now),
+      until: this.#patienceEnds(endpoint),
       patience: this.#patienceFor(endpoint),
     });
   }

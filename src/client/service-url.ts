@@ -7,20 +7,18 @@ import { SnippetError } from './snippet-error.ts';
  */
 export type Variant = 'retrieve' | 'render';
 
-/** A base URL (specification, section 1): https, with its path prefix and without a trailing slash. */
+/** With its path prefix (specification, section 1), without a trailing slash. */
 export interface BaseUrl {
   href: string;
   origin: string;
 }
 
-/** @throws SnippetError `invalid-options`, with a message that begins with `name` and says which part is wrong. */
+/** @throws SnippetError `invalid-options`, with a message that begins with `name`. */
 export function parseBaseUrl(name: string, value: unknown): BaseUrl {
   const invalid = (flaw: string) => new SnippetError('invalid-options', `${name} ${flaw}`);
   if (typeof value !== 'string') throw invalid('must be a string.');
-  if (!URL.canParse(value)) {
-    throw invalid('must be an absolute URL, such as "https://snippets.example.com/v1".');
-  }
-  const url = new URL(value);
+  const url = URL.parse(value);
+  if (url === null) throw invalid('must be an absolute URL, such as "https://snippets.example.com/v1".');
   // Checked first, and without quoting the URL: what precedes the @ may be a secret.
   if (url.username !== '' || url.password !== '') {
     throw invalid('must not contain a user name or password. The API key is sent separately.');
@@ -36,7 +34,7 @@ export function parseBaseUrl(name: string, value: unknown): BaseUrl {
   return { href: url.href.replace(/\/+$/, ''), origin: url.origin };
 }
 
-/** The URL of one snippet (specification, sections 4.1 and 4.2). `params` is canonical JSON text. */
+/** Specification, sections 4.1 and 4.2. */
 export function snippetUrl(
   base: BaseUrl,
   variant: Variant,
@@ -46,11 +44,7 @@ export function snippetUrl(
   return params === undefined ? path : `${path}?params=${encodeURIComponent(params)}`;
 }
 
-/**
- * Validates a key before it gets near a header: an HTTP library quotes the header it rejects, and would print the key.
- *
- * @throws SnippetError `invalid-options`
- */
+/** Validates a key before it gets near a header: an HTTP library quotes the header it rejects, and the key with it. */
 export function checkApiKey(key: unknown, name = 'The API key'): string {
   const flaw = flawOf(key);
   if (flaw === undefined) return key as string;
@@ -62,7 +56,7 @@ function flawOf(key: unknown): string | undefined {
   if (key === '') return 'is empty';
   if (key.trim() !== key) return 'has white space or a line break at its start or end';
   if (!/^[\x21-\x7e]+$/.test(key)) return 'contains a space, a control character or a non-ASCII character';
-  // A few characters occur in any page, so searching the output for a leaked key would be meaningless.
+  // A shorter key may occur in any page, so the search for a leaked key would be meaningless.
   if (key.length < 8) return 'has fewer than 8 characters';
   return undefined;
 }

@@ -41,7 +41,7 @@ export interface SnippetClientOptions {
   onNotice?: ((notice: Notice) => void) | undefined;
 }
 
-/** What a client is made of besides its options. For the other parts of this package, and for tests. */
+/** For the other parts of this package, and for tests. */
 export interface ClientParts {
   clock?: Clock | undefined;
   transport?: Transport | undefined;
@@ -81,7 +81,7 @@ export class SnippetClient {
   readonly #limits: Limits;
   readonly #transport: Transport;
   readonly #clock: Clock;
-  readonly #authorization: string;
+  readonly #headers: Record<string, string>;
 
   /** @throws SnippetError `unsupported-node`, or `invalid-options`. A malformed key is rejected without being shown. */
   constructor(options: SnippetClientOptions);
@@ -100,22 +100,24 @@ export class SnippetClient {
     if (!(patience >= 0)) throw new SnippetError('invalid-options', 'patience must not be negative.');
     this.#limits = withDefaults({ ...options.limits, ...limits });
     this.#endpoints = endpointsOf(options, this.#limits);
-    const carrier = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
-    this.#transport = carrier;
+    this.#transport = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
     this.#clock = clock;
-    this.#authorization = `Bearer ${apiKey}`;
+    this.#headers = {
+      authorization: `Bearer ${apiKey}`,
+      accept: 'application/json, application/problem+json',
+    };
     this.#scheduler = new Scheduler({
       endpoints: this.#endpoints,
       clock,
       limits: this.#limits,
       patience,
       ask: (turn, signal) => this.#ask(turn, signal),
-      most: () => Math.min(concurrency, carrier.capacity),
+      most: () => Math.min(concurrency, this.#transport.capacity),
       notify: (notice) => {
         try {
           onNotice(notice);
         } catch {
-          // It is told, and has no say: a snippet does not fail of it.
+          // A snippet does not fail because of it.
         }
       },
     });
@@ -167,11 +169,7 @@ export class SnippetClient {
     return this.fetch(createRequest(id, params), signal);
   }
 
-  /**
-   * @internal The same for a request that was checked before.
-   *
-   * @param only the one variant to ask. From variant A, `content` is missing if the service did not send it.
-   */
+  /** @internal @param only the one variant to ask: from variant A, `content` may be missing. */
   async fetch(request: SnippetRequest, signal?: AbortSignal, only?: Variant): Promise<Snippet> {
     const endpoints = this.#endpoints.filter(({ variant }) => variant === (only ?? variant));
     if (endpoints.length === 0) throw new SnippetError('invalid-options', `${only}BaseUrl is not set.`);
@@ -199,13 +197,9 @@ export class SnippetClient {
 
   async #ask({ request, endpoint, milliseconds }: Turn, signal: AbortSignal): Promise<Response> {
     const { base, variant } = endpoint;
-    const headers = {
-      authorization: this.#authorization,
-      accept: 'application/json, application/problem+json',
-    };
+    const url = snippetUrl(base, variant, request);
     try {
-      const url = snippetUrl(base, variant, request);
-      const answer = await this.#transport.send({ url, headers, milliseconds }, signal);
+      const answer = await this.#transport.send({ url, headers: this.#headers, milliseconds }, signal);
       return readAnswer(answer, variant, request.id, this.#clock.now());
     } catch (error) {
       signal.throwIfAborted();
@@ -215,7 +209,7 @@ export class SnippetClient {
 
   #checkParams(request: SnippetRequest, endpoints: readonly Endpoint[]): void {
     const invalid = (reason: string) => new SnippetError('invalid-params', reason, { snippetId: request.id });
-    // Checked where they entered, unless that was in another process, as with those of a manifest.
+    // Not checked where they entered if that was in another process, as with those of a manifest.
     if (request.params !== undefined && containsKnownKey(request.params)) {
       throw invalid('its params contain the API key.');
     }
@@ -228,7 +222,6 @@ export class SnippetClient {
   }
 }
 
-/** In the order of preference. */
 function endpointsOf(options: SnippetClientOptions, limits: Limits): Endpoint[] {
   const origins = new Map<string, Origin>();
   const endpoints = (['render', 'retrieve'] as const).flatMap((variant) => {

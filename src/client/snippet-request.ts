@@ -8,7 +8,6 @@ export interface SnippetRequest {
   readonly id: number;
   /** Canonical JSON text; `undefined` without params. */
   readonly params: string | undefined;
-  /** Equal for equal requests. */
   readonly key: string;
 }
 
@@ -30,7 +29,7 @@ export function createRequest(id: unknown, params?: unknown): SnippetRequest {
   return toRequest(parseSnippetId(id), canonicalParams(params));
 }
 
-/** The same for text in markup or on the command line. Numbers that JavaScript would change, such as `1e400`, are refused. */
+/** The same for text in markup or a command. Numbers that JavaScript would change, such as `1e400`, are refused. */
 export function parseRequest(id: string | undefined, params: string | undefined): SnippetRequest {
   const snippetId = parseSnippetId(id);
   if (params === undefined) return toRequest(snippetId, undefined);
@@ -98,7 +97,7 @@ export async function definedRequest(
   throw new SnippetError('invalid-params', flaws.join('; '), { snippetId: id });
 }
 
-/** Restores a request that was checked before. */
+/** For an id and params that were checked before. */
 export function toRequest(id: number, params: string | undefined): SnippetRequest {
   return { id, params, key: params === undefined ? `${id}` : `${id} ${params}` };
 }
@@ -141,21 +140,15 @@ function refuseKey(params: string): void {
 
 function canonicalCopy(value: unknown, path: string, ancestors: readonly object[]): unknown {
   const invalid = (flaw: string) => new SnippetError('invalid-params', `${path} ${flaw}`);
-  switch (typeof value) {
-    case 'boolean':
-      return value;
-    case 'number':
-      if (!Number.isFinite(value)) throw invalid(`is ${value}, which JSON cannot represent.`);
-      return value;
-    case 'string':
-      if (!value.isWellFormed()) throw invalid('contains half of a surrogate pair, which cannot be sent.');
-      return value;
-    case 'object':
-      break;
-    default:
-      throw invalid(`is ${kindOf(value)}, which JSON cannot represent.`);
+  if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return value;
+  if (typeof value === 'string') {
+    if (value.isWellFormed()) return value;
+    throw invalid('contains half of a surrogate pair, which cannot be sent.');
   }
-  if (value === null) return null;
+  if (typeof value !== 'object') {
+    const kind = typeof value === 'number' ? value : kindOf(value);
+    throw invalid(`is ${kind}, which JSON cannot represent.`);
+  }
   if (value instanceof InexactNumber) {
     const number = cleanText(`${value}`);
     throw invalid(`is the number ${number}, which JavaScript cannot represent: write it as a string.`);
@@ -208,7 +201,7 @@ function keepInexact(_key: string, value: unknown, { source = '' }: { source?: s
   return isExact ? value : new InexactNumber(source);
 }
 
-/** Enough to tell a number from its text: `JSON.parse` may round digits, and keeps the magnitude. */
+/** Enough to compare a number with its text: `JSON.parse` rounds digits, and keeps the magnitude. */
 function significantDigits(number: string): string {
   const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '');
   return /^0*(.*[1-9])?/.exec(digits)?.[1] ?? '';

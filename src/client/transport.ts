@@ -11,11 +11,10 @@ import { firstPace, type Limits } from './limits.ts';
 export interface HttpRequest {
   url: string;
   headers: Record<string, string>;
-  /** From connecting to the last byte of the body. */
   milliseconds: number;
 }
 
-/** A complete answer. Of a header that is sent several times, the first. */
+/** A complete answer. Of a repeated header, it has the first. */
 export interface Answer {
   status: number;
   contentType: string;
@@ -42,7 +41,7 @@ export class NoAnswer extends Error {
 export interface Transport {
   /** Makes one GET request. @throws NoAnswer, or the reason of `signal` once it is aborted. */
   send(request: HttpRequest, signal: AbortSignal): Promise<Answer>;
-  /** How many requests it carries at once. */
+  /** In requests at once. */
   readonly capacity: number;
   close(): Promise<void>;
 }
@@ -103,7 +102,7 @@ export function httpsTransport(options: TransportOptions): Transport {
       try {
         await dispatcher?.destroy();
       } catch {
-        // Every answer that has arrived is complete, so nothing depends on it.
+        // Nothing depends on it.
       }
     },
   };
@@ -136,16 +135,13 @@ function explain(error: unknown, limits: Limits, server: string): NoAnswer {
   }
   if (certificateError.test(code)) return new NoAnswer('certificate', `${message} (${code})`);
   const reason = code === '' || message.includes(code) ? message : `${message} (${code})`;
-  return new NoAnswer(
-    'network',
-    reason,
-    causes.every(({ code = '' }) => unreachable.has(code)),
-  );
+  const isUnreachable = causes.every(({ code = '' }) => unreachable.has(code));
+  return new NoAnswer('network', reason, isUnreachable);
 }
 
 type Cause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
-/** The causes themselves, one for each IP address that was tried. */
+/** One cause for each IP address that was tried. */
 function innermost(error: unknown): [Cause, ...Cause[]] {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.flatMap(innermost) as [Cause, ...Cause[]];
@@ -207,7 +203,7 @@ function createDispatcher(
   }
 }
 
-/** Finds the proxy in the variables that undici reads, too, also one without a scheme, as curl does. */
+/** The proxy in the variables that undici reads. Unlike undici, and as curl, accepts one without a scheme. */
 function proxyVariable(): { name: string; url: string } | undefined {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
@@ -218,7 +214,6 @@ function proxyVariable(): { name: string; url: string } | undefined {
   return undefined;
 }
 
-/** Keeps the open sockets of a connector in a set. */
 function remembering(connector: buildConnector.connector, sockets: Set<Socket>): buildConnector.connector {
   return (target, callback) =>
     connector(target, (...result) => {
