@@ -174,6 +174,7 @@ export class BuildRun extends SiteRun {
       environment,
       logger: this.site.logger,
       announcements: this.#announcements,
+      assets: this.site.config.build.assets,
       lateHooks: this.site.config.integrations
         .filter(({ name, hooks }) => hooks['astro:build:done'] && !name.startsWith('astro-snippets'))
         .map(({ name }) => name),

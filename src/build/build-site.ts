@@ -22,6 +22,8 @@ export interface SiteBuild extends InlinedSite {
   announcements: Announcements | undefined;
   /** The integrations that may change the output after snippets are inlined. */
   lateHooks?: string[];
+  /** Astro's folder of files whose names change with their sources. */
+  assets?: string;
 }
 
 /**
@@ -37,6 +39,11 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const verifier = new OutputVerifier(settings.apiKey);
   try {
     const scanned = await scanSite(scannable, build, verifier);
+    for (const { name } of scanned.files.filter((file) => file.name.startsWith(`${build.assets}/`))) {
+      build.logger.warn(
+        `${name}: shows a snippet, but its name changes with its source alone. Browsers keep the old content. Show the snippet on a page, or put the file into public/.`,
+      );
+    }
     const lost =
       build.announcements?.lost(scanned, scannable, urls.base, (note) =>
         build.logger.warn(describeNote(note, placeFinder(build.sources))),

@@ -82,6 +82,8 @@ ${embed(14, ` params='{"plan":"free"}'`)}</p>`,
     'src/pages/title.astro': `<html><head><title>Text ${embed(13)}</title></head><body><p title={'${embed(13)}'}>Text {'${embed(13)}'}</p></body></html>`,
     'src/pages/og/[title].png.ts': `export const getStaticPaths = () => [{ params: { title: 'a' } }];
 export const GET = () => new Response('an image');`,
+    'src/note.html': `<p>${'a note '.repeat(1_000)} ${embed(1)}</p>`,
+    'src/pages/note.astro': `---\nimport note from '../note.html?url';\n---\n<a href={note}>Note</a>`,
     'src/pages/search.js.ts': `export const GET = () => new Response('const index = ' + JSON.stringify('${embed(13)}'));`,
     'public/labels.css': `a::before { content: '${embed(13)}' }`,
     'public/named.js': `document.querySelector('snippet-embed[id]'); // <snippet-embed>`,
@@ -120,6 +122,12 @@ test('what the warning says is true: the slug and the table of contents are with
 test('an embed in frontmatter is a warning where the site makes images', () => {
   expect(output).toContain(
     '[WARN] [astro-snippets] src/pages/written.md:2: the frontmatter has an embed, and /og/[title].png makes images.',
+  );
+});
+
+test('an embed in a file whose name stands for its content is a warning', () => {
+  expect(output).toMatch(
+    /\[WARN\] \[astro-snippets\] _astro\/note\.\S+\.html: shows a snippet, but its name changes/,
   );
 });
 
