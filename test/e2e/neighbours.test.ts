@@ -16,13 +16,14 @@ afterAll(async () => {
 
 const dist = join(import.meta.dirname, '../../dist');
 
-// Globals of undici and zod, which Astro uses too, and the functions that hide keys. The built-in fetch of Node 22 and
-// 24 does not read them.
+// Globals of undici and zod, which Astro uses too, the functions that hide keys, and what `<Snippet>` finds the integration
+// by. The built-in fetch of Node 22 and 24 does not read them.
 const expectedGlobals = new Set([
   'Symbol(undici.globalDispatcher.2)',
   '__zod_globalConfig',
   '__zod_globalRegistry',
   'Symbol(astro-snippets:known-keys)',
+  'Symbol(astro-snippets)',
 ]);
 
 // Compares what other code of the process uses before and after a client is used.
@@ -70,7 +71,7 @@ for (const name of ['uncaughtException', 'unhandledRejection', 'SIGINT', 'SIGTER
 `;
 
 test.each(['22', '24', '26'])(
-  "on Node %s other code's fetch is untouched, and nothing global is set except the functions that hide keys",
+  "on Node %s other code's fetch is untouched, and nothing global is set except what hides keys and what <Snippet> reads",
   async (major) => {
     // Node's binaries from the registry, because a machine has only one version.
     const home = join(folder, major);
