@@ -100,15 +100,11 @@ export class Endpoint {
     return row.size >= rowLimit(firstAnswered, firstFailed, this.#limits);
   }
 
-  get isTrusted(): boolean {
-    return !this.isDoubted && !this.isDown && !this.isGivenUp;
-  }
-
   status(now: number): EndpointStatus {
     if (this.origin.heldUntil > now) return 'held';
-    if (this.isTrusted) return 'open';
     if (this.isGivenUp) return 'given-up';
-    return this.isDown ? 'down' : 'doubted';
+    if (this.isDown) return 'down';
+    return this.isDoubted ? 'doubted' : 'open';
   }
 }
 
@@ -148,7 +144,6 @@ export interface Turn {
   request: SnippetRequest;
   endpoint: Endpoint;
   isWitness: boolean;
-  /** Of its snippet. */
   isFirst: boolean;
   startedAt: number;
   milliseconds: number;
@@ -173,12 +168,7 @@ const witnessesKept = 10;
 const silenceBeforeNotice = 2_000;
 
 // What a wrong base URL, certificate authority or proxy leads to.
-const setupFailures: ReadonlySet<SnippetErrorCode> = new Set([
-  'no-route',
-  'redirect',
-  'certificate',
-  'invalid-options',
-]);
+const setupFailures = new Set<SnippetErrorCode>(['no-route', 'redirect', 'certificate', 'invalid-options']);
 const setupFailuresAllowed = 9;
 
 /**
@@ -204,7 +194,7 @@ export class Scheduler {
   #isSetUp = false;
   /** When the first request was made that has failed since the last answer. */
   #failingSince = Number.POSITIVE_INFINITY;
-  /** Whether the user was told so. */
+  /** Whether the user was told. */
   #isSilent = false;
   #leavesFirst = false;
   #fallbacksInARow = 0;
@@ -289,14 +279,13 @@ export class Scheduler {
 
   end(error: SnippetError): void {
     this.#ended.abort(error);
-    this.#alarm?.ended.abort();
     this.#endAll(error);
   }
 
   #endAll(error: unknown): void {
     this.#untried = [];
     this.#again = [];
-    for (const { stop } of [...this.#jobs]) stop.abort(error);
+    for (const { stop } of this.#jobs) stop.abort(error);
   }
 
   #noteLoss({ id }: SnippetRequest, code: SnippetErrorCode): void {
@@ -487,7 +476,6 @@ export class Scheduler {
     this.#begin(job, way, now, true);
   }
 
-  /** Looks again when something is due. */
   #setAlarm(now: number): void {
     const { clock, endpoints, patience } = this.#options;
     let at = Number.POSITIVE_INFINITY;
@@ -567,11 +555,7 @@ export class Scheduler {
     throw new SnippetError(code, `${describe(response)}${afterAttempts}`, fields);
   }
 
-  /** Makes a request, and notes what it says about its endpoint; `counts`, whether about its snippet, too. */
-  async #send(
-    turn: Turn,
-    signal: AbortSignal,
-  ): Promise<{ response: Response; counts: boolean; now: number }> {
+  async #send(turn: Turn, signal: AbortSignal) {
     const { ask, clock } = this.#options;
     this.#underWay += 1;
     this.counts.requests += 1;
@@ -621,12 +605,9 @@ export class Scheduler {
   }
 
   /** @returns whether the failure says something about its snippet. */
-  #noteFailure(
-    { endpoint, request, isWitness, isFirst, startedAt }: Turn,
-    response: Response,
-    now: number,
-  ): boolean {
+  #noteFailure(turn: Turn, response: Response, now: number): boolean {
     const { limits, most, patience } = this.#options;
+    const { endpoint, request, isWitness, isFirst, startedAt } = turn;
     if (this.#failingSince === Number.POSITIVE_INFINITY) this.#failingSince = startedAt;
     endpoint.lastFailure = response;
     // Never below where it started, so that a few snippets that keep failing do not slow all others down.
@@ -649,11 +630,11 @@ export class Scheduler {
 
   #announceSilence(now: number): void {
     const { endpoints, notify, patience } = this.#options;
-    const mayBeAlive = this.#answered.length > 0 && endpoints.some(({ isTrusted }) => isTrusted);
-    if (patience === 0 || this.#isSilent || mayBeAlive || now < this.#failingSince + silenceBeforeNotice)
-      return;
+    const isAnyTrusted = endpoints.some((one) => ['open', 'held'].includes(one.status(now)));
+    const mayBeAlive = this.#answered.length > 0 && isAnyTrusted;
+    if (patience === 0 || this.#isSilent || mayBeAlive) return;
     const endpoint = endpoints.find(({ lastFailure }) => lastFailure !== undefined);
-    if (endpoint?.lastFailure === undefined) return;
+    if (endpoint?.lastFailure === undefined || now < this.#failingSince + silenceBeforeNotice) return;
     this.#isSilent = true;
     notify({
       kind: 'failing',

@@ -1,5 +1,6 @@
 import { cleanText } from './clean-text.ts';
 import { SnippetError } from './snippet-error.ts';
+import type { SnippetRequest } from './snippet-request.ts';
 
 /**
  * The two variants of the service (specification, section 4): `render` is variant B, `retrieve` is variant A. The
@@ -24,9 +25,8 @@ export function parseBaseUrl(name: string, value: unknown): BaseUrl {
     throw invalid('must not contain a user name or password. The API key is sent separately.');
   }
   if (url.protocol !== 'https:') {
-    throw invalid(
-      `must start with "https:", not "${cleanText(url.protocol)}". The service accepts HTTPS requests only.`,
-    );
+    const scheme = cleanText(url.protocol);
+    throw invalid(`must start with "https:", not "${scheme}". The service accepts HTTPS requests only.`);
   }
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(value)) {
     throw invalid('must not contain a query or a fragment.');
@@ -35,11 +35,7 @@ export function parseBaseUrl(name: string, value: unknown): BaseUrl {
 }
 
 /** Specification, sections 4.1 and 4.2. */
-export function snippetUrl(
-  base: BaseUrl,
-  variant: Variant,
-  { id, params }: { id: number; params: string | undefined },
-): string {
+export function snippetUrl(base: BaseUrl, variant: Variant, { id, params }: SnippetRequest): string {
   const path = `${base.href}/snippets/${id}${variant === 'render' ? '/render' : ''}`;
   return params === undefined ? path : `${path}?params=${encodeURIComponent(params)}`;
 }

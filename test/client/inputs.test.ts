@@ -35,7 +35,7 @@ test.for([
   ['https://x.test:8443/v1', 'https://x.test:8443/v1/snippets/42/render'],
   ['HTTPS://X.test/V1', 'https://x.test/V1/snippets/42/render'],
 ] as const)('the base URL %s keeps its path prefix', ([base, url]) => {
-  expect(snippetUrl(parseBaseUrl('base', base), 'render', { id: 42, params: undefined })).toBe(url);
+  expect(snippetUrl(parseBaseUrl('base', base), 'render', createRequest(42))).toBe(url);
 });
 
 test.for([
