@@ -289,9 +289,6 @@ export class Announcements {
 /** How often each snippet is there. What `<Snippet>` announces knows nothing of the params that the site adds. */
 function counted(embeds: readonly FileEmbed[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { written, request } of embeds) {
-    const key = written ?? request.key;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
+  for (const { written } of embeds) counts.set(written, (counts.get(written) ?? 0) + 1);
   return counts;
 }

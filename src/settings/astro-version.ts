@@ -32,19 +32,16 @@ export function separatesPrerendered(config: { environments?: Record<string, unk
   return config.environments?.['prerender'] !== undefined;
 }
 
-/**
- * The major version of the project's Astro.
- *
- * @param root the project's folder. This package may find another Astro, as in a workspace.
- */
 export function astroMajor(root: string): number {
-  return Number.parseInt(JSON.parse(readFileSync(packageOfAstro(root), 'utf8')).version, 10);
+  return Number.parseInt(JSON.parse(readFileSync(astroPackage(root) ?? '', 'utf8')).version, 10);
 }
 
-function packageOfAstro(root: string): string {
-  try {
-    return createRequire(join(root, 'package.json')).resolve('astro/package.json');
-  } catch {
-    return createRequire(import.meta.url).resolve('astro/package.json');
+/** The project's own Astro first: this package may find another one, as in a workspace. */
+export function astroPackage(root: string): string | undefined {
+  for (const from of [join(root, 'package.json'), import.meta.url]) {
+    try {
+      return createRequire(from).resolve('astro/package.json');
+    } catch {}
   }
+  return undefined;
 }

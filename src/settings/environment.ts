@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
+import { astroPackage } from './astro-version.ts';
 
 /** The environment variables, by the names of the settings. */
 export const variables = {
@@ -88,7 +89,7 @@ async function readVariables({ mode, directory }: EnvironmentFiles, env: Environ
   const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
   const files = names.map((name) => join(directory, name)).filter((file) => existsSync(file));
   if (files.length === 0) return ownVariables(env);
-  const vite = await importVite();
+  const vite = await importVite(directory);
   // Vite reads those of the process besides.
   if (vite !== undefined) return { ...vite.loadEnv(mode, directory, prefix), ...ownVariables(env) };
   return ownVariables(Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))), env));
@@ -102,14 +103,9 @@ function ownVariables(environment: Environment): Environment {
  * Imports the Vite that Astro uses: as a dependency of our own, it could be a second copy of another version. Only
  * called if there is a `.env` file, since loading Vite takes as long as a short command. `undefined` without Astro.
  */
-async function importVite(): Promise<Pick<typeof import('vite'), 'loadEnv'> | undefined> {
-  let astro: string;
-  try {
-    astro = createRequire(import.meta.url).resolve('astro/package.json');
-  } catch {
-    return undefined;
-  }
-  return import(pathToFileURL(createRequire(astro).resolve('vite')).href);
+async function importVite(root: string): Promise<Pick<typeof import('vite'), 'loadEnv'> | undefined> {
+  const astro = astroPackage(root);
+  return astro === undefined ? undefined : import(pathToFileURL(createRequire(astro).resolve('vite')).href);
 }
 
 /** Everything that Astro sends to browsers is public, whether a page uses it today or not. */

@@ -10,18 +10,17 @@ import { userError } from '../failures/errors.ts';
 import type { SiteUrls } from './site-urls.ts';
 
 const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
-const isPem = (text: string) => text.includes('-----BEGIN CERTIFICATE-----');
 
 const pem = z
   .string()
-  .refine(
-    isPem,
-    'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
-  )
+  .regex(/-----BEGIN CERTIFICATE-----/, {
+    error:
+      'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
+    abort: true,
+  })
   // Otherwise, Node would trust the others, or none, and each request would fail.
   .refine(
-    (text) =>
-      !isPem(text) || text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))),
+    (text) => text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))),
     'contains a certificate that is malformed or cut off.',
   );
 

@@ -28,7 +28,6 @@ export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 
   imageFolder: string | undefined;
 }
 
-/** Where the site's assets are, as the Astro config says. */
 export interface Assets {
   /** The folder in the output, such as `_astro`. */
   folder: string;
@@ -36,7 +35,6 @@ export interface Assets {
   prefix: string | Record<string, string>;
 }
 
-/** What a run has to know to serve images itself. */
 export interface ImageSettings {
   hosts: readonly string[];
   assets: Assets;
@@ -112,7 +110,6 @@ function checked(check: () => string): string {
   }
 }
 
-/** A missing key or URL, so that the key is required only when a snippet is needed: a site without embeds has none. */
 export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean {
   return apiKey !== undefined && (renderBaseUrl ?? retrieveBaseUrl) !== undefined;
 }
@@ -122,9 +119,7 @@ export function isWithoutKey({ apiKey, missingKey }: Pick<Settings, 'apiKey' | '
   return apiKey === undefined && missingKey === 'children';
 }
 
-/**
- * Why there is no key: `text` is the start of a sentence. A path is not shown, since a key may be in its place by mistake.
- */
+/** `text` is the start of a sentence. A path is not shown, since a key may be in its place by mistake. */
 export function whyWithoutKey({ hasKeyFile }: Pick<Settings, 'hasKeyFile'>): {
   code: ErrorCode;
   text: string;
@@ -139,36 +134,24 @@ export function withoutKeyWarning(settings: Pick<Settings, 'hasKeyFile'>): strin
 }
 
 /**
- * Returns the key, if everything that a request needs is set.
- *
- * @param neededFor what it is needed for, such as the name of a page.
+ * @param neededFor such as the name of a page.
+ * @returns the key.
  * @throws AstroError that names everything that is missing.
  */
 export function requireConnection(settings: Settings, neededFor?: string): string {
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
   if (apiKey !== undefined && hasConnection(settings)) return apiKey;
-  const missing: { code: ErrorCode; text: string }[] = [];
-  if (apiKey === undefined) missing.push(whyWithoutKey(settings));
-  if ((renderBaseUrl ?? retrieveBaseUrl) === undefined) {
-    missing.push({ code: 'missing-url', text: 'No base URL of the service is set' });
-  }
-  const [{ code } = { code: 'missing-url' as const }] = missing;
+  const url = { code: 'missing-url', text: 'No base URL of the service is set' } as const;
+  const missing = apiKey === undefined ? [whyWithoutKey(settings)] : [];
+  if ((renderBaseUrl ?? retrieveBaseUrl) === undefined) missing.push(url);
   const texts = missing.map(({ text }) => `${text}.`);
   if (neededFor !== undefined) texts.push(`Needed for ${neededFor}.`);
-  throw userError(code, texts.join(' '), missing.map((one) => errors[one.code].hint).join('\n'));
+  const hints = missing.map(({ code }) => errors[code].hint);
+  throw userError((missing[0] ?? url).code, texts.join(' '), hints.join('\n'));
 }
 
-/**
- * Where a snippet is edited, as the option `editUrl` says.
- *
- * @param mayBe whether a link to this URL is possible.
- * @throws AstroError if the function throws, or returns anything but a URL that may be linked to.
- */
-export function editUrlOf(
-  id: number,
-  editUrl: (id: string) => unknown,
-  mayBe: (url: URL) => boolean = () => true,
-): string {
+/** @throws AstroError if the option throws, or returns anything but a URL that a page can link to. */
+export function editUrlOf(id: number, editUrl: (id: string) => unknown): string {
   let url: unknown;
   try {
     url = editUrl(String(id));
@@ -178,8 +161,8 @@ export function editUrlOf(
   // A promise is refused below. Its rejection, which nothing else handles, would end the process.
   if (url instanceof Promise) url.catch(() => {});
   // A URL of the site's own is relative to any page.
-  const parsed = typeof url === 'string' ? URL.parse(url, 'https://site.invalid/') : null;
-  if (typeof url === 'string' && parsed !== null && mayBe(parsed)) return url;
+  const { protocol = '' } = (typeof url === 'string' && URL.parse(url, 'https://site.invalid/')) || {};
+  if (typeof url === 'string' && /^https?:$/.test(protocol)) return url;
   const returned = typeof url === 'string' ? `"${cleanText(url)}"` : `a value of type ${typeof url}`;
   throw userError(
     'invalid-options',

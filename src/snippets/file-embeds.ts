@@ -6,7 +6,7 @@ import { intendedName } from '../embed/element.ts';
 import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
 import { type EmbedFault, type EmbedWarning, type FileKind, type FoundEmbed, scan } from '../embed/scan.ts';
-import { isSnippetFailure, SiteError } from '../failures/errors.ts';
+import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { EmbedNote, InvalidEmbed, PlaceOf } from '../failures/report.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 
@@ -34,7 +34,6 @@ interface Place {
   asHtml?: boolean;
 }
 
-/** Adds a place to the use of a request, which is added if it is new. */
 export function addUse(
   uses: SnippetUses,
   request: SnippetRequest,
@@ -55,8 +54,8 @@ export function addUse(
 /** What is kept of an embed until it is inlined. */
 export interface FileEmbed extends PlacedEmbed {
   request: SnippetRequest;
-  /** The key of the request as the embed is written, if the site adds params to it. */
-  written?: string;
+  /** The key of the request as the embed is written, before the site adds params. */
+  written: string;
   inHeading: boolean;
   inParagraph: boolean;
 }
@@ -72,7 +71,7 @@ export interface ReadableFile {
   isInlined?: boolean;
 }
 
-/** Finds the embeds of a file, and adds them to `uses`. Warnings are about text that looks like an embed, but is not one. */
+/** Adds what it finds to `uses`. Warnings are about text that looks like an embed, but is not one. */
 export function readEmbeds(
   { name, bytes: file, kind, addParams = (request) => request, isInlined = false }: ReadableFile,
   uses: SnippetUses,
@@ -80,22 +79,23 @@ export function readEmbeds(
   const { embeds: found, faults, warnings } = scan(file, kind);
   const lineOf = lineFinder(file);
   const embeds: FileEmbed[] = [];
-  const invalid = faults.map((fault) => ({
-    start: fault.start,
-    ...describeFault(fault, lineOf),
-    id: idAt(file, fault.start),
-  }));
-  for (const embed of found) {
-    const { start, form, children, attributes } = embed;
+  const invalid = faults.map((fault) => {
+    const [code, message] = describeFault(fault, lineOf);
+    return { start: fault.start, code, message, id: idAt(file, fault.start) };
+  });
+  for (const one of found) {
+    // The attributes are in the request. As parts of the page's text, they would keep all of it in memory.
+    const { attributes, lang, misspelled, inIsland, ...embed } = one;
+    const { start, form, children } = embed;
     try {
-      const written = requestOf(embed);
-      const { request } = addUse(uses, addParams(written, embed.lang), {
+      const written = requestOf(one);
+      const { request } = addUse(uses, addParams(written, lang), {
         name,
         hasChildren: !isInlined && children.start < children.end,
         isOptional: (attributes.optional ?? 'false') !== 'false',
         asHtml: form.as === 'html',
       });
-      embeds.push(kept(embed, request, written.key));
+      embeds.push({ ...embed, request, written: written.key });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
       const { code, message } = error;
@@ -146,37 +146,21 @@ function requestOf({ attributes, inIsland, misspelled }: FoundEmbed): SnippetReq
 // What frameworks make of a boolean.
 const optionalValues: ReadonlySet<string> = new Set(['', 'optional', 'true', 'false']);
 
-// Shared, as most embeds of a site have none.
-const noChildren: FileEmbed['children'] = { start: 0, end: 0, isBlockLevel: false };
-
-/** Without the attributes: they are in the request, and as parts of the page's text they would keep all of it in memory. */
-function kept(found: FoundEmbed, request: SnippetRequest, written: string): FileEmbed {
-  const { start, end, form, inHeading, inParagraph, paragraph } = found;
-  const children = found.children.start === found.children.end ? noChildren : found.children;
-  const embed: FileEmbed = { start, end, children, form, inHeading, inParagraph, request };
-  if (paragraph !== undefined) embed.paragraph = paragraph;
-  if (written !== request.key) embed.written = written;
-  return embed;
-}
-
 /** The id of a tag, even if Markdown or an encoding has rewritten its attributes. */
 function idAt(file: Buffer, start: number): string | undefined {
   const [tag = ''] = file.toString('latin1', start, start + 1000).split(/>|&gt;/);
   return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
 }
 
-type Described = Pick<InvalidEmbed, 'code' | 'message'>;
-
-function describeFault(fault: EmbedFault, lineOf: (offset: number) => number): Described {
-  if (fault.flaw === 'nested') {
-    return { code: 'embed-nested', message: `The embed is inside the one of line ${lineOf(fault.outer)}.` };
-  }
-  if (fault.flaw === 'in-attribute') {
-    const message = `The embed is in the attribute ${fault.attribute}, which contains code.`;
-    return { code: 'embed-in-attribute', message };
-  }
-  const [code, message] = otherFaults[fault.flaw];
-  return { code, message };
+function describeFault(
+  fault: EmbedFault,
+  lineOf: (offset: number) => number,
+): readonly [ErrorCode, message: string] {
+  if (fault.flaw === 'nested')
+    return ['embed-nested', `The embed is inside the one of line ${lineOf(fault.outer)}.`];
+  if (fault.flaw === 'in-attribute')
+    return ['embed-in-attribute', `The embed is in the attribute ${fault.attribute}, which contains code.`];
+  return otherFaults[fault.flaw];
 }
 
 const otherFaults = {
@@ -211,21 +195,13 @@ const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
 export function lineFinder(file: Buffer): (offset: number) => number {
   let ends: number[] | undefined;
   return (offset) => {
-    if (ends === undefined) {
-      ends = [];
-      for (let at = file.indexOf('\n'); at !== -1; at = file.indexOf('\n', at + 1)) ends.push(at);
-    }
+    ends ??= Array.from(file.toString('latin1').matchAll(/\n/g), ({ index }) => index);
     const before = ends.findIndex((end) => end >= offset);
     return (before === -1 ? ends.length : before) + 1;
   };
 }
 
-/**
- * Finds snippets with block-level content in a paragraph that contains something else, too: a browser ends the paragraph
- * there.
- *
- * @param placeOf says where a snippet is written; empty if that is not known.
- */
+/** Finds blocks in a paragraph that contains something else, too: a browser ends the paragraph there. */
 export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf: PlaceOf = () => '') {
   const known = new Map<string, boolean>();
   const isBlock = (key: string) => {

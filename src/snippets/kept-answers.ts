@@ -35,8 +35,7 @@ export class KeptAnswers {
   readonly #warn: (line: string) => void;
   readonly #containsKey: (text: string) => boolean;
   readonly #keyParts: readonly unknown[];
-  /** In seconds. */
-  readonly #ttl: number;
+  readonly #ttlSeconds: number;
   // Some systems limit the number of open files.
   readonly #queue = pLimit(32);
   /** Settles when everything is written. */
@@ -59,7 +58,7 @@ export class KeptAnswers {
     this.#containsKey = keyDetector(apiKey);
     // Another API key may see other snippets. Its hash does not reveal it.
     this.#keyParts = [hash('sha256', apiKey), renderBaseUrl ?? null, retrieveBaseUrl ?? null];
-    this.#ttl = Math.ceil(Math.max(keepFor, cache.maxAge, staleIfError) / 1000);
+    this.#ttlSeconds = Math.ceil(Math.max(keepFor, cache.maxAge, staleIfError) / 1000);
   }
 
   async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
@@ -71,8 +70,8 @@ export class KeptAnswers {
   /** In the background. An answer with the API key is not kept. */
   write(request: SnippetRequest, answer: KeptAnswer): void {
     if (this.#containsKey(answer.content) || this.#containsKey(answer.name ?? '')) return;
-    const ttl = this.#ttl;
-    this.#write((storage) => storage.setItem<KeptAnswer>(this.#keyOf(request), answer, { ttl }));
+    const options = { ttl: this.#ttlSeconds };
+    this.#write((storage) => storage.setItem<KeptAnswer>(this.#keyOf(request), answer, options));
   }
 
   remove(request: SnippetRequest): void {
@@ -115,13 +114,13 @@ export class KeptAnswers {
     const { driver: chosen = fileDriver(this.#folder), options = {} } = this.#cache;
     const driver: Driver =
       typeof chosen === 'string' ? (await import(`unstorage/drivers/${chosen}`)).default(options) : chosen;
-    const client = driver.getInstance?.() as { on?: unknown } | undefined;
+    const client = driver.getInstance?.() as
+      | { on?(event: 'error', listener: (error: Error) => void): void }
+      | undefined;
     // Without a listener, a client that loses its connection would log, or end the process.
-    if (typeof client?.on === 'function') {
-      client.on('error', (error: Error) => {
-        this.#connectionError = error;
-      });
-    }
+    client?.on?.('error', (error) => {
+      this.#connectionError = error;
+    });
     return createStorage({ driver });
   }
 }
@@ -135,24 +134,14 @@ const ticks = 10;
 
 /**
  * Counts only time in which this process could have read an answer: while Vite bundles, it may stand still for longer
- * than the limit, with answers that have arrived.
+ * than the limit. Afterwards the timer fires once, and answers that have arrived are read before it fires again.
  */
-async function withTimeout<T>(work: Promise<T>): Promise<T> {
+function withTimeout<T>(work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   let left = ticks;
-  let turn: NodeJS.Immediate | undefined;
-  const count = () => {
+  const timer = setInterval(() => {
     left -= 1;
     if (left === 0) reject(new Error(`no answer within ${operationTimeout / 1000} s`));
-  };
-  // After a standstill, a timer fires once. What has arrived since is read after timers, and before `setImmediate`.
-  const timer = setInterval(() => {
-    turn = setImmediate(count);
   }, operationTimeout / ticks);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearInterval(timer);
-    clearImmediate(turn);
-  }
+  return Promise.race([work, promise]).finally(() => clearInterval(timer));
 }
