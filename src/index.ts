@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { AstroConfig, AstroIntegration, AstroIntegrationLogger, HookParameters } from 'astro';
+import type { AstroIntegration, AstroIntegrationLogger, HookParameters } from 'astro';
 import type { BuildRun } from './build/build-run.ts';
 import { builtPlugin, lastIntegration } from './build/last-hooks.ts';
 import type { SiteRun } from './build/site-run.ts';
@@ -83,8 +83,12 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         });
       },
       async 'astro:config:done'({ config, injectTypes, logger }) {
-        refuseSecondIntegration(config);
-        const { root, srcDir, publicDir, outDir, base } = config;
+        const { root, srcDir, publicDir, outDir, base, experimental, vite, integrations } = config;
+        const times = integrations.filter((integration) => integration.name === name).length;
+        // Only one of them would see the embeds.
+        if (times > 1) {
+          throw userError('duplicate-integration', `The Astro config contains snippets() ${times} times.`);
+        }
         source.base = base;
         source.folders = {
           root: fileURLToPath(root),
@@ -102,7 +106,6 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         // All of them, not an import: from inside this package, TypeScript may find other frameworks than the project's.
         const types = readFileSync(new URL('./element.d.ts', import.meta.url), 'utf8');
         injectTypes({ filename: 'element.d.ts', content: types });
-        const { experimental, vite } = config;
         // Their snippets are inlined already, so there is no embed left to replace.
         const keepsOldPages = experimental.incrementalBuild === true && vite.build?.emptyOutDir === false;
         if (keepsOldPages) logger.warn(oldPagesWarning);
@@ -133,13 +136,6 @@ function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
     warn: (message: string) => logger.warn(cleanLines(message)),
     error: (message: string) => logger.error(cleanLines(message)),
   });
-}
-
-/** @throws AstroError if the config contains the integration twice: only one of them would see the embeds. */
-function refuseSecondIntegration({ integrations }: AstroConfig): void {
-  const found = integrations.filter((integration) => integration.name === name).length;
-  if (found < 2) return;
-  throw userError('duplicate-integration', `The Astro config contains snippets() ${found} times.`);
 }
 
 const oldPagesWarning =

@@ -1,9 +1,8 @@
 import { cleanLines } from '../client/clean-text.ts';
 import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 
-/** What people read of an error. */
 export interface ErrorEntry {
-  /** A short name, as a sentence without a period. */
+  /** A sentence without a period. */
   title: string;
   /** What to do next. */
   hint: string;
@@ -270,7 +269,7 @@ export type ErrorCode = keyof typeof errors;
 export class SiteError extends Error {
   override readonly name = 'SiteError';
   readonly code: SiteErrorCode;
-  /** The message without the part that names the snippet. */
+  /** Without the part that names the snippet. */
   readonly reason: string;
 
   constructor(code: SiteErrorCode, reason: string, snippetId?: number) {
@@ -307,7 +306,6 @@ export class UserError extends Error {
   readonly hint: string;
   /** `undefined` for a report on several failures, each of which shows its own code. */
   readonly code: ErrorCode | undefined;
-  /** The code of each kind of failure, once. */
   readonly codes: readonly ErrorCode[];
 
   constructor(message: string, hint: string, codes: ErrorCode | readonly ErrorCode[]) {
@@ -321,11 +319,7 @@ export class UserError extends Error {
   }
 }
 
-/**
- * Creates an error that Astro prints with its code in front and its hint below.
- *
- * @param hint what to do next, if the table of errors does not say it best.
- */
+/** @param hint what to do next, if the table of errors does not say it best. */
 export function userError(code: ErrorCode, message: string, hint: string = errors[code].hint): UserError {
   return new UserError(message, hint, code);
 }

@@ -16,7 +16,6 @@ export interface FailedSnippet {
   optionalPlaces?: ReadonlySet<string>;
 }
 
-/** An entry of a collection that shows a snippet. */
 export interface CollectionEntry {
   collection: string;
   entry: string;
@@ -73,12 +72,7 @@ const examplesShown = 10;
 
 type Shown = Pick<FailedSnippet, 'request' | 'error' | 'places'>;
 
-/**
- * Throws one report of everything a build has to fail for; returns if there is nothing, or if children are shown
- * instead.
- *
- * @throws AstroError
- */
+/** @throws AstroError with one report of everything a build has to fail for; nothing where children are shown instead. */
 export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: Failures): void {
   // Several requests may have received the answer that ends the run. One stands for all of them.
   const ending = failed.filter(({ error }) => effectOf(error) === 'end');
@@ -101,7 +95,6 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
   );
 }
 
-/** Warns that embeds show their children because their snippets could not be fetched. */
 export function childrenWarnings(failed: readonly FailedSnippet[], placeOf?: PlaceOf): string[] {
   const consequence = ({ length }: { length: number }) =>
     `${length === 1 ? 'Its' : 'Their'} children are shown instead`;
@@ -139,7 +132,6 @@ export function shownWarnings(
   return [...groupsOf(stale).flatMap((group) => warnOf(group, consequence, placeOf)), ...flaws];
 }
 
-/** @param consequence of one, or of all of them together. */
 function warnOf<T extends Shown>(
   group: readonly T[],
   consequence: (some: readonly T[]) => string,
@@ -200,8 +192,10 @@ function headline(snippets: readonly Shown[], skipped: number, embeds: number): 
   return `${parts.join(', and ')}.`;
 }
 
-function nameOf({ id, params }: SnippetRequest): string {
-  return `Snippet ${id}${params === undefined ? '' : ` ${shorten(params, paramsShown)}`}`;
+function nameOf({ id, params = '' }: SnippetRequest): string {
+  const clean = cleanText(params);
+  const shown = clean.length > paramsShown ? `${clean.slice(0, paramsShown - 1)}…` : clean;
+  return `Snippet ${id} ${shown}`.trimEnd();
 }
 
 /** The status and the title of the service's answer, where there is one: they are the same for the same fault. */
@@ -269,9 +263,4 @@ function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf: PlaceOf): stri
     return length > examplesShown ? [`${left} with the same error. [${code}]`] : [];
   });
   return [...described, ...more];
-}
-
-function shorten(text: string, length: number): string {
-  const clean = cleanText(text);
-  return clean.length > length ? `${clean.slice(0, length - 1)}…` : clean;
 }

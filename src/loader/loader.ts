@@ -82,9 +82,8 @@ const empty: Partial<FetchedSnippet> & Pick<FetchedSnippet, 'html' | 'text'> = {
 
 async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetRequest> {
   try {
-    return 'of' in entry
-      ? await definedRequest(entry.of, entry.params)
-      : createRequest(entry.id, entry.params);
+    if ('of' in entry) return await definedRequest(entry.of, entry.params);
+    return createRequest(entry.id, entry.params);
   } catch (error) {
     if (!(error instanceof SnippetError)) throw error;
     throw userError(error.code, `${place}: ${error.message}`);

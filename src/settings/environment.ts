@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
+import type { ResolvedConfig } from 'vite';
 import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
 import { astroPackage } from './astro-version.ts';
@@ -31,24 +32,15 @@ export interface EnvironmentFiles {
 
 const prefix = 'SNIPPETS_';
 
-interface ResolvedViteConfig {
-  mode: string;
-  envDir: string | false;
-  /** The variables that browsers can read. */
-  env: Record<string, unknown>;
-}
-
 /**
- * Reads the SNIPPETS_ variables as Vite does: `process.env` first, then the project's `.env` files for the current
- * mode. This is a plugin because only Vite's resolved config knows the mode and the folder of these files. Nothing is
- * added to the config or the module graph.
+ * Reads the variables as Vite does. A plugin, as only Vite's resolved config knows the mode and the folder of `.env` files.
  *
  * @throws AstroError if a variable that browsers can read contains the key.
  */
 export function environmentPlugin(onRead: (environment: Environment, files: EnvironmentFiles) => void) {
   return {
     name: 'astro-snippets:environment',
-    async configResolved({ mode, envDir, env }: ResolvedViteConfig): Promise<void> {
+    async configResolved({ mode, envDir, env }: ResolvedConfig): Promise<void> {
       const files: EnvironmentFiles = { mode, directory: envDir };
       const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
       onRead(environment, files);

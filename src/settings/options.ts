@@ -10,17 +10,18 @@ import { userError } from '../failures/errors.ts';
 import type { SiteUrls } from './site-urls.ts';
 
 const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+const isPem = (text: string) => text.includes('-----BEGIN CERTIFICATE-----');
 
 const pem = z
   .string()
-  .regex(/-----BEGIN CERTIFICATE-----/, {
-    error:
-      'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
-    abort: true,
-  })
+  .refine(
+    isPem,
+    'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
+  )
   // Otherwise, Node would trust the others, or none, and each request would fail.
   .refine(
-    (text) => text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))),
+    (text) =>
+      !isPem(text) || text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))),
     'contains a certificate that is malformed or cut off.',
   );
 
@@ -65,7 +66,10 @@ const cacheOptions = {
 
 const host = z
   .string()
-  .refine(isHost, 'must be a host, such as "cdn.example", without a scheme and a path')
+  .refine(
+    (text) => /^[^\s/?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`),
+    'must be a host, such as "cdn.example", without a scheme and a path',
+  )
   .transform((text) => new URL(`https://${text}`).host);
 
 const imageOptions = {
@@ -235,18 +239,13 @@ export type ParsedOptions = z.output<typeof schema>;
 
 /** What is done to content before it goes into a page as HTML. */
 export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
-  /** Whether the classes of content have to be known. */
   classes?: boolean | undefined;
   /** What to do with inline scripts and styles: nothing, warn, or add their hashes to the page's policy. */
   policy: 'none' | 'warn' | 'hash';
-  /** How root-relative links are adapted to the site. */
   links?: Pick<SiteUrls, 'base' | 'trailingSlash'> | undefined;
 }
 
-/**
- * @param headline says where the options are.
- * @throws AstroError that names every option that is invalid or unknown.
- */
+/** @throws AstroError that names every option that is invalid or unknown. */
 export function parseOptions(
   given: unknown,
   headline = 'The options of snippets() in the Astro config are invalid',
@@ -260,10 +259,6 @@ export function parseOptions(
     `${headline}:\n${flaws.map((flaw) => `- ${flaw}`).join('\n')}`,
     `The options are ${Object.keys(options).join(', ')}. The API key is not an option: set SNIPPETS_API_KEY in the environment.`,
   );
-}
-
-function isHost(text: string): boolean {
-  return /^[^\s/?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`);
 }
 
 /** Whether unstorage has a driver of this name. Nothing is loaded to find out. */

@@ -43,16 +43,14 @@ export interface ImageSettings {
 /** What the Astro config contributes to the settings. */
 export interface SiteConfig {
   cacheDirectory?: string | undefined;
-  /** Whether Astro writes a Content Security Policy for the site. */
   hasPolicy?: boolean | undefined;
   urls?: SiteUrls | undefined;
   assets?: Assets | undefined;
 }
 
 /**
- * Combines the options with the environment. Options win.
+ * Options win over the environment, in which an empty variable counts as absent: CI systems set a missing secret to it.
  *
- * @param environment an empty variable counts as absent, since CI systems set a missing secret to an empty string.
  * @throws AstroError for a malformed key or URL. The key is not shown.
  */
 export function resolveSettings(
@@ -150,8 +148,12 @@ export function requireConnection(settings: Settings, neededFor?: string): strin
   throw userError((missing[0] ?? url).code, texts.join(' '), hints.join('\n'));
 }
 
-/** @throws AstroError if the option throws, or returns anything but a URL that a page can link to. */
-export function editUrlOf(id: number, editUrl: (id: string) => unknown): string {
+/** @throws AstroError if the option throws, or returns anything but a URL that `mayBe` linked to. */
+export function editUrlOf(
+  id: number,
+  editUrl: (id: string) => unknown,
+  mayBe: (url: URL) => boolean = () => true,
+): string {
   let url: unknown;
   try {
     url = editUrl(String(id));
@@ -161,8 +163,8 @@ export function editUrlOf(id: number, editUrl: (id: string) => unknown): string 
   // A promise is refused below. Its rejection, which nothing else handles, would end the process.
   if (url instanceof Promise) url.catch(() => {});
   // A URL of the site's own is relative to any page.
-  const { protocol = '' } = (typeof url === 'string' && URL.parse(url, 'https://site.invalid/')) || {};
-  if (typeof url === 'string' && /^https?:$/.test(protocol)) return url;
+  const parsed = typeof url === 'string' ? URL.parse(url, 'https://site.invalid/') : null;
+  if (typeof url === 'string' && parsed !== null && mayBe(parsed)) return url;
   const returned = typeof url === 'string' ? `"${cleanText(url)}"` : `a value of type ${typeof url}`;
   throw userError(
     'invalid-options',

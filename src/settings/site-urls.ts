@@ -26,7 +26,6 @@ export function canonicalPath(
   return isFolder || bare === '' ? `${bare}/` : bare;
 }
 
-/** The path of the URL of a file of the output, in its one form. */
 export function pathOfFile(name: string, isPage: boolean, urls: SiteUrls): string {
   return canonicalPath(pathIn(urls.base, name), isPage, urls);
 }
@@ -76,7 +75,7 @@ function spellings(path: string): string[] {
   return decoded === path ? [path, path.replaceAll('%', '%25')] : [decoded, path];
 }
 
-/** Decodes a path. One that cannot be decoded stays as it is. */
+/** A path that cannot be decoded stays as it is. */
 export function decodePath(path: string): string {
   try {
     return decodeURI(path);

@@ -35,20 +35,14 @@ export interface AnswersOptions {
 /** What the service was asked, and how many snippets were kept from an earlier run instead. */
 export type AnswerCounts = Readonly<Counts & { cached?: number }>;
 
-interface Opened {
-  client: SnippetClient;
-  kept: KeptAnswers | undefined;
-}
-
-/** Asks the service for each snippet once, and only where no answer was kept that is good enough. */
+/** Asks for each snippet once, and only where no answer was kept that is good enough. */
 export class Answers {
   readonly #settings: Settings;
   readonly #options: AnswersOptions;
   readonly #asked = new Map<string, Promise<Answer>>();
-  #opened: Opened | undefined;
+  #opened: { client: SnippetClient; kept: KeptAnswers | undefined } | undefined;
   #cached = 0;
   #isRouteWarned = false;
-  /** Whether every request would fail the same way. */
   #isEnded = false;
 
   constructor(settings: Settings, options: AnswersOptions) {
@@ -66,8 +60,8 @@ export class Answers {
   routeWarnings(shown: Iterable<Answer>): string[] {
     const missing = this.#opened?.client.routeMissing;
     if (missing === undefined || this.#isRouteWarned) return [];
-    const variants = new Set(Array.from(shown, ({ variant }) => variant));
-    if (!variants.has('retrieve') || variants.has('render')) return [];
+    const variants = [...new Set(Array.from(shown, ({ variant }) => variant))];
+    if (variants.join() !== 'retrieve') return [];
     this.#isRouteWarned = true;
     return [
       `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check the base URL of variant B (SNIPPETS_RENDER_BASE_URL).`,
@@ -95,7 +89,7 @@ export class Answers {
     return answer;
   }
 
-  /** The last good content, if the service is in trouble; not if it refuses. The rest of the run shows it, too. */
+  /** If the service is in trouble; not if it refuses. The rest of the run shows it, too. */
   async lastGood(request: SnippetRequest, error: SnippetFailure): Promise<Answer | undefined> {
     const { staleIfError } = this.#settings;
     if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children')
@@ -146,7 +140,6 @@ export class Answers {
     throw new SiteError('not-cached', reason, request.id);
   }
 
-  /** Closes connections. They are opened again when another snippet is needed. */
   async close(): Promise<void> {
     const { client, kept } = this.#opened ?? {};
     this.#opened = undefined;
@@ -154,7 +147,7 @@ export class Answers {
     await kept?.close();
   }
 
-  #open(): Opened {
+  #open() {
     const { cache, answerFolder } = this.#settings;
     const isKept = cache !== false && answerFolder !== undefined;
     this.#opened ??= {

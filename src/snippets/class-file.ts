@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 import { writeAtomically } from '../files/write.ts';
@@ -6,14 +6,10 @@ import { writeAtomically } from '../files/write.ts';
 // In milliseconds: from one snippet of a page to the next.
 const pause = 100;
 
-/**
- * The file with the classes of snippets, which tools that make CSS read while Vite bundles. It names nothing else, so
- * that CSS changes only when the set of classes does.
- */
+/** What tools that make CSS read while Vite bundles: it names only classes, so that CSS changes only when they do. */
 export class ClassFile {
   readonly file: string;
   readonly #names: Set<string>;
-  /** The classes that were written last. */
   written: readonly string[];
   #soon: NodeJS.Timeout | undefined;
 
@@ -44,10 +40,7 @@ export class ClassFile {
     }, pause).unref();
   }
 
-  /**
-   * Writes the file unless it is as it should be: a tool that watches it would make CSS again. Another process may have
-   * written it: a build beside a dev server.
-   */
+  /** Unless it is as it should be: a tool that watches it would make CSS again. A build beside a dev server writes it, too. */
   write(): void {
     clearTimeout(this.#soon);
     this.written = [...this.#names].sort();
@@ -58,10 +51,6 @@ export class ClassFile {
 
   /** `undefined` before the first build. */
   #read(): string | undefined {
-    try {
-      return readFileSync(this.file, 'utf8');
-    } catch {
-      return undefined;
-    }
+    return existsSync(this.file) ? readFileSync(this.file, 'utf8') : undefined;
   }
 }

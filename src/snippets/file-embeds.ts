@@ -26,7 +26,6 @@ export interface SnippetUse {
 /** By the keys of their requests. */
 export type SnippetUses = Map<string, SnippetUse>;
 
-/** A place of a request, by its name, and what is shown there where the snippet is not. */
 interface Place {
   name: string;
   hasChildren?: boolean;

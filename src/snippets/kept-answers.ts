@@ -18,7 +18,6 @@ const answerSchema = z.object({
   fetchedAt: z.int().min(0),
 });
 
-/** A good answer of the service. */
 export type KeptAnswer = z.infer<typeof answerSchema>;
 
 const operationTimeout = 2_000;
@@ -34,11 +33,11 @@ export class KeptAnswers {
   readonly #folder: string;
   readonly #warn: (line: string) => void;
   readonly #containsKey: (text: string) => boolean;
+  /** Another API key may see other snippets. Its hash does not reveal it. */
   readonly #keyParts: readonly unknown[];
   readonly #ttlSeconds: number;
   // Some systems limit the number of open files.
   readonly #queue = pLimit(32);
-  /** Settles when everything is written. */
   #written: Promise<unknown> = Promise.resolve();
   readonly #failed = { read: false, write: false };
   #storage: Promise<Storage> | undefined;
@@ -56,7 +55,6 @@ export class KeptAnswers {
     this.#cache = cache;
     this.#warn = warn;
     this.#containsKey = keyDetector(apiKey);
-    // Another API key may see other snippets. Its hash does not reveal it.
     this.#keyParts = [hash('sha256', apiKey), renderBaseUrl ?? null, retrieveBaseUrl ?? null];
     this.#ttlSeconds = Math.ceil(Math.max(keepFor, cache.maxAge, staleIfError) / 1000);
   }
@@ -83,7 +81,7 @@ export class KeptAnswers {
     await this.#storage?.then((storage) => withTimeout(storage.dispose())).catch(() => {});
   }
 
-  /** Lower-case hexadecimal, so that it is a valid file name on every system. */
+  /** A valid file name on every system. */
   #keyOf({ id, params }: SnippetRequest): string {
     return hash('sha256', JSON.stringify([...this.#keyParts, id, params ?? null]));
   }

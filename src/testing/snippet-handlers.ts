@@ -55,8 +55,7 @@ export function snippetHandlers(
     if (times >= (found.times ?? Number.POSITIVE_INFINITY)) return { content: found.content ?? '' };
     failed.set(id, times + 1);
     if (found.status === 'network-error') return HttpResponse.error();
-    const headers: Record<string, string> =
-      found.retryAfter === undefined ? {} : { 'retry-after': found.retryAfter };
+    const headers = found.retryAfter === undefined ? {} : { 'retry-after': found.retryAfter };
     return problem(found.status, found.detail ?? `Snippet ${id} is set to fail.`, headers);
   };
 
@@ -78,7 +77,7 @@ function paramsOf(request: Request): Record<string, unknown> {
   return text === null ? {} : JSON.parse(text);
 }
 
-function problem(status: number, detail: string, headers: Record<string, string> = {}): Response {
+function problem(status: number, detail: string, headers: object = {}): Response {
   const type = `https://snippets.test/problems/${status}`;
   return HttpResponse.json(
     { status, title: STATUS_CODES[status], detail, type },

@@ -44,10 +44,12 @@ export function linkSnippets(
 ): EditLinks {
   const linked = [...Map.groupBy(uses, ({ request }) => request.id)].map(([id, requests]) => {
     const [name] = requests.flatMap(({ request }) => fetched.get(request.key)?.name ?? []);
-    return [id, { url: editUrlOf(id, editUrl), name: name && cleanText(name) }] as const;
+    return [id, { url: editUrlOf(id, editUrl, isWebUrl), name: name && cleanText(name) }] as const;
   });
   return new EditLinks(Object.fromEntries(linked));
 }
+
+const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
 
 /** Adds to pages what the panel needs: marks around the places of snippets, and what it says of them. */
 export class EditLinks {
