@@ -38,7 +38,8 @@ test.for(['Tailwind 4', 'UnoCSS'] as const)(
         () => expect(dev.output()).toContain('Snippet 2 is shown as it was last fetched.'),
         patience,
       );
-      await page.reload();
+      // The page may be loading again by itself.
+      await vi.waitFor(() => page.reload(), patience);
       await vi.waitFor(async () => expect(await style()).toBe('rgb(5, 100, 250) 11px'), patience);
     } finally {
       service.clearFaults();
