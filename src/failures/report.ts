@@ -165,7 +165,6 @@ export function listPlaces(places: readonly string[]): string {
   return more > 0 ? `${shown} and ${count(more, 'more place')}` : shown;
 }
 
-/** Where a snippet is shown, and where it is written. */
 function allPlaces(
   { request, places }: Pick<Shown, 'request' | 'places'>,
   placeOf: PlaceOf = () => '',

@@ -9,7 +9,6 @@ import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
 import { astroPackage } from './astro-version.ts';
 
-/** The environment variables, by the names of the settings. */
 export const variables = {
   apiKey: 'SNIPPETS_API_KEY',
   /** The path of a file that contains the key, to keep the key out of the environment. */

@@ -1,8 +1,6 @@
-/** What decides how the URLs of a site are written. */
 export interface SiteUrls {
   /** Where the site is published, such as `https://example.com`, if that is known. */
   site?: string | undefined;
-  /** The site's base path. */
   base: string;
   trailingSlash: 'always' | 'never' | 'ignore';
   /** Whether pages are folders, `about/index.html`, or files, `about.html`. */

@@ -50,7 +50,6 @@ export function addUse(
   return use;
 }
 
-/** What is kept of an embed until it is inlined. */
 export interface FileEmbed extends PlacedEmbed {
   request: SnippetRequest;
   /** The key of the request as the embed is written, before the site adds params. */
