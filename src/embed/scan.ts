@@ -43,7 +43,7 @@ export interface FoundEmbed extends Range {
   /** The value of the nearest `lang`. */
   lang: string | undefined;
   /** The paragraph that contains only this embed, as Markdown generates it. */
-  paragraph?: Range;
+  paragraph?: Range | undefined;
 }
 
 type Children = Range & { isBlockLevel: boolean; text?: string };

@@ -69,6 +69,9 @@ export interface ReadableFile {
   isInlined?: boolean;
 }
 
+// Shared: most embeds have none.
+const noChildren: FoundEmbed['children'] = { start: 0, end: 0, isBlockLevel: false };
+
 /** Adds what it finds to `uses`. Warnings are about text that looks like an embed, but is not one. */
 export function readEmbeds(
   { name, bytes: file, kind, addParams = (request) => request, isInlined = false }: ReadableFile,
@@ -82,18 +85,20 @@ export function readEmbeds(
     return { start: fault.start, code, message, id: idAt(file, fault.start) };
   });
   for (const one of found) {
-    // The attributes are in the request. As parts of the page's text, they would keep all of it in memory.
-    const { attributes, lang, misspelled, inIsland, ...embed } = one;
-    const { start, form, children } = embed;
+    // Without the attributes: as parts of the page's text, they would keep all of it in memory.
+    const { attributes, lang, start, end, form, paragraph, inHeading, inParagraph } = one;
+    const hasChildren = one.children.start < one.children.end;
+    const children = hasChildren ? one.children : noChildren;
     try {
       const written = requestOf(one);
       const { request } = addUse(uses, addParams(written, lang), {
         name,
-        hasChildren: !isInlined && children.start < children.end,
+        hasChildren: !isInlined && hasChildren,
         isOptional: (attributes.optional ?? 'false') !== 'false',
         asHtml: form.as === 'html',
       });
-      embeds.push({ ...embed, request, written: written.key });
+      const place = { start, end, children, form, paragraph, inHeading, inParagraph };
+      embeds.push({ ...place, request, written: written.key });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
       const { code, message } = error;
