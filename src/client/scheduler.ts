@@ -34,7 +34,6 @@ export type Notice =
   | { kind: 'recovered'; origin: string }
   | { kind: 'render-given-up'; isRouteMissing: boolean };
 
-/** What was sent so far. */
 export interface Counts {
   /** HTTP requests, retries included. */
   requests: number;
@@ -194,7 +193,6 @@ export class Scheduler {
   #isSetUp = false;
   /** When the first request was made that has failed since the last answer. */
   #failingSince = Number.POSITIVE_INFINITY;
-  /** Whether the user was told. */
   #isSilent = false;
   #leavesFirst = false;
   #fallbacksInARow = 0;

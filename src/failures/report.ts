@@ -21,7 +21,6 @@ export interface CollectionEntry {
   entry: string;
 }
 
-/** How people know an entry of a collection. */
 export function entryName({ collection, entry }: CollectionEntry): string {
   return `${collection} (collection), entry "${entry}"`;
 }
@@ -38,10 +37,8 @@ export interface Sought {
   isDoubtful?: boolean | undefined;
 }
 
-/** Says where an embed is written; empty if that is not known. */
 export type PlaceOf = (sought: Sought) => string;
 
-/** An embed that is invalid, and where it is. */
 export interface InvalidEmbed extends Sought {
   file: string;
   code: ErrorCode;
@@ -102,14 +99,12 @@ export function childrenWarnings(failed: readonly FailedSnippet[], placeOf?: Pla
 }
 
 interface ShownSnippet {
-  /** Why it is shown as it was. */
   error?: SnippetFailure | undefined;
   fetchedAt?: number | undefined;
   /** What is wrong with its HTML. */
   warnings: readonly string[];
 }
 
-/** Warns about each snippet that is shown as it was, and each that has a flaw. */
 export function shownWarnings(
   snippets: ReadonlyMap<string, ShownSnippet>,
   uses: readonly Pick<FailedSnippet, 'request' | 'places'>[],
@@ -158,7 +153,6 @@ export function listNames(names: readonly string[], most: number): string {
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-/** The first few places, and how many more there are. */
 export function listPlaces(places: readonly string[]): string {
   const shown = places.slice(0, placesShown).join(', ');
   const more = places.length - placesShown;
