@@ -235,8 +235,11 @@ describe('the error overlay', () => {
     await site.write({ 'src/pages/draft.astro': completePage('<p id="new"><Snippet id="2l" /></p>') });
     await overlay().getByText('A snippet id must be a positive whole number, not "2l"').waitFor(patience);
     expect(await overlay().locator('#code header h2').getAttribute('title')).toMatch(/draft\.astro:6:\d+$/);
-    await site.write({ 'src/pages/draft.astro': completePage('<p id="new"><Snippet id={3} /></p>') });
-    await page.locator('#new', { hasText: 'a & b' }).waitFor(patience);
+    // Written again if Vite's watcher has missed it.
+    await vi.waitFor(async () => {
+      await site.write({ 'src/pages/draft.astro': completePage('<p id="new"><Snippet id={3} /></p>') });
+      await page.locator('#new', { hasText: 'a & b' }).waitFor({ timeout: 10_000 });
+    }, patience);
   });
 });
 
