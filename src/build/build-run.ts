@@ -159,6 +159,7 @@ export class BuildRun extends SiteRun {
     const fetcher = await this.open();
     const { settings, sources, urls, environment, before } = this;
     const { buildSite } = await import('./build-site.ts');
+    const { SourceSearch } = await import('../source/source-search.ts');
     return buildSite({
       fetcher,
       before,
@@ -169,7 +170,7 @@ export class BuildRun extends SiteRun {
       collected: [...this.#collected.values()].flat(),
       urls,
       classes: this.classes?.written,
-      sources,
+      search: new SourceSearch(sources),
       settings,
       environment,
       logger: this.site.logger,

@@ -6,7 +6,7 @@ import { type Manifest, outputFrom, writeManifest } from '../record/manifest.ts'
 import { noteMissing } from '../record/manifest-file.ts';
 import { removeOtherPacks } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
-import { placeFinder, type SiteSource } from '../source/source-search.ts';
+import type { SourceSearch } from '../source/source-search.ts';
 import type { Announcements } from './build-run.ts';
 import { type FinishedSite, refuseKey } from './finished-site.ts';
 import type { MadePage } from './inline-page.ts';
@@ -16,7 +16,7 @@ import { listSiteFiles, OutputVerifier, type SiteFile, scanSite } from './scan-s
 import { findCopies } from './side-products/page-copies.ts';
 
 export interface SiteBuild extends InlinedSite {
-  sources: SiteSource;
+  search: SourceSearch;
   /** Whether the last build left a manifest, even if this version cannot read it. */
   hadManifest: boolean;
   announcements: Announcements | undefined;
@@ -46,7 +46,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     }
     const lost =
       build.announcements?.lost(scanned, scannable, urls.base, (note) =>
-        build.logger.warn(describeNote(note, placeFinder(build.sources))),
+        build.logger.warn(describeNote(note, build.search.whereWritten)),
       ) ?? [];
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
@@ -92,7 +92,7 @@ function overwrite({ file, name }: SiteFile, bytes: Buffer, lengthBefore: number
 }
 
 async function recordSite(
-  { manifest, directory, sources, before, fetcher, lateHooks, logger }: SiteBuild,
+  { manifest, directory, search, before, fetcher, lateHooks, logger }: SiteBuild,
   inlined: Manifest,
   at: number,
 ): Promise<void> {
@@ -101,7 +101,7 @@ async function recordSite(
     noteMissing(manifest, 'The last build shows children instead of snippets.');
     return removeOtherPacks(manifest, {});
   }
-  const copies = findCopies(sources.folders.root, directory, inlined.files, at);
+  const copies = findCopies(search.folders.root, directory, inlined.files, at);
   const files = await sealedFiles(directory, inlined.files, { at, before });
   const late = files.flatMap(({ isLate, name }) => (isLate ? name : []));
   if (late.length > 0) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { CollectionEntry, InvalidEmbed, PlaceOf } from '../failures/report.ts';
+import type { CollectionEntry, InvalidEmbed } from '../failures/report.ts';
 import { headerPolicies } from '../html/content-security-policy.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { paced } from '../record/progress.ts';
@@ -10,7 +10,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { blockFinder, type FileEmbed } from '../snippets/file-embeds.ts';
-import { type SiteSource, SourceSearch } from '../source/source-search.ts';
+import type { SourceSearch } from '../source/source-search.ts';
 import { classChecker } from './class-checker.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
 import { type LeftSnippet, recordedRules, siteRecorder } from './recorder.ts';
@@ -33,8 +33,8 @@ export interface InlinedSite {
   before: Manifest | undefined;
   fetcher: SnippetFetcher;
   logger: BuildLogger;
-  /** Of an Astro site. */
-  sources?: SiteSource | undefined;
+  /** The sources of an Astro site. */
+  search?: SourceSearch | undefined;
   /** The headers that an adapter sends with the pages. */
   routeToHeaders?: RouteToHeaders | undefined;
   /** The classes for which CSS was made, with the option `classes`. */
@@ -65,9 +65,8 @@ export async function inlineSnippets(
   site: InlinedSite,
   { verifier, lost = [], write }: Inlining,
 ): Promise<Manifest> {
-  const { settings, fetcher, sources, classes, logger } = site;
-  const search = sources && new SourceSearch(sources);
-  const placeOf: PlaceOf | undefined = search && ((sought) => search.whereWritten(sought));
+  const { settings, fetcher, search, classes, logger } = site;
+  const placeOf = search?.whereWritten;
   const progress = paced({ first: 5_000, every: 5_000 }, (line) => logger.info(line));
   const snippets = await fetcher.fetch(uses, {
     invalid: [...invalid, ...lost],

@@ -74,14 +74,14 @@ export function siteRecorder(
       files.push(recordedFile);
     },
     finish(more: Pick<Manifest, 'inlinedAt' | 'linked'>): Manifest {
-      const { settings, environment, manifest, directory, sources, before, urls, classes } = site;
+      const { settings, environment, manifest, directory, search, before, urls, classes } = site;
       const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
       return {
         builtAt: new Date().toISOString(),
         output: outputFrom(manifest, directory),
         // The folder that a build empties: the same, or one that contains it.
-        outDir: outputFrom(manifest, sources?.folders.outDir ?? directory),
-        urls: sources && urls,
+        outDir: outputFrom(manifest, search?.folders.outDir ?? directory),
+        urls: search && urls,
         settings: {
           renderBaseUrl,
           retrieveBaseUrl,

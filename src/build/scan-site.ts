@@ -115,18 +115,10 @@ const maxKeptBytes = 32 * 1024 * 1024;
 /** Reads files and finds their embeds. Those without are checked for the API key. */
 export async function scanSite(
   files: readonly ScannableFile[],
-  {
-    settings: { params },
-    fetcher,
-    urls,
-    logger,
-    sources,
-  }: Pick<InlinedSite, 'settings' | 'fetcher' | 'urls' | 'logger' | 'sources'>,
+  { settings: { params }, fetcher, urls, logger, search }: InlinedSite,
   verifier: OutputVerifier,
 ): Promise<ScannedSite> {
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
-  const { placeFinder } = await import('../source/source-search.ts');
-  const placeOf = placeFinder(sources);
   const uses: SnippetUses = new Map();
   const site = { startedAt: Date.now(), files: [] as EmbeddingFile[], invalid: [] as InvalidEmbed[] };
   let keptBytes = 0;
@@ -137,7 +129,7 @@ export async function scanSite(
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
     const isInlined = generated !== undefined;
     const { embeds, invalid, warnings } = readEmbeds({ name, kind, bytes, addParams, isInlined }, uses);
-    for (const note of warnings) logger.warn(describeNote(note, placeOf));
+    for (const note of warnings) logger.warn(describeNote(note, search?.whereWritten));
     if (embeds.length + invalid.length === 0) return verifier.check(source, bytes);
     for (const embed of invalid) site.invalid.push(embed);
     for (const { request } of embeds)
@@ -168,7 +160,6 @@ const embedInCode = /snippet-embed(?<=(?:<|u003c|x3c)snippet-embed)\s[^<>]{0,300
 export class OutputVerifier {
   readonly containsKey: (text: Buffer | string) => boolean;
   readonly withKey: SiteFile[] = [];
-
   /** Scripts and style sheets that hold an embed. */
   readonly code: OtherFile[] = [];
 

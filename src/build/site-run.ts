@@ -100,8 +100,8 @@ export abstract class SiteRun {
     const { addUse } = await import('../snippets/file-embeds.ts');
     const uses: SnippetUses = new Map();
     for (const [entry, request] of entries) addUse(uses, request, { name: entryName({ collection, entry }) });
-    const { placeFinder } = await import('../source/source-search.ts');
-    const placeOf = placeFinder(this.sources);
+    const { SourceSearch } = await import('../source/source-search.ts');
+    const placeOf = new SourceSearch(this.sources).whereWritten;
     const snippets = await (await this.open()).fetch([...uses.values()], { placeOf });
     this.noteClasses(snippets.values());
     return snippets;

@@ -5,13 +5,7 @@ import { pageInliner } from '../build/inline-page.ts';
 import { keyDetector } from '../client/api-key.ts';
 import { cleanLines } from '../client/clean-text.ts';
 import { UserError, userError } from '../failures/errors.ts';
-import {
-  childrenWarnings,
-  describeNote,
-  type FailedSnippet,
-  type PlaceOf,
-  throwFailures,
-} from '../failures/report.ts';
+import { childrenWarnings, describeNote, type FailedSnippet, throwFailures } from '../failures/report.ts';
 import { isWithoutKey, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath } from '../settings/site-urls.ts';
 import { blockFinder, pageParams, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
@@ -61,7 +55,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
     try {
       if (picomatch.isMatch(nameOf(page, base), settings.exclude)) return response;
       const search = openSearch();
-      const placeOf: PlaceOf = (sought) => search.whereWritten(sought);
+      const placeOf = search.whereWritten;
       const uses: SnippetUses = new Map();
       const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));
       const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);

@@ -5,7 +5,7 @@ import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { AskedComponent, ComponentPlace } from '../embed/element.ts';
 import { type UserError, userError } from '../failures/errors.ts';
-import type { PlaceOf, Sought } from '../failures/report.ts';
+import type { PlaceOf } from '../failures/report.ts';
 import { decodePath } from '../settings/site-urls.ts';
 import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
 import {
@@ -38,12 +38,6 @@ const ownProps = ['id', 'of', 'params', 'as', 'optional'];
 const islands = '/_server-islands/';
 const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
-/** Says where embeds are written; nothing without sources. */
-export function placeFinder(source: SiteSource | undefined): PlaceOf {
-  const search = source && new SourceSearch(source);
-  return (sought) => search?.whereWritten(sought) ?? '';
-}
-
 /**
  * Finds out where embeds are written. The sources are read once, when first asked: nothing in the output tells, and only
  * an error or a warning needs it.
@@ -56,6 +50,10 @@ export class SourceSearch {
 
   constructor(source: SiteSource) {
     this.#source = source;
+  }
+
+  get folders(): SourceFolders {
+    return this.#source.folders;
   }
 
   /** All embeds of the sources, by file and line. */
@@ -75,7 +73,7 @@ export class SourceSearch {
   }
 
   /** Says where an embed, or a snippet on any page, is written, for people; empty if that is not known. */
-  whereWritten({ id, file, line = 1, code, isDoubtful }: Sought): string {
+  readonly whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
     const { publicDir, root } = this.#source.folders;
     const copied = join(publicDir, file ?? '');
     if (statSync(copied, { throwIfNoEntry: false })?.isFile()) {
@@ -86,7 +84,7 @@ export class SourceSearch {
     const isLeft = (embed: SourceEmbed) =>
       embed.kind === 'component' && isContent(embed.file) && !embed.file.endsWith('.mdx');
     return this.#sentence(this.#find(id, file, isUnrendered ? isLeft : undefined), file, isDoubtful);
-  }
+  };
 
   /** Finds the place of a `<Snippet>` by its props. */
   ofComponent({ id, page, props }: AskedComponent): ComponentPlace | undefined {

@@ -2,6 +2,7 @@ import { buildSite } from '../../src/build/build-site.ts';
 import { applyRules } from '../../src/html/rules.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
+import { SourceSearch } from '../../src/source/source-search.ts';
 import { contentOf } from './contents.ts';
 
 // What happens after Astro has generated a site, in a process of its own: scan, inline, verify, record. The contents are
@@ -28,12 +29,12 @@ const { record } = await buildSite({
   directory,
   manifest,
   fetcher,
-  sources: {
+  search: new SourceSearch({
     folders: { root: directory, srcDir: directory, publicDir: directory, outDir: directory },
     base: '/',
     routes: [],
     loaded: new Set(),
-  },
+  }),
   before: undefined,
   hadManifest: false,
   classes: undefined,

@@ -7,6 +7,7 @@ import { readManifest } from '../../src/record/manifest.ts';
 import { manifestFile } from '../../src/record/manifest-file.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
+import { SourceSearch } from '../../src/source/source-search.ts';
 import { cli } from './cli.ts';
 import { createFolder, type Folder } from './folder.ts';
 import { imageHost } from './image-host.ts';
@@ -171,7 +172,7 @@ async function build(
       fetcher,
       before,
       directory,
-      sources: {
+      search: new SourceSearch({
         folders: {
           root: folder.directory,
           srcDir: join(folder.directory, 'src'),
@@ -181,7 +182,7 @@ async function build(
         base: '/',
         routes: [],
         loaded: new Set(),
-      },
+      }),
       manifest,
       hadManifest: false,
       collected: [],
