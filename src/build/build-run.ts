@@ -86,10 +86,10 @@ export class BuildRun extends SiteRun {
   async #renewEntries(): Promise<void> {
     const { cacheDir, experimental } = this.site.config;
     const collected = [...this.#collected.values()].flat();
-    if (!experimental.incrementalBuild || collected.length === 0) return;
+    const before = this.before?.collections ?? [];
+    if (!experimental.incrementalBuild || collected.length + before.length === 0) return;
     const { hashOf } = await import('../record/manifest.ts');
     const keyOf = (...parts: string[]) => JSON.stringify(parts);
-    const before = this.before?.collections ?? [];
     const known = new Set(before.map((one) => keyOf(one.collection, one.entry, one.content)));
     const isKnown = ({ collection, entry, snippet }: CollectedEntry) =>
       known.has(keyOf(collection, entry, hashOf(snippet.content)));
@@ -103,7 +103,7 @@ export class BuildRun extends SiteRun {
     const fetcher = await this.open();
     const requests = requestsOf(this.before);
     if (requests.length > 0) this.#requireConnection('the snippets of the last build');
-    // From here on the output is no longer that of the last build, even if this build is killed.
+    // From here on the record is wrong, even if this build is killed.
     await rm(this.#manifest, { force: true });
     removeOtherPacks(this.#manifest, {});
     // While Astro still bundles. A snippet that is no longer embedded costs a request and nothing else.
@@ -177,7 +177,8 @@ export class BuildRun extends SiteRun {
       announcements: this.#announcements,
       assets: this.site.config.build.assets,
       lateHooks: this.site.config.integrations
-        .filter(({ name, hooks }) => hooks['astro:build:done'] && !name.startsWith('astro-snippets'))
+        .filter(({ name }) => !name.startsWith('astro-snippets'))
+        .filter(({ hooks }) => hooks['astro:build:generated'] ?? hooks['astro:build:done'])
         .map(({ name }) => name),
     });
   }
@@ -269,7 +270,7 @@ export class Announcements {
       const routes = [...routeFiles(pathname, base), pathname.replace(/^\//, '')];
       const files = routes.filter((name) => names.has(name));
       const isKnown = files.length > 0;
-      // What is lost may be an embed that is invalid, and in any file if that of the page is not known.
+      // What is lost may be an embed that is invalid, in any file if the file of the page is not known.
       if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
       const found = isKnown ? counted(files.flatMap((name) => embedsIn.get(name) ?? [])) : everywhere;
       return [...onPage].flatMap(([key, times]) => {

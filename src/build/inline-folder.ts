@@ -242,7 +242,7 @@ function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buff
 
 /**
  * Until everything is written, the record is beside its place: there it would say that it is. It announces what is going
- * to be written, as that of a refresh does, so that the process can be killed at any moment.
+ * to be written, as a refresh does, so that the process can be killed at any moment.
  *
  * @param hashes of the files that are made, as they are now.
  */

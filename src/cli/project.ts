@@ -72,7 +72,7 @@ export async function openProject(
   if (output === undefined) return { file, manifest, lock };
   await requireFolder(context, output, 'The output folder');
   if (writes || options.manifest === undefined) await refuseCopy(context, output, outputOf(file, manifest));
-  // The record of an output that was moved is still that of the folder that a build empties.
+  // Where the output was moved, a build still empties the folder that the record names.
   const moved = {
     ...manifest,
     output: outputFrom(file, resolve(context.cwd, output)),

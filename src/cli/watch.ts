@@ -239,9 +239,11 @@ function turns(
   };
 }
 
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
+
 /**
- * Runs work that is finished before the command ends. On Ctrl-C, when the process is asked to terminate, or when nobody
- * reads what it prints any more, the work's signal is aborted.
+ * Runs work that is finished before the command ends. On Ctrl-C, when the process is asked to terminate, or when
+ * its output is no longer read, the work's signal is aborted.
  *
  * @returns the exit status that is usual after that signal.
  */
@@ -251,14 +253,17 @@ async function untilInterrupted(
 ): Promise<number> {
   const controller = new AbortController();
   let exitStatus: number = exitCodes.ok;
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    signals?.on(name, () => {
-      if (!controller.signal.aborted) exitStatus = 128 + constants.signals[name];
-      controller.abort();
-    });
+  const stop = (name: (typeof stopSignals)[number]) => {
+    if (!controller.signal.aborted && name !== 'SIGPIPE') exitStatus = 128 + constants.signals[name];
+    controller.abort();
+  };
+  for (const name of stopSignals) signals?.on(name, stop);
+  try {
+    await work(controller.signal);
+  } finally {
+    // What the work has opened is closed even if it fails.
+    controller.abort();
+    for (const name of stopSignals) signals?.off(name, stop);
   }
-  signals?.on('SIGPIPE', () => controller.abort());
-  // What the work has opened is closed even if it fails.
-  await work(controller.signal).finally(() => controller.abort());
   return exitStatus;
 }

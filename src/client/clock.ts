@@ -25,7 +25,7 @@ export const systemClock: Clock = {
     try {
       await sleep(timerLength(milliseconds), undefined, signal === undefined ? {} : { signal });
     } catch (error) {
-      // Node wraps the reason in an AbortError of its own; callers compare with the reason they gave.
+      // Node wraps the reason in an AbortError; callers compare with the reason they gave.
       throw signal?.aborted ? signal.reason : error;
     }
   },

@@ -1,6 +1,6 @@
 import ms, { type StringValue } from 'ms';
 
-/** `1 page`, `2 pages`; or, with a plural of its own, `2 retries`. */
+/** `1 page`, `2 pages`; or, with an irregular plural, `2 retries`. */
 export function count(number: number, one: string, other = `${one}s`): string {
   return `${number} ${number === 1 ? one : other}`;
 }

@@ -78,7 +78,7 @@ export interface AttemptState {
   now: number;
 }
 
-/** How long to wait before the next attempt, in milliseconds; `undefined` if there is none. */
+/** How long to wait before the next attempt, in milliseconds; `undefined` if it was the last. */
 export function nextWait(verdict: Verdict, state: AttemptState, limits: Limits): number | undefined {
   const { ways, failed, leavesFirst, timeLeft, now } = state;
   if (verdict === 'end' || verdict === 'fail' || ways.length === 0 || timeLeft <= 0) return undefined;

@@ -268,7 +268,7 @@ export class Scheduler {
       if (this.#jobs.size === 0) {
         this.#alarm?.ended.abort();
         this.#alarm = undefined;
-        // What comes later has patience of its own.
+        // What comes later has its own patience.
         const isAnyGivenUp = this.#options.endpoints.some(({ isGivenUp }) => isGivenUp);
         if (!isAnyGivenUp) this.#failingSince = Number.POSITIVE_INFINITY;
       }

@@ -56,7 +56,7 @@ export interface TransportOptions {
   needsEnd?: boolean;
 }
 
-/** HTTPS with connections of its own, opened on the first request. */
+/** HTTPS with its own connections, opened on the first request. */
 export function httpsTransport(options: TransportOptions): Transport {
   const { server = 'the service', needsEnd = false } = options;
   const sockets = new Set<Socket>();

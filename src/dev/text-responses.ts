@@ -73,7 +73,7 @@ export function transformTexts(transform: Transform, logger: AstroIntegrationLog
       const kind = kindOfResponse(String(response.getHeader('content-type') ?? ''), path);
       const encoding = String(response.getHeader('content-encoding') ?? 'identity');
       if (kind !== undefined && encoding === 'identity') {
-        void send(kind);
+        send(kind).catch((error) => response.destroy(error));
         return true;
       }
       Object.assign(response, { writeHead, write, end });
@@ -94,19 +94,16 @@ export function transformTexts(transform: Transform, logger: AstroIntegrationLog
       response.statusCode = status;
       return response;
     }) as ServerResponse['writeHead'];
-    response.write = ((...rest: Parameters<PassThrough['write']>) => {
-      isBuffered ??= decide();
-      if (!isBuffered) return response.write(...rest);
-      text.write(...rest);
-      // The writer need not wait: all of it is kept.
-      return true;
-    }) as ServerResponse['write'];
-    response.end = ((...rest: Parameters<PassThrough['end']>) => {
-      isBuffered ??= decide();
-      if (!isBuffered) return response.end(...rest);
-      text.end(...rest);
-      return response;
-    }) as ServerResponse['end'];
+    const pass = (method: 'write' | 'end') =>
+      ((...rest: [string]) => {
+        isBuffered ??= decide();
+        if (!isBuffered) return response[method](...rest);
+        text[method](...rest);
+        // The writer need not wait: all of it is kept.
+        return method === 'write' || response;
+      }) as ServerResponse['write'] & ServerResponse['end'];
+    response.write = pass('write');
+    response.end = pass('end');
     handle(response, next);
   };
 }

@@ -29,7 +29,7 @@ const mark = new RegExp(
     '(?<markdown>^[ \\t>]*#{1,6}[ \\t]|\\]\\()',
     '<!(?=--)[^]*?(?:-->|(?![^]))',
     '(?<embed><snippet-embed(?=[\\s/>]))',
-    // Without backticks, so that "a<b `c` d>e" is none.
+    // Without backticks, so that "a<b `c` d>e" is no tag.
     '</?(?<tag>[a-z][^\\s/>`<"\']*)(?:[^"\'<>`]|"[^"]*"|\'[^\']*\')*>',
   ].join('|'),
   'gim',

@@ -42,8 +42,7 @@ function edits(from: string, to: string): number {
 }
 
 /**
- * What Astro's Container API renders, as for a feed. It has a path of its own making, and what becomes of it is not
- * known.
+ * What Astro's Container API renders, as for a feed. Its path is made up, and where it is used is not known.
  */
 export const containerPage = "a page of Astro's container";
 

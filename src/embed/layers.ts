@@ -138,7 +138,7 @@ export function escapeForScript(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, asUnit);
 }
 
-/** What another layer has encoded, in ASCII. Scripts and styles of HTML have escapes of their own. */
+/** What another layer has encoded, in ASCII. Scripts and styles of HTML have other escapes. */
 function asAscii(text: string, layer?: string): string {
   if (layer?.startsWith('json')) return asUnits(text);
   if (layer === 'cdata') {

@@ -394,7 +394,7 @@ function scanText(search: Search, part: Part, place: Place): void {
   }
 }
 
-/** The embed that a text begins with. Returns its end, or that of its name if it has none. */
+/** The embed that a text begins with. Returns its end, or the end of its name if it has no end tag. */
 function scanEmbed(search: Search, part: Part, place: Place): number {
   const tag = tagAt(part.text, 0);
   closing.lastIndex = tag?.end ?? part.text.length;

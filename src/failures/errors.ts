@@ -129,7 +129,7 @@ const failing = {
   },
   'unrendered-component': {
     title: '<Snippet> was not rendered',
-    hint: 'Markdown renders no components. In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet there. In <title> and <textarea>, Astro before 7 renders none either: write <snippet-embed>. Put an example between backticks.',
+    hint: 'Markdown renders no components. In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet there. In <title> and <textarea>, Astro before 7 renders no components either: write <snippet-embed>. Put an example between backticks.',
   },
   'unknown-attribute': {
     title: 'An embed has an unknown attribute',
@@ -245,7 +245,7 @@ const setup = {
   },
   'webhook-secret': {
     title: 'The secret of signed calls is not set, or cannot be used',
-    hint: 'Set SNIPPETS_WEBHOOK_SECRET, in the environment or in .env, to the secret that the sender signs its calls with: at least 16 characters. Use that of the sender if it makes one. Otherwise, `echo "whsec_$(openssl rand -base64 32)"` makes one for both.',
+    hint: 'Set SNIPPETS_WEBHOOK_SECRET, in the environment or in .env, to the secret that the sender signs its calls with: at least 16 characters. If the sender makes one, use that one. Otherwise, `echo "whsec_$(openssl rand -base64 32)"` makes one for both.',
   },
   'cannot-listen': {
     title: 'The host or port of --listen cannot be used',

@@ -59,7 +59,7 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
   const allowsAll = isWithoutHashes && allowed.some((source) => /^'unsafe-inline'$/i.test(source));
   if (deciding === undefined || missing.length === 0 || allowsAll) return policy;
   const list = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
-  // A directive of its own, so that nothing else that default-src decides about changes.
+  // In its own directive, so that nothing else that default-src decides about changes.
   if (deciding === 'default-src') {
     const others = directives.filter((one, at) => one.trim() !== '' || at === 0);
     return [...others, ` ${[kind, ...list].join(' ')}`].join(';');

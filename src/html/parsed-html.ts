@@ -66,7 +66,7 @@ export function leftOpen(html: string, before = ''): string | undefined {
   const whole = before + html;
   const swallows = ({ tagName, sourceCodeLocation: place }: Element) =>
     hides.has(tagName) && place != null && place.startOffset >= before.length;
-  // Stands for the rest of the page: after parsing, it is an element of its own or was swallowed. Of usual HTML, one
+  // Stands for the rest of the page: after parsing, it is still an element or was swallowed. Of usual HTML, one
   // inside a <template> was swallowed by it.
   const rest = elementsOf(`${whole}<snippet-end></snippet-end>`, { templates: before !== '' }).find(
     ({ sourceCodeLocation: place }) => place?.startOffset === whole.length,
@@ -95,7 +95,7 @@ const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\
 
 /**
  * Finds everything that would run as a script, wherever the HTML is shown: elements, event handlers, `javascript:` URLs,
- * and `srcdoc`, which is a page of its own. Not a sanitizer: content of untrusted authors needs one.
+ * and `srcdoc`, which is another page. Not a sanitizer: content of untrusted authors needs one.
  */
 export function findScripts(html: string): FoundScript[] {
   const found = contexts.flatMap((before) =>
@@ -131,7 +131,7 @@ function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, lengt
     const what = nameOf(name.toLowerCase(), value);
     if (what === undefined) return [];
     const at = place.attrs?.[(prefix ? `${prefix}:${name}` : name).toLowerCase()];
-    // Without a location of its own, an attribute is removed with its element.
+    // An attribute without a location is removed with its element.
     return [{ what, start: at?.startOffset ?? start, end: at?.endOffset ?? end, text: '' }];
   });
 }

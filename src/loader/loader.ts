@@ -64,7 +64,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
       }
       const snippets = await fetchHook(config, collection)({ collection, entries: requests });
       for (const [id, request] of requests) {
-        // Without a key and with `missingKey: 'children'`, there are none.
+        // Without a key and with `missingKey: 'children'`, nothing was fetched.
         const { html, htmlElsewhere, text, variant, name } = snippets.get(request.key) ?? empty;
         // Data may go into a feed, where a URL of the site's own copy of an image means nothing.
         const content = htmlElsewhere ?? html;
@@ -90,7 +90,7 @@ async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetReq
   }
 }
 
-/** The integration has the key and the base URLs: a loader of its own could not have them without holding the key. */
+/** The integration has the key and the base URLs: a loader could not have them without holding the key. */
 function fetchHook({ integrations }: AstroConfig, collection: string): FetchHook {
   const hook = integrations.find(({ name }) => name === 'astro-snippets')?.hooks['astro-snippets:fetch'];
   if (hook !== undefined) return hook;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { holderOf } from './output-lock.ts';
 
-/** Each output folder has a manifest of its own: in Astro's cache directory, or without Astro in `.cache`. */
+/** Each output folder has its own manifest: in Astro's cache directory, or without Astro in `.cache`. */
 export function manifestFile({
   cacheDir,
   root,
@@ -12,7 +12,7 @@ export function manifestFile({
 }: Record<'cacheDir' | 'root' | 'outDir', string>): string {
   const name = pathFrom(root, outDir);
   const parts = ['manifest', ...(name === 'dist' ? [] : [encodeURIComponent(name)])];
-  // Outside of the project, it may be that of several. By the way from there, both can be moved together.
+  // Outside of the project, several may share it. With a relative path, both can be moved together.
   if (!contains(root, cacheDir)) parts.push(hash('sha256', pathFrom(cacheDir, outDir)).slice(0, 8));
   return join(cacheDir, 'astro-snippets', `${parts.join('.')}.json`);
 }
@@ -45,7 +45,7 @@ export function listManifests(root: string): string[] {
   return Object.values(cacheDirs).flatMap((dir) => manifestsIn(join(root, dir, 'astro-snippets')));
 }
 
-/** All manifests in a folder. While a build is running, there is only the lock of its own. */
+/** All manifests in a folder. While a build is running, its own is missing, and its lock is there. */
 export function manifestsIn(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   const isHeld = (name: string) => isLock.test(name) && holderOf(join(folder, name)) !== undefined;
@@ -91,7 +91,7 @@ export function possibleLockFiles(manifest: string): [beside: string, elsewhere:
   ];
 }
 
-/** Whether a path is that of a folder, or of something in it. */
+/** Whether a path is a folder, or something in it. */
 export function contains(folder: string, path: string): boolean {
   const inside = relative(folder, path);
   return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);

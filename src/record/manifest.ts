@@ -66,7 +66,7 @@ export interface Manifest {
 /** Where variables were read. If it is absent, in the folder of the project for `production`. */
 export interface RecordedEnvironment {
   mode: string;
-  /** The folder of the `.env` files from that of the project, if it is another; `false` if there were none. */
+  /** The folder of the `.env` files, relative to the project, if it is another; `false` without files. */
   directory?: string | false | undefined;
 }
 

@@ -151,7 +151,7 @@ function create(file: string, text: string): boolean {
   }
 }
 
-/** `undefined` if there is no lock. One that cannot be read, or is being written, counts as that of another machine. */
+/** `undefined` if there is no lock. One that cannot be read, or is being written, counts as the lock of another machine. */
 function readHolder(file: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

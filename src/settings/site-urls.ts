@@ -66,7 +66,7 @@ export function routeFiles(pathname: string, base: string): string[] {
   return [...new Set(names)];
 }
 
-/** A path with a percent sign of its own, such as `/tags/100%/`, is that of its file. */
+/** A path that contains a literal percent sign, such as `/tags/100%/`, is already the path of its file. */
 function spellings(path: string): string[] {
   const decoded = decodePath(path);
   // Astro 5 decodes `%25` for the URL of a page, and not for its file.

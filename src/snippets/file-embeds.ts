@@ -185,7 +185,7 @@ const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
   unclosed: `text that looks like an embed has no end tag. ${left}`,
   nested: `text looks like an embed inside another embed. ${left}`,
   unrendered:
-    'shows the text of a <Snippet> that was not rendered. Markdown renders no components: write <snippet-embed id="42"></snippet-embed> there, or rename the file to .mdx. Put an example between backticks.',
+    'shows the text of a <Snippet> that was not rendered. In Markdown, frontmatter and data, write <snippet-embed id="42"></snippet-embed>. Put an example between backticks.',
   'invalid-id': `text that looks like an embed has no valid id. ${left}`,
   'in-xhtml':
     'shows a snippet in XHTML. Browsers that read the page as XML show none of it if the HTML of the snippet is not well-formed. Serve the page as text/html, or use as="text".',
@@ -228,7 +228,7 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
     warnings: () =>
       [...found].map(([id, { first, others }]) => {
         const place = placeOf({ id: String(id) });
-        return `${first}${andMore(others)}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into a paragraph of its own.${place && ` Snippet ${id} is ${place}.`}`;
+        return `${first}${andMore(others)}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into its own paragraph.${place && ` Snippet ${id} is ${place}.`}`;
       }),
   };
 }

@@ -107,7 +107,7 @@ export class KeptAnswers {
     });
   }
 
-  /** A driver is loaded only here, because each brings a client of its own. */
+  /** A driver is loaded only here, because each brings its own client. */
   async #open(): Promise<Storage> {
     const { driver: chosen = fileDriver(this.#folder), options = {} } = this.#cache;
     const driver: Driver =

@@ -152,7 +152,7 @@ function reach({ isMixed, source, moduleInfo }: BundleContext): (id: string) => 
     for (const each of seen) {
       const info = moduleInfo(each);
       const importers = [...(info?.importers ?? []), ...(info?.dynamicImporters ?? [])];
-      // Pages are entries by a virtual module, so an entry of its own is a server island.
+      // Pages are entries by a virtual module, so any other entry is a server island.
       const isPage = pages.has(fileOf(each)) || (info?.isEntry === true && each.endsWith('.astro'));
       if (contentModules.test(each) && !isStore(id)) {
         if (reached === 'prerendered') reached = 'content';

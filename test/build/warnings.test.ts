@@ -140,7 +140,7 @@ test('an embed in a script or a style sheet of the output is a warning with its 
 
 test('a block in the middle of a paragraph is one warning for each snippet, with its page and line and what to do', () => {
   expect(output).toContain(
-    '[WARN] [astro-snippets] first/index.html:2 and 2 more times: the content of snippet 11 is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into a paragraph of its own. Snippet 11 is written in src/pages/first.md:3, src/pages/first.md:5 and src/pages/second.md:1.',
+    '[WARN] [astro-snippets] first/index.html:2 and 2 more times: the content of snippet 11 is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into its own paragraph. Snippet 11 is written in src/pages/first.md:3, src/pages/first.md:5 and src/pages/second.md:1.',
   );
   // The same snippet with other params is no second warning. Astro 7 removes the line break behind <p>.
   const line = byAstro({ 5: 2, 6: 2, 7: 1 });

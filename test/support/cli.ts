@@ -48,7 +48,7 @@ export function startCli(
     stdout: stdout(),
     stderr: stderr(),
   }));
-  return { output, stdout, stderr, ended, kill: (signal) => void signals.emit(signal) };
+  return { output, stdout, stderr, ended, kill: (signal) => void signals.emit(signal, signal) };
 }
 
 /** The same for a command that ends by itself. */

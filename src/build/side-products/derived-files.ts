@@ -136,7 +136,7 @@ function precachedFinder(
     changing.has(name) || statSync(join(directory, name), { throwIfNoEntry: false })?.isFile();
   const isListed = (entry: string, from: string) => {
     const url = urlOf.exec(entry)?.[1];
-    // An empty URL is that of the folder here, and not of the file itself.
+    // An empty URL means the folder, and not the file itself.
     const path = URL.parse(url || './', `https://site.invalid/${from}`)?.pathname;
     if (url === undefined || path === undefined) return undefined;
     const folders = path.slice(1).split('/');

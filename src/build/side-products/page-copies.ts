@@ -120,7 +120,7 @@ export function shownPath(cwd: string, path: string): string {
   return (relative(cwd, path) || '.').split(sep).join('/');
 }
 
-/** @param since in milliseconds since the epoch: a copy that is older is that of another build. */
+/** @param since in milliseconds since the epoch: an older copy was made by another build. */
 export function findCopies(
   root: string,
   output: string,
