@@ -78,7 +78,14 @@ test('a changed snippet updates its entry, a removed entry disappears, and varia
 test('an incremental build restores the pages of entries while none has changed, since each keeps its digest', async () => {
   const other = await temporarySite({
     'astro.config.mjs': configWith('', { settings: 'experimental: { incrementalBuild: true },' }),
-    'src/content.config.ts': collections(['texts', `one: { id: 1 }, two: { id: 2, params: { plan: 'x' } }`]),
+    'src/content.config.ts': collections(['texts', `...(await import('./entries.ts')).default`]),
+    'src/entries.ts': `export default { one: { id: 1 }, two: { id: 2, params: { plan: 'x' } } };`,
+    'src/pages/all/[page].astro': `---
+import { getCollection } from 'astro:content';
+export const getStaticPaths = () => [{ params: { page: 'first' }, cacheKey: 'constant' }];
+const texts = await getCollection('texts');
+---
+<p>{texts.map(({ data }) => data.text)}</p>`,
     'src/pages/[id].astro': `---
 import { getCollection } from 'astro:content';
 export async function getStaticPaths() {
@@ -102,6 +109,9 @@ export async function getStaticPaths() {
   service.put(1, 'after');
   expect(await other.builds(service.environment)).not.toContain('(restored)');
   expect(await other.read('one/index.html')).toContain('<p>after</p>');
+  await other.write({ 'src/entries.ts': 'export default {};' });
+  expect(await other.builds(service.environment)).not.toContain('(restored)');
+  expect(await other.read('all/first/index.html')).toContain('<p></p>');
 });
 
 test('entries that fail, fail the build with one report', async () => {
