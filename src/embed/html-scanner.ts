@@ -18,7 +18,7 @@ export interface Attribute extends Range {
   name: string;
   /** As it is written. */
   value: string;
-  quote: '"' | "'" | '';
+  quote: string;
 }
 
 /** What text may contain: `text` entities and tags, `rcdata` entities, `raw` and `cdata` neither. */
@@ -59,30 +59,27 @@ export const blockElements = words(
   dd dt xmp`,
 );
 
-/** What decides where an element ends: `holds` is the kind of its text, if it has nothing else. */
-interface Rules {
-  isVoid?: true;
-  holds?: TextKind;
-  /** The elements that its start tag closes, since their end tags are optional. */
-  ends?: readonly string[];
-}
-
-const rules = new Map<string, Rules>();
-const rule = (names: string, given: Rules) => {
-  for (const name of words(names)) rules.set(name, { ...rules.get(name), ...given });
-};
-rule([...blockElements].join(' '), { ends: ['p'] });
-rule('li', { ends: ['p', 'li'] });
-rule('dt dd', { ends: ['p', 'dt', 'dd'] });
-rule('td th', { ends: ['p', 'td', 'th'] });
-rule('tr tbody tfoot thead', { ends: ['p', 'td', 'th', 'tr'] });
-rule('option optgroup', { ends: ['option'] });
-rule('area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr', {
-  isVoid: true,
-});
-// <noscript> is not one of them: without scripting, its elements are shown.
-rule('script style xmp iframe noembed noframes plaintext', { holds: 'raw' });
-rule('title textarea', { holds: 'rcdata' });
+// The elements whose end tags are optional, and the start tags that end them.
+const rows = 'tr tbody tfoot thead';
+const endedBy = new Map([
+  ['p', new Set([...blockElements, ...words(`td th ${rows}`)])],
+  ['li', words('li')],
+  ['dt', words('dt dd')],
+  ['dd', words('dt dd')],
+  ['td', words(`td th ${rows}`)],
+  ['th', words(`td th ${rows}`)],
+  ['tr', words(rows)],
+  ['option', words('option optgroup')],
+]);
+const voidElements = words(
+  'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr',
+);
+// The elements that contain text alone. <noscript> is not one of them: without scripting, its elements are shown.
+const textKinds = new Map<string, TextKind>([
+  ...[...words('script style xmp iframe noembed noframes plaintext')].map((name) => [name, 'raw'] as const),
+  ['title', 'rcdata'],
+  ['textarea', 'rcdata'],
+]);
 
 // The elements of SVG and MathML that contain HTML.
 const htmlInside: Partial<Record<Language, Set<string>>> = {
@@ -97,7 +94,7 @@ const htmlOnly = words(
 
 // Or what counts as one: `<!doctype>`, `<?xml?>`, `</ >`.
 const comment = /<!--(?:-?>|.*?(?:--!?>|$))|<.*?(?:>|$)/sy;
-const instruction = /<\?.*?(?:\?>|$)/sy;
+const xmlComment = new RegExp(`<\\?.*?(?:\\?>|$)|${comment.source}`, 'sy');
 // One that contains "]]>" is written as two.
 const section = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
 
@@ -127,16 +124,17 @@ export function walk<Context>(
   const startTag = (tag: Tag): number => {
     const { name, start, end } = tag;
     if (current.language !== 'html' && htmlOnly.has(name)) leaveForeign({ start, end: start });
-    const rule = current.language === 'html' ? rules.get(name) : undefined;
-    while (rule?.ends?.includes(current.name)) pop({ start, end: start }, true);
+    const isHtml = current.language === 'html';
+    while (isHtml && endedBy.get(current.name)?.has(name)) pop({ start, end: start }, true);
     const inside = visitor.open === undefined ? current.context : visitor.open(tag, current.context);
     const language = languageIn(name, current.language);
-    const isEmpty = language === 'html' && current.language === 'html' ? rule?.isVoid : tag.isSelfClosing;
+    const isEmpty = isHtml && language === 'html' ? voidElements.has(name) : tag.isSelfClosing;
     if (inside === undefined || isEmpty) return end;
     current = { name, context: inside, language, parent: current };
-    if (rule?.holds === undefined) return end;
+    const kind = isHtml ? textKinds.get(name) : undefined;
+    if (kind === undefined) return end;
     const contentEnd = rawEnd(text, end, name);
-    if (contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, rule.holds);
+    if (contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, kind);
     return contentEnd;
   };
 
@@ -151,19 +149,11 @@ export function walk<Context>(
   };
 
   let read = 0;
-  for (let at = text.indexOf('<'); at !== -1; ) {
-    const isEnd = text.charCodeAt(at + 1) === 0x2f /* / */;
-    const first = text.charCodeAt(isEnd ? at + 2 : at + 1);
-    const isTag = isLetter(first);
-    const isOther = isEnd ? at + 2 < text.length : first === 0x21 /* ! */ || first === 0x3f; /* ? */
-    // Before anything else, a `<` is text.
-    if (!isTag && !isOther) {
-      at = text.indexOf('<', at + 1);
-      continue;
-    }
+  for (let at = markupAt(text, 0); at !== undefined; at = markupAt(text, read)) {
     if (at > read) visitor.text?.({ start: read, end: at }, current.context, 'text');
     if (visitor.isDone?.(at, current.context)) return;
-    if (isTag) {
+    const isEnd = text.charAt(at + 1) === '/';
+    if (isLetter.test(text.charAt(isEnd ? at + 2 : at + 1))) {
       const tag = tagAt(text, at);
       read = tag?.end ?? text.length;
       if (tag === undefined && !isEnd) visitor.cut?.(at, current.context);
@@ -174,10 +164,9 @@ export function walk<Context>(
       const end = text.endsWith(']]>', read) ? read - 3 : read;
       visitor.text?.({ start: at + 9, end }, current.context, 'cdata');
     } else {
-      read = matchEnd(isXml && first === 0x3f ? instruction : comment, text, at) ?? text.length;
+      read = matchEnd(isXml ? xmlComment : comment, text, at) ?? text.length;
       visitor.comment?.({ start: at, end: read });
     }
-    at = text.indexOf('<', read);
   }
   if (read < text.length) visitor.text?.({ start: read, end: text.length }, current.context, 'text');
   while (current.parent !== undefined) pop({ start: text.length, end: text.length }, true);
@@ -188,9 +177,14 @@ function languageIn(name: string, language: Language): Language {
   return htmlInside[language]?.has(name) ? 'html' : language;
 }
 
-function isLetter(code: number): boolean {
-  const lower = code | 0x20;
-  return lower >= 0x61 && lower <= 0x7a;
+// Before anything else, a `<` is text.
+const markup = /<(?=[a-zA-Z!?]|\/.)/gs;
+const isLetter = /^[a-zA-Z]/;
+
+/** Where the next tag or comment begins. */
+function markupAt(text: string, from: number): number | undefined {
+  const end = matchEnd(markup, text, from);
+  return end && end - 1;
 }
 
 /** Where a pattern that is global or sticky has matched from an offset on. */
@@ -222,24 +216,42 @@ function rawEnd(text: string, from: number, name: string): number {
   return text.length;
 }
 
+const tagName = /<\/?([^\t\n\f\r />]*)/y;
+// The rest of most tags, several times faster than attribute by attribute.
+const usualRest = /[^"'=>]*(?:[^\t\n\f\r /"'=>]="[^"]*"[^"'=>]*)*>/y;
+// The end of a tag, or an attribute, whose name may begin with "=". A quote that is not closed takes the rest of the text.
+const attribute =
+  /[\t\n\f\r /]*(?:>|(?<name>[^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:(?<quote>["'])|(?<bare>[^\t\n\f\r >]*)))?)/y;
+
 /** The start or end tag that begins at a `<`; `undefined` if the text ends inside it. */
 export function tagAt(text: string, start: number): Tag | undefined {
-  const nameStart = text.charCodeAt(start + 1) === 0x2f ? start + 2 : start + 1;
-  let nameEnd = nameStart;
-  while (nameEnd < text.length && !endsName(text.charCodeAt(nameEnd))) nameEnd += 1;
-  const end = readAttributes(text, nameEnd);
-  if (end === -1) return undefined;
-  const name = text.slice(nameStart, nameEnd).toLowerCase();
-  return { name, start, end, isSelfClosing: text.charCodeAt(end - 2) === 0x2f };
+  tagName.lastIndex = start;
+  const name = tagName.exec(text)?.[1]?.toLowerCase() ?? '';
+  const from = tagName.lastIndex;
+  const end = matchEnd(usualRest, text, from) ?? readAttributes(text, from);
+  return end === undefined ? undefined : { name, start, end, isSelfClosing: text.charAt(end - 2) === '/' };
 }
 
 /** Of two with the same name, the first counts. */
 export function attributesOf(text: string, { start }: Range): Attribute[] {
   const attributes: Attribute[] = [];
-  let nameEnd = start + 1;
-  while (!endsName(text.charCodeAt(nameEnd))) nameEnd += 1;
-  readAttributes(text, nameEnd, attributes);
+  readAttributes(text, matchEnd(tagName, text, start) ?? start, attributes);
   return attributes;
+}
+
+/** Returns the end of the tag. */
+function readAttributes(text: string, from: number, attributes?: Attribute[]): number | undefined {
+  attribute.lastIndex = from;
+  for (let found = attribute.exec(text); found !== null; found = attribute.exec(text)) {
+    const { name, quote = '', bare = '' } = found.groups ?? {};
+    if (name === undefined) return attribute.lastIndex;
+    const start = attribute.lastIndex - bare.length;
+    const end = quote === '' ? attribute.lastIndex : text.indexOf(quote, start);
+    if (end === -1) return undefined;
+    attributes?.push({ name: name.toLowerCase(), value: text.slice(start, end), start, end, quote });
+    attribute.lastIndex = end + quote.length;
+  }
+  return undefined;
 }
 
 /** The value of an attribute, as a browser reads it. */
@@ -253,53 +265,6 @@ export function replaceValue({ start, end, quote }: Attribute, value: string): E
   const escaped = escapeAttribute(value);
   if (quote === "'") return { start, end, text: escaped.replaceAll("'", '&#39;') };
   return { start, end, text: quote === '' ? `"${escaped}"` : escaped };
-}
-
-/** @returns the end of the tag, or -1 if it has none. */
-function readAttributes(text: string, from: number, attributes?: Attribute[]): number {
-  for (let at = from; at < text.length; ) {
-    const nameStart = at;
-    const first = text.charCodeAt(at);
-    at += 1;
-    if (first === 0x3e /* > */) return at;
-    if (endsName(first)) continue;
-    // A name may begin with "=", and ends before the next one.
-    while (at < text.length && !endsName(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3d) at += 1;
-    const name = attributes && text.slice(nameStart, at).toLowerCase();
-    let start = at;
-    let quote: Attribute['quote'] = '';
-    const equals = skipSpace(text, at);
-    if (text.charCodeAt(equals) === 0x3d /* = */) {
-      start = skipSpace(text, equals + 1);
-      const opening = text.charAt(start);
-      if (opening === '"' || opening === "'") {
-        quote = opening;
-        start += 1;
-        at = text.indexOf(quote, start);
-        if (at === -1) return -1;
-      } else {
-        at = start;
-        while (at < text.length && !isSpace(text.charCodeAt(at)) && text.charCodeAt(at) !== 0x3e) at += 1;
-      }
-    }
-    if (name !== undefined) attributes?.push({ name, value: text.slice(start, at), start, end: at, quote });
-    at += quote.length;
-  }
-  return -1;
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (isSpace(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d && code !== 0x0b);
-}
-
-function endsName(code: number): boolean {
-  return isSpace(code) || code === 0x2f /* / */ || code === 0x3e /* > */;
 }
 
 export function startTags(html: string): Tag[] {
