@@ -169,7 +169,7 @@ interface Context {
   embed?: Tag;
   heading?: Tag;
   link?: Tag;
-  /** The element whose text is special: a script, a style, or the title of XML. */
+  /** The element whose text is special: a script, a style, or in XML a title or an image. */
   holder?: Tag;
 }
 
@@ -213,6 +213,16 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     if (end !== undefined) found.paragraph = { start: part.at(paragraph.start), end: part.at(end) };
   };
 
+  /** Embeds in the children of another one, even if they are encoded, are nested. */
+  const scanIn = ({ embed }: Context, look: (found: Search) => void) => {
+    if (embed === undefined) return look(search);
+    const found: Search = { ...search, embeds: [], faults: [] };
+    look(found);
+    const outer = part.at(embed.start);
+    for (const { start } of [...found.embeds, ...found.faults])
+      report(search, { ...part, at: () => start }, start, { flaw: 'nested', outer });
+  };
+
   const openEmbed = (tag: Tag, context: Context): Context | undefined => {
     const { isExample, embed } = context;
     if (isXml && !isExample) search.faults.push({ flaw: 'in-xml', start: part.at(tag.start) });
@@ -230,11 +240,10 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     if (outside.isExample && outside.embed === undefined) return outside;
     if (tag.name === 'snippet' && componentFrom(start) === start + 1)
       report(search, part, start, { flaw: 'unrendered' });
-    if (outside.embed !== undefined) return outside;
-    if (tag.name === 'p') {
-      paragraph = tag;
-      inParagraph = true;
-    } else if (blockElements.has(tag.name)) inParagraph = false;
+    if (outside.embed === undefined) {
+      if (tag.name === 'p') paragraph = tag;
+      if (blockElements.has(tag.name)) inParagraph = tag.name === 'p';
+    }
     const inside = contextIn.get(tag.name)?.(tag);
     const isRead = isNoted(tag) || ignoredFrom(start) < end || langFrom(start) < end;
     const attributes = isRead ? attributesOf(text, tag) : [];
@@ -244,15 +253,17 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
     for (const attribute of attributes) {
       if (!mayHold(attribute.value)) continue;
-      scanAttribute(search, { ...part, lang }, attribute, isXml);
+      scanIn(outside, (found) => scanAttribute(found, { ...part, lang }, attribute, isXml));
       paragraph = undefined;
     }
     const context = lang === outside.lang ? outside : { ...outside, lang };
-    if (isXml) return /(?:^|:)title$/.test(tag.name) ? { ...context, holder: tag } : context;
+    if (isXml) return /(?:^|:)(?:title|svg)$/.test(tag.name) ? { ...context, holder: tag } : context;
     return inside === undefined ? context : { ...context, ...inside };
   };
 
-  const scanRange = (range: Range, { holder, inIsland, lang }: Context, kind: TextKind) => {
+  const scanRange = (range: Range, context: Context, kind: TextKind) =>
+    scanIn(context, (found) => scanPiece(found, range, context, kind));
+  const scanPiece = (search: Search, range: Range, { holder, inIsland, lang }: Context, kind: TextKind) => {
     const raw = cut({ ...part, lang }, range);
     const type = (holder && read(holder, 'type'))?.trim() ?? '';
     if (kind === 'text' || kind === 'cdata') {
@@ -278,8 +289,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
         else addElement(embed, context, at);
       },
       text(range, context, kind) {
-        const { isExample, embed, heading, link } = context;
-        if (embed !== undefined || !isNoted(range)) return;
+        const { isExample, heading, link } = context;
+        if (!isNoted(range)) return;
         if (!isExample && link === undefined) scanRange(range, context, kind);
         else if (!isExample && link) linkTexts.push([link, range, context, kind]);
         else if (heading !== undefined) {

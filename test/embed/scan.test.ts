@@ -67,6 +67,15 @@ test.for([
     `<snippet-embed id="1">\n<snippet-embed id="2"></snippet-embed></snippet-embed>`,
     [['nested', 2]],
   ],
+  [
+    'nested in text, an attribute and data of the children',
+    `<snippet-embed id="1"><p>\n${escaped}\n<a href="/"><img alt='${embed}'></a>\n<code>${escaped}</code><script type="application/json">\n["${escaped}"]</script></snippet-embed>`,
+    [
+      ['nested', 2],
+      ['nested', 3],
+      ['nested', 5],
+    ],
+  ],
 ] as const)('an invalid embed is reported with its line: %s', ([, html, expected]) => {
   const page = Buffer.from(html);
   expect(scan(page, 'html').faults.map(({ flaw, start }) => [flaw, lineFinder(page)(start)])).toEqual(
@@ -145,6 +154,7 @@ test.for([
     'text in html-attribute, url-query',
   ],
   ['HTML in XML, escaped by numbers', 'xml', `<a>&#60;p&#62;${byNumbers}</a>`, 'html in xml-text'],
+  ['a text of SVG', 'xml', `<svg><g><text>${escaped}</text></g></svg>`, 'text in xml-text'],
   ['an XML title with a prefix', 'xml', `<media:title><![CDATA[${embed}]]></media:title>`, 'text in cdata'],
   ['JSON lines', 'json', `{"a":1}\n{"a":${JSON.stringify(embed)}}\n`, 'html in json'],
   ['Markdown', 'text', `# A\n\nText ${embed}\n`, 'html'],
