@@ -26,6 +26,9 @@ export interface SiteBuild extends InlinedSite {
   assets?: string;
 }
 
+// What a slug leaves of the tag.
+const pathOfEmbed = /snippet-embed[\W_]*id[\W_]*\d/i;
+
 /**
  * Runs after Astro has generated the site: scan, fetch, inline, verify. If it throws, no file is left in the output that
  * still contains an embed, or in which the report found something invalid.
@@ -42,6 +45,11 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     for (const { name } of scanned.files.filter((file) => file.name.startsWith(`${build.assets}/`))) {
       build.logger.warn(
         `${name}: shows a snippet, but its name changes with its source alone. Browsers keep the old content. Show the snippet on a page, or put the file into public/.`,
+      );
+    }
+    for (const { name } of scannable.filter((file) => pathOfEmbed.test(file.name))) {
+      build.logger.warn(
+        `${name}: the path was made from an embed, before its snippet was known. Give the page a slug of its own.`,
       );
     }
     const lost =

@@ -82,6 +82,10 @@ ${embed(14, ` params='{"plan":"free"}'`)}</p>`,
     'src/pages/title.astro': `<html><head><title>Text ${embed(13)}</title></head><body><p title={'${embed(13)}'}>Text {'${embed(13)}'}</p></body></html>`,
     'src/pages/og/[title].png.ts': `export const getStaticPaths = () => [{ params: { title: 'a' } }];
 export const GET = () => new Response('an image');`,
+    'src/pages/posts/[slug].astro': `---
+export const getStaticPaths = () => [{ params: { slug: '${embed(1)}'.replace(/[<>"=/]/g, '').replaceAll(' ', '-') } }];
+---
+<p>Prices</p>`,
     // As Astro writes an asset that is imported with ?url.
     'public/_astro/note.B1x2Y3_z.html': `<p>${embed(1)}</p>`,
     'src/pages/search.js.ts': `export const GET = () => new Response('const index = ' + JSON.stringify('${embed(13)}'));`,
@@ -128,6 +132,12 @@ test('an embed in frontmatter is a warning where the site makes images', () => {
 test('an embed in a file whose name stands for its content is a warning', () => {
   expect(output).toContain(
     '[WARN] [astro-snippets] _astro/note.B1x2Y3_z.html: shows a snippet, but its name',
+  );
+});
+
+test('a path that was made from an embed is a warning with its name', () => {
+  expect(output).toContain(
+    '[WARN] [astro-snippets] posts/snippet-embed-id1snippet-embed/index.html: the path was made from an embed',
   );
 });
 
