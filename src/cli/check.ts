@@ -5,14 +5,13 @@ import { describeChanged, lookAtOutput } from '../build/output-state.ts';
 import type { PageToBuild } from '../build/refresh.ts';
 import { cleanLines } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
-import type { CheckOutput, ErrorOutput } from './cli-output.ts';
-import { isCommandRunning, whileAlone } from './command-lock.ts';
+import type { CheckOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { addDue, deploy, readDeployed } from './deployed.ts';
-import { explain } from './explain.ts';
-import { exitCodes, nameOf, placeNames, shownPlaces } from './output.ts';
+import { exitCodes, explain, nameOf, notWrittenLines, placeNames, shownPlaces } from './output.ts';
 import { checkPatience, findManifest, manifestPath, openChanges, type ProjectOptions } from './project.ts';
 import { commandPending } from './refresh.ts';
+import { heldLocks, whileAlone } from './run-command.ts';
 
 const deployPending: PageToBuild = {
   name: 'The last --exec command',
@@ -23,37 +22,31 @@ const deployPending: PageToBuild = {
  * `astro-snippets check`: which snippets have changed since the build, and where the site shows them.
  *
  * @param exec a command that is run unless nothing has changed.
- * @returns an error if there is no usable record.
- * @throws AstroError for any other.
  */
 export async function check(
   context: CliContext,
   project: ProjectOptions,
   exec?: string,
-): Promise<CheckOutput | ErrorOutput> {
+): Promise<CheckOutput> {
   const progress = context.terminal.openProgress(context.clock.now);
-  const found = await openChanges(context, project, { patience: checkPatience, progress }).catch(
-    (thrown: unknown): ErrorOutput => {
-      const { exitStatus, error } = explain(thrown);
-      if (exitStatus !== exitCodes.needsBuild) throw thrown;
-      return { version: 1, command: 'check', exitStatus, error };
-    },
-  );
-  if ('error' in found) {
-    await appendStepSummary(context, found.error.message);
-    return found;
-  }
-  const { file, manifest, changed } = found;
+  const { file, manifest, changed } = await openChanges(context, project, {
+    patience: checkPatience,
+    progress,
+  }).catch(async (thrown: Error) => {
+    await appendStepSummary(context, thrown.message);
+    throw thrown;
+  });
   const { toBuild, changed: written } =
     project.output === undefined ? { toBuild: [], changed: [] } : await lookAtOutput(file, manifest);
   if (written.length > 0) context.terminal.printError(describeChanged(written));
-  const isEnded = exec !== undefined || !isCommandRunning(file);
+  // A check that the command makes itself is no reason for it to fail.
+  const isInside = exec === undefined && context.env[heldLocks] !== undefined;
   const unfinished = [
     ...manifest.files
       .filter(({ next }) => next !== undefined)
       .map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' })),
     ...(manifest.pending ? [commandPending] : []),
-    ...(isEnded && (await readDeployed(file))?.hasBegun ? [deployPending] : []),
+    ...(!isInside && (await readDeployed(file))?.hasBegun ? [deployPending] : []),
     ...toBuild,
   ];
   const isSame = changed.length + unfinished.length === 0;
@@ -84,7 +77,7 @@ export function checkText({ compared, changed, unfinished }: CheckOutput): strin
     const what = snippet.missing ? 'no longer exists, and is optional' : 'has changed';
     return `${nameOf(snippet)} ${what}\n    ${placeNames(snippet).join('\n    ')}`;
   });
-  return [...lines, ...unfinished.map(({ name, reason }) => `${name} ${reason}`)].join('\n');
+  return [...lines, ...notWrittenLines(unfinished)].join('\n');
 }
 
 // GitHub refuses a summary of more than 1 MiB as a whole. Escaped, a character takes at most six bytes.
@@ -108,6 +101,7 @@ export async function appendStepSummary({ cwd, env, terminal }: CliContext, text
  * Checks, and runs the command unless nothing has changed. It runs again with each check until it has succeeded.
  *
  * @param show called with what the check has found, before the command runs.
+ * @param fail called instead if there is no usable record.
  * @returns the command's exit status, or 0 if it did not have to run.
  * @throws AstroError if the check failed. The command was not run then.
  */
@@ -115,29 +109,34 @@ export function checkAndRun(
   context: CliContext,
   project: ProjectOptions,
   exec: string,
-  show: (document: CheckOutput | ErrorOutput) => void,
+  show: (document: CheckOutput) => void,
+  fail: (thrown: unknown) => void,
 ): Promise<number> {
   const { terminal } = context;
   return whileAlone(context, project, async (inner) => {
-    const found = await check(inner, project, exec);
-    show(found);
-    if (found.exitStatus === exitCodes.ok) return exitCodes.ok;
-    const { changed, unfinished = [] }: Partial<CheckOutput> = 'error' in found ? {} : found;
+    const found = await check(inner, project, exec).catch((thrown: unknown) => {
+      if (explain(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
+      fail(thrown);
+    });
+    if (found) show(found);
+    if (found?.exitStatus === exitCodes.ok) return exitCodes.ok;
+    const { changed = [], unfinished = [] } = found ?? {};
     if (unfinished.includes(deployPending)) {
       terminal.printError('The last --exec command failed. Running it again.');
     }
     // Which pages use an entry of a collection, and what else is unfinished, is not known.
     const isKnown =
+      found !== undefined &&
       unfinished.every((one) => one === deployPending) &&
-      changed?.every(({ collections }) => collections.length === 0);
+      changed.every(({ collections }) => collections.length === 0);
     const record = manifestPath(context, project);
-    await addDue(record, isKnown ? changed?.flatMap(({ pages }) => pages) : undefined);
-    const status = await deploy(inner, project, exec, { mayWrite: true });
+    await addDue(record, isKnown ? changed.flatMap(({ pages }) => pages) : undefined);
+    const status = await deploy(inner, project, exec);
     if (status !== 0) {
       terminal.printError(
         `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
       );
-    } else if (changed === undefined && (await findManifest(context, project)) === undefined) {
+    } else if (found === undefined && (await findManifest(context, project)) === undefined) {
       terminal.printError(
         `There is still no record of a build at ${record}, so the next check with --exec runs the command again.`,
       );

@@ -68,18 +68,8 @@ export async function addDue(record: string, changed: ChangedFiles): Promise<voi
   write(record, { ...deployed, builtAt, files: { ...deployed.files, ...files } });
 }
 
-/**
- * Runs a command that deploys what is due.
- *
- * @param options.mayWrite whether it updates pages itself. Otherwise, what another process writes meanwhile is due after it.
- * @returns its exit status.
- */
-export async function deploy(
-  context: CliContext,
-  project: ProjectOptions,
-  command: string,
-  { mayWrite }: { mayWrite: boolean },
-): Promise<number> {
+/** Runs a command that deploys what is due. What is written meanwhile is due after it, unless the command has built the site. */
+export async function deploy(context: CliContext, project: ProjectOptions, command: string): Promise<number> {
   const record = manifestPath(context, project);
   const { deployed, now: before, changed } = await compare(record);
   const begun: Deployed = { ...deployed, hasBegun: true };
@@ -88,10 +78,10 @@ export async function deploy(
   // If it was a build, it may have emptied the folder of the record, or left a record elsewhere.
   const recordNow = manifestPath(context, project);
   if (recordNow !== record) await rm(deployedFile(record), { force: true });
-  const { now } = await compare(recordNow);
-  const done = mayWrite || now.builtAt !== before.builtAt ? now : before;
-  write(recordNow, status === 0 ? done : begun);
+  const now = stateOf((await readManifest(recordNow)).manifest);
+  if (status !== 0) write(recordNow, begun);
   // What has no record cannot be compared with what comes after it.
-  if (status === 0 && now.builtAt === undefined) await rm(deployedFile(recordNow));
+  else if (now.builtAt === undefined) await rm(deployedFile(recordNow), { force: true });
+  else write(recordNow, now.builtAt === before.builtAt ? before : now);
   return status;
 }

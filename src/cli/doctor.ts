@@ -10,8 +10,7 @@ import { variables } from '../settings/environment.ts';
 import { requireConnection, type Settings, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
-import { explain } from './explain.ts';
-import { exitCodes, nameOf } from './output.ts';
+import { exitCodes, explain, nameOf } from './output.ts';
 import { findManifest, type ProjectOptions, readSettings } from './project.ts';
 
 type Check = DoctorOutput['checks'][number];

@@ -1,10 +1,13 @@
+import { CommanderError } from 'commander';
+import type { PageToBuild } from '../build/refresh.ts';
 import { cleanText } from '../client/clean-text.ts';
+import { type ErrorCode, isSnippetFailure, UserError, userError } from '../failures/errors.ts';
 import { entryName } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import type { Shown } from '../record/changes.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
-import type { Places, Request, ShownFile } from './cli-output.ts';
+import type { ErrorOutput, Places, Request, ShownFile } from './cli-output.ts';
 
 /** The exit statuses, for scripts. */
 export const exitCodes = {
@@ -49,6 +52,41 @@ export function exitStatusHelp(command: keyof typeof exitMeanings): string {
   return `\nExit status:\n${lines.join('\n')}`;
 }
 
+/** An error as the command line reports it: for people, with its code and its hint, and for `--json`. */
+interface Explanation extends Pick<ErrorOutput, 'exitStatus' | 'error'> {
+  text: string;
+}
+
+/** Every other error exits with `failed`. */
+const exitStatusOf: Partial<Record<ErrorCode, number>> = {
+  'missing-manifest': exitCodes.needsBuild,
+  'missing-output': exitCodes.usage,
+  'unusable-output': exitCodes.usage,
+  // Thrown for the arguments of a command. In a report on several snippets, no single code decides.
+  'invalid-id': exitCodes.usage,
+  'invalid-params': exitCodes.usage,
+};
+
+/** Explains an error that ended a command. */
+export function explain(thrown: unknown): Explanation {
+  const { message } = thrown as Error;
+  if (thrown instanceof CommanderError) {
+    const exitStatus = thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    // Commander has printed it, or a help text.
+    return { text: '', exitStatus, error: { code: 'usage', message } };
+  }
+  const error = isSnippetFailure(thrown) ? userError(thrown.code, message) : thrown;
+  const known: Partial<UserError> = error instanceof UserError ? error : {};
+  // A report shows the code of each failure itself.
+  const { code, hint, codes: [kind, ...others] = ['unexpected'] } = known;
+  const shown = code === undefined ? message : `${message} [${code}]`;
+  return {
+    text: hint === undefined ? shown : `${shown}\n\n${hint}`,
+    exitStatus: (code && exitStatusOf[code]) ?? exitCodes.failed,
+    error: { code: others.length === 0 ? `${kind}` : 'several', message, hint: hint || undefined },
+  };
+}
+
 export function shownFile({ urls }: Pick<Manifest, 'urls'>, file: string): ShownFile {
   return { file, url: publishedUrl(file, fileKind(file) === 'html', urls) };
 }
@@ -60,6 +98,11 @@ export function shownPlaces(manifest: Pick<Manifest, 'urls'>, { pages, collectio
 /** The names of all places of a snippet, for people. */
 export function placeNames({ pages, collections }: Places): string[] {
   return [...pages.map(({ file }) => file), ...collections.map(entryName)];
+}
+
+/** One sentence for each, without a period. */
+export function notWrittenLines(notWritten: readonly PageToBuild[]): string[] {
+  return notWritten.map(({ name, reason }) => `${name} ${reason}`);
 }
 
 export function nameOf({ id, params }: Request): string {

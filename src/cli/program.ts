@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../client/format.ts';
-import type { CheckOutput, Document, ErrorOutput } from './cli-output.ts';
+import type { CheckOutput, Document } from './cli-output.ts';
 import type { CliContext, CliHost } from './context.ts';
-import { explain } from './explain.ts';
-import { exitCodes, type exitMeanings, exitStatusHelp } from './output.ts';
+import { exitCodes, type exitMeanings, exitStatusHelp, explain } from './output.ts';
 import { Terminal } from './terminal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -15,12 +14,7 @@ const afterHelp =
 const listsHelp =
   'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
 
-/** What became of a command line. */
-interface ProgramRun {
-  /** The command that was named. */
-  command?: Command;
-  exitStatus: number;
-}
+const isJsonOption = ({ long }: Option) => long === '--json';
 
 /**
  * Runs the command that the arguments name.
@@ -30,40 +24,31 @@ interface ProgramRun {
  */
 export async function runCli(argv: readonly string[], host: CliHost): Promise<number> {
   const terminal = new Terminal(host);
-  const { program, run } = createProgram({ ...host, terminal });
-  try {
-    await program.parseAsync(argv, { from: 'user' });
-    return run.exitStatus;
-  } catch (thrown) {
-    const isUsage = thrown instanceof CommanderError;
-    if (isUsage && thrown.exitCode === 0) return exitCodes.ok;
-    const { text, exitStatus, error } = isUsage
-      ? { exitStatus: exitCodes.usage, error: { code: 'usage', message: thrown.message } }
-      : explain(thrown);
-    // Commander has printed its own errors.
-    if (text !== undefined) terminal.printError(text);
-    const { command } = run;
-    if (argv.includes('--json') && command?.options.some(({ long }) => long === '--json')) {
-      terminal.printJson({ version: 1, command: command.name(), exitStatus, error });
-    }
-    return exitStatus;
-  }
+  terminal.isJson = argv.includes('--json');
+  const { program, run, fail } = createProgram({ ...host, terminal });
+  await program.parseAsync(argv, { from: 'user' }).catch(fail);
+  return run.exitStatus;
 }
 
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 /** The command line. The reference in the docs is made from it. */
-export function createProgram(context: CliContext): { program: Command; run: ProgramRun } {
+export function createProgram(context: CliContext) {
   const { stdout, stderr, terminal } = context;
-  const run: ProgramRun = { exitStatus: exitCodes.ok };
+  const run: { command?: Command; exitStatus: number } = { exitStatus: exitCodes.ok };
   /** Prints the document of a command as JSON, or as text. */
-  const show = <One extends Document>(document: One | ErrorOutput, text: (document: One) => string) => {
+  const show = <One extends Document>(document: One, text: (document: One) => string) => {
     run.exitStatus = document.exitStatus;
-    if ('error' in document) {
-      const { message, code, hint = '' } = document.error;
-      terminal.printError(`${message} [${code}]\n\n${hint}`.trimEnd());
-    }
     if (terminal.isJson) terminal.printJson(document);
-    else if (!('error' in document)) terminal.printColored(text(document));
+    else terminal.printColored(text(document));
+  };
+  /** Prints an error as text, and as JSON where that is asked for. */
+  const fail = (thrown: unknown) => {
+    const { text, exitStatus, error } = explain(thrown);
+    run.exitStatus = exitStatus;
+    if (text !== '') terminal.printError(text);
+    const { command } = run;
+    if (terminal.isJson && exitStatus !== exitCodes.ok && command?.options.some(isJsonOption))
+      terminal.printJson({ version: 1, command: command.name(), exitStatus, error });
   };
   const program = new Command('astro-snippets')
     .description(
@@ -87,9 +72,6 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     })
     .hook('preSubcommand', (_program, command) => {
       run.command = command;
-    })
-    .hook('preAction', (_program, command) => {
-      terminal.isJson = command.opts()['json'] === true;
     });
   const addCommand = (name: keyof typeof exitMeanings) =>
     program.command(name).addHelpText('after', exitStatusHelp(name));
@@ -142,9 +124,9 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
     .action(async ({ exec }) => {
       const { check, checkAndRun, checkText } = await import('./check.ts');
       const project = program.opts();
-      const showCheck = (document: CheckOutput | ErrorOutput) => show(document, checkText);
+      const showCheck = (document: CheckOutput) => show(document, checkText);
       if (exec === undefined) showCheck(await check(context, project));
-      else run.exitStatus = await checkAndRun(context, project, exec, showCheck);
+      else run.exitStatus = await checkAndRun(context, project, exec, showCheck, fail);
     });
 
   addCommand('refresh')
@@ -214,7 +196,7 @@ export function createProgram(context: CliContext): { program: Command; run: Pro
       const { get } = await import('./get.ts');
       await get(context, program.opts(), id, options);
     });
-  return { program, run };
+  return { program, run, fail };
 }
 
 function parseInterval(text: string): number {

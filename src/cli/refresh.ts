@@ -15,12 +15,11 @@ import { possibleLockFiles } from '../record/manifest-file.ts';
 import { waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import type { Progress } from '../record/progress.ts';
 import type { RefreshOutput } from './cli-output.ts';
-import { waiting, whileAlone } from './command-lock.ts';
 import type { CliContext } from './context.ts';
 import { addDue, readDeployed } from './deployed.ts';
-import { exitCodes, nameOf, shownFile } from './output.ts';
+import { exitCodes, nameOf, notWrittenLines, shownFile } from './output.ts';
 import { manifestPath, type OpenedChanges, openChanges, type ProjectOptions } from './project.ts';
-import { runWithLists } from './run-command.ts';
+import { runWithLists, waiting, whileAlone } from './run-command.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -62,7 +61,7 @@ export function refreshText(document: RefreshOutput): string {
       ...patch.trimEnd().replace(/^/gm, '    ').split('\n'),
     ]),
     ...written.map(({ file }) => (dryRun ? `${file} would be written` : `Updated ${file}`)),
-    ...notWritten.map(({ name, reason }) => `${name} ${reason}`),
+    ...notWrittenLines(notWritten),
     ...(isEmpty ? ['Nothing has changed.'] : []),
     // Printed as an error otherwise.
     ...(nextStep === undefined || after?.exitStatus ? [] : [nextStep]),

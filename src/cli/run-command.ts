@@ -2,8 +2,11 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { commandLockFile } from '../record/manifest-file.ts';
+import { holderOf, type WaitOptions, waitForLock } from '../record/output-lock.ts';
 import type { ShownFile } from './cli-output.ts';
 import type { CliContext } from './context.ts';
+import { manifestPath, type ProjectOptions } from './project.ts';
 
 /** The files of the output that a command is about; `undefined` if that is not known, so that it may be any. */
 export type ChangedFiles = readonly ShownFile[] | undefined;
@@ -80,4 +83,36 @@ async function runCommand(
     signals?.off('SIGINT', ignore);
     signals?.off('SIGTERM', passOn);
   }
+}
+
+/** The variable that names the tokens of the locks that the processes above this one hold, which wait for this one. */
+export const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
+
+/**
+ * Runs work that may run a command, while no other process does so for the same output: one of two at once would empty the
+ * folder that the other one deploys. The command gets the context that the work is called with, so that it may itself run
+ * such commands, and builds.
+ */
+export async function whileAlone<T>(
+  context: CliContext,
+  project: ProjectOptions,
+  work: (inner: CliContext) => Promise<T>,
+): Promise<T> {
+  const file = commandLockFile(manifestPath(context, project));
+  const { [heldLocks]: held = '' } = context.env;
+  const holder = holderOf(file);
+  // It is running this very process.
+  if (holder?.token && held.includes(holder.token)) return work(context);
+  const lock = await waitForLock(file, 'command', waiting(context));
+  const env = { ...context.env, [heldLocks]: `${held} ${lock.token}` };
+  try {
+    return await work({ ...context, env });
+  } finally {
+    lock.release();
+  }
+}
+
+/** How a command waits for a lock: it says for whom. */
+export function waiting({ terminal, clock, signal }: CliContext): WaitOptions {
+  return { log: (line) => terminal.printError(line), clock, signal };
 }

@@ -1,13 +1,12 @@
 import { constants } from 'node:os';
+import type { PageToBuild } from '../build/refresh.ts';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/errors.ts';
-import type { RefreshOutput, WatchOutput } from './cli-output.ts';
-import { whileAlone } from './command-lock.ts';
-import type { CliContext, Signals } from './context.ts';
+import type { WatchOutput } from './cli-output.ts';
+import type { CliContext } from './context.ts';
 import { addDue, deploy, isDue } from './deployed.ts';
-import { explain } from './explain.ts';
 import { type ListenOptions, listen, readWebhookSecret } from './listen.ts';
-import { exitCodes } from './output.ts';
+import { exitCodes, explain, notWrittenLines } from './output.ts';
 import {
   checkPatience,
   environmentFilesOf,
@@ -17,7 +16,7 @@ import {
   type ProjectOptions,
 } from './project.ts';
 import { type RefreshOptions, updateSite } from './refresh.ts';
-import { runWithLists } from './run-command.ts';
+import { runWithLists, whileAlone } from './run-command.ts';
 
 export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** In milliseconds. @default half a minute; with `listen`, five */
@@ -41,6 +40,11 @@ const jitter = 0.1;
 type WatchEvent = Unsigned<WatchOutput>;
 type Unsigned<Event> = Event extends unknown ? Omit<Event, 'version' | 'command' | 'at'> : never;
 
+/** Prints an event as JSON, or its text; an event without text is for scripts alone. */
+type Say = (event: WatchEvent, text?: string) => void;
+
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
+
 /**
  * `astro-snippets watch`: keeps the built site up to date until it is stopped.
  *
@@ -51,7 +55,7 @@ export async function watch(
   project: ProjectOptions,
   options: WatchOptions,
 ): Promise<number> {
-  const { terminal, clock } = context;
+  const { terminal, clock, signals } = context;
   const { build, exec, listen: address } = options;
   const { every = address === undefined ? pollInterval : pollIntervalBesideCalls } = options;
   const found = await findManifest(context, project);
@@ -62,208 +66,153 @@ export async function watch(
   // What is written from now on is deployed even if this process ends before that.
   if (exec !== undefined) await addDue(manifestPath(context, project), []);
   terminal.showsTime = true;
-  return untilInterrupted(context.signals, async (signal) => {
-    const emit = (event: WatchEvent) => {
-      if (signal.aborted) return;
-      if (terminal.isJson) {
-        const at = new Date().toISOString();
-        terminal.printJson({ version: 1, command: 'watch', at, ...event });
-      } else {
-        const text = eventText(event, build !== undefined);
-        if (text !== undefined) terminal.print(text);
-      }
-    };
-    let called = new AbortController();
-    const onCall = () => called.abort();
-    const log = (message: string) => emit({ event: 'call', message });
+  const stop = new AbortController();
+  const { signal } = stop;
+  const onSignal = (name: (typeof stopSignals)[number]) =>
+    stop.abort(name === 'SIGPIPE' ? exitCodes.ok : 128 + constants.signals[name]);
+  const say: Say = (event, text = '') => {
+    if (signal.aborted) return;
+    const at = new Date().toISOString();
+    if (terminal.isJson) terminal.printJson({ version: 1, command: 'watch', at, ...event });
+    else if (text !== '') terminal.print(text);
+  };
+  let called = new AbortController();
+  const onCall = () => called.abort();
+  const log = (message: string) => say({ event: 'call', message }, message);
+  const turn = turns(project, { ...options, every }, say);
+  for (const name of stopSignals) signals?.on(name, onSignal);
+  try {
     const url = address && webhook && (await listen({ address, webhook, onCall, log, signal }));
     // Not before signals are handled, since a caller may stop the command as soon as it says so.
-    emit({ event: 'started', everyMilliseconds: every, url });
-    const turn = turns({ ...context, signal }, project, { ...options, every }, emit);
+    const listening = url === undefined ? '' : `Listening for signed calls at ${url}\n`;
+    const started = `${listening}Checking every ${every / 1000} s. Press Ctrl-C to stop.`;
+    say({ event: 'started', everyMilliseconds: every, url }, started);
     while (!signal.aborted) {
-      const upToDate = await turn();
+      const upToDate = await whileAlone({ ...context, signal }, project, turn);
       const milliseconds = every * (1 - jitter + 2 * jitter * clock.random());
-      emit({ event: 'waiting', upToDate, milliseconds });
+      say({ event: 'waiting', upToDate, milliseconds });
       await clock.wait(milliseconds, AbortSignal.any([signal, called.signal])).catch(() => {});
       // Calls until now are one.
       if (called.signal.aborted) called = new AbortController();
     }
-  });
-}
-
-/** What people read of an event; `undefined` for one that is for scripts alone. */
-function eventText(event: WatchEvent, canBuild: boolean): string | undefined {
-  switch (event.event) {
-    case 'started': {
-      const listening = event.url === undefined ? '' : `Listening for signed calls at ${event.url}\n`;
-      return `${listening}Checking every ${event.everyMilliseconds / 1000} s. Press Ctrl-C to stop.`;
-    }
-    case 'call':
-      return event.message;
-    case 'written':
-      return event.written.map(({ file }) => `Updated ${file}`).join('\n');
-    case 'not-written': {
-      const reasons = event.notWritten.map(({ name, reason }) => `${name} ${reason}`);
-      return [...reasons, ...(canBuild ? [] : ['Build the site to update these pages.'])].join('\n');
-    }
-    case 'trouble': {
-      const { message, hint } = event.error;
-      return [message, hint, 'The site stays as it is until then.'].filter(Boolean).join('\n');
-    }
-    case 'recovered':
-      return 'The check succeeded again.';
-    case 'after-failed':
-      return `The command of --after exited with status ${event.exitStatus}, so what was made from the pages may be out of date. It is run again with the next check.`;
-    case 'building':
-      return 'Building the site.';
-    case 'built':
-      return (
-        event.problem &&
-        `The command of --build ${event.problem}. It is run again in ${formatDuration(event.retryMilliseconds ?? 0, 'long')}, or when something else changes.`
-      );
-    case 'deployed':
-      return event.problem && `The command of --exec ${event.problem}. It is run again with the next check.`;
-    default:
-      return undefined;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    // Also ends listening.
+    stop.abort();
+    for (const name of stopSignals) signals?.off(name, onSignal);
   }
+  return signal.reason;
 }
 
 const longestPause = 600_000;
 const noRecord = 'no record';
-const noFailure = { what: '', times: 0, until: 0 };
+const noFailure = { what: '', pause: 0, until: 0 };
 
 /**
  * Returns a function that checks, and does what follows: writes, builds, deploys. It returns whether the whole site shows
  * what is published, and was deployed.
  */
 function turns(
-  context: CliContext & { signal: AbortSignal },
   project: ProjectOptions,
   { every, build, exec, ...options }: WatchOptions & { every: number },
-  emit: (event: WatchEvent) => void,
-): () => Promise<boolean> {
-  const { clock, signal } = context;
-  const recordOf = () => manifestPath(context, project);
-  const builtAt = async () => (await findManifest(context, project))?.builtAt;
-  const isToDeploy = async () => exec !== undefined && (await isDue(recordOf()));
+  say: Say,
+): (context: CliContext) => Promise<boolean> {
   /** What kind of trouble there is. It is said once. */
   let trouble: string | undefined;
   /** What only a build can update, as text. It is said once. */
   let toBuild = '';
-  /** Builds of the same that failed in a row, and when it is built again. */
+  /** What could not be built, and when that is tried again. */
   let failed = noFailure;
 
-  const sayToBuild = (notWritten: RefreshOutput['notWritten']) => {
-    const reasons = notWritten.map(({ name, reason }) => `${name} ${reason}`).join('\n');
-    if (reasons !== '' && reasons !== toBuild) emit({ event: 'not-written', notWritten });
+  const sayToBuild = (notWritten: PageToBuild[]) => {
+    const reasons = notWrittenLines(notWritten).join('\n');
+    const advice = build === undefined ? '\nBuild the site to update these pages.' : '';
+    if (reasons !== '' && reasons !== toBuild)
+      say({ event: 'not-written', notWritten }, `${reasons}${advice}`);
     toBuild = reasons;
   };
 
   /** @returns what has to be built, with what is published; `undefined` if that is not known. */
-  const update = async (): Promise<string | undefined> => {
-    emit({ event: 'checking' });
+  const update = async (context: CliContext): Promise<string | undefined> => {
+    say({ event: 'checking' });
     try {
-      const { document, published } = await updateSite(context, project, {
-        ...options,
-        patience: checkPatience,
-      });
+      const how = { ...options, patience: checkPatience };
+      const { document, published } = await updateSite(context, project, how);
       const { written, notWritten, after } = document;
-      if (trouble !== undefined) emit({ event: 'recovered' });
+      if (trouble !== undefined) say({ event: 'recovered' }, 'The check succeeded again.');
       trouble = undefined;
-      if (written.length > 0) emit({ event: 'written', written });
+      if (written.length > 0)
+        say({ event: 'written', written }, written.map(({ file }) => `Updated ${file}`).join('\n'));
       sayToBuild(notWritten);
       if (!after?.exitStatus) return toBuild && `${toBuild}\n${published}`;
-      emit({ event: 'after-failed', exitStatus: after.exitStatus });
-    } catch (error) {
-      const { exitStatus, error: explained } = explain(error);
-      const { message, code } = explained;
+      const { exitStatus } = after;
+      const failure = `The command of --after exited with status ${exitStatus}, so what was made from the pages may be out of date. It is run again with the next check.`;
+      say({ event: 'after-failed', exitStatus }, failure);
+    } catch (thrown) {
+      const { exitStatus, error } = explain(thrown);
+      const { message, code, hint } = error;
       if (build !== undefined && exitStatus === exitCodes.needsBuild) {
-        trouble = undefined;
         sayToBuild([{ name: 'The site', reason: `has no usable record: ${message} [${code}]` }]);
         return noRecord;
       }
       // The codes tell kinds apart, since details such as attempts change each time.
-      const kind = (error as Partial<UserError>).codes?.join() ?? message;
-      if (kind !== trouble) emit({ event: 'trouble', error: explained });
+      const kind = (thrown as Partial<UserError>).codes?.join() ?? message;
+      const lines = [message, hint, 'The site stays as it is until then.'];
+      if (kind !== trouble) say({ event: 'trouble', error }, lines.filter(Boolean).join('\n'));
       trouble = kind;
     }
     return undefined;
   };
 
+  const builtAt = async (context: CliContext) => (await findManifest(context, project))?.builtAt;
+
   /** @returns whether the site is built now. */
-  const buildSite = async (command: string, what: string): Promise<boolean> => {
-    const before = await builtAt();
-    const isBuilt = async () => ((await builtAt()) ?? before) !== before;
-    const pause = Math.max(every, Math.min(longestPause, every * 2 ** (failed.times + 1)));
-    const run = async (inner: CliContext) => {
-      // Another process may have built it meanwhile.
-      if (await isBuilt()) return undefined;
-      emit({ event: 'building' });
-      const status = await runWithLists(inner, command, undefined);
-      // Any file may have changed. The build may also have emptied the folder of the record, or left one elsewhere.
-      if (exec !== undefined) await addDue(recordOf(), undefined);
-      let problem: string | undefined;
-      if (status !== 0) problem = `exited with status ${status}`;
-      else if (!(await isBuilt())) problem = `left no new record of a build at ${recordOf()}`;
-      const retryMilliseconds = problem === undefined ? undefined : pause;
-      emit({ event: 'built', succeeded: problem === undefined, problem, retryMilliseconds });
-      return problem;
-    };
-    const problem = await whileAlone(context, project, run);
-    failed = { what, times: failed.times + 1, until: clock.now() + pause };
-    if (problem !== undefined) return false;
-    failed = noFailure;
-    toBuild = '';
-    return true;
+  const buildSite = async (context: CliContext, command: string, what: string): Promise<boolean> => {
+    const before = await builtAt(context);
+    say({ event: 'building' }, 'Building the site.');
+    const status = await runWithLists(context, command, undefined);
+    // The build may have emptied the folder of the record, or left one elsewhere.
+    const record = manifestPath(context, project);
+    // Any file may have changed.
+    if (exec !== undefined) await addDue(record, undefined);
+    const isBuilt = ((await builtAt(context)) ?? before) !== before;
+    if (status === 0 && isBuilt) {
+      say({ event: 'built', succeeded: true });
+      [failed, toBuild] = [noFailure, ''];
+      return true;
+    }
+    const pause = Math.max(every, Math.min(longestPause, 2 * (failed.pause || every)));
+    failed = { what, pause, until: context.clock.now() + pause };
+    const problem =
+      status === 0 ? `left no new record of a build at ${record}` : `exited with status ${status}`;
+    const again = `It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`;
+    say(
+      { event: 'built', succeeded: false, problem, retryMilliseconds: pause },
+      `The command of --build ${problem}. ${again}`,
+    );
+    return false;
   };
 
-  const deploySite = async (inner: CliContext, command: string) => {
-    // Another process may have deployed it meanwhile.
-    if (!(await isToDeploy())) return;
-    const status = await deploy(inner, project, command, { mayWrite: false });
-    const problem = status === 0 ? undefined : `exited with status ${status}`;
-    emit({ event: 'deployed', succeeded: problem === undefined, problem });
+  const deploySite = async (context: CliContext, command: string): Promise<void> => {
+    const status = await deploy(context, project, command);
+    if (status === 0) return say({ event: 'deployed', succeeded: true });
+    const problem = `exited with status ${status}`;
+    const text = `The command of --exec ${problem}. It is run again with the next check.`;
+    say({ event: 'deployed', succeeded: false, problem }, text);
   };
 
-  return async () => {
-    let what = await update();
+  return async (context) => {
+    const { clock, signal } = context;
+    const isToDeploy = async () => exec !== undefined && (await isDue(manifestPath(context, project)));
+    let what = await update(context);
     // That a failed build has left no record is nothing else to build.
     if (what !== undefined && what !== noRecord && what !== failed.what) failed = { ...noFailure, what };
-    const canBuild = clock.now() >= failed.until && !signal.aborted;
-    if (build !== undefined && what && canBuild && (await buildSite(build, what))) what = '';
+    const canBuild = clock.now() >= failed.until && !signal?.aborted;
+    if (build !== undefined && what && canBuild && (await buildSite(context, build, what))) what = '';
     // Nothing that a failed build has left in the output is deployed.
-    if (exec !== undefined && failed.times === 0 && !signal.aborted && (await isToDeploy())) {
-      await whileAlone(context, project, (inner) => deploySite(inner, exec));
-    }
+    const canDeploy = failed.pause === 0 && !signal?.aborted;
+    if (exec !== undefined && canDeploy && (await isToDeploy())) await deploySite(context, exec);
     return what === '' && !(await isToDeploy());
   };
-}
-
-const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
-
-/**
- * Runs work that is finished before the command ends. On Ctrl-C, when the process is asked to terminate, or when
- * its output is no longer read, the work's signal is aborted.
- *
- * @returns the exit status that is usual after that signal.
- */
-async function untilInterrupted(
-  signals: Signals | undefined,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<number> {
-  const controller = new AbortController();
-  let exitStatus: number = exitCodes.ok;
-  const stop = (name: (typeof stopSignals)[number]) => {
-    if (!controller.signal.aborted && name !== 'SIGPIPE') exitStatus = 128 + constants.signals[name];
-    controller.abort();
-  };
-  for (const name of stopSignals) signals?.on(name, stop);
-  try {
-    await work(controller.signal);
-  } finally {
-    // What the work has opened is closed even if it fails.
-    controller.abort();
-    for (const name of stopSignals) signals?.off(name, stop);
-  }
-  return exitStatus;
 }

@@ -182,7 +182,9 @@ describe('astro-snippets check --exec', () => {
     );
     expect((await check(exec, '--output', 'other')).exitCode).toBe(0);
     expect(await ran()).toBe('');
-    expect(await exits(0, check(exec))).toContain('The last --exec command failed. Running it again.');
+    // A check in the command is not kept from succeeding by the command itself.
+    const checked = `"${process.execPath}" "${snippetsCommand}" check && ${exec}`;
+    expect(await exits(0, check(checked))).toContain('The last --exec command failed. Running it again.');
     expect(await ran()).toBe('x');
   });
 

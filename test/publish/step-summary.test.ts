@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { appendStepSummary, checkText } from '../../src/cli/check.ts';
 import { textOf } from '../../src/embed/html-scanner.ts';
 import { elementsOf } from '../../src/html/parsed-html.ts';
-import { testContext } from '../support/cli.ts';
+import { cli, testContext } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';
 
 /** What is added for a check that found a snippet changed on these pages, and something unfinished. */
@@ -73,6 +73,9 @@ test('a summary is added to what the step has written before; one that cannot be
   const { context } = testContext(directory, { GITHUB_STEP_SUMMARY: file });
   for (const text of ['one', 'two']) await appendStepSummary(context, text);
   expect(await read('summary.md')).toMatch(/one<.*two</s);
+
+  await cli(directory, ['check'], { GITHUB_STEP_SUMMARY: file });
+  expect(await read('summary.md')).toContain('No build manifest found');
 
   const broken = testContext(directory, { GITHUB_STEP_SUMMARY: directory });
   await appendStepSummary(broken.context, 'one');
