@@ -178,13 +178,14 @@ function languageIn(name: string, language: Language): Language {
 }
 
 // Before anything else, a `<` is text.
-const markup = /<(?=[a-zA-Z!?]|\/.)/gs;
+const markup = /<(?:[a-zA-Z!?]|\/.)/sy;
 const isLetter = /^[a-zA-Z]/;
 
 /** Where the next tag or comment begins. */
 function markupAt(text: string, from: number): number | undefined {
-  const end = matchEnd(markup, text, from);
-  return end && end - 1;
+  let at = text.indexOf('<', from);
+  while (at !== -1 && matchEnd(markup, text, at) === undefined) at = text.indexOf('<', at + 1);
+  return at === -1 ? undefined : at;
 }
 
 /** Where a pattern that is global or sticky has matched from an offset on. */
@@ -221,7 +222,7 @@ const tagName = /<\/?([^\t\n\f\r />]*)/y;
 const usualRest = /[^"'=>]*(?:[^\t\n\f\r /"'=>]="[^"]*"[^"'=>]*)*>/y;
 // The end of a tag, or an attribute, whose name may begin with "=". A quote that is not closed takes the rest of the text.
 const attribute =
-  /[\t\n\f\r /]*(?:>|(?<name>[^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:(?<quote>["'])|(?<bare>[^\t\n\f\r >]*)))?)/y;
+  /[\t\n\f\r /]*(?:>|([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:(["'])|([^\t\n\f\r >]*)))?)/y;
 
 /** The start or end tag that begins at a `<`; `undefined` if the text ends inside it. */
 export function tagAt(text: string, start: number): Tag | undefined {
@@ -243,7 +244,7 @@ export function attributesOf(text: string, { start }: Range): Attribute[] {
 function readAttributes(text: string, from: number, attributes?: Attribute[]): number | undefined {
   attribute.lastIndex = from;
   for (let found = attribute.exec(text); found !== null; found = attribute.exec(text)) {
-    const { name, quote = '', bare = '' } = found.groups ?? {};
+    const [, name, quote = '', bare = ''] = found;
     if (name === undefined) return attribute.lastIndex;
     const start = attribute.lastIndex - bare.length;
     const end = quote === '' ? attribute.lastIndex : text.indexOf(quote, start);
