@@ -24,21 +24,16 @@ export type EmbedAttributes = { [Name in (typeof attributeNames)[number]]?: stri
 
 /** The attribute that another name is a misspelling of, if it is one: two edits at most, or one edit of a short name. */
 export function intendedName(written: string): string | undefined {
-  return attributeNames.find((name) => edits(written, name) <= Math.min(2, name.length - 1));
+  return attributeNames.find((name) => isNear(written, name, Math.min(2, name.length - 1)));
 }
 
-/** How many characters have to be added, removed or replaced to make one text of another. */
-function edits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [index, character] of [...from].entries()) {
-    const next = [index + 1];
-    for (const [at, wanted] of [...to].entries()) {
-      const replaced = (row[at] ?? 0) + Number(character !== wanted);
-      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+/** Whether adding, removing or replacing a few characters makes one text of another. */
+function isNear(one: string, other: string, edits: number): boolean {
+  if (one === '' || other === '') return one.length + other.length <= edits;
+  const [rest, otherRest] = [one.slice(1), other.slice(1)];
+  if (one[0] === other[0]) return isNear(rest, otherRest, edits);
+  const pairs = [[rest, other] as const, [one, otherRest] as const, [rest, otherRest] as const];
+  return edits > 0 && pairs.some(([a, b]) => isNear(a, b, edits - 1));
 }
 
 /**

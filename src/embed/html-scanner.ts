@@ -256,9 +256,13 @@ function readAttributes(text: string, from: number, attributes?: Attribute[]): n
 }
 
 /** The value of an attribute, as a browser reads it. */
-export function readAttribute(attributes: readonly Attribute[], name: string): string | undefined {
+export function readAttribute(
+  attributes: readonly Attribute[],
+  name: string,
+  decode: (value: string) => string = decodeHTMLAttribute,
+): string | undefined {
   const found = attributes.find((attribute) => attribute.name === name);
-  return found && decodeHTMLAttribute(found.value);
+  return found && decode(found.value);
 }
 
 /** Gives an attribute another value. */

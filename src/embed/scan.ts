@@ -14,6 +14,7 @@ import {
   isBlockLevel,
   matchEnd,
   type Range,
+  readAttribute,
   startTags,
   type Tag,
   type TextKind,
@@ -22,7 +23,7 @@ import {
   walk,
 } from './html-scanner.ts';
 import type { Form } from './inline.ts';
-import { cut, decodeAttribute, enter, type Layer, type Part } from './layers.ts';
+import { cut, decodeAttribute, enter, type Part } from './layers.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
@@ -33,33 +34,39 @@ export interface FoundEmbed extends Range {
   /** The name of an attribute that is a misspelling of one of these. */
   misspelled?: string | undefined;
   /** What to show when the service is down. Their text is known where text is shown. */
-  children: Children;
+  children: Range & { isBlockLevel: boolean; text?: string };
   form: Form;
+  /** The value of the nearest `lang`. */
+  lang: string | undefined;
   /** Whether it is in an island's own markup, which the island renders again in the browser. */
   inIsland: boolean;
   /** Whether it is in a heading with an id, as Markdown generates them. */
   inHeading: boolean;
   inParagraph: boolean;
-  /** The value of the nearest `lang`. */
-  lang: string | undefined;
   /** The paragraph that contains only this embed, as Markdown generates it. */
   paragraph?: Range | undefined;
 }
 
-type Children = Range & { isBlockLevel: boolean; text?: string };
+type Incomplete = 'unclosed' | 'unrendered' | 'nested';
 
 /** Why no embed can work in a place. */
-type Refusal = { flaw: 'in-script' | 'in-style' | 'in-xml' } | { flaw: 'in-attribute'; attribute: string };
-
-type Incomplete = { flaw: 'unclosed' | 'unrendered' } | { flaw: 'nested'; outer: number };
+interface Refusal {
+  flaw: 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
+  attribute?: string;
+}
 
 /** What fails a build: an embed that is incomplete, inside another one, or refused, or a component that was not rendered. */
-export type EmbedFault = { start: number } & (Incomplete | Refusal);
+export interface EmbedFault extends Pick<Refusal, 'attribute'> {
+  start: number;
+  flaw: Incomplete | Refusal['flaw'];
+  /** Where the embed begins that one is nested in. */
+  outer?: number | undefined;
+}
 
 /** What may be meant as it is: an example, an excerpt, or Markdown code. Or a file in which embeds may not work. */
 export interface EmbedWarning {
   start: number;
-  flaw: Incomplete['flaw'] | 'invalid-id' | 'in-code' | 'in-xhtml' | 'utf-16';
+  flaw: Incomplete | 'invalid-id' | 'in-code' | 'in-xhtml' | 'utf-16';
 }
 
 /** All in the order of the file. */
@@ -81,16 +88,13 @@ interface Place {
   isFree: boolean;
   /** Whether text has to be escaped because it is surrounded by HTML. */
   isHtml: boolean;
-  /** Whether it may be part of a URL. */
-  inUrls: boolean;
-  inIsland?: boolean;
-  refusal?: Refusal;
 }
 
-const inHtml: Place = { shows: 'html', isFree: true, isHtml: true, inUrls: false };
-const inFile: Place = { shows: 'html', isFree: true, isHtml: false, inUrls: true };
-const inData: Place = { shows: 'text', isFree: true, isHtml: false, inUrls: true };
-const inText: Place = { shows: 'text', isFree: false, isHtml: false, inUrls: true };
+const inHtml: Place = { shows: 'html', isFree: true, isHtml: true };
+const inFile: Place = { shows: 'html', isFree: true, isHtml: false };
+const inData: Place = { shows: 'text', isFree: true, isHtml: false };
+const inText: Place = { shows: 'text', isFree: false, isHtml: false };
+const inTitle: Place = { shows: 'text', isFree: false, isHtml: true };
 
 /**
  * Finds every embed in a file: elements in HTML, and their encoded forms in other text. Examples are left out: code,
@@ -102,7 +106,7 @@ const inText: Place = { shows: 'text', isFree: false, isHtml: false, inUrls: tru
 export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
   const search: Search = { isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
-  const whole: Part = { text, layers: [], lang: undefined, at: (offset) => offset };
+  const whole: Part = { text, layers: [], at: (offset) => offset };
   if (!mayHold(text)) {
     const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && name.test(text.replaceAll('\0', ''));
     if (isUtf16) search.warnings.push({ flaw: 'utf-16', start: 0 });
@@ -144,12 +148,11 @@ function mayHold(text: string): boolean {
 }
 
 const ignored = 'data-snippets-ignore';
-// Once for all pages: making them takes as long as using them.
-const names = new RegExp(name, 'gi');
-const components = new RegExp(component, 'gi');
-const componentTag = new RegExp(`(?<=<)${component.source}`, 'i');
-const ignoredNames = new RegExp(ignored, 'gi');
+// Once for all pages: making them takes as long as using them. One each: a pattern of alternatives takes several times as
+// long. All that is looked for, `lang` apart, has "snippet" in its name.
+const marks = /snippet/gi;
 const langs = /lang\s*=/gi;
+const componentTag = new RegExp(`<${component.source}`, 'i');
 // The attributes of copy buttons.
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 const refusedAttributes = /^(?:on|x-|[:@]|style$)/;
@@ -188,46 +191,40 @@ inside('script style', (holder) => ({ holder }));
 /** HTML, where an embed is an element, or XML, where it can only be encoded in text. */
 function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
   const { text } = part;
-  const nameFrom = finder(text, names);
-  const componentFrom = finder(text, components);
-  // One each: a pattern of alternatives takes several times as long.
-  const ignoredFrom = finder(text, ignoredNames);
+  const markFrom = finder(text, marks);
   const langFrom = finder(text, langs);
-  const isNoted = ({ start, end }: Range) => nameFrom(start) < end || componentFrom(start) < end;
   const shownIn = ({ start, end }: Range) => decodeAttribute(text.slice(start, end));
   const read = (tag: Tag, attribute: string) => valueIn(attributesOf(text, tag), attribute);
-  // The code in headings, by the URLs of their ids, and what is in links, where it may be the same.
+  // The code in headings, by the URLs of their ids, and what scans links, whose text may be the same.
   const codeAt = new Map<string | undefined, string[]>();
-  const linkTexts: [link: Tag, ...Parameters<typeof scanRange>][] = [];
-  // The last one that shows nothing in its start tag.
+  const linkScans: (() => void)[] = [];
+  // The one that is open.
   let paragraph: Tag | undefined;
-  let inParagraph = false;
 
   const addElement = (tag: Tag, { inIsland, heading, lang }: Context, endTag: Range) => {
-    const found = add(search, { ...part, lang }, { ...place, inIsland }, tag, endTag);
+    const before = search.embeds.at(-1);
+    const found = add(search, { ...part, lang }, place, tag, endTag);
     if (found === undefined) return;
+    found.inIsland = inIsland;
     found.inHeading = heading !== undefined && read(heading, 'id') !== undefined;
-    found.inParagraph = inParagraph;
+    found.inParagraph = paragraph !== undefined;
     if (paragraph === undefined || matchEnd(blank, text, paragraph.end) !== tag.start) return;
+    const start = part.at(paragraph.start);
     const end = matchEnd(paragraphEnd, text, endTag.end);
-    if (end !== undefined) found.paragraph = { start: part.at(paragraph.start), end: part.at(end) };
+    const hasOther = before !== undefined && before.start > start;
+    if (end !== undefined && !hasOther) found.paragraph = { start, end: part.at(end) };
   };
 
   /** Embeds in the children of another one, even if they are encoded, are nested. */
   const scanIn = ({ embed }: Context, look: (found: Search) => void) => {
     if (embed === undefined) return look(search);
-    const found: Search = { ...search, embeds: [], faults: [] };
-    look(found);
-    const outer = part.at(embed.start);
-    for (const { start } of [...found.embeds, ...found.faults])
-      report(search, { ...part, at: () => start }, start, { flaw: 'nested', outer });
+    for (const start of startsIn(search, look)) report(search, part, start, 'nested', part.at(embed.start));
   };
 
   const openEmbed = (tag: Tag, context: Context): Context | undefined => {
     const { isExample, embed } = context;
     if (isXml && !isExample) search.faults.push({ flaw: 'in-xml', start: part.at(tag.start) });
-    else if (embed !== undefined)
-      report(search, part, tag.start, { flaw: 'nested', outer: part.at(embed.start) });
+    else if (embed !== undefined) report(search, part, part.at(tag.start), 'nested', part.at(embed.start));
     else if (!isExample && tag.isSelfClosing) addElement(tag, context, { start: tag.end, end: tag.end });
     if (tag.isSelfClosing) return undefined;
     if (isXml || isExample) return context;
@@ -238,23 +235,20 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     const { start, end } = tag;
     if (tag.name === elementName) return openEmbed(tag, outside);
     if (outside.isExample && outside.embed === undefined) return outside;
-    if (tag.name === 'snippet' && componentFrom(start) === start + 1)
-      report(search, part, start, { flaw: 'unrendered' });
-    if (outside.embed === undefined) {
-      if (tag.name === 'p') paragraph = tag;
-      if (blockElements.has(tag.name)) inParagraph = tag.name === 'p';
-    }
+    if (tag.name === 'snippet' && text.slice(start, start + 320).search(componentTag) === 0)
+      report(search, part, part.at(start), 'unrendered');
+    if (outside.embed === undefined && blockElements.has(tag.name))
+      paragraph = tag.name === 'p' ? tag : undefined;
     const inside = contextIn.get(tag.name)?.(tag);
-    const isRead = isNoted(tag) || ignoredFrom(start) < end || langFrom(start) < end;
+    const isRead = markFrom(start) < end || langFrom(start) < end;
     const attributes = isRead ? attributesOf(text, tag) : [];
     if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
       return { ...outside, isExample: true };
     }
     const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
     for (const attribute of attributes) {
-      if (!mayHold(attribute.value)) continue;
-      scanIn(outside, (found) => scanAttribute(found, { ...part, lang }, attribute, isXml));
-      paragraph = undefined;
+      if (mayHold(attribute.value))
+        scanIn(outside, (found) => scanAttribute(found, { ...part, lang }, attribute, isXml));
     }
     const context = lang === outside.lang ? outside : { ...outside, lang };
     if (isXml) return /(?:^|:)(?:title|svg)$/.test(tag.name) ? { ...context, holder: tag } : context;
@@ -263,14 +257,14 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
 
   const scanRange = (range: Range, context: Context, kind: TextKind) =>
     scanIn(context, (found) => scanPiece(found, range, context, kind));
-  const scanPiece = (search: Search, range: Range, { holder, inIsland, lang }: Context, kind: TextKind) => {
+  const scanPiece = (search: Search, range: Range, { holder, lang }: Context, kind: TextKind) => {
     const raw = cut({ ...part, lang }, range);
     const type = (holder && read(holder, 'type'))?.trim() ?? '';
     if (kind === 'text' || kind === 'cdata') {
       const inner = enter(raw, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
-      if (isXml && holder === undefined) scanString(search, inner, { ...inHtml, inUrls: true });
-      else scanText(search, inner, { ...inText, inUrls: isXml || place.inUrls });
-    } else if (kind === 'rcdata') scanText(search, raw, { ...inText, isHtml: true, inUrls: false, inIsland });
+      if (isXml && holder === undefined) scanString(search, inner, inHtml);
+      else scanText(search, inner, inText);
+    } else if (kind === 'rcdata') scanText(search, raw, inTitle);
     else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
     else if (dataScripts.test(type)) scanJson(search, raw, inData, { inScript: true });
     else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
@@ -283,36 +277,42 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       open,
       close(closed, at, context, isImplied) {
         const { embed, isExample } = context;
-        if (embed === undefined && closed === 'p') inParagraph = false;
+        if (embed === undefined && closed === 'p') paragraph = undefined;
         if (embed === undefined || isExample || closed !== elementName) return;
-        if (isImplied) report(search, part, embed.start, { flaw: 'unclosed' });
+        if (isImplied) report(search, part, part.at(embed.start), 'unclosed');
         else addElement(embed, context, at);
       },
       text(range, context, kind) {
         const { isExample, heading, link } = context;
-        if (!isNoted(range)) return;
-        if (!isExample && link === undefined) scanRange(range, context, kind);
-        else if (!isExample && link) linkTexts.push([link, range, context, kind]);
-        else if (heading !== undefined) {
+        if (markFrom(range.start) >= range.end) return;
+        if (isExample && heading !== undefined) {
           const target = onPage(`#${read(heading, 'id')}`);
           codeAt.set(target, [...(codeAt.get(target) ?? []), shownIn(range)]);
-        }
+        } else if (link !== undefined && !isExample) {
+          linkScans.push(() => {
+            const shown = shownIn(range);
+            const codes = codeAt.get(onPage(read(link, 'href') ?? ''));
+            if (!codes?.some((code) => shown.includes(code))) scanRange(range, context, kind);
+          });
+        } else if (!isExample) scanRange(range, context, kind);
       },
       cut(start, { isExample, embed }) {
         const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
-        if (isEmbed && embed === undefined && !isExample) report(search, part, start, { flaw: 'unclosed' });
+        if (isEmbed && embed === undefined && !isExample) report(search, part, part.at(start), 'unclosed');
       },
-      isDone: (at, { embed }) =>
-        embed === undefined && nameFrom(at) === Infinity && componentFrom(at) === Infinity,
+      isDone: (at, { embed }) => embed === undefined && markFrom(at) === Infinity,
     },
     { isXml },
   );
   // In the headings of a page, Astro turns code into plain text for links to them, as in a table of contents.
-  for (const [link, range, context, kind] of linkTexts) {
-    const shown = shownIn(range);
-    const codes = codeAt.get(onPage(read(link, 'href') ?? ''));
-    if (!codes?.some((code) => shown.includes(code))) scanRange(range, context, kind);
-  }
+  for (const scanLink of linkScans) scanLink();
+}
+
+/** Where embeds begin that do not belong to the result, or would be faults. */
+function startsIn(search: Search, look: (aside: Search) => void): number[] {
+  const aside: Search = { ...search, embeds: [], faults: [] };
+  look(aside);
+  return [...aside.embeds, ...aside.faults].map(({ start }) => start);
 }
 
 /** The URL to which one that is written on a page leads. */
@@ -352,11 +352,10 @@ function scanString(search: Search, part: Part, place: Place): void {
     const isHtml = place.isHtml || startTags(text).some((tag) => tag.name !== elementName);
     scanMarkup(search, { ...part, text }, { ...place, isHtml });
     // Embeds that stay because they are examples in Markdown, where they may be none.
-    const asHtml: Search = { ...search, embeds: [], faults: [], warnings: [] };
-    for (const one of code) {
-      if (one.isDoubtful) scanMarkup(asHtml, cut(part, one), { ...inHtml, inUrls: true });
-    }
-    for (const { start } of asHtml.embeds) search.warnings.push({ start, flaw: 'in-code' });
+    const asHtml = startsIn({ ...search, warnings: [] }, (aside) => {
+      for (const one of code) if (one.isDoubtful) scanMarkup(aside, cut(part, one), inHtml);
+    });
+    for (const start of asHtml) search.warnings.push({ start, flaw: 'in-code' });
   }
 }
 
@@ -385,7 +384,8 @@ function scanJson(search: Search, part: Part, place: Place, { inScript = false }
 
 /** Scripts and styles, where no embed can work. */
 function scanCode(search: Search, part: Part, refusal: Refusal): void {
-  scanText(search, enter(part, 'json'), { ...inText, refusal });
+  const refused = startsIn(search, (aside) => scanText(aside, enter(part, 'json'), inText));
+  for (const start of refused) search.faults.push({ start, ...refusal });
 }
 
 const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
@@ -394,24 +394,24 @@ const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 /** Text without markup other than embeds, encoded or not. */
 function scanText(search: Search, part: Part, place: Place): void {
   const written = part.text.search(componentTag);
-  if (written !== -1) report(search, part, written - 1, { flaw: 'unrendered' });
+  if (written !== -1) report(search, part, part.at(written), 'unrendered');
   let start = 0;
   // Each embed up to the next one only, so that the time is linear even if all are unclosed.
   for (const { length } of part.text.split(opening)) {
     const piece = cut(part, { start, end: start + length });
     const read = opening.test(piece.text) ? scanEmbed(search, piece, place) : 0;
-    scanEncoded(search, cut(piece, { start: read, end: length }), place);
+    scanEncoded(search, cut(piece, { start: read, end: length }));
     start += length;
   }
 }
 
-/** The embed that a text begins with. Returns its end, or the end of its name if it has no end tag. */
+/** The embed that a text begins with. Returns its end, or that of its name if it has none. */
 function scanEmbed(search: Search, part: Part, place: Place): number {
   const tag = tagAt(part.text, 0);
   closing.lastIndex = tag?.end ?? part.text.length;
   const end = tag?.isSelfClosing ? { index: tag.end, 0: '' } : closing.exec(part.text);
   if (tag === undefined || end === null) {
-    report(search, part, 0, { flaw: 'unclosed' });
+    report(search, part, part.at(0), 'unclosed');
     return 1 + elementName.length;
   }
   const endTag = { start: end.index, end: end.index + end[0].length };
@@ -423,14 +423,13 @@ const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|
 const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
 /** Text that is escaped once more than its place demands, or part of a URL. */
-function scanEncoded(search: Search, part: Part, place: Place): void {
+function scanEncoded(search: Search, part: Part): void {
   const { text } = part;
   if (!mayHold(text)) return;
-  if (escaped.test(text)) scanText(search, enter(part, 'html-text'), { ...place, ...inText, inUrls: false });
-  if (!place.inUrls) return;
+  if (escaped.test(text)) scanText(search, enter(part, 'html-text'), inText);
   for (const { 0: url, index: start } of text.matchAll(percentEncoded)) {
     const encoded = cut(part, { start, end: start + url.length });
-    scanText(search, enter(encoded, /embed\+/i.test(url) ? 'url-query' : 'url'), place);
+    scanText(search, enter(encoded, /embed\+/i.test(url) ? 'url-query' : 'url'), inText);
   }
 }
 
@@ -452,13 +451,8 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
     search.warnings.push({ start, flaw: 'invalid-id' });
     return undefined;
   }
-  if (place.refusal !== undefined) {
-    search.faults.push({ start, ...place.refusal });
-    return undefined;
-  }
   const as = place.isFree && (asked === 'html' || asked === 'text') ? asked : place.shows;
-  const layers: readonly Layer[] =
-    as === 'text' && place.isHtml ? [...part.layers, 'html-text'] : part.layers;
+  const layers = as === 'text' && place.isHtml ? ([...part.layers, 'html-text'] as const) : part.layers;
   const children = part.text.slice(tag.end, endTag.start);
   const found: FoundEmbed = {
     start,
@@ -475,19 +469,18 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
       ...(as === 'text' && children !== '' && { text: textOf(Buffer.from(children, 'latin1').toString()) }),
     },
     form: layers.length === 0 ? plain[as] : { as, layers },
-    inIsland: place.inIsland ?? false,
+    lang: langIn(written, part.lang),
+    inIsland: false,
     inHeading: false,
     inParagraph: false,
-    lang: langIn(written, part.lang),
   };
   search.embeds.push(found);
   return found;
 }
 
-function report(search: Search, part: Part, offset: number, found: Incomplete): void {
-  const start = part.at(offset);
-  if (isWholePage(search, part)) search.faults.push({ start, ...found });
-  else search.warnings.push({ start, flaw: found.flaw });
+function report(search: Search, part: Part, start: number, flaw: Incomplete, outer?: number): void {
+  if (isWholePage(search, part)) search.faults.push({ start, flaw, outer });
+  else search.warnings.push({ start, flaw });
 }
 
 /** Whether an element is meant as one. Other files, and parts of pages, may contain excerpts and examples. */
@@ -513,8 +506,6 @@ function finder(text: string, all: RegExp): (from: number) => number {
   };
 }
 
-/** The value of an attribute. Of two with the same name, the first counts. */
 function valueIn(attributes: readonly Attribute[], name: string): string | undefined {
-  const found = attributes.find((attribute) => attribute.name === name);
-  return found && decodeAttribute(found.value);
+  return readAttribute(attributes, name, decodeAttribute);
 }

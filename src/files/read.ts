@@ -13,17 +13,31 @@ const clockGranularity = 50;
 /** How many bytes two pieces have in common: more than what is searched for can take. */
 export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
 
-/** Reads a file as a whole; `undefined` for a large one, which is read in pieces. */
+/**
+ * Reads a file as a whole; `undefined` for a large one, which is read in pieces. readFileSync would ask for the size again,
+ * which takes as long as reading a small page.
+ */
 export function readUnlessLarge(file: string): Buffer | undefined {
-  return withFile(file, (descriptor, size) => (size > largeSize ? undefined : readStart(descriptor, size)));
+  const descriptor = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(descriptor);
+    if (size > largeSize) return undefined;
+    const bytes = Buffer.allocUnsafe(size);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < size; length += read) {
+      read = readSync(descriptor, bytes, length, size - length, null);
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Whether a file is so large, and so unlike text, that no embed is looked for in it. */
 export function isLargeBinary(file: string): boolean {
-  return withFile(
-    file,
-    (descriptor, size) => size > binarySize && readStart(descriptor, pieceSize).includes(0),
-  );
+  if (statSync(file).size <= binarySize) return false;
+  const [start] = piecesOf(file, 0);
+  return start?.includes(0) ?? false;
 }
 
 /**
@@ -47,25 +61,6 @@ export function* piecesOf(file: string, overlap: number): Generator<Buffer> {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function withFile<T>(file: string, work: (descriptor: number, size: number) => T): T {
-  const descriptor = openSync(file, 'r');
-  try {
-    return work(descriptor, fstatSync(descriptor).size);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** readFileSync would ask for the size again, which takes as long as reading a small page. */
-function readStart(descriptor: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafe(size);
-  let length = 0;
-  for (let read = -1; length < size && read !== 0; length += read) {
-    read = readSync(descriptor, bytes, length, size - length, null);
-  }
-  return bytes.subarray(0, length);
 }
 
 /** Whether a file was written since a moment, in milliseconds since the epoch, or just before it. `false` without a file. */

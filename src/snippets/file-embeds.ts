@@ -50,12 +50,10 @@ export function addUse(
   return use;
 }
 
-export interface FileEmbed extends PlacedEmbed {
+export interface FileEmbed extends PlacedEmbed, Pick<FoundEmbed, 'inHeading' | 'inParagraph'> {
   request: SnippetRequest;
   /** The key of the request as the embed is written, before the site adds params. */
   written: string;
-  inHeading: boolean;
-  inParagraph: boolean;
 }
 
 export interface ReadableFile {
@@ -80,9 +78,10 @@ export function readEmbeds(
   const { embeds: found, faults, warnings } = scan(file, kind);
   const lineOf = lineFinder(file);
   const embeds: FileEmbed[] = [];
-  const invalid = faults.map((fault) => {
-    const [code, message] = describeFault(fault, lineOf);
-    return { start: fault.start, code, message, id: idAt(file, fault.start) };
+  const invalid = faults.map(({ start, flaw, outer = 0, attribute = '' }) => {
+    const [code, text] = faultTexts[flaw];
+    const message = text.replace('{line}', () => `${lineOf(outer)}`).replace('{attribute}', () => attribute);
+    return { start, code, message, id: idAt(file, start) };
   });
   for (const one of found) {
     // Without the attributes: as parts of the page's text, they would keep all of it in memory.
@@ -155,24 +154,15 @@ function idAt(file: Buffer, start: number): string | undefined {
   return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
 }
 
-function describeFault(
-  fault: EmbedFault,
-  lineOf: (offset: number) => number,
-): readonly [ErrorCode, message: string] {
-  if (fault.flaw === 'nested')
-    return ['embed-nested', `The embed is inside the one of line ${lineOf(fault.outer)}.`];
-  if (fault.flaw === 'in-attribute')
-    return ['embed-in-attribute', `The embed is in the attribute ${fault.attribute}, which contains code.`];
-  return otherFaults[fault.flaw];
-}
-
-const otherFaults = {
+const faultTexts: Readonly<Record<EmbedFault['flaw'], readonly [ErrorCode, text: string]>> = {
   unclosed: ['embed-unclosed', 'The embed has no end tag.'],
+  nested: ['embed-nested', 'The embed is inside the one of line {line}.'],
+  'in-attribute': ['embed-in-attribute', 'The embed is in the attribute {attribute}, which contains code.'],
   'in-script': ['embed-in-script', 'The embed is in a script that runs.'],
   'in-style': ['embed-in-script', 'The embed is in a style sheet.'],
   'in-xml': ['embed-in-xml', 'The embed is an element of XML.'],
   unrendered: ['unrendered-component', '<Snippet> was not rendered: it is in the page as it was written.'],
-} as const;
+};
 
 function andMore(times: number): string {
   return times === 0 ? '' : ` and ${count(times, 'more time')}`;
@@ -208,9 +198,8 @@ export function lineFinder(file: Buffer): (offset: number) => number {
 export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf: PlaceOf = () => '') {
   const known = new Map<string, boolean>();
   const isBlock = (key: string) => {
-    const block = known.get(key) ?? isBlockLevel(htmlOf(key) ?? '');
-    known.set(key, block);
-    return block;
+    if (!known.has(key)) known.set(key, isBlockLevel(htmlOf(key) ?? ''));
+    return known.get(key);
   };
   const found = new Map<number, { first: string; others: number }>();
   return {
@@ -239,20 +228,16 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
  */
 export function pageParams(params: ParsedOptions['params'], page: string): ReadableFile['addParams'] {
   if (params === undefined) return undefined;
-  const ask = (lang: string | undefined) => {
+  const known = new Map<string | undefined, ReturnType<typeof paramsObject>>();
+  return (request, lang) => {
     try {
       // The id does not matter. Checked as the params of an embed are.
-      return paramsObject(createRequest(1, params({ page, lang })));
+      if (!known.has(lang)) known.set(lang, paramsObject(createRequest(1, params({ page, lang }))));
     } catch (error) {
       const reason = error instanceof SnippetError ? error.reason : reasonOf(error);
-      return new SiteError('params-failed', `The option \`params\` failed for ${page}: ${reason}`);
+      throw new SiteError('params-failed', `The option \`params\` failed for ${page}: ${reason}`);
     }
-  };
-  const known = new Map<string | undefined, ReturnType<typeof ask>>();
-  return (request, lang) => {
-    if (!known.has(lang)) known.set(lang, ask(lang));
     const added = known.get(lang);
-    if (added instanceof SiteError) throw added;
     return added === undefined ? request : createRequest(request.id, { ...added, ...paramsObject(request) });
   };
 }

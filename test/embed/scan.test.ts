@@ -153,6 +153,7 @@ test.for([
     `<a href="/?t=${encoded.replaceAll('%20', '+')}">`,
     'text in html-attribute, url-query',
   ],
+  ['a URL that is shown', 'html', `<p>/?t=${encoded}</p>`, 'text in html-text, url'],
   ['HTML in XML, escaped by numbers', 'xml', `<a>&#60;p&#62;${byNumbers}</a>`, 'html in xml-text'],
   ['a text of SVG', 'xml', `<svg><g><text>${escaped}</text></g></svg>`, 'text in xml-text'],
   ['an XML title with a prefix', 'xml', `<media:title><![CDATA[${embed}]]></media:title>`, 'text in cdata'],
