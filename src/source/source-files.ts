@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, readFileSync } from 'node:fs';
-import { posix } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { extname, join, posix } from 'node:path';
 
 export interface SourceFolders {
   /** The project. People know a source by its path from here. */
@@ -21,12 +21,12 @@ export function shownSource(id: string, root: string): string {
   return posix.relative(fileOf(root), fileOf(id));
 }
 
-const content = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn|html?|json|ya?ml|toml)$/i;
-const source = new RegExp(`\\.(?:astro|[cm]?[jt]sx?|vue|svelte)$|${content.source}`, 'i');
+const contentTypes = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
+const moduleTypes = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 
 /** Whether a file may be an entry of a collection, which no module needs to import. */
 export function isContent(file: string): boolean {
-  return content.test(file);
+  return contentTypes.split(',').includes(extname(file).slice(1));
 }
 
 /**
@@ -34,27 +34,14 @@ export function isContent(file: string): boolean {
  * folders are left out.
  */
 export function listSources({ root, srcDir, publicDir, outDir }: SourceFolders): string[] {
-  const left = [publicDir, outDir].map(folderOf);
-  const list = (folder: string, names: RegExp): string[] =>
-    entriesOf(folder).flatMap((entry) => {
-      const path = `${folder}/${entry.name}`;
-      if (entry.isFile()) return names.test(entry.name) ? [path] : [];
-      const isLeft = /^\.|^node_modules$/.test(entry.name) || left.includes(path);
-      return entry.isDirectory() && !isLeft ? list(path, names) : [];
-    });
-  return [...new Set([...list(folderOf(root), content), ...list(folderOf(srcDir), source)])].sort();
-}
-
-function folderOf(path: string): string {
-  return fileOf(path).replace(/\/$/, '');
-}
-
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  const list = (folder: string, types: string): string[] => {
+    const left = [publicDir, outDir].map((path) => `${shownSource(path, folder)}/**`);
+    const found = globSync(`**/*.{${types}}`, { cwd: folder, exclude: ['**/node_modules/**', ...left] });
+    return found.map((path) => fileOf(join(folder, path)));
+  };
+  return [
+    ...new Set([...list(root, contentTypes), ...list(srcDir, `${contentTypes},${moduleTypes}`)]),
+  ].sort();
 }
 
 /** What is missing, or is removed meanwhile, counts as empty. */

@@ -3,7 +3,7 @@ import { type ErrorCode, userError } from '../failures/errors.ts';
 import { embedsIn, withoutComments } from './source-embeds.ts';
 import { fileOf, readSource, shownSource } from './source-files.ts';
 import type { SiteSource } from './source-search.ts';
-import { isStore, type WrittenEmbeds } from './written-embeds.ts';
+import type { WrittenEmbeds } from './written-embeds.ts';
 
 /** What is wrong with a module that deals with embeds. Without a code, it is a warning. */
 interface Flaw {
@@ -24,39 +24,33 @@ const inIsland: Flaw = {
   code: 'on-demand-page',
   message: 'passes an embed to a server island, which is rendered on demand.',
 };
-const whatWorks =
-  'On demand, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.';
-
-/** What a module got into the server bundle through. */
-type Reached = 'page' | 'content' | 'middleware' | 'prerendered';
-
-const routeWarnings: Record<Exclude<Reached, 'page' | 'prerendered'>, string> = {
-  content:
-    'pages that are rendered on demand could show this entry of a collection: its embed would stay empty there.',
-  middleware:
-    'the middleware runs for pages that are rendered on demand, too: its embed would stay empty there.',
+const perhapsInBrowser: Flaw = {
+  message: 'mentions snippet-embed. An embed that it writes in the browser would stay empty.',
 };
-const storeWarning = `Collections contain embeds, and pages that are rendered on demand use collections: such an embed would stay empty there. ${whatWorks}`;
+const perhapsOnDemand: Flaw = {
+  message:
+    'mentions an embed, and is part of what renders pages on demand: there, it would stay empty. On demand, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
+};
 
 /** Why a module of an environment must not be published; `undefined` if it may. */
 export function flawOf(
-  { isWritten, isPassedToIsland, importsComponent, isMentioned }: WrittenEmbeds,
+  found: WrittenEmbeds,
   id: string,
   environment: string,
-  { isBuild }: { isBuild: boolean },
+  isBuild: boolean,
 ): Flaw | undefined {
   const isClient = environment === 'client';
-  let flaw = isPassedToIsland ? inIsland : undefined;
   // The dev server has one environment for all pages, so each page is checked when it is served.
-  if (environment === 'ssr' && isBuild && (isWritten || importsComponent)) flaw = onDemand;
-  if (isClient) flaw = isWritten || isPassedToIsland ? inBrowser : undefined;
+  const isOnDemand = environment === 'ssr' && isBuild;
+  let flaw = found.has('passes') ? inIsland : undefined;
+  if (isOnDemand && (found.has('writes') || found.has('imports'))) flaw = onDemand;
+  if (isClient && found.has('writes')) flaw = inBrowser;
   // The site cannot change a package, and the text of a raw file may be an example.
   const isOnlyWarned = id.includes('/node_modules/') || /[?&]raw\b/.test(id);
   if (flaw !== undefined && !isOnlyWarned) return flaw;
-  const isShown = isClient || (environment === 'ssr' && isBuild);
-  if (!isShown || (flaw === undefined && !isMentioned)) return undefined;
-  const place = isClient ? 'in the browser' : 'on a page that is rendered on demand';
-  return { message: `mentions snippet-embed. An embed that it writes ${place} would stay empty.` };
+  if (flaw === undefined && !found.has('names')) return undefined;
+  if (isClient) return perhapsInBrowser;
+  return isOnDemand ? perhapsOnDemand : undefined;
 }
 
 /** The name of a source with the lines that write embeds, or that name what does. */
@@ -71,18 +65,14 @@ export function placeIn(file: string, { folders }: SiteSource): { name: string; 
   return { name: lines.length === 0 ? name : `${name}:${lines.join(' or ')}`, line: lines[0] ?? 1 };
 }
 
-interface ModuleInfo {
-  importers: readonly string[];
-  dynamicImporters: readonly string[];
-  isEntry: boolean;
-}
-
 interface BundleContext {
   environment: string;
   /** Whether it contains prerendered pages and others, as in Astro 5. */
   isMixed: boolean;
   source: SiteSource;
-  moduleInfo(id: string): ModuleInfo | null;
+  moduleInfo(
+    id: string,
+  ): { importers: readonly string[]; dynamicImporters: readonly string[]; isEntry: boolean } | null;
   warn(id: string, message: string): void;
 }
 
@@ -99,39 +89,34 @@ export function checkBundle(
   context: BundleContext,
 ): void {
   const { environment, source, warn } = context;
-  const candidates = [...modules].filter(([id, module]) =>
-    flawOf(module, id, environment, { isBuild: true }),
-  );
+  const candidates = [...modules].filter(([id, found]) => flawOf(found, id, environment, true));
   // A bundle hands over the code of its modules as a copy of each, so it is not asked for nothing.
   if (candidates.length === 0) return;
-  const rendered = new Map(
-    Object.values(bundle).flatMap(({ modules = {} }) =>
-      Object.entries(modules).map(([id, { code }]) => [id, code ?? ''] as const),
-    ),
-  );
-  const reachedThrough = reach(context);
-  const errors: (Flaw & { code: ErrorCode; place: string })[] = [];
-  for (const [id, module] of candidates) {
-    if (!/snippet/i.test(rendered.get(id) ?? '')) continue;
-    const reached = environment === 'ssr' ? reachedThrough(id) : 'page';
-    const flaw = flawOf(module, id, reached === 'prerendered' ? 'prerender' : environment, { isBuild: true });
+  const chunks = Object.values(bundle).map(({ modules = {} }) => modules);
+  const reachOf = reach(context);
+  const errors: { code: ErrorCode; text: string }[] = [];
+  for (const [id, found] of candidates) {
+    if (!chunks.some((modules) => /snippet/i.test(modules[id]?.code ?? ''))) continue;
+    const reached = environment === 'ssr' ? reachOf(id) : 'page';
+    const flaw = flawOf(found, id, reached === undefined ? 'prerender' : environment, true);
     if (flaw === undefined) continue;
-    const place = placeIn(fileOf(id), source).name;
-    const { code, message } = flaw;
-    if (isStore(id)) warn(id, storeWarning);
-    else if (code === undefined) warn(id, `${place} ${message}`);
-    else if (reached === 'page' || reached === 'prerendered') errors.push({ code, message, place });
-    else warn(id, `${place} contains an embed, and ${routeWarnings[reached]} ${whatWorks}`);
+    const place = isStore(id) ? 'The store of collections' : placeIn(fileOf(id), source).name;
+    const { code, message } = reached === 'perhaps' ? perhapsOnDemand : flaw;
+    if (code === undefined) warn(id, `${place} ${message}`);
+    else errors.push({ code, text: `${place}\n    ${message}` });
   }
   const [first] = errors;
   if (first === undefined) return;
-  const entries = errors
-    .sort((a, b) => (a.place < b.place ? -1 : 1))
-    .map(({ place, message }) => `${place}\n    ${message}`);
+  const entries = errors.map(({ text }) => text).sort();
   throw userError(
     first.code,
-    `${errors.length === 1 ? 'A file contains' : `${errors.length} files contain`} embeds where no snippet can be inlined.\n\n${entries.join('\n\n')}\n`,
+    `${entries.length === 1 ? 'A file contains' : `${entries.length} files contain`} embeds where no snippet can be inlined.\n\n${entries.join('\n\n')}\n`,
   );
+}
+
+/** Whether a module holds the entries of all collections. */
+export function isStore(id: string): boolean {
+  return id.endsWith('astro:data-layer-content');
 }
 
 // These import everything, so what is reached through them alone may not be shown on any on-demand page.
@@ -140,26 +125,24 @@ const contentModules =
 // It runs for prerendered pages too.
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
-/** Returns a function that tells why a module is in the server bundle. */
-function reach({ isMixed, source, moduleInfo }: BundleContext): (id: string) => Reached {
+/** Returns a function that tells whether pages that are rendered on demand show what a module of the server bundle writes. */
+function reach({ isMixed, source, moduleInfo }: BundleContext) {
   const onDemand = source.routes.filter(
     ({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal',
   );
   const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(source.folders.root, entrypoint))));
-  return (id) => {
+  return (id: string): 'page' | 'perhaps' | undefined => {
     const seen = new Set([id]);
-    let reached: Reached = 'prerendered';
+    let reached: 'perhaps' | undefined;
     for (const each of seen) {
       const info = moduleInfo(each);
       const importers = [...(info?.importers ?? []), ...(info?.dynamicImporters ?? [])];
-      // Pages are entries by a virtual module, so any other entry is a server island.
+      // Pages are entries by a virtual module, so an entry of its own is a server island.
       const isPage = pages.has(fileOf(each)) || (info?.isEntry === true && each.endsWith('.astro'));
-      if (contentModules.test(each) && !isStore(id)) {
-        if (reached === 'prerendered') reached = 'content';
-      } else if (middleware.test(each)) reached = 'middleware';
+      if (middleware.test(each) || (contentModules.test(each) && !isStore(id))) reached = 'perhaps';
       else if (isMixed ? isPage : importers.length === 0) return 'page';
       else for (const importer of importers) seen.add(importer);
     }
-    return isMixed && pages.size === 0 ? 'prerendered' : reached;
+    return isMixed && pages.size === 0 ? undefined : reached;
   };
 }

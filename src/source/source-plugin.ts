@@ -55,37 +55,32 @@ export function sourcePlugin(
         // This package's own code says nothing about the site.
         if (file.startsWith(ownFolder)) return;
         await onMention();
+        // Loaded only here and below: a site without embeds needs none of it.
+        const { flawOf, isStore, placeIn } = await import('./source-flaws.ts');
+        const { findWritten } = await import('./written-embeds.ts');
         const { name: environment } = this.environment;
         const found = modules.get(environment) ?? new Map<string, WrittenEmbeds>();
         modules.set(environment, found);
-        found.delete(id);
-        // Loaded only here and below: a site without embeds needs none of it.
-        const { findWritten, inStore, isStore } = await import('./written-embeds.ts');
-        if (isStore(id)) found.set(id, inStore);
-        if (id.startsWith('\0') || isStore(id) || styles.test(id)) return;
+        // It is too long to be read.
+        if (isStore(id)) found.set(id, new Set(['names']));
+        if (id.startsWith('\0') || styles.test(id)) return;
         source.loaded.add(file);
-        let program: SyntaxNode;
+        let written: WrittenEmbeds;
         try {
-          program = this.parse(code) as unknown as SyntaxNode;
+          written = findWritten(this.parse(code) as unknown as SyntaxNode);
         } catch {
           return;
         }
-        const module = findWritten(program);
-        if (isBuild) {
-          found.set(id, module);
-          return;
-        }
-        const { flawOf, placeIn } = await import('./source-flaws.ts');
-        const flaw = flawOf(module, id, environment, { isBuild });
-        const place = placeIn(file, source);
-        if (flaw?.code === undefined) {
-          if (flaw !== undefined) warn(id, `${place.name} ${flaw.message}`);
-          return;
-        }
+        found.set(id, written);
+        const flaw = isBuild ? undefined : flawOf(written, id, environment, isBuild);
+        if (flaw === undefined) return;
+        const { name, line } = placeIn(file, source);
+        const message = `${name} ${flaw.message}`;
+        if (flaw.code === undefined) return warn(id, message);
         this.error({
-          message: `[astro-snippets/${flaw.code}] ${place.name} ${flaw.message}\n${errors[flaw.code].hint}`,
+          message: `[astro-snippets/${flaw.code}] ${message}\n${errors[flaw.code].hint}`,
           id: file,
-          loc: { file, line: place.line, column: 0 },
+          loc: { file, line, column: 0 },
         });
       },
     },
@@ -101,8 +96,8 @@ export function sourcePlugin(
             return [...importedIds, ...dynamicallyImportedIds];
           };
         }
-        const found = modules.get(environment) ?? new Map<string, WrittenEmbeds>();
-        if (found.size === 0) return;
+        const found = modules.get(environment);
+        if (found === undefined) return;
         const { checkBundle } = await import('./source-flaws.ts');
         checkBundle(bundle, found, { environment, isMixed, source, moduleInfo, warn });
       },
