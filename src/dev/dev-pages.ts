@@ -15,13 +15,13 @@ export const pageEvents = { ask: 'astro-snippets:ask', answer: 'astro-snippets:a
  */
 export function pageScript(hot: string): string {
   return `
+const shown = () => document.querySelector('script#${dataId}')?.dataset.hash;
 const ask = () => {
-  const { hash } = document.querySelector('script#${dataId}')?.dataset ?? {};
-  if (hash === undefined || document.visibilityState !== 'visible') return;
-  ${hot}.send('${pageEvents.ask}', { page: location.pathname, hash });
+  const hash = shown();
+  if (hash !== undefined && document.visibilityState === 'visible') ${hot}.send('${pageEvents.ask}', { hash });
 };
-${hot}.on('${pageEvents.answer}', ({ page, hasChanged }) => {
-  if (hasChanged && page === location.pathname) location.reload();
+${hot}.on('${pageEvents.answer}', ({ hash, hasChanged }) => {
+  if (hasChanged && hash === shown()) location.reload();
 });
 document.addEventListener('visibilitychange', ask);
 setInterval(ask, 2000);

@@ -7,7 +7,7 @@ import { imageHref, imageType } from '../images/image-file.ts';
 import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { escapeOwnErrors, pageEvents } from './dev-pages.ts';
-import { ServedPages, SnippetMemory } from './snippet-memory.ts';
+import { SnippetMemory } from './snippet-memory.ts';
 import { type DevRequest, transformTexts } from './text-responses.ts';
 import { asFailure, responseInliner } from './view.ts';
 
@@ -23,8 +23,7 @@ const limits = {
 const stylesPause = 150;
 
 const askSchema = z.object({
-  page: z.string(),
-  /** Of what it shows; absent if it shows no snippets. */
+  /** Of what the page shows; absent if it shows no snippets. */
   hash: z.string().optional(),
   refresh: z.literal(true).optional(),
 });
@@ -74,30 +73,30 @@ export class DevRun extends SiteRun {
         [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap((imported) => imported.id ?? []),
       );
     const memory = new SnippetMemory((use) => this.#get(use), this.#warn);
-    const pages = new ServedPages();
 
     // Nothing may reject: in a handler of Vite's, it would end the dev server.
     hot.on(pageEvents.ask, async (data: unknown, client: Client) => {
       const { data: ask } = askSchema.safeParse(data);
       // It was not sent by this package.
       if (ask === undefined) return;
-      const { page, hash, refresh } = ask;
+      const { hash, refresh } = ask;
+      const shown = hash === undefined ? [] : memory.shownAs(hash);
       let failure: string | undefined;
       const collections = refresh && { loaders: ['astro-snippets'] };
       try {
         await Promise.all([
           collections && refreshContent?.(collections),
-          ...pages.snippets(page).map((one) => (refresh ? memory.update(one) : memory.updateWhenDue(one))),
+          ...(shown ?? []).map((one) => (refresh ? memory.update(one) : memory.updateWhenDue(one))),
         ]);
       } catch (error) {
         // What cannot be handled here, such as a key that is missing now, is shown with the next view of the page.
         if (refresh) failure = asFailure(error).message;
       }
-      const hasChanged = hash !== undefined && pages.hasChanged(page, hash);
-      client.send(pageEvents.answer, { page, hasChanged, error: failure });
+      const hasChanged = shown === undefined || (hash !== undefined && memory.hashOf(shown) !== hash);
+      client.send(pageEvents.answer, { hash, hasChanged, error: failure });
     });
     middlewares.use(serveImages(this));
-    middlewares.use(transformTexts(responseInliner(this, server, memory, pages), this.site.logger));
+    middlewares.use(transformTexts(responseInliner(this, server, memory), this.site.logger));
 
     // A page that has loaded without the new styles has to load again. Vite's own message does nothing, since the name of
     // the file ends in `.html`.
@@ -105,7 +104,7 @@ export class DevRun extends SiteRun {
     watcher.on('all', (_, file) => {
       if (this.classes === undefined || resolve(file) !== this.classes.file) return;
       clearTimeout(restyling);
-      restyling = setTimeout(() => pages.restyle(), stylesPause).unref();
+      restyling = setTimeout(() => memory.restyle(), stylesPause).unref();
     });
     httpServer?.once('close', () => void this.close());
     // A page is not kept waiting, and what fails here is said when a page shows it.

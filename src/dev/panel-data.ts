@@ -1,7 +1,14 @@
 import type { PanelSnippet, PanelUse } from '../build/edit-links/edit-links.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { editUrlOf, type Settings } from '../settings/settings.ts';
-import { isOptional, type ShownOnPage } from './snippet-memory.ts';
+import type { SnippetUse } from '../snippets/file-embeds.ts';
+import type { RememberedSnippet } from './snippet-memory.ts';
+
+/** A snippet on a page. */
+export interface ShownOnPage {
+  use: SnippetUse;
+  snippet: RememberedSnippet;
+}
 
 /**
  * What the toolbar says of the snippets of a page, by their ids.
@@ -21,18 +28,17 @@ export function panelSnippets(
       return undefined;
     }
   };
-  const byId = Map.groupBy(shown, ({ snippet }) => snippet.request.id);
-  return Object.fromEntries(
-    [...byId].map(([id, requests]): [number, PanelSnippet] => {
-      const [name] = requests.flatMap(({ snippet }) => snippet.content?.name ?? []);
-      return [id, { url: urlOf(id), name: name && cleanText(name), uses: requests.map(describeUse) }];
-    }),
-  );
+  const byId = Map.groupBy(shown, ({ use }) => use.request.id);
+  const described = [...byId].map(([id, requests]): [number, PanelSnippet] => {
+    const [name] = requests.flatMap(({ snippet }) => snippet.content?.name ?? []);
+    return [id, { url: urlOf(id), name: name && cleanText(name), uses: requests.map(describeUse) }];
+  });
+  return Object.fromEntries(described);
 }
 
 function describeUse({ use, snippet }: ShownOnPage): PanelUse {
   const { content, checkedAt, error } = snippet;
-  const { params } = snippet.request;
+  const { params } = use.request;
   const facts = [
     params,
     content?.variant,
@@ -42,10 +48,10 @@ function describeUse({ use, snippet }: ShownOnPage): PanelUse {
     // The time of day, as Astro's own log has it.
     checkedAt && `fetched at ${new Date(checkedAt).toLocaleTimeString('en-GB')}`,
   ];
-  const escaped = params?.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
+  const escaped = params && ` params='${params.replaceAll('&', '&amp;').replaceAll("'", '&#39;')}'`;
   return {
     facts: facts.filter(Boolean).join(' · '),
     error: error?.message,
-    attributes: `${params === undefined ? '' : ` params='${escaped}'`}${isOptional(use) ? ' optional' : ''}`,
+    attributes: `${escaped ?? ''}${use.optionalPlaces?.size ? ' optional' : ''}`,
   };
 }

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { effectOf, isMissing, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
+import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet, ShownAs } from '../snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../snippets/file-embeds.ts';
 
 /** The latest state of a snippet. It has content, an error or, while the service is down, both. */
 export interface RememberedSnippet {
@@ -16,24 +15,25 @@ export interface RememberedSnippet {
   checkedAt?: number;
   /** From when on the service may be asked again, in milliseconds since the epoch. */
   dueAt: number;
-  /** How often the service has been in trouble, one after another. */
-  failures: number;
   /** While the service is asked. */
   update?: Promise<void> | undefined;
 }
 
-// In milliseconds: from one request for a snippet to the next, and while the service is in trouble.
-const pause = 2_000;
-const longestPause = 10_000;
+// In milliseconds, from one request for a snippet to the next. A page asks every two seconds, and may be a little early.
+const pause = 1_900;
+const pauseInTrouble = 9_900;
 
 /**
- * The snippets of a dev server. The first view of a snippet waits for the service. It is asked for each at most once in
- * two seconds, however many pages are open, and less often while it is in trouble.
+ * The snippets of a dev server. The first view of a snippet waits for the service. It is asked for each every two
+ * seconds, however many pages are open, and every ten seconds while it is in trouble.
  */
 export class SnippetMemory {
   readonly #fetch: (use: ShownAs) => Promise<FetchedSnippet>;
   readonly #warn: (line: string) => void;
   readonly #snippets = new Map<string, RememberedSnippet>();
+  /** What pages show, by its hash. */
+  readonly #shown = new Map<string, readonly RememberedSnippet[]>();
+  #styles = 0;
 
   constructor(fetch: (use: ShownAs) => Promise<FetchedSnippet>, warn: (line: string) => void) {
     this.#fetch = fetch;
@@ -42,28 +42,19 @@ export class SnippetMemory {
 
   /** @param isLast whether nothing asks again after this view, so that it waits for an update that is due. */
   async get({ request, asHtml }: ShownAs, isLast: boolean): Promise<RememberedSnippet> {
-    const known = this.#snippets.get(request.key) ?? { request, asHtml, dueAt: 0, failures: 0 };
-    this.#snippets.set(request.key, known);
-    // Shown as text only until now, so the rules for HTML were not applied.
-    const needsRules = asHtml && !known.asHtml;
-    known.asHtml ||= asHtml;
-    if (needsRules || (known.content === undefined && known.error === undefined)) await this.update(known);
-    else if (Date.now() >= known.dueAt) {
-      const update = this.update(known);
-      if (isLast) await update;
-      else update.catch(() => {});
-    }
+    // Shown as text, it may break a rule for HTML.
+    const key = `${asHtml} ${request.key}`;
+    const known = this.#snippets.get(key) ?? { request, asHtml, dueAt: 0 };
+    this.#snippets.set(key, known);
+    const isNew = known.content === undefined && known.error === undefined;
+    const update = isNew ? this.update(known) : this.updateWhenDue(known);
+    if (isNew || isLast) await update;
+    else update?.catch(() => {});
     return known;
   }
 
-  /** Fetches a snippet again as soon as that is due. While the service is in trouble, who asks may have to ask again. */
-  async updateWhenDue(snippet: RememberedSnippet): Promise<void> {
-    const { dueAt } = snippet;
-    const wait = dueAt - Date.now();
-    if (wait > pause) return;
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait).unref());
-    // Another page may have asked in the meantime.
-    if (dueAt === snippet.dueAt) await this.update(snippet);
+  updateWhenDue(snippet: RememberedSnippet): Promise<void> | undefined {
+    return Date.now() < snippet.dueAt ? undefined : this.update(snippet);
   }
 
   /** Fetches a snippet again now; once for all who ask at the same time. */
@@ -75,7 +66,7 @@ export class SnippetMemory {
   }
 
   async #update(snippet: RememberedSnippet): Promise<void> {
-    const hadError = snippet.error !== undefined;
+    const { error: before, request } = snippet;
     const start = Date.now();
     try {
       const content = await this.#fetch(snippet);
@@ -85,86 +76,46 @@ export class SnippetMemory {
       if (!isSnippetFailure(error)) throw error;
       // Says nothing about the service: the dev server is stopping, or its settings have changed.
       if (error.code === 'closed') return;
-      snippet.error = reasonOf(error, snippet.error);
-      if (effectOf(error) !== 'children') snippet.content = undefined;
+      // That the client has stopped asking says less than why it has.
+      snippet.error = error.code === 'unavailable' && isTrouble(before) ? before : error;
+      if (!isTrouble(error)) snippet.content = undefined;
     }
-    const { error, content, request } = snippet;
-    if (error !== undefined && content !== undefined && !hadError) {
+    const { error, content } = snippet;
+    const isCalm = error === undefined || effectOf(error) === 'fail';
+    snippet.dueAt = start + (isCalm ? pause : pauseInTrouble);
+    if (error !== undefined && content !== undefined && before === undefined) {
       this.#warn(`${error.message} Snippet ${request.id} is shown as it was last fetched.`);
     }
-    snippet.failures = error === undefined || effectOf(error) === 'fail' ? 0 : snippet.failures + 1;
-    snippet.dueAt = start + Math.min(pause * 2 ** snippet.failures, longestPause);
-  }
-}
-
-/** That the client has stopped asking says less than why it has. */
-function reasonOf(now: SnippetFailure, before: SnippetFailure | undefined): SnippetFailure {
-  return now.code === 'unavailable' && before !== undefined && effectOf(before) === 'children' ? before : now;
-}
-
-/** A snippet on a page. */
-export interface ShownOnPage {
-  use: SnippetUse;
-  snippet: RememberedSnippet;
-}
-
-// In milliseconds. A page that is hidden does not ask.
-const forgottenAfter = 10 * 60 * 1000;
-
-/** What each page of a dev server shows, for as long as a browser asks whether that has changed. */
-export class ServedPages {
-  readonly #pages = new Map<string, { shown: readonly ShownOnPage[]; seenAt: number }>();
-  #styles = 0;
-
-  /** @returns the hash of what the page shows. */
-  serve(page: string, shown: readonly ShownOnPage[]): string {
-    for (const [name, { seenAt }] of this.#pages) {
-      if (Date.now() - seenAt > forgottenAfter) this.#pages.delete(name);
-    }
-    this.#pages.set(page, { shown, seenAt: Date.now() });
-    return this.#hashOf(shown);
   }
 
-  /** The snippets of a page that asks whether they have changed. */
-  snippets(page: string): RememberedSnippet[] {
-    const served = this.#pages.get(page);
-    if (served === undefined) return [];
-    served.seenAt = Date.now();
-    return served.shown.map(({ snippet }) => snippet);
+  /** The hash of what a page shows. It is another one when a reader would see a difference. */
+  hashOf(shown: readonly RememberedSnippet[]): string {
+    const looks = shown.map(({ request, content, error }) => {
+      const look = content ? [content.html, content.text] : !isTrouble(error) && failureLook(error);
+      return [request.key, look];
+    });
+    const found = hash('sha256', JSON.stringify([this.#styles, looks])).slice(0, 16);
+    this.#shown.set(found, shown);
+    return found;
+  }
+
+  /** The snippets of pages with a hash; `undefined` if it is not known, as after a restart. */
+  shownAs(hash: string): readonly RememberedSnippet[] | undefined {
+    return this.#shown.get(hash);
   }
 
   /** Each page that was served until now has to load again: there are new styles for the classes of snippets. */
   restyle(): void {
     this.#styles += 1;
   }
-
-  /** @param hash of what the page showed. Where nothing is known of the page, it may be anything. */
-  hasChanged(page: string, hash: string): boolean {
-    const served = this.#pages.get(page);
-    return served === undefined || hash !== this.#hashOf(served.shown);
-  }
-
-  #hashOf(shown: readonly ShownOnPage[]): string {
-    return hash('sha256', JSON.stringify([this.#styles, ...shown.map(lookOf)])).slice(0, 16);
-  }
 }
 
-/** What a page shows of a snippet, as text that is equal if a reader sees no difference. */
-function lookOf({ use, snippet: { content, error } }: ShownOnPage): string {
-  if (content !== undefined) return JSON.stringify([content.html, content.text]);
-  if (error === undefined) return '';
-  const hasChildren = effectOf(error) === 'children' && use.placesWithoutChildren.length === 0;
-  return (isMissing(error) ? isOptional(use) : hasChildren) ? 'children' : failureLook(error);
-}
-
-/** Whether each embed of a snippet on a page is optional. */
-export function isOptional({ optionalPlaces }: SnippetUse): boolean {
-  return optionalPlaces !== undefined && optionalPlaces.size > 0;
+function isTrouble(error: SnippetFailure | undefined): error is SnippetFailure {
+  return error !== undefined && effectOf(error) === 'children';
 }
 
 /** What distinguishes one failure from another. Its sentence does not, since it counts attempts and seconds. */
-export function failureLook(error: SnippetFailure): string {
-  return error instanceof SnippetError
-    ? JSON.stringify([error.code, error.status, error.title, error.detail, error.type])
-    : JSON.stringify([error.code, error.reason]);
+export function failureLook(error: SnippetFailure | undefined): unknown {
+  if (!(error instanceof SnippetError)) return [error?.code, error?.reason];
+  return [error.code, error.status, error.title, error.detail, error.type];
 }

@@ -13,7 +13,7 @@ export default defineToolbarApp({
     refresh.addEventListener('click', () => {
       status.textContent = '';
       const { hash } = dataElement()?.dataset ?? {};
-      server.send('astro-snippets:ask', { page: location.pathname, hash, refresh: true });
+      server.send('astro-snippets:ask', { hash, refresh: true });
     });
     server.on('astro-snippets:answer', ({ error }) => {
       if (error !== undefined) status.textContent = error;

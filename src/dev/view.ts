@@ -2,18 +2,18 @@ import type { HookParameters } from 'astro';
 import picomatch from 'picomatch';
 import { EditLinks } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
-import { keyDetector } from '../client/api-key.ts';
+import { containsKnownKey } from '../client/api-key.ts';
 import { cleanLines } from '../client/clean-text.ts';
 import { UserError, userError } from '../failures/errors.ts';
 import { childrenWarnings, describeNote, type FailedSnippet, throwFailures } from '../failures/report.ts';
 import { isWithoutKey, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath } from '../settings/site-urls.ts';
 import { blockFinder, pageParams, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
-import { type SiteSource, SourceSearch } from '../source/source-search.ts';
+import { SourceSearch } from '../source/source-search.ts';
 import { errorPage, overlayMessage, type ViewFailure } from './dev-pages.ts';
 import type { DevRun } from './dev-run.ts';
-import { panelSnippets } from './panel-data.ts';
-import { failureLook, type ServedPages, type ShownOnPage, type SnippetMemory } from './snippet-memory.ts';
+import { panelSnippets, type ShownOnPage } from './panel-data.ts';
+import { failureLook, type SnippetMemory } from './snippet-memory.ts';
 import type { DevRequest, TextResponse } from './text-responses.ts';
 
 type Server = HookParameters<'astro:server:setup'>['server'];
@@ -35,16 +35,14 @@ class PageLog {
  * Returns a function that inlines the snippets of a response with the same scan, fetch and inline as in a build. What a
  * build would fail for becomes an error page.
  */
-export function responseInliner(run: DevRun, server: Server, memory: SnippetMemory, pages: ServedPages) {
+export function responseInliner(run: DevRun, server: Server, memory: SnippetMemory) {
   const { urls, sources } = run;
   const { logger } = run.site;
   const { base } = server.config;
   const log = new PageLog();
-  const openSearch = sourceSearch(server, sources);
 
   return async (response: TextResponse, request: DevRequest): Promise<TextResponse> => {
     const { settings } = run;
-    const { apiKey } = settings;
     const { kind, body: bytes } = response;
     const [page = '/'] = (request.originalUrl ?? '/').split('?');
     const isPage = kind === 'html';
@@ -54,7 +52,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
     let failures: string | undefined;
     try {
       if (picomatch.isMatch(nameOf(page, base), settings.exclude)) return response;
-      const search = openSearch();
+      const search = new SourceSearch(sources);
       const placeOf = search.whereWritten;
       const uses: SnippetUses = new Map();
       const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));
@@ -73,7 +71,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
         ),
       );
       // From here to the end at once: another page may update a snippet.
-      if (shown.length > 0) hash = pages.serve(page, shown);
+      if (shown.length > 0) hash = memory.hashOf(shown.map(({ snippet }) => snippet));
       const contents = new Map(
         shown.flatMap(({ use, snippet: { content } }) => (content ? [[use.request.key, content]] : [])),
       );
@@ -95,7 +93,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       const editLinks = panel && new EditLinks(panel, hash);
       const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks });
       const { file: body } = inlinePage({ name: page, kind }, bytes, embeds);
-      if (apiKey !== undefined) refuseKey(body, shown, page, keyDetector(apiKey));
+      if (containsKnownKey(body.toString('latin1'))) throw keyError(shown, page);
       return { ...response, body };
     } catch (error) {
       const failure = asFailure(error);
@@ -109,40 +107,20 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
   };
 }
 
-/** Returns a function that searches the sources as they are now: again after a change, or when a module with embeds is new. */
-function sourceSearch(server: Server, sources: SiteSource): () => SourceSearch {
-  let search: SourceSearch | undefined;
-  let loaded = 0;
-  server.watcher.on('all', () => {
-    search = undefined;
-  });
-  return () => {
-    if (search === undefined || loaded !== sources.loaded.size) search = new SourceSearch(sources);
-    loaded = sources.loaded.size;
-    return search;
-  };
-}
-
 /** The path of a page in the output. */
 function nameOf(page: string, base: string): string {
   const inside = page.startsWith(base) ? page.slice(base.length) : page.slice(1);
   return inside === '' || inside.endsWith('/') ? `${inside}index.html` : inside;
 }
 
-/** @throws AstroError for a response that contains the API key. A build fails for it, too. */
-function refuseKey(
-  body: Buffer,
-  shown: readonly ShownOnPage[],
-  page: string,
-  containsKey: (text: Buffer | string) => boolean,
-): void {
-  if (!containsKey(body)) return;
+/** The error for a response that contains the API key. A build fails for it, too. */
+function keyError(shown: readonly ShownOnPage[], page: string): UserError {
   const holding = shown.filter(
-    ({ snippet: { content } }) => content && [content.html, content.text].some(containsKey),
+    ({ snippet: { content } }) => content && [content.html, content.text].some(containsKnownKey),
   );
   const names = new Set(holding.map(({ use }) => `snippet ${use.request.id}`));
   const source = names.size === 0 ? '' : ` in ${[...names].join(', ')}`;
-  throw userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
+  return userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
 }
 
 export function asFailure(error: unknown): ViewFailure {

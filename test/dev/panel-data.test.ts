@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { protectKey } from '../../src/client/api-key.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { panelSnippets } from '../../src/dev/panel-data.ts';
-import type { ShownOnPage } from '../../src/dev/snippet-memory.ts';
+import { panelSnippets, type ShownOnPage } from '../../src/dev/panel-data.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 
 const apiKey = 'sk_test_fedcba9876543210';
@@ -14,7 +13,7 @@ function page(name: string, ...params: string[]): ShownOnPage[] {
   return params.map((written) => {
     const request = parseRequest('42', written);
     const use = { request, places: ['/'], placesWithoutChildren: [], asHtml: true };
-    return { use, snippet: { request, asHtml: true, content, dueAt: 0, failures: 0 } };
+    return { use, snippet: { request, asHtml: true, content, dueAt: 0 } };
   });
 }
 

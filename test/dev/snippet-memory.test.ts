@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { ServedPages, SnippetMemory } from '../../src/dev/snippet-memory.ts';
+import { SnippetMemory } from '../../src/dev/snippet-memory.ts';
 import { withoutRules } from '../../src/html/rules.ts';
 
 const request = parseRequest('42', undefined);
@@ -30,8 +30,6 @@ function remember(...answers: (string | SnippetError)[]) {
   const get = (isLast = false) => memory.get({ request, asHtml: true }, isLast);
   return { memory, said, get, asked: () => asked, answering };
 }
-
-const use = { request, places: ['/'], placesWithoutChildren: ['/'], asHtml: true };
 
 test('during an outage the last content stays, which is said once', async () => {
   const { memory, said, get } = remember('old', down, down, 'new');
@@ -81,15 +79,15 @@ async function askedAt(tabs: number, ...answers: (string | SnippetError)[]): Pro
 
 test.for([1, 5])('however many tabs ask (%i), the service is asked every two seconds', async (tabs) => {
   const times = await askedAt(tabs, 'text');
-  expect(times).toHaveLength(20);
+  expect(times).toHaveLength(19);
   for (const [index, time] of times.slice(1).entries()) expect(time - (times[index] ?? 0)).toBeCloseTo(2, 5);
 });
 
 test('while the service is in trouble, it is asked less often, but not while a snippet does not exist', async () => {
   const times = await askedAt(2, down);
   const pauses = times.slice(1).map((time, index) => Math.round(time - (times[index] ?? 0)));
-  expect(pauses.slice(0, 3)).toEqual([8, 10, 10]);
-  expect(await askedAt(1, new SnippetError('not-found', 'it is gone'))).toHaveLength(20);
+  expect(pauses).toEqual([10, 10]);
+  expect(await askedAt(1, new SnippetError('not-found', 'it is gone'))).toHaveLength(19);
 });
 
 test('a view that nothing follows waits for an update that is due, and another one does not', async () => {
@@ -113,24 +111,36 @@ test('a view that nothing follows waits for an update that is due, and another o
   expect((await get(true)).content?.html).toBe('newest');
 });
 
-test('a page has changed when it would look different, has new styles, or is not known any more', async () => {
-  const { memory, get } = remember('old', 'new', 'old');
-  const pages = new ServedPages();
+test('a page has changed when it would look different, or has new styles', async () => {
+  const { memory, get } = remember('old', 'new', down, 'old');
   const snippet = await get();
-  const hash = pages.serve('/', [{ use, snippet }]);
-  expect(pages.hasChanged('/', hash)).toBe(false);
-  await memory.update(snippet);
-  expect(pages.hasChanged('/', hash)).toBe(true);
-  await memory.update(snippet);
-  expect(pages.hasChanged('/', hash)).toBe(false);
-  pages.restyle();
-  expect(pages.hasChanged('/', hash)).toBe(true);
+  const hash = memory.hashOf([snippet]);
+  expect(memory.shownAs(hash)).toEqual([snippet]);
+  expect(memory.shownAs('unknown')).toBeUndefined();
+  const hasChanged: boolean[] = [];
+  for (const turn of [
+    () => memory.update(snippet),
+    () => memory.update(snippet),
+    () => memory.update(snippet),
+  ]) {
+    await turn();
+    hasChanged.push(memory.hashOf([snippet]) !== hash);
+  }
+  expect(hasChanged).toEqual([true, true, false]);
+  memory.restyle();
+  expect(memory.hashOf([snippet])).not.toBe(hash);
+});
 
-  const other = pages.serve('/other', [{ use, snippet }]);
-  vi.setSystemTime(Date.now() + 9 * 60_000);
-  expect(pages.snippets('/other')).toEqual([snippet]);
-  vi.setSystemTime(Date.now() + 9 * 60_000);
-  pages.serve('/third', []);
-  expect(pages.snippets('/')).toEqual([]);
-  expect([pages.hasChanged('/', hash), pages.hasChanged('/other', other)]).toEqual([true, false]);
+test('a page that shows children or an error does not change while the service is down, whatever it answers', async () => {
+  const { memory, get } = remember(
+    down,
+    new SnippetError('network', 'refused'),
+    new SnippetError('not-found', 'gone'),
+  );
+  const snippet = await get();
+  const hash = memory.hashOf([snippet]);
+  await memory.update(snippet);
+  expect(memory.hashOf([snippet])).toBe(hash);
+  await memory.update(snippet);
+  expect(memory.hashOf([snippet])).not.toBe(hash);
 });
