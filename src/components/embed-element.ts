@@ -42,12 +42,10 @@ const knownProp = /^(?:id|of|params|as|optional|class|slot)$|[-:]/;
 export const embedEnd = `</${elementName}>`;
 
 /**
- * The start tag of the element that `<Snippet>` writes. Returns a promise only if a schema checks the params, because
- * awaiting each embed takes longer than rendering it.
+ * The start tag of the element that `<Snippet>` writes. A promise only if a schema checks the params, because awaiting
+ * each embed takes longer than rendering it.
  *
  * @param command `undefined` if the integration is not in the Astro config.
- * @throws AstroError for invalid props, and where no snippet would be inlined: without the integration, and on a page
- * that is rendered on demand.
  */
 export function embedStart(props: Props, page: Page, command: Command | undefined): string | Promise<string> {
   const { pathname } = page.url;
@@ -99,7 +97,6 @@ function startTag(attributes: EmbedAttributes): string {
   return `${tag}>`;
 }
 
-/** Of a page that may hold embeds. */
 function pathOf({ isPrerendered, url }: Page): string {
   return isPrerendered ? url.pathname : containerPage;
 }

@@ -7,10 +7,8 @@ const imageText = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
 const embed = '<snippet-embed id="42"></snippet-embed>';
 
 /**
- * A Vite plugin that rejects embeds where they would be lost before a page is rendered, with file and line: in the text
- * of an image in MDX; and, before Astro 7, `<Snippet>` in `<title>` and `<textarea>`.
- *
- * @param astro the major version of the project's Astro.
+ * A Vite plugin that rejects embeds where they would be lost before a page is rendered: in the text of an image in MDX;
+ * and, before Astro 7, `<Snippet>` in `<title>` and `<textarea>`.
  */
 export function unrenderedPlugin(root: string, astro: number) {
   return {

@@ -1,10 +1,7 @@
 import { escapeUTF8 } from 'entities/escape';
 import { dataElement, dataId } from '../build/edit-links/edit-links.ts';
 
-/**
- * The messages between the dev server and its pages. A page asks whether it has changed; with `refresh`, the toolbar asks for
- * its snippets, and all of collections, to be fetched now.
- */
+/** A page asks whether it has changed, and the toolbar, for snippets to be fetched now. */
 export const pageEvents = { ask: 'astro-snippets:ask', answer: 'astro-snippets:answer' };
 
 /**
@@ -29,18 +26,12 @@ ask();
 `;
 }
 
-/** Why a page is not shown. */
 export interface ViewFailure {
   message: string;
   hint: string;
 }
 
-/**
- * The page that replaces one that failed: Astro's own error overlay with our report. It reloads when the error is fixed.
- *
- * @param base the site's base path, with slashes at both ends.
- * @param hash of what the page shows, if that may change.
- */
+/** Replaces a page that failed: Astro's own error overlay with our report. It reloads when the error is fixed. */
 export function errorPage(base: string, failure: ViewFailure, hash: string | undefined): string {
   const { message, hint } = failure;
   // Only "<" could end the script.
@@ -70,7 +61,7 @@ function overlayError({ message, hint }: ViewFailure) {
   };
 }
 
-/** A message to Vite's client that shows the overlay on pages that are open. */
+/** Makes Vite's client show the overlay on pages that are open. */
 export function overlayMessage(failure: ViewFailure) {
   // Astro would escape it once more otherwise.
   return { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err: overlayError(failure) };

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
-import { z } from 'zod';
 import { SiteRun } from '../build/site-run.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
 import { astroMajor } from '../settings/astro-version.ts';
@@ -22,11 +21,13 @@ const limits = {
 // In milliseconds: until a tool has made CSS for classes that are new.
 const stylesPause = 150;
 
-const askSchema = z.object({
-  /** Of what the page shows; absent if it shows no snippets. */
-  hash: z.string().optional(),
-  refresh: z.literal(true).optional(),
-});
+/** What a page asks. */
+interface Ask {
+  /** Of what it shows; absent if it shows no snippets. */
+  hash?: string;
+  /** Whether to fetch its snippets, and all of collections, now. */
+  refresh?: true;
+}
 
 // Vite does not export its type by name.
 type Client = { send(event: string, payload: object): void };
@@ -75,11 +76,7 @@ export class DevRun extends SiteRun {
     const memory = new SnippetMemory((use) => this.#get(use), this.#warn);
 
     // Nothing may reject: in a handler of Vite's, it would end the dev server.
-    hot.on(pageEvents.ask, async (data: unknown, client: Client) => {
-      const { data: ask } = askSchema.safeParse(data);
-      // It was not sent by this package.
-      if (ask === undefined) return;
-      const { hash, refresh } = ask;
+    hot.on(pageEvents.ask, async ({ hash, refresh }: Ask = {}, client: Client) => {
       const shown = hash === undefined ? [] : memory.shownAs(hash);
       let failure: string | undefined;
       const collections = refresh && { loaders: ['astro-snippets'] };

@@ -48,7 +48,7 @@ export function kindOfResponse(contentType: string, path: string): FileKind | un
  * It runs before the page is rendered, so it does not matter which runtime renders it.
  */
 export function transformTexts(transform: Transform, logger: AstroIntegrationLogger) {
-  const handle = correctStatus(logger);
+  const responses = correctStatus(logger);
   const encoded = new Set<string>();
   return (request: DevRequest, response: ServerResponse, next: () => void) => {
     if (request.method !== 'GET') return next();
@@ -104,7 +104,7 @@ export function transformTexts(transform: Transform, logger: AstroIntegrationLog
       }) as ServerResponse['write'] & ServerResponse['end'];
     response.write = pass('write');
     response.end = pass('end');
-    handle(response, next);
+    responses.run(response, next);
   };
 }
 
@@ -113,29 +113,29 @@ interface LogDestination {
 }
 
 /**
- * Holds back the line that Astro logs of a request until its response is closed: only then is it known with which status
- * it was sent.
+ * Holds back the line that Astro logs of a request until its response is closed: only then is it known whether an error
+ * page was sent.
  *
- * @returns a function that calls the handler of a request.
+ * @returns where requests are to be handled.
  */
-function correctStatus(logger: AstroIntegrationLogger) {
+function correctStatus(logger: AstroIntegrationLogger): AsyncLocalStorage<ServerResponse> {
   const responses = new AsyncLocalStorage<ServerResponse>();
   // Before Astro 7, it is `dest`.
-  const options = logger.options as { destination?: LogDestination; dest?: LogDestination };
-  const destination = options.destination ?? options.dest;
+  const { dest, destination = dest } = logger.options as {
+    dest?: LogDestination;
+    destination?: LogDestination;
+  };
   const write = destination?.write.bind(destination);
-  if (destination !== undefined) {
-    destination.write = (event) => {
-      const response = responses.getStore();
-      const [status] = /^\S*\[\d{3}\]/.exec(event.message) ?? [];
-      if (response === undefined || response.closed || status === undefined) return write?.(event);
-      response.once('close', () => {
-        const sent = `[${response.statusCode}]`;
-        const isRight = status.endsWith(sent);
-        const message = isRight ? event.message : event.message.replace(status, styleText('red', sent));
-        write?.({ ...event, message });
-      });
-    };
-  }
-  return (response: ServerResponse, handler: () => void) => responses.run(response, handler);
+  if (destination === undefined || write === undefined) return responses;
+  destination.write = (event) => {
+    const response = responses.getStore();
+    const status = /^\S*\[\d{3}\]/;
+    if (response === undefined || response.closed || !status.test(event.message)) return write(event);
+    response.once('close', () => {
+      const sent = styleText('red', `[${response.statusCode}]`);
+      const message = response.statusCode === 500 ? event.message.replace(status, sent) : event.message;
+      write({ ...event, message });
+    });
+  };
+  return responses;
 }

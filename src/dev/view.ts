@@ -18,17 +18,15 @@ import type { DevRequest, TextResponse } from './text-responses.ts';
 
 type Server = HookParameters<'astro:server:setup'>['server'];
 
-/** Logs what is said of a page once, until it is over. */
-class PageLog {
-  readonly #said = new Map<string, readonly unknown[]>();
-
-  /** @param lines what logs each, by what it says: by the same, if it differs in nothing but counts and times. */
-  report(page: string, lines: ReadonlyMap<string, () => void>): void {
+/** Logs what is said of a page once, until it is over: by what each line says, without its counts and times. */
+function pageLog() {
+  const said = new Map<string, readonly string[]>();
+  return (page: string, lines: ReadonlyMap<string, () => void>): void => {
     // Two pages may show the same source.
-    const known = new Set([...this.#said.values()].flat());
+    const known = new Set([...said.values()].flat());
     for (const [what, log] of lines) if (!known.has(what)) log();
-    this.#said.set(page, [...lines.keys()]);
-  }
+    said.set(page, [...lines.keys()]);
+  };
 }
 
 /**
@@ -39,7 +37,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
   const { urls, sources } = run;
   const { logger } = run.site;
   const { base } = server.config;
-  const log = new PageLog();
+  const report = pageLog();
 
   return async (response: TextResponse, request: DevRequest): Promise<TextResponse> => {
     const { settings } = run;
@@ -102,7 +100,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       if (page.includes('/_server-islands/')) server.environments.client.hot.send(overlayMessage(failure));
       return { status: 500, kind: 'html', body: Buffer.from(errorPage(base, failure, hash)) };
     } finally {
-      log.report(page, lines);
+      report(page, lines);
     }
   };
 }

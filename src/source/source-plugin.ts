@@ -21,8 +21,7 @@ const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]ty
  * Rejects modules that write embeds where nothing replaces them: in the browser, and where pages are rendered on demand.
  * A build checks what is in the bundles, `astro dev` each module that is loaded.
  *
- * @param source what is known of the site. It receives what is found.
- * @param onMention called for each module that mentions embeds. Whatever it throws fails the build.
+ * @param onMention called for each module that mentions embeds. What it throws fails the build.
  */
 export function sourcePlugin(
   source: SiteSource,

@@ -101,12 +101,7 @@ export class SourceSearch {
     return { place, loc: { file: shownSource(file, this.#source.folders.root), line, column } };
   }
 
-  /**
-   * Warns about each embed in a Markdown heading, with its source. Astro writes a heading's slug and its entry in the
-   * table of contents before any snippet is fetched.
-   *
-   * @param shown the embeds of pages, and whether they are in headings with ids.
-   */
+  /** Warns about each embed in a Markdown heading. @param shown the embeds of pages */
   headingWarnings(shown: readonly { inHeading: boolean; request: SnippetRequest }[]): string[] {
     const ids = new Set(shown.flatMap(({ inHeading, request }) => (inHeading ? String(request.id) : [])));
     if (ids.size === 0) return [];
@@ -114,7 +109,7 @@ export class SourceSearch {
     return this.#places(found).map((place) => `${place} ${headingWarning}`);
   }
 
-  /** Warns of embeds in frontmatter where the site draws images, as of titles: an image would show their tags. */
+  /** Warns of embeds in frontmatter where the site draws images: one of a title would show their tags. */
   imageWarnings(): string[] {
     const drawn = this.#source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
     const found = drawn === undefined ? [] : this.#all.filter(({ inFrontmatter }) => inFrontmatter);
@@ -126,14 +121,11 @@ export class SourceSearch {
     ];
   }
 
-  /**
-   * The error for a page of `astro dev` that contains an embed although it is rendered on demand; `undefined` for a
-   * prerendered page.
-   */
+  /** The error for a page of `astro dev` with an embed; `undefined` for a prerendered page. */
   onDemandError(page: string): UserError | undefined {
-    const { path, route } = this.#routeOf(page);
+    const route = this.#routeOf(page);
     if (route === undefined || route.isPrerendered) return undefined;
-    const island = path.startsWith(islands) ? path.slice(islands.length) : undefined;
+    const [, island] = page.split(islands);
     const found =
       island === undefined ? this.#on(page) : this.#all.filter(({ file }) => stem(file) === island);
     const what = island === undefined ? `${page} (route ${route.pattern})` : `The server island ${island}`;
@@ -144,11 +136,7 @@ export class SourceSearch {
     );
   }
 
-  /**
-   * Finds the embeds that may be the one on a page, or those of a snippet on any page.
-   *
-   * @param id as it is written; `undefined` if it is not known.
-   */
+  /** Finds the embeds that may be the one on a page, or those of a snippet on any page. */
   #find(
     id: string | undefined,
     page: string | undefined,
@@ -166,7 +154,7 @@ export class SourceSearch {
   /** The embeds of the modules behind a page; all, if these are not known. */
   #on(page: string): readonly SourceEmbed[] {
     const { folders, importsOf } = this.#source;
-    const { route } = this.#routeOf(page);
+    const route = this.#routeOf(page);
     if (route === undefined || importsOf === undefined) return this.#all;
     const known = this.#onPage.get(route.entrypoint);
     if (known !== undefined) return known;
@@ -180,15 +168,14 @@ export class SourceSearch {
     return found;
   }
 
-  #routeOf(page: string): { path: string; route: IntegrationResolvedRoute | undefined } {
+  #routeOf(page: string): IntegrationResolvedRoute | undefined {
     const { base, routes } = this.#source;
     const inside = page
       .slice(page.startsWith(base) ? base.length : 0)
       .replace(/(^|\/)index\.html$|\.html$/, '$1');
     const path = `/${inside.replace(/^\//, '')}`;
     const spellings = [path, path.replace(/\/$/, ''), `${path}/`].map(decodePath);
-    const route = routes.find(({ patternRegex }) => spellings.some((one) => patternRegex.test(one)));
-    return { path, route };
+    return routes.find(({ patternRegex }) => spellings.some((one) => patternRegex.test(one)));
   }
 
   /** @param page `undefined` for a snippet, which is written in all places of its id: one embed is in one of them. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanText } from '../../client/clean-text.ts';
-import { attributesOf, type Edit, matchEnd, type Tag, walk } from '../../embed/html-scanner.ts';
+import { attributesOf, type Edit, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
 import { asBytes } from '../../embed/layers.ts';
 import { hashSource } from '../../html/content-security-policy.ts';
 import { editUrlOf } from '../../settings/settings.ts';
@@ -9,14 +9,12 @@ import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 
 /** What the panel says of a snippet. */
 export interface PanelSnippet {
-  /** Where it is edited. */
   url?: string | undefined;
   name?: string | undefined;
   /** In `astro dev`: each of its requests. */
   uses?: PanelUse[];
 }
 
-/** What the panel says of a request. */
 export interface PanelUse {
   facts: string;
   error: string | undefined;
@@ -24,19 +22,13 @@ export interface PanelUse {
   attributes: string;
 }
 
-/** A snippet of a page. */
 interface LinkedSnippet extends PanelSnippet {
   id: number;
-  /** The places of the page that cannot be marked: `<title>`, `alt of <img>`. */
+  /** The places that cannot be marked: `<title>`, `alt of <img>`. */
   unmarked: string[];
 }
 
-/**
- * Where each snippet is edited, with its name if the service sent it.
- *
- * @param fetched by the keys of requests.
- * @throws AstroError if the function throws, or returns anything but a URL.
- */
+/** @throws AstroError if the function throws, or returns anything but a URL. */
 export function linkSnippets(
   uses: readonly Pick<SnippetUse, 'request'>[],
   fetched: ReadonlyMap<string, { name?: string | undefined }>,
@@ -58,21 +50,13 @@ export class EditLinks {
   /** The number of pages so far. */
   pages = 0;
 
-  /**
-   * @param snippets by their ids.
-   * @param hash of what a page of `astro dev` shows. There, the toolbar has the panel; other pages get a script for it.
-   */
+  /** @param hash of a page of `astro dev`, where the toolbar has the panel. Other pages get a script for it. */
   constructor(snippets: Readonly<Record<string, PanelSnippet>>, hash?: string) {
     this.snippets = snippets;
     this.#hash = hash;
   }
 
-  /**
-   * Marks the places of a page, as far as a browser reads a comment there.
-   *
-   * @param page as it is before anything is inlined.
-   * @returns the embeds with their marks, and the script; `undefined` for what is only part of a page.
-   */
+  /** Marks the embeds of a page where a browser reads a comment. `undefined` for what is only part of a page. */
   add(page: Buffer, embeds: readonly FileEmbed[]): { embeds: FileEmbed[]; script: Edit } | undefined {
     const { scriptAt, unmarked } = readPage(page.toString('latin1'), embeds);
     if (scriptAt === undefined) return undefined;
@@ -92,10 +76,9 @@ export class EditLinks {
   }
 }
 
-/** The id of the element that holds what the scripts of a page read. */
 export const dataId = 'snippet-edit-links';
 
-/** @param hash of what the page shows, in `astro dev`. */
+/** What the scripts of a page read. */
 export function dataElement(snippets: readonly LinkedSnippet[], hash?: string): string {
   const attribute = hash === undefined ? '' : ` data-hash="${hash}"`;
   // In ASCII, as the page may be in any encoding, and without what could end the script.
@@ -108,7 +91,6 @@ const asUnit = (character: string) => `\\u${character.charCodeAt(0).toString(16)
 const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
 let code: string | undefined;
 
-/** The script of a built page, the same for each. */
 function pageScript(): string {
   // Without what only its readers need, since it is in every page.
   code ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '')}addToPage();\n`;
@@ -120,48 +102,34 @@ export function scriptSource(): string {
   return hashSource(pageScript());
 }
 
-/**
- * Finds where the script of a page belongs, `undefined` for what is only part of a page, and the places that cannot be
- * marked, each as people call it.
- *
- * @param page as Latin-1.
- */
+/** Finds where the script of a page belongs, and the places that cannot be marked, each as people call it. */
 function readPage(page: string, embeds: readonly FileEmbed[]) {
   const unmarked = new Map<FileEmbed, string>();
   let end = page.length;
-  let isDocument = false;
-  let next = 0;
-  // Both the embeds and what the walk comes across are in the order of the page.
-  const nextBefore = (at: number): readonly FileEmbed[] => {
-    const from = next;
-    while ((embeds[next]?.start ?? Infinity) < at) next += 1;
-    return embeds.slice(from, next);
+  let isDocument = /<!doctype\b/i.test(page);
+  const leaveUnmarked = (place: Range, describe: (start: number) => string) => {
+    for (const embed of embeds) {
+      const { start } = embed;
+      if (place.start < start && start < place.end) unmarked.set(embed, latin1(describe(start)));
+    }
   };
   walk<string>(page, '', {
     open(tag) {
       const { name } = tag;
       if (name === 'body') end = Math.min(end, tag.start);
       if (name === 'html' || name === 'head' || name === 'body') isDocument = true;
-      nextBefore(tag.start + 1);
-      for (const embed of nextBefore(tag.end)) unmarked.set(embed, attributeAt(page, tag, embed.start));
+      leaveUnmarked(tag, (start) => attributeAt(page, tag, start));
       return name;
     },
     close(name, { start }, _context, isImplied) {
       if (name === 'head' && !isImplied) end = Math.min(end, start);
     },
-    text(range, holder, kind) {
-      if (kind === 'text') return;
-      nextBefore(range.start);
-      for (const embed of nextBefore(range.end)) unmarked.set(embed, `<${latin1(holder)}>`);
-    },
-    comment({ start }) {
-      if (matchEnd(doctype, page, start) !== undefined) isDocument = true;
+    text({ start, end }, holder, kind) {
+      if (kind !== 'text') leaveUnmarked({ start: start - 1, end }, () => `<${holder}>`);
     },
   });
   return { scriptAt: isDocument ? end : undefined, unmarked };
 }
-
-const doctype = /<!doctype\b/iy;
 
 /** The attribute that contains an offset. */
 function attributeAt(page: string, tag: Tag, offset: number): string {
@@ -170,7 +138,7 @@ function attributeAt(page: string, tag: Tag, offset: number): string {
   // What the many <meta> elements of a page are about.
   const about = tag.name === 'meta' && attributes.find(({ name }) => name === 'name' || name === 'property');
   const more = about ? ` ${about.name}="${about.value}"` : '';
-  return latin1(`${found?.name ?? 'attribute'} of <${tag.name}${more}>`);
+  return `${found?.name ?? 'attribute'} of <${tag.name}${more}>`;
 }
 
 function latin1(text: string): string {
