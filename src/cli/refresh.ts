@@ -7,7 +7,6 @@ import {
   type RefreshPlan,
   writeRefresh,
 } from '../build/refresh.ts';
-import type { DerivedFile } from '../build/side-products/derived-files.ts';
 import { count } from '../client/format.ts';
 import { hashShown } from '../record/changes.ts';
 import { readManifest, writeManifest } from '../record/manifest.ts';
@@ -53,19 +52,20 @@ export async function refresh(
 }
 
 export function refreshText(document: RefreshOutput): string {
-  const { dryRun, written, notWritten, diffs = [], after, nextStep } = document;
+  const { dryRun, written, notWritten, diffs = [], after, nextStep = '' } = document;
   const isEmpty = written.length + notWritten.length === 0 && after === undefined;
-  return [
+  const lines = [
     ...diffs.flatMap(({ patch, pages, ...request }) => [
       `${nameOf(request)}, on ${count(pages.length, 'page')}`,
-      ...patch.trimEnd().replace(/^/gm, '    ').split('\n'),
+      patch.trimEnd().replace(/^/gm, '    '),
     ]),
     ...written.map(({ file }) => (dryRun ? `${file} would be written` : `Updated ${file}`)),
     ...notWrittenLines(notWritten),
-    ...(isEmpty ? ['Nothing has changed.'] : []),
+    isEmpty ? 'Nothing has changed.' : '',
     // Printed as an error otherwise.
-    ...(nextStep === undefined || after?.exitStatus ? [] : [nextStep]),
-  ].join('\n');
+    after?.exitStatus ? '' : nextStep,
+  ];
+  return lines.filter(Boolean).join('\n');
 }
 
 /**
@@ -112,19 +112,20 @@ async function updateRecorded(
     const published = changes.hashes.join();
     if (after === undefined || !runsCommand) return { document, published };
     // What an earlier command that failed was about is not on record.
-    const changed = changes.manifest.pending === undefined ? document.written : undefined;
+    const changed = changes.manifest.pending ? undefined : document.written;
     // Without the lock of the output: the command may be a build, which takes it itself.
     const exitStatus = await runWithLists(context, after, changed);
-    const ran = { ...document, after: { exitStatus } };
-    if (exitStatus !== 0) {
-      const nextStep = `The pages are written, but the command of --after exited with status ${exitStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;
-      return { document: { ...ran, exitStatus: exitCodes.failed, nextStep }, published };
+    document.after = { exitStatus };
+    if (exitStatus === 0) {
+      await locked(async () => {
+        const { manifest } = await readManifest(file);
+        if (manifest?.pending) writeManifest(file, { ...manifest, pending: undefined });
+      });
+    } else {
+      document.exitStatus = exitCodes.failed;
+      document.nextStep = `The pages are written, but the command of --after exited with status ${exitStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;
     }
-    await locked(async () => {
-      const { manifest } = await readManifest(file);
-      if (manifest?.pending) writeManifest(file, { ...manifest, pending: undefined });
-    });
-    return { document: ran, published };
+    return { document, published };
   }
 }
 
@@ -139,13 +140,13 @@ async function writeChanges(
   const { terminal, cwd } = context;
   const site = { ...changes, cwd, progress };
   const plan = await planRefresh(site);
-  const { stale } = plan;
+  const { stale, toBuild } = plan;
   if (plan.changed.length > 0) terminal.printError(describeChanged(plan.changed));
   // What is, or would be, out of date without a command that renews it.
   const outdated = stale.map(({ name, reason }) => ({ name, reason }));
   if (manifest.pending && outdated.length === 0) outdated.push(commandPending);
   const refused = after === undefined ? outdated : [];
-  const isRefused = refused.length > 0 || (plan.toBuild.length > 0 && !skipModified);
+  const isRefused = refused.length > 0 || (toBuild.length > 0 && !skipModified);
   const pages = isRefused ? [] : plan.pages;
   const leftAlone: PageToBuild[] = [];
   if (pages.length > 0 && !dryRun) {
@@ -156,7 +157,7 @@ async function writeChanges(
     leftAlone.push(...(await writeRefresh(site, plan, after !== undefined)));
   }
   const written = pages.filter(({ page }) => !leftAlone.some(({ name }) => name === page.name));
-  const notWritten = [...plan.toBuild, ...refused, ...leftAlone];
+  const notWritten = [...toBuild, ...refused, ...leftAlone];
   let nextStep: string | undefined;
   if (isRefused)
     nextStep = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site${otherWay(plan, refused)}`;
@@ -179,15 +180,9 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly PageToBuild
   if (refused.length === 0) return ', or update the other pages with --skip-modified.';
   if (toBuild.length > 0) return '.';
   if (stale.length === 0) return ', or refresh with the same --after again.';
-  return `, or refresh with a command that renews what was made from its pages: ${afterOption(stale)}`;
-}
-
-/** The option that renews these files. A placeholder stands for a command that cannot be known here. */
-function afterOption(stale: readonly DerivedFile[]): string {
-  const commands = stale.flatMap(({ rebuild }) => rebuild ?? []);
-  const names = stale.filter(({ rebuild }) => rebuild === undefined).map(({ name }) => name);
-  if (names.length > 0) commands.push(`<the command that writes ${names.join(' and ')}>`);
-  return `--after '${commands.join(' && ')}'`;
+  // A placeholder stands for a command that cannot be known here.
+  const commands = stale.map(({ name, rebuild }) => rebuild ?? `<the command that writes ${name}>`);
+  return `, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
 }
 
 /** The text that would change, once for each way that a snippet changes. */
