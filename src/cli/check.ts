@@ -9,7 +9,7 @@ import type { CheckOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { addDue, deploy, readDeployed } from './deployed.ts';
 import { exitCodes, explain, nameOf, notWrittenLines, placeNames, shownPlaces } from './output.ts';
-import { checkPatience, findManifest, manifestPath, openChanges, type ProjectOptions } from './project.ts';
+import { checkPatience, findManifest, manifestPath, openChanges } from './project.ts';
 import { commandPending } from './refresh.ts';
 import { heldLocks, whileAlone } from './run-command.ts';
 
@@ -23,21 +23,16 @@ const deployPending: PageToBuild = {
  *
  * @param exec a command that is run unless nothing has changed.
  */
-export async function check(
-  context: CliContext,
-  project: ProjectOptions,
-  exec?: string,
-): Promise<CheckOutput> {
+export async function check(context: CliContext, exec?: string): Promise<CheckOutput> {
   const progress = context.terminal.openProgress(context.clock.now);
-  const { file, manifest, changed } = await openChanges(context, project, {
-    patience: checkPatience,
-    progress,
-  }).catch(async (thrown: Error) => {
-    await appendStepSummary(context, thrown.message);
-    throw thrown;
-  });
+  const { file, manifest, changed } = await openChanges(context, { patience: checkPatience, progress }).catch(
+    async (thrown: Error) => {
+      await appendStepSummary(context, thrown.message);
+      throw thrown;
+    },
+  );
   const { toBuild, changed: written } =
-    project.output === undefined ? { toBuild: [], changed: [] } : await lookAtOutput(file, manifest);
+    context.output === undefined ? { toBuild: [], changed: [] } : await lookAtOutput(file, manifest);
   if (written.length > 0) context.terminal.printError(describeChanged(written));
   // A check that the command makes itself is no reason for it to fail.
   const isInside = exec === undefined && context.env[heldLocks] !== undefined;
@@ -107,14 +102,13 @@ export async function appendStepSummary({ cwd, env, terminal }: CliContext, text
  */
 export function checkAndRun(
   context: CliContext,
-  project: ProjectOptions,
   exec: string,
   show: (document: CheckOutput) => void,
   fail: (thrown: unknown) => void,
 ): Promise<number> {
   const { terminal } = context;
-  return whileAlone(context, project, async (inner) => {
-    const found = await check(inner, project, exec).catch((thrown: unknown) => {
+  return whileAlone(context, async (inner) => {
+    const found = await check(inner, exec).catch((thrown: unknown) => {
       if (explain(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
       fail(thrown);
     });
@@ -129,14 +123,14 @@ export function checkAndRun(
       found !== undefined &&
       unfinished.every((one) => one === deployPending) &&
       changed.every(({ collections }) => collections.length === 0);
-    const record = manifestPath(context, project);
+    const record = manifestPath(context);
     await addDue(record, isKnown ? changed.flatMap(({ pages }) => pages) : undefined);
-    const status = await deploy(inner, project, exec);
+    const status = await deploy(inner, exec);
     if (status !== 0) {
       terminal.printError(
         `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
       );
-    } else if (found === undefined && (await findManifest(context, project)) === undefined) {
+    } else if (found === undefined && (await findManifest(context)) === undefined) {
       terminal.printError(
         `There is still no record of a build at ${record}, so the next check with --exec runs the command again.`,
       );

@@ -31,6 +31,10 @@ export interface CliHost {
 /** What every command is called with. */
 export interface CliContext extends CliHost {
   terminal: Terminal;
+  /** The path of the manifest, if it is not in Astro's default cache directory. */
+  manifest?: string | undefined;
+  /** The output folder, if it was moved after the build. */
+  output?: string | undefined;
   /** When it is aborted, nothing more is begun. */
   signal?: AbortSignal;
 }

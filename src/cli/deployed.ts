@@ -4,7 +4,7 @@ import { writeAtomically } from '../files/write.ts';
 import { type Manifest, readManifest } from '../record/manifest.ts';
 import type { CliContext } from './context.ts';
 import { shownFile } from './output.ts';
-import { manifestPath, type ProjectOptions } from './project.ts';
+import { manifestPath } from './project.ts';
 import { type ChangedFiles, runWithLists } from './run-command.ts';
 
 /**
@@ -69,14 +69,14 @@ export async function addDue(record: string, changed: ChangedFiles): Promise<voi
 }
 
 /** Runs a command that deploys what is due. What is written meanwhile is due after it, unless the command has built the site. */
-export async function deploy(context: CliContext, project: ProjectOptions, command: string): Promise<number> {
-  const record = manifestPath(context, project);
+export async function deploy(context: CliContext, command: string): Promise<number> {
+  const record = manifestPath(context);
   const { deployed, now: before, changed } = await compare(record);
   const begun: Deployed = { ...deployed, hasBegun: true };
   write(record, begun);
   const status = await runWithLists(context, command, changed);
   // If it was a build, it may have emptied the folder of the record, or left a record elsewhere.
-  const recordNow = manifestPath(context, project);
+  const recordNow = manifestPath(context);
   if (recordNow !== record) await rm(deployedFile(record), { force: true });
   const now = stateOf((await readManifest(recordNow)).manifest);
   if (status !== 0) write(recordNow, begun);

@@ -11,7 +11,7 @@ import { requireConnection, type Settings, whyWithoutKey } from '../settings/set
 import type { DoctorOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes, explain, nameOf } from './output.ts';
-import { findManifest, type ProjectOptions, readSettings } from './project.ts';
+import { findManifest, readSettings } from './project.ts';
 
 type Check = DoctorOutput['checks'][number];
 
@@ -28,13 +28,9 @@ const variants = [
 ] as const;
 
 /** `astro-snippets doctor`: checks the setup, with one request to each variant. */
-export async function doctor(
-  context: CliContext,
-  project: ProjectOptions,
-  id: string | undefined,
-): Promise<DoctorOutput> {
+export async function doctor(context: CliContext, id: string | undefined): Promise<DoctorOutput> {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
-  const checks = await checkSetup(context, project, named);
+  const checks = await checkSetup(context, named);
   const ready = checks.every(({ outcome }) => outcome !== 'failed');
   const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
   return { version: 1, command: 'doctor', exitStatus, ready, checks };
@@ -52,14 +48,10 @@ export function doctorText({ ready, checks }: DoctorOutput): string {
   return `${lines.join('\n')}\n\n${result}`;
 }
 
-async function checkSetup(
-  context: CliContext,
-  project: ProjectOptions,
-  named: SnippetRequest | undefined,
-): Promise<Check[]> {
+async function checkSetup(context: CliContext, named: SnippetRequest | undefined): Promise<Check[]> {
   const group = 'environment';
   const node: Check = { group, name: 'node', outcome: 'ok', message: `Node ${nodeVersion}` };
-  const manifest = await findManifest(context, project);
+  const manifest = await findManifest(context);
   let settings: Settings;
   try {
     settings = await readSettings(context, manifest);

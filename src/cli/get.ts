@@ -4,21 +4,16 @@ import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/errors.ts';
 import type { CliContext } from './context.ts';
-import { findManifest, openCliFetcher, type ProjectOptions, readSettings } from './project.ts';
+import { findManifest, openCliFetcher, readSettings } from './project.ts';
 
 /**
  * `astro-snippets get ID`: one snippet as a build would get it. The content goes to standard output and everything else
  * to standard error, so that the content can be piped.
  */
-export async function get(
-  context: CliContext,
-  project: ProjectOptions,
-  id: string,
-  { params }: { params?: string },
-): Promise<void> {
+export async function get(context: CliContext, id: string, { params }: { params?: string }): Promise<void> {
   const { terminal, stdout } = context;
   const request = parseRequest(id, params);
-  const settings = await readSettings(context, await findManifest(context, project));
+  const settings = await readSettings(context, await findManifest(context));
   const fetcher = openCliFetcher(context, settings, { patience: 0 });
   try {
     const start = performance.now();

@@ -10,7 +10,7 @@ import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import type { CliContext } from './context.ts';
-import { environmentFilesOf, type ProjectOptions, requireFolder } from './project.ts';
+import { environmentFilesOf, requireFolder } from './project.ts';
 
 /**
  * `astro-snippets inline`: inlines snippets into a folder of files that any generator has written.
@@ -20,7 +20,6 @@ import { environmentFilesOf, type ProjectOptions, requireFolder } from './projec
  */
 export async function inline(
   context: CliContext,
-  { manifest, output }: ProjectOptions,
   folder: string,
   flags: SnippetsOptions,
   refuse: (message: string) => void,
@@ -30,7 +29,7 @@ export async function inline(
   } catch (error) {
     refuse((error as Error).message);
   }
-  const { cwd, terminal } = context;
+  const { cwd, terminal, manifest, output } = context;
   const from = resolve(cwd, folder);
   const to = resolve(cwd, output ?? folder);
   const hint = 'Run the generator first, and pass the folder that it writes.';

@@ -3,11 +3,11 @@ import type { Manifest, ManifestContent } from '../record/manifest.ts';
 import type { ListOutput, ShownSnippet } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes, nameOf, placeNames, shownPlaces } from './output.ts';
-import { openProject, type ProjectOptions } from './project.ts';
+import { openProject } from './project.ts';
 
 /** `astro-snippets list`: which snippets are on which pages and in which collections. */
-export async function list(context: CliContext, project: ProjectOptions): Promise<ListOutput> {
-  const { manifest } = await openProject(context, project);
+export async function list(context: CliContext): Promise<ListOutput> {
+  const { manifest } = await openProject(context);
   const { builtAt, refreshedAt } = manifest;
   const snippets = listSnippets(manifest);
   return { version: 1, command: 'list', exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };

@@ -72,6 +72,7 @@ export function createProgram(context: CliContext) {
     })
     .hook('preSubcommand', (_program, command) => {
       run.command = command;
+      Object.assign(context, program.opts());
     });
   const addCommand = (name: keyof typeof exitMeanings) =>
     program.command(name).addHelpText('after', exitStatusHelp(name));
@@ -102,7 +103,7 @@ export function createProgram(context: CliContext) {
     .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
     .action(async (folder, options, command: Command) => {
       const { inline } = await import('./inline.ts');
-      await inline(context, program.opts(), folder, options, (message) => command.error(message));
+      await inline(context, folder, options, (message) => command.error(message));
     });
 
   addCommand('list')
@@ -110,7 +111,7 @@ export function createProgram(context: CliContext) {
     .option('--json', 'print JSON')
     .action(async () => {
       const { list, listText } = await import('./list.ts');
-      show(await list(context, program.opts()), listText);
+      show(await list(context), listText);
     });
 
   addCommand('check')
@@ -123,10 +124,9 @@ export function createProgram(context: CliContext) {
     .addHelpText('after', listsHelp)
     .action(async ({ exec }) => {
       const { check, checkAndRun, checkText } = await import('./check.ts');
-      const project = program.opts();
       const showCheck = (document: CheckOutput) => show(document, checkText);
-      if (exec === undefined) showCheck(await check(context, project));
-      else run.exitStatus = await checkAndRun(context, project, exec, showCheck, fail);
+      if (exec === undefined) showCheck(await check(context));
+      else run.exitStatus = await checkAndRun(context, exec, showCheck, fail);
     });
 
   addCommand('refresh')
@@ -138,7 +138,7 @@ export function createProgram(context: CliContext) {
     .addHelpText('after', listsHelp)
     .action(async (options) => {
       const { refresh, refreshText } = await import('./refresh.ts');
-      show(await refresh(context, program.opts(), options), refreshText);
+      show(await refresh(context, options), refreshText);
     });
 
   addCommand('watch')
@@ -163,7 +163,7 @@ export function createProgram(context: CliContext) {
     .addHelpText('after', listsHelp)
     .action(async (options) => {
       const { watch } = await import('./watch.ts');
-      run.exitStatus = await watch(context, program.opts(), options);
+      run.exitStatus = await watch(context, options);
     });
 
   addCommand('report')
@@ -174,7 +174,7 @@ export function createProgram(context: CliContext) {
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
     .action(async (options) => {
       const { report, writeReport } = await import('./report/report.ts');
-      const document = await report(context, program.opts());
+      const document = await report(context);
       const file = options.json ? '' : writeReport(context, document, options.to);
       show(document, () => file);
     });
@@ -185,7 +185,7 @@ export function createProgram(context: CliContext) {
     .option('--json', 'print JSON')
     .action(async (id) => {
       const { doctor, doctorText } = await import('./doctor.ts');
-      show(await doctor(context, program.opts(), id), doctorText);
+      show(await doctor(context, id), doctorText);
     });
 
   addCommand('get')
@@ -194,7 +194,7 @@ export function createProgram(context: CliContext) {
     .option('--params <json>', 'variables for the snippet: one JSON object')
     .action(async (id, options) => {
       const { get } = await import('./get.ts');
-      await get(context, program.opts(), id, options);
+      await get(context, id, options);
     });
   return { program, run, fail };
 }

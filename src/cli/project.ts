@@ -18,14 +18,7 @@ import {
   readManifest,
   snippetsByKey,
 } from '../record/manifest.ts';
-import {
-  contains,
-  listManifests,
-  lockFile,
-  manifestOf,
-  manifestsIn,
-  missingNote,
-} from '../record/manifest-file.ts';
+import { contains, listManifests, manifestOf, manifestsIn, missingNote } from '../record/manifest-file.ts';
 import type { Progress } from '../record/progress.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
@@ -33,22 +26,10 @@ import { cacheFolders, type ImageSettings, resolveSettings, type Settings } from
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { CliContext } from './context.ts';
 
-/** The folder that a project is in. */
-type CliFolder = Pick<CliContext, 'cwd'>;
-
-export interface ProjectOptions {
-  /** The path of the manifest, if it is not in Astro's default cache directory. */
-  manifest?: string;
-  /** The output folder, if it was moved after the build. */
-  output?: string;
-}
-
 /** The manifest of the last build, and its file. */
 export interface Project {
   file: string;
   manifest: Manifest;
-  /** The lock of the output, as a build takes it. */
-  lock: string;
 }
 
 /**
@@ -59,43 +40,37 @@ export interface Project {
  * or is a copy of the one that the record is about, which `--manifest` allows for commands that only read.
  */
 export async function openProject(
-  context: CliFolder,
-  options: ProjectOptions,
+  context: CliContext,
   { writes = false }: Pick<ChangesOptions, 'writes'> = {},
 ): Promise<Project> {
-  const { output } = options;
-  const file = manifestPath(context, options);
+  const { cwd, output } = context;
+  const file = manifestPath(context);
   const { manifest, flaw } = await readManifest(file);
   if (manifest === undefined) throw await flawError(context, flaw, file);
-  const outDir = outDirOf(file, manifest);
-  const lock = lockFile(file, outDir);
-  if (output === undefined) return { file, manifest, lock };
+  if (output === undefined) return { file, manifest };
   await requireFolder(context, output, 'The output folder');
-  if (writes || options.manifest === undefined) await refuseCopy(context, output, outputOf(file, manifest));
+  const passed = resolve(cwd, output);
+  if (writes || context.manifest === undefined) await refuseCopy(cwd, passed, outputOf(file, manifest));
   // Where the output was moved, a build still empties the folder that the record names.
-  const moved = {
-    ...manifest,
-    output: outputFrom(file, resolve(context.cwd, output)),
-    outDir: outputFrom(file, outDir),
-  };
-  return { file, manifest: moved, lock };
+  const outDir = outputFrom(file, outDirOf(file, manifest));
+  return { file, manifest: { ...manifest, output: outputFrom(file, passed), outDir } };
 }
 
 /** @param built the folder that the record is about. */
-async function refuseCopy({ cwd }: CliFolder, output: string, built: string): Promise<void> {
+async function refuseCopy(cwd: string, passed: string, built: string): Promise<void> {
   const [there, still] = await Promise.all(
-    [resolve(cwd, output), built].map((folder) => realpath(folder).catch(() => undefined)),
+    [passed, built].map((folder) => realpath(folder).catch(() => undefined)),
   );
   // A server build writes pages into a folder of the output that is passed.
   if (there === undefined || still === undefined || contains(there, still)) return;
   throw userError(
     'unusable-output',
-    `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, resolve(cwd, output))}.`,
+    `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`,
     'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
   );
 }
 
-async function flawError({ cwd }: CliFolder, flaw: ManifestFlaw, file: string): Promise<UserError> {
+async function flawError({ cwd }: CliContext, flaw: ManifestFlaw, file: string): Promise<UserError> {
   if (flaw !== 'absent') {
     const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
     return userError('missing-manifest', `The build manifest at ${file} ${problem}.`, 'Build the site once.');
@@ -103,11 +78,11 @@ async function flawError({ cwd }: CliFolder, flaw: ManifestFlaw, file: string): 
   const why = await readFile(missingNote(file), 'utf8').catch(() => '');
   if (why) return userError('missing-manifest', `${why} There is no record at ${file}.`, 'Build again.');
   const message = `No build manifest found at ${file}.`;
-  const others = manifestsIn(dirname(file)).map(async (record) => {
-    const { manifest: other } = await readManifest(record);
-    return other ? [`${shownPath(cwd, outputOf(record, other))} (${shownPath(cwd, record)})`] : [];
-  });
-  const names = (await Promise.all(others)).flat();
+  const names: string[] = [];
+  for (const record of manifestsIn(dirname(file))) {
+    const { manifest } = await readManifest(record);
+    if (manifest) names.push(`${shownPath(cwd, outputOf(record, manifest))} (${shownPath(cwd, record)})`);
+  }
   if (names.length === 0) return userError('missing-manifest', message);
   return userError(
     'missing-manifest',
@@ -117,11 +92,8 @@ async function flawError({ cwd }: CliFolder, flaw: ManifestFlaw, file: string): 
 }
 
 /** The manifest of the project; `undefined` if it was not built yet. */
-export async function findManifest(
-  context: CliFolder,
-  options: ProjectOptions,
-): Promise<Manifest | undefined> {
-  return (await readManifest(manifestPath(context, options))).manifest;
+export async function findManifest(context: CliContext): Promise<Manifest | undefined> {
+  return (await readManifest(manifestPath(context))).manifest;
 }
 
 /**
@@ -134,29 +106,25 @@ export async function findManifest(
  */
 export async function readSettings(context: CliContext, manifest: Manifest | undefined): Promise<Settings> {
   const {
-    renderBaseUrl,
-    retrieveBaseUrl,
     urlOptions = [],
     environment: _,
-    ...more
+    ...recorded
   }: Partial<Manifest['settings']> = manifest?.settings ?? {};
-  const urls = { renderBaseUrl, retrieveBaseUrl };
-  const options = Object.fromEntries(urlOptions.map((name) => [name, urls[name]]));
-  const { sanitizes = false, scripts, strict, policy = 'none', links } = manifest?.rules ?? {};
-  const classes = manifest?.classes !== undefined;
-  const settings = resolveSettings(parseOptions({ ...more, ...options, scripts, strict, classes }), {
+  const { renderBaseUrl, retrieveBaseUrl, ...others } = recorded;
+  const urls = Object.fromEntries(urlOptions.map((name) => [name, recorded[name]]));
+  const { sanitizes, scripts, strict, policy = 'none', links } = manifest?.rules ?? {};
+  // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
+  const rules = sanitizes ? {} : { scripts, strict, classes: manifest?.classes !== undefined };
+  const settings = resolveSettings(parseOptions({ ...others, ...urls, ...rules }), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
     ...(await readEnvironment(environmentFilesOf(context, manifest), context)),
   });
-  // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
-  if (sanitizes)
-    return { ...settings, html: { scripts: 'allow', strict: false, classes: false, policy: 'none' } };
-  return { ...settings, html: { ...settings.html, policy, links } };
+  return { ...settings, html: { ...settings.html, ...(sanitizes ? {} : { policy, links }) } };
 }
 
 /** Where the last build read the environment. Before there is a record, it is where a build without `--mode` reads it. */
-export function environmentFilesOf({ cwd }: CliFolder, manifest: Manifest | undefined): EnvironmentFiles {
+export function environmentFilesOf({ cwd }: CliContext, manifest: Manifest | undefined): EnvironmentFiles {
   const { mode, directory = '' } = manifest?.settings.environment ?? { mode: 'production' };
   return { mode, directory: directory !== false && resolve(cwd, directory) };
 }
@@ -204,11 +172,9 @@ export interface OpenedChanges extends Project, Changes {
  */
 export async function openChanges(
   context: CliContext,
-  options: ProjectOptions,
   { patience, progress, writes = false, caches = false }: ChangesOptions = {},
 ): Promise<OpenedChanges> {
-  const project = await openProject(context, options, { writes });
-  const { file, manifest } = project;
+  const { file, manifest } = await openProject(context, { writes });
   const settings = await readSettings(context, manifest);
   // A sanitizer may change which images there are, and only a build has it.
   const images = writes && !manifest.rules.sanitizes ? manifest.rules.images : undefined;
@@ -232,7 +198,7 @@ export async function openChanges(
     const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress });
     // Without a snippet, no key is needed.
     const containsKey = settings.apiKey === undefined ? () => false : keyDetector(settings.apiKey);
-    return { ...project, ...changes, readImage, containsKey };
+    return { file, manifest, ...changes, readImage, containsKey };
   } finally {
     await fetcher.close();
   }
@@ -259,7 +225,7 @@ function recordedImages(record: string, manifest: Manifest, { assets }: ImageSet
  * @throws AstroError if it is not a folder.
  */
 export async function requireFolder(
-  { cwd }: CliFolder,
+  { cwd }: CliContext,
   folder: string,
   name: string,
   hint?: string,
@@ -274,7 +240,7 @@ export async function requireFolder(
  * Where the record of the last build is, whether or not there is one: each output folder has its own. Where the folder
  * that is named, or else `dist`, has no record, it is the only one of the project.
  */
-export function manifestPath({ cwd }: CliFolder, { manifest, output }: ProjectOptions): string {
+export function manifestPath({ cwd, manifest, output }: CliContext): string {
   if (manifest !== undefined) return resolve(cwd, manifest);
   const outDir = resolve(cwd, output ?? 'dist');
   const own = manifestOf(cwd, outDir);

@@ -9,15 +9,15 @@ import {
 } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
 import { hashShown } from '../record/changes.ts';
-import { readManifest, writeManifest } from '../record/manifest.ts';
-import { possibleLockFiles } from '../record/manifest-file.ts';
+import { outDirOf, readManifest, writeManifest } from '../record/manifest.ts';
+import { lockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import type { Progress } from '../record/progress.ts';
 import type { RefreshOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { addDue, readDeployed } from './deployed.ts';
 import { exitCodes, nameOf, notWrittenLines, shownFile } from './output.ts';
-import { manifestPath, type OpenedChanges, openChanges, type ProjectOptions } from './project.ts';
+import { manifestPath, type OpenedChanges, openChanges } from './project.ts';
 import { runWithLists, waiting, whileAlone } from './run-command.ts';
 
 export interface RefreshOptions {
@@ -39,13 +39,9 @@ export const commandPending: PageToBuild = {
 };
 
 /** `astro-snippets refresh`: updates the built site without building it again. */
-export async function refresh(
-  context: CliContext,
-  project: ProjectOptions,
-  options: RefreshOptions,
-): Promise<RefreshOutput> {
+export async function refresh(context: CliContext, options: RefreshOptions): Promise<RefreshOutput> {
   const progress = context.terminal.openProgress(context.clock.now);
-  const { document } = await updateSite(context, project, { ...options, progress });
+  const { document } = await updateSite(context, { ...options, progress });
   const { after, nextStep = '' } = document;
   if (after?.exitStatus) context.terminal.printError(nextStep);
   return document;
@@ -76,31 +72,30 @@ export function refreshText(document: RefreshOutput): string {
  */
 export async function updateSite(
   context: CliContext,
-  project: ProjectOptions,
   options: UpdateOptions,
 ): Promise<{ document: RefreshOutput; published: string }> {
   const { after, dryRun } = options;
-  const file = manifestPath(context, project);
+  const file = manifestPath(context);
   // A build that is running has removed the record, and writes a new one.
   for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(context));
-  const update = (inner: CliContext) => updateRecorded(inner, { ...project, manifest: file }, options);
+  const update = (inner: CliContext) => updateRecorded({ ...inner, manifest: file }, options);
   // From before the plan: what one command is renewing must not be in the plan of another refresh.
-  return after === undefined || dryRun ? update(context) : whileAlone(context, project, update);
+  return after === undefined || dryRun ? update(context) : whileAlone(context, update);
 }
 
 async function updateRecorded(
-  context: CliContext,
-  project: ProjectOptions & { manifest: string },
+  context: CliContext & { manifest: string },
   options: UpdateOptions,
 ): ReturnType<typeof updateSite> {
-  const { manifest: file } = project;
+  const { manifest: file } = context;
   const { after, dryRun = false } = options;
   const readRecord = () => readFile(file, 'utf8').catch(() => '');
   for (;;) {
     const before = await readRecord();
-    const changes = await openChanges(context, project, { ...options, writes: true, caches: !dryRun });
+    const changes = await openChanges(context, { ...options, writes: true, caches: !dryRun });
+    const outputLock = lockFile(file, outDirOf(file, changes.manifest));
     const locked = async <T>(work: () => Promise<T>) => {
-      const lock = dryRun ? undefined : await waitForLock(changes.lock, 'refresh', waiting(context));
+      const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waiting(context));
       return work().finally(() => lock?.release());
     };
     // Another process may have written since, so the plan has to be made for that.

@@ -6,7 +6,7 @@ import { commandLockFile } from '../record/manifest-file.ts';
 import { holderOf, type WaitOptions, waitForLock } from '../record/output-lock.ts';
 import type { ShownFile } from './cli-output.ts';
 import type { CliContext } from './context.ts';
-import { manifestPath, type ProjectOptions } from './project.ts';
+import { manifestPath } from './project.ts';
 
 /** The files of the output that a command is about; `undefined` if that is not known, so that it may be any. */
 export type ChangedFiles = readonly ShownFile[] | undefined;
@@ -95,10 +95,9 @@ export const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
  */
 export async function whileAlone<T>(
   context: CliContext,
-  project: ProjectOptions,
   work: (inner: CliContext) => Promise<T>,
 ): Promise<T> {
-  const file = commandLockFile(manifestPath(context, project));
+  const file = commandLockFile(manifestPath(context));
   const { [heldLocks]: held = '' } = context.env;
   const holder = holderOf(file);
   // It is running this very process.

@@ -7,14 +7,7 @@ import type { CliContext } from './context.ts';
 import { addDue, deploy, isDue } from './deployed.ts';
 import { type ListenOptions, listen, readWebhookSecret } from './listen.ts';
 import { exitCodes, explain, notWrittenLines } from './output.ts';
-import {
-  checkPatience,
-  environmentFilesOf,
-  findManifest,
-  manifestPath,
-  openProject,
-  type ProjectOptions,
-} from './project.ts';
+import { checkPatience, environmentFilesOf, findManifest, manifestPath, openProject } from './project.ts';
 import { type RefreshOptions, updateSite } from './refresh.ts';
 import { runWithLists, whileAlone } from './run-command.ts';
 
@@ -50,21 +43,17 @@ const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
  *
  * @returns 128 + n after a signal.
  */
-export async function watch(
-  context: CliContext,
-  project: ProjectOptions,
-  options: WatchOptions,
-): Promise<number> {
+export async function watch(context: CliContext, options: WatchOptions): Promise<number> {
   const { terminal, clock, signals } = context;
   const { build, exec, listen: address } = options;
   const { every = address === undefined ? pollInterval : pollIntervalBesideCalls } = options;
-  const found = await findManifest(context, project);
+  const found = await findManifest(context);
   const files = environmentFilesOf(context, found);
   const webhook = address === undefined ? undefined : await readWebhookSecret(context, files);
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
-  if (build === undefined || found !== undefined) await openProject(context, project, { writes: true });
+  if (build === undefined || found !== undefined) await openProject(context, { writes: true });
   // What is written from now on is deployed even if this process ends before that.
-  if (exec !== undefined) await addDue(manifestPath(context, project), []);
+  if (exec !== undefined) await addDue(manifestPath(context), []);
   terminal.showsTime = true;
   const stop = new AbortController();
   const { signal } = stop;
@@ -79,7 +68,7 @@ export async function watch(
   let called = new AbortController();
   const onCall = () => called.abort();
   const log = (message: string) => say({ event: 'call', message }, message);
-  const turn = turns(project, { ...options, every }, say);
+  const turn = turns({ ...options, every }, say);
   for (const name of stopSignals) signals?.on(name, onSignal);
   try {
     const url = address && webhook && (await listen({ address, webhook, onCall, log, signal }));
@@ -88,7 +77,7 @@ export async function watch(
     const started = `${listening}Checking every ${every / 1000} s. Press Ctrl-C to stop.`;
     say({ event: 'started', everyMilliseconds: every, url }, started);
     while (!signal.aborted) {
-      const upToDate = await whileAlone({ ...context, signal }, project, turn);
+      const upToDate = await whileAlone({ ...context, signal }, turn);
       const milliseconds = every * (1 - jitter + 2 * jitter * clock.random());
       say({ event: 'waiting', upToDate, milliseconds });
       await clock.wait(milliseconds, AbortSignal.any([signal, called.signal])).catch(() => {});
@@ -114,7 +103,6 @@ const noFailure = { what: '', pause: 0, until: 0 };
  * what is published, and was deployed.
  */
 function turns(
-  project: ProjectOptions,
   { every, build, exec, ...options }: WatchOptions & { every: number },
   say: Say,
 ): (context: CliContext) => Promise<boolean> {
@@ -138,7 +126,7 @@ function turns(
     say({ event: 'checking' });
     try {
       const how = { ...options, patience: checkPatience };
-      const { document, published } = await updateSite(context, project, how);
+      const { document, published } = await updateSite(context, how);
       const { written, notWritten, after } = document;
       if (trouble !== undefined) say({ event: 'recovered' }, 'The check succeeded again.');
       trouble = undefined;
@@ -165,7 +153,7 @@ function turns(
     return undefined;
   };
 
-  const builtAt = async (context: CliContext) => (await findManifest(context, project))?.builtAt;
+  const builtAt = async (context: CliContext) => (await findManifest(context))?.builtAt;
 
   /** @returns whether the site is built now. */
   const buildSite = async (context: CliContext, command: string, what: string): Promise<boolean> => {
@@ -173,7 +161,7 @@ function turns(
     say({ event: 'building' }, 'Building the site.');
     const status = await runWithLists(context, command, undefined);
     // The build may have emptied the folder of the record, or left one elsewhere.
-    const record = manifestPath(context, project);
+    const record = manifestPath(context);
     // Any file may have changed.
     if (exec !== undefined) await addDue(record, undefined);
     const isBuilt = ((await builtAt(context)) ?? before) !== before;
@@ -195,7 +183,7 @@ function turns(
   };
 
   const deploySite = async (context: CliContext, command: string): Promise<void> => {
-    const status = await deploy(context, project, command);
+    const status = await deploy(context, command);
     if (status === 0) return say({ event: 'deployed', succeeded: true });
     const problem = `exited with status ${status}`;
     const text = `The command of --exec ${problem}. It is run again with the next check.`;
@@ -204,7 +192,7 @@ function turns(
 
   return async (context) => {
     const { clock, signal } = context;
-    const isToDeploy = async () => exec !== undefined && (await isDue(manifestPath(context, project)));
+    const isToDeploy = async () => exec !== undefined && (await isDue(manifestPath(context)));
     let what = await update(context);
     // That a failed build has left no record is nothing else to build.
     if (what !== undefined && what !== noRecord && what !== failed.what) failed = { ...noFailure, what };

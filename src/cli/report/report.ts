@@ -12,13 +12,13 @@ import type { ReportOutput } from '../cli-output.ts';
 import type { CliContext } from '../context.ts';
 import { listSnippets } from '../list.ts';
 import { exitCodes } from '../output.ts';
-import { openProject, type ProjectOptions } from '../project.ts';
+import { openProject } from '../project.ts';
 
 type Row = ReportOutput['snippets'][number];
 
 /** `astro-snippets report`: what the site shows, and what it showed before and is gone. */
-export async function report(context: CliContext, project: ProjectOptions): Promise<ReportOutput> {
-  const { manifest } = await openProject(context, project);
+export async function report(context: CliContext): Promise<ReportOutput> {
+  const { manifest } = await openProject(context);
   const { builtAt, refreshedAt, before } = manifest;
   const earlier = snippetsByKey(before);
   const changeOf = (key: string, hash: string | undefined): Row['change'] => {
