@@ -237,6 +237,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     if (outside.isExample && outside.embed === undefined) return outside;
     if (tag.name === 'snippet' && text.slice(start, start + 320).search(componentTag) === 0)
       report(search, part, part.at(start), 'unrendered');
+    if (tag.name.startsWith(elementName) && broken.test(`<${tag.name}`))
+      search.warnings.push({ start: part.at(start), flaw: 'invalid-id' });
     if (outside.embed === undefined && blockElements.has(tag.name))
       paragraph = tag.name === 'p' ? tag : undefined;
     const inside = contextIn.get(tag.name)?.(tag);
@@ -389,12 +391,16 @@ function scanCode(search: Search, part: Part, refusal: Refusal): void {
 }
 
 const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
+// By what a site does with a title: words in elements of their own, or a space that does not break.
+const broken = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /** Text without markup other than embeds, encoded or not. */
 function scanText(search: Search, part: Part, place: Place): void {
   const written = part.text.search(componentTag);
   if (written !== -1) report(search, part, part.at(written), 'unrendered');
+  const odd = part.text.search(broken);
+  if (odd !== -1) search.warnings.push({ start: part.at(odd), flaw: 'invalid-id' });
   let start = 0;
   // Each embed up to the next one only, so that the time is linear even if all are unclosed.
   for (const { length } of part.text.split(opening)) {

@@ -270,6 +270,14 @@ describe('what is no whole embed is a warning where it is escaped', () => {
       '<p>&lt;snippet-embed id=&quot;1&quot;&gt;…</p>',
       'unclosed',
     ],
+    [
+      'a name with a space that does not break',
+      'html',
+      `<h1>${escaped.replace(' ', '\u00a0')}</h1>`,
+      'invalid-id',
+    ],
+    ['the same in a tag', 'html', `<h1>${embed.replace(' ', '\u00a0')}</h1>`, 'invalid-id'],
+    ['one that was split into words', 'html', '<b>&lt;snippet-embed</b> <b>id="1"&gt;</b>', 'invalid-id'],
     ['a cut excerpt in XML', 'xml', '<a>&lt;p&gt;&lt;snippet-embed id="1</a>', 'unclosed'],
     ['a cut excerpt in JSON', 'json', '["<p><snippet-embed id=1>…</p>"]', 'unclosed'],
     [
