@@ -24,8 +24,7 @@ const deployPending: PageToBuild = {
  * @param exec a command that is run unless nothing has changed.
  */
 export async function check(context: CliContext, exec?: string): Promise<CheckOutput> {
-  const progress = context.terminal.openProgress(context.clock.now);
-  const { file, manifest, changed } = await openChanges(context, { patience: checkPatience, progress }).catch(
+  const { file, manifest, changed } = await openChanges(context, { patience: checkPatience }).catch(
     async (thrown: Error) => {
       await appendStepSummary(context, thrown.message);
       throw thrown;

@@ -22,10 +22,10 @@ const titles = {
   retrieve: '\nRetrieving (variant A)',
 } as const satisfies Record<Check['group'], string>;
 
-const variants = [
-  { variant: 'render', url: 'renderBaseUrl', otherUrl: 'retrieveBaseUrl' },
-  { variant: 'retrieve', url: 'retrieveBaseUrl', otherUrl: 'renderBaseUrl' },
-] as const;
+const urls = {
+  render: { url: 'renderBaseUrl', otherUrl: 'retrieveBaseUrl' },
+  retrieve: { url: 'retrieveBaseUrl', otherUrl: 'renderBaseUrl' },
+} as const;
 
 /** `astro-snippets doctor`: checks the setup, with one request to each variant. */
 export async function doctor(context: CliContext, id: string | undefined): Promise<DoctorOutput> {
@@ -48,22 +48,33 @@ export function doctorText({ ready, checks }: DoctorOutput): string {
   return `${lines.join('\n')}\n\n${result}`;
 }
 
+function ok(group: Check['group'], name: Check['name'], message: string): Check {
+  return { group, name, outcome: 'ok', message };
+}
+
 async function checkSetup(context: CliContext, named: SnippetRequest | undefined): Promise<Check[]> {
   const group = 'environment';
-  const node: Check = { group, name: 'node', outcome: 'ok', message: `Node ${nodeVersion}` };
+  const outcome = 'failed';
+  const checks = [ok(group, 'node', `Node ${nodeVersion}`)];
   const manifest = await findManifest(context);
   let settings: Settings;
   try {
     settings = await readSettings(context, manifest);
   } catch (thrown) {
     const { code, message, hint } = explain(thrown).error;
-    return [node, { group, name: 'settings', outcome: 'failed', message, error: { code, message }, hint }];
+    return [...checks, { group, name: 'settings', outcome, message, error: { code, message }, hint }];
   }
-  const checks = [node, checkKey(settings, context)];
-  if (variants.every(({ url }) => settings[url] === undefined)) {
+  if (settings.apiKey === undefined) {
+    const { code, text } = whyWithoutKey(settings);
+    checks.push({ group, name: 'api-key', outcome, message: text, hint: errors[code].hint });
+  } else {
+    const place = context.env[variables.apiKey] ? 'in the environment' : 'in a file';
+    checks.push(ok(group, 'api-key', `${variables.apiKey} is set ${place}`));
+  }
+  if (settings.renderBaseUrl === undefined && settings.retrieveBaseUrl === undefined) {
     const message = 'No base URL of the service is set';
     const hint = `${errors['missing-url'].hint} Options in the Astro config are known after the first build.`;
-    return [...checks, { group, name: 'base-url', outcome: 'failed', message, hint }];
+    return [...checks, { group, name: 'base-url', outcome, message, hint }];
   }
   if (settings.apiKey === undefined) return checks;
   const shown = snippetsByKey(manifest);
@@ -75,59 +86,42 @@ async function checkSetup(context: CliContext, named: SnippetRequest | undefined
   } else if (shown.get(request.key)?.missing) {
     ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
   }
-  for (const one of variants) {
-    checks.push(checkUrl(settings, one));
-    if (settings[one.url] !== undefined) checks.push(await checkSnippet(settings, one, request, ifMissing));
+  for (const variant of ['render', 'retrieve'] as const) {
+    checks.push(...(await checkVariant(settings, variant, request, ifMissing)));
   }
   return checks;
 }
 
-function checkKey(settings: Settings, { env }: CliContext): Check {
-  const check = { group: 'environment', name: 'api-key' } as const;
-  if (settings.apiKey === undefined) {
-    const { code, text } = whyWithoutKey(settings);
-    return { ...check, outcome: 'failed', message: text, hint: errors[code].hint };
-  }
-  const place = env[variables.apiKey] ? 'in the environment' : 'in a file';
-  return { ...check, outcome: 'ok', message: `${variables.apiKey} is set ${place}` };
-}
-
-function checkUrl(settings: Settings, { variant, url }: (typeof variants)[number]): Check {
-  const check = { group: variant, name: 'base-url' } as const;
-  const { [url]: value } = settings;
-  if (value === undefined) {
-    const message = `${variables[url]} is not set, so this variant is not used`;
-    return { ...check, outcome: 'not-checked', message };
-  }
-  // Such as the playground's service: what works here may not work where the site is built.
-  const where = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${value}/`);
-  return { ...check, outcome: 'ok', message: `The base URL is ${value}${where ? ', on this machine' : ''}` };
-}
-
 /** @param ifMissing what it says if the snippet does not exist, unless that is a failure. */
-async function checkSnippet(
+async function checkVariant(
   settings: Settings,
-  { variant, url, otherUrl }: (typeof variants)[number],
+  variant: Variant,
   request: SnippetRequest,
   ifMissing: string | undefined,
-): Promise<Check> {
-  const check = { group: variant, name: 'snippet' } as const;
+): Promise<Check[]> {
+  const { url, otherUrl } = urls[variant];
+  const { [url]: value, [otherUrl]: other } = settings;
+  if (value === undefined) {
+    const message = `${variables[url]} is not set, so this variant is not used`;
+    return [{ group: variant, name: 'base-url', outcome: 'not-checked', message }];
+  }
+  // Such as the playground's service: what works here may not work where the site is built.
+  const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${value}/`);
+  const set = ok(variant, 'base-url', `The base URL is ${value}${isHere ? ', on this machine' : ''}`);
   const start = performance.now();
   const error = await ask(settings, variant, request);
   const time = formatDuration(performance.now() - start);
-  if (error === undefined) {
-    return { ...check, outcome: 'ok', message: `${nameOf(request)} arrived in ${time}` };
-  }
+  if (error === undefined) return [set, ok(variant, 'snippet', `${nameOf(request)} arrived in ${time}`)];
   const { code, message } = error;
-  const failed = { ...check, outcome: 'failed', error: { code, message } } as const;
-  const { [otherUrl]: other } = settings;
+  const failed = { group: variant, name: 'snippet', outcome: 'failed', error: { code, message } } as const;
   const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
   if (mayBeSwapped && (await ask({ ...settings, [url]: other }, variant, request)) === undefined) {
     const hint = `Swap the base URLs: ${variant === 'render' ? 'rendering' : 'retrieving'} works at ${other}.`;
-    return { ...failed, message: 'The base URL is the URL of the other variant', hint };
+    return [set, { ...failed, message: 'The base URL is the URL of the other variant', hint }];
   }
-  if (code === 'not-found' && ifMissing !== undefined) return { ...check, outcome: 'ok', message: ifMissing };
-  return { ...failed, message: errors[code].title, hint: errors[code].hint };
+  if (code === 'not-found' && ifMissing !== undefined) return [set, ok(variant, 'snippet', ifMissing)];
+  const { title, hint } = errors[code];
+  return [set, { ...failed, message: title, hint }];
 }
 
 /** Makes one request, to one variant. Returns why the snippet did not arrive, if it did not. */

@@ -150,7 +150,6 @@ export const checkPatience = 12_000;
 
 interface ChangesOptions {
   patience?: number | undefined;
-  progress?: Progress | undefined;
   /** Whether changes are going to be written, so that the images of changed snippets are needed, too. */
   writes?: boolean;
   /** Whether changed snippets are cached for builds, so that none shows what the site has shown before. */
@@ -158,6 +157,7 @@ interface ChangesOptions {
 }
 
 export interface OpenedChanges extends Project, Changes {
+  progress: Progress;
   /** The bytes of an image that was downloaded, by its name. */
   readImage(name: string): Promise<Uint8Array | undefined>;
   /** Whether a text contains the API key. */
@@ -172,8 +172,9 @@ export interface OpenedChanges extends Project, Changes {
  */
 export async function openChanges(
   context: CliContext,
-  { patience, progress, writes = false, caches = false }: ChangesOptions = {},
+  { patience, writes = false, caches = false }: ChangesOptions = {},
 ): Promise<OpenedChanges> {
+  const progress = context.terminal.openProgress(context.clock.now);
   const { file, manifest } = await openProject(context, { writes });
   const settings = await readSettings(context, manifest);
   // A sanitizer may change which images there are, and only a build has it.
@@ -198,7 +199,7 @@ export async function openChanges(
     const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress });
     // Without a snippet, no key is needed.
     const containsKey = settings.apiKey === undefined ? () => false : keyDetector(settings.apiKey);
-    return { file, manifest, ...changes, readImage, containsKey };
+    return { file, manifest, progress, ...changes, readImage, containsKey };
   } finally {
     await fetcher.close();
   }

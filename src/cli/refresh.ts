@@ -12,7 +12,6 @@ import { hashShown } from '../record/changes.ts';
 import { outDirOf, readManifest, writeManifest } from '../record/manifest.ts';
 import { lockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitForLock, waitUntilFree } from '../record/output-lock.ts';
-import type { Progress } from '../record/progress.ts';
 import type { RefreshOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { addDue, readDeployed } from './deployed.ts';
@@ -29,7 +28,6 @@ export interface RefreshOptions {
 
 interface UpdateOptions extends RefreshOptions {
   patience?: number;
-  progress?: Progress;
 }
 
 /** The command of an earlier refresh was interrupted, or has failed. */
@@ -40,8 +38,7 @@ export const commandPending: PageToBuild = {
 
 /** `astro-snippets refresh`: updates the built site without building it again. */
 export async function refresh(context: CliContext, options: RefreshOptions): Promise<RefreshOutput> {
-  const progress = context.terminal.openProgress(context.clock.now);
-  const { document } = await updateSite(context, { ...options, progress });
+  const { document } = await updateSite(context, options);
   const { after, nextStep = '' } = document;
   if (after?.exitStatus) context.terminal.printError(nextStep);
   return document;
@@ -131,9 +128,9 @@ async function writeChanges(
   options: UpdateOptions,
 ): Promise<{ document: RefreshOutput; runsCommand: boolean }> {
   const { file, manifest, warnings } = changes;
-  const { dryRun = false, skipModified = false, after, progress } = options;
+  const { dryRun = false, skipModified = false, after } = options;
   const { terminal, cwd } = context;
-  const site = { ...changes, cwd, progress };
+  const site = { ...changes, cwd };
   const plan = await planRefresh(site);
   const { stale, toBuild } = plan;
   if (plan.changed.length > 0) terminal.printError(describeChanged(plan.changed));

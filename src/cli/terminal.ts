@@ -14,8 +14,8 @@ const eraseLine = '\r\u001b[2K';
 export class Terminal {
   readonly #host: Pick<CliHost, 'env' | 'stdout' | 'stderr'>;
   #hasStatus = false;
-  /** Whether the time is in front of what is printed for people. */
-  showsTime = false;
+  /** Whether what is printed for people is a log: with times, and without progress. */
+  isLog = false;
   /** Whether standard output is for JSON alone. */
   isJson = false;
 
@@ -45,7 +45,7 @@ export class Terminal {
 
   #print(stream: 'stdout' | 'stderr', clean: string): void {
     this.clearStatus();
-    const time = this.showsTime ? `${new Date().toTimeString().slice(0, 8)} ` : '';
+    const time = this.isLog ? `${new Date().toTimeString().slice(0, 8)} ` : '';
     this.#host[stream].write(`${time}${clean}\n`);
   }
 
@@ -61,7 +61,7 @@ export class Terminal {
    */
   openProgress(now: () => number): Progress {
     const { stderr, env } = this.#host;
-    if (this.isJson) return () => {};
+    if (this.isJson || this.isLog) return () => {};
     if (stderr.isTTY !== true || env['TERM'] === 'dumb') {
       return paced({ first: 10_000, every: 10_000 }, (line) => this.printError(line), now);
     }

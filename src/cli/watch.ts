@@ -54,7 +54,7 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
   if (build === undefined || found !== undefined) await openProject(context, { writes: true });
   // What is written from now on is deployed even if this process ends before that.
   if (exec !== undefined) await addDue(manifestPath(context), []);
-  terminal.showsTime = true;
+  terminal.isLog = true;
   const stop = new AbortController();
   const { signal } = stop;
   const onSignal = (name: (typeof stopSignals)[number]) =>
