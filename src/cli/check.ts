@@ -8,7 +8,7 @@ import { count } from '../client/format.ts';
 import type { CheckOutput } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { addDue, deploy, readDeployed } from './deployed.ts';
-import { exitCodes, explain, nameOf, notWrittenLines, placeNames, shownPlaces } from './output.ts';
+import { exitCodes, explain, notWrittenLines, shownPlaces, snippetText } from './output.ts';
 import { checkPatience, findManifest, manifestPath, openChanges } from './project.ts';
 import { commandPending } from './refresh.ts';
 import { heldLocks, whileAlone } from './run-command.ts';
@@ -33,7 +33,7 @@ export async function check(context: CliContext, exec?: string): Promise<CheckOu
   const { toBuild, changed: written } =
     context.output === undefined ? { toBuild: [], changed: [] } : await lookAtOutput(file, manifest);
   if (written.length > 0) context.terminal.printError(describeChanged(written));
-  // A check that the command makes itself is no reason for it to fail.
+  // A check that the command of --exec runs must not fail because that command has not ended.
   const isInside = exec === undefined && context.env[heldLocks] !== undefined;
   const unfinished = [
     ...manifest.files
@@ -67,10 +67,9 @@ export function checkText({ compared, changed, unfinished }: CheckOutput): strin
   if (changed.length + unfinished.length === 0) {
     return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;
   }
-  const lines = changed.map((snippet) => {
-    const what = snippet.missing ? 'no longer exists, and is optional' : 'has changed';
-    return `${nameOf(snippet)} ${what}\n    ${placeNames(snippet).join('\n    ')}`;
-  });
+  const lines = changed.map((snippet) =>
+    snippetText(snippet, snippet.missing ? ' no longer exists, and is optional' : ' has changed'),
+  );
   return [...lines, ...notWrittenLines(unfinished)].join('\n');
 }
 

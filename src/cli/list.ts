@@ -2,7 +2,7 @@ import { shownOn } from '../record/changes.ts';
 import type { Manifest, ManifestContent } from '../record/manifest.ts';
 import type { ListOutput, ShownSnippet } from './cli-output.ts';
 import type { CliContext } from './context.ts';
-import { exitCodes, nameOf, placeNames, shownPlaces } from './output.ts';
+import { exitCodes, shownPlaces, snippetText } from './output.ts';
 import { openProject } from './project.ts';
 
 /** `astro-snippets list`: which snippets are on which pages and in which collections. */
@@ -31,9 +31,8 @@ function shownContent(content: ManifestContent): ShownSnippet['content'] {
 
 export function listText({ snippets }: ListOutput): string {
   if (snippets.length === 0) return 'The site shows no snippets.';
-  const lines = snippets.map((snippet) => {
-    const missing = snippet.missing ? ' does not exist: children are shown' : '';
-    return `${nameOf(snippet)}${missing}\n    ${placeNames(snippet).join('\n    ')}`;
-  });
+  const lines = snippets.map((snippet) =>
+    snippetText(snippet, snippet.missing ? ' does not exist: children are shown' : ''),
+  );
   return lines.join('\n');
 }

@@ -95,9 +95,11 @@ export function shownPlaces(manifest: Pick<Manifest, 'urls'>, { pages, collectio
   return { pages: pages.map((file) => shownFile(manifest, file)), collections };
 }
 
-/** The names of all places of a snippet, for people. */
-export function placeNames({ pages, collections }: Places): string[] {
-  return [...pages.map(({ file }) => file), ...collections.map(entryName)];
+/** A snippet, the end of a sentence about it, and below them its places. */
+export function snippetText(snippet: Request & Places, text: string): string {
+  const { pages, collections } = snippet;
+  const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
+  return `${nameOf(snippet)}${text}\n    ${places.join('\n    ')}`;
 }
 
 /** One sentence for each, without a period. */

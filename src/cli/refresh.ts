@@ -24,9 +24,7 @@ export interface RefreshOptions {
   skipModified?: boolean;
   /** A shell command that is run once after pages were written. */
   after?: string;
-}
-
-interface UpdateOptions extends RefreshOptions {
+  /** How long a service that gives no answer is tried, in milliseconds. @default that of the build */
   patience?: number;
 }
 
@@ -69,7 +67,7 @@ export function refreshText(document: RefreshOutput): string {
  */
 export async function updateSite(
   context: CliContext,
-  options: UpdateOptions,
+  options: RefreshOptions,
 ): Promise<{ document: RefreshOutput; published: string }> {
   const { after, dryRun } = options;
   const file = manifestPath(context);
@@ -82,7 +80,7 @@ export async function updateSite(
 
 async function updateRecorded(
   context: CliContext & { manifest: string },
-  options: UpdateOptions,
+  options: RefreshOptions,
 ): ReturnType<typeof updateSite> {
   const { manifest: file } = context;
   const { after, dryRun = false } = options;
@@ -125,7 +123,7 @@ async function updateRecorded(
 async function writeChanges(
   context: CliContext,
   changes: OpenedChanges,
-  options: UpdateOptions,
+  options: RefreshOptions,
 ): Promise<{ document: RefreshOutput; runsCommand: boolean }> {
   const { file, manifest, warnings } = changes;
   const { dryRun = false, skipModified = false, after } = options;

@@ -11,9 +11,6 @@ import { manifestPath } from './project.ts';
 /** The files of the output that a command is about; `undefined` if that is not known, so that it may be any. */
 export type ChangedFiles = readonly ShownFile[] | undefined;
 
-/** The variables that name the lists of files and of their URLs. Documented: commands read them. */
-const listVariables = { file: 'ASTRO_SNIPPETS_CHANGED_FILES', url: 'ASTRO_SNIPPETS_CHANGED_URLS' } as const;
-
 /**
  * Runs a shell command that finds the changed files and their URLs in two lists. If they are not known, the variables are
  * not set, also if this process has inherited them from such a command.
@@ -29,8 +26,11 @@ export async function runWithLists(
   command: string,
   changed: ChangedFiles,
 ): Promise<number> {
-  const env = { ...context.env };
-  for (const name of Object.values(listVariables)) delete env[name];
+  const env: NodeJS.ProcessEnv = {
+    ...context.env,
+    ASTRO_SNIPPETS_CHANGED_FILES: undefined,
+    ASTRO_SNIPPETS_CHANGED_URLS: undefined,
+  };
   const run = () => runCommand({ ...context, env }, command);
   // A name with a line break would be taken for two.
   if (changed === undefined || changed.some(({ file }) => /[\r\n]/.test(file))) return run();
@@ -39,7 +39,7 @@ export async function runWithLists(
     for (const kind of ['file', 'url'] as const) {
       const list = join(folder, `${kind}s.txt`);
       await writeFile(list, changed.map((one) => `${one[kind]}\n`).join(''));
-      env[listVariables[kind]] = list;
+      env[`ASTRO_SNIPPETS_CHANGED_${kind.toUpperCase()}S`] = list;
     }
     return await run();
   } finally {
