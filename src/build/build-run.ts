@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import { integration } from '../embed/element.ts';
+import { containerPage, integration } from '../embed/element.ts';
 import type { EmbedNote, InvalidEmbed } from '../failures/report.ts';
 import { lockFile, manifestFile, missingNote, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh, type OutputLock } from '../record/output-lock.ts';
@@ -276,9 +276,10 @@ export class Announcements {
       return [...onPage].flatMap(([key, times]) => {
         const id = String(this.#requests.get(key)?.id);
         const shown = found.get(key) ?? 0;
-        const isShort = (everywhere.get(key) ?? 0) < (rendered.get(key) ?? 0);
-        if (isKnown && isShort && shown > 0 && shown < times) {
-          const message = `${files.join(', ')}: snippet ${id} was rendered ${times} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`;
+        const all = rendered.get(key) ?? 0;
+        const wanted = isKnown ? times : pathname === containerPage ? all : 0;
+        if ((everywhere.get(key) ?? 0) < all && shown > 0 && shown < wanted) {
+          const message = `${files.join(', ') || pathname}: snippet ${id} was rendered ${wanted} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`;
           warn({ id, file: files[0], message });
         }
         const message = `Snippet ${id} was rendered here, but is not in the output.`;

@@ -38,7 +38,9 @@ describe('a snippet that is rendered', async () => {
     'src/Discards.astro': '<p>Nothing.</p>',
     'src/Excerpt.astro': "<p>{(await Astro.slots.render('default')).replace(/<.*?>/g, '')}</p>",
     // Snippet 1 is on this page elsewhere; each of the others is lost on its page.
-    'src/pages/index.astro': page('<Snippet id={1} /><Snippet id={2} /><Snippet id={3} />'),
+    'src/pages/index.astro': page(
+      '<Snippet id={1} /><Snippet id={2} /><Snippet id={3} />{process.env.STRIP && <Snippet id={4} />}',
+    ),
     'src/pages/island.astro': page(
       '<Snippet id={1} />{isLost && <Island server:defer><Offer /></Island>}',
       `import Island from '../Island.astro';\nimport Offer from '../Offer.astro';`,
@@ -61,7 +63,7 @@ describe('a snippet that is rendered', async () => {
     'src/pages/rss.xml.js': `
         import { feed, renderPost } from '../feed.js';
         export async function GET() {
-          if (process.env.LOSE) return feed((html) => html.replace(/<.*?>/g, ''));
+          if (process.env.LOSE || process.env.STRIP) return feed((html) => html.replace(/<.*?>/g, ''));
           if (process.env.RAW) return new Response('<?xml version="1.0"?><rss><item>' + (await renderPost()) + '</item></rss>');
           return feed();
         }`,
@@ -99,6 +101,13 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
       expect(await site.read(`client/tags/${tag}/index.html`)).toContain('<b>one</b>');
     }
     expect(await site.read('client/rss.xml')).toContain('Now &lt;b&gt;four&lt;/b&gt; only.');
+  });
+
+  test("is a warning if Astro's container has rendered it, and only others show it", async () => {
+    const output = await site.builds({ ...service.environment, STRIP: '1' });
+    expect(output).toContain(
+      "[WARN] [astro-snippets] a page of Astro's container: snippet 4 was rendered 2 times, but is in the output only once.",
+    );
   });
 
   test('fails the build if it is not in the output, which names its page and removes it', async () => {
