@@ -1,3 +1,4 @@
+import type { AstroGlobal } from 'astro';
 import { escapeAttribute } from 'entities/escape';
 import { SnippetError } from '../client/snippet-error.ts';
 import {
@@ -23,15 +24,7 @@ interface Props {
   optional?: unknown;
 }
 
-/** What Astro says about the page. */
-interface Page {
-  isPrerendered: boolean;
-  url: URL;
-  /** The route that renders it, such as `/blog/[slug]`. */
-  routePattern: string;
-  /** @throws where no visitor asked for the page. */
-  readonly clientAddress: string;
-}
+type Page = Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>;
 
 /** What Astro runs, in the process that loaded the Astro config. */
 export type Command = 'dev' | 'build' | 'preview' | 'sync';
@@ -53,7 +46,8 @@ export function embedStart(props: Props, page: Page, command: Command | undefine
   if (command === undefined) {
     throw refuse('missing-integration', 'the integration is not in the Astro config.', pathname);
   }
-  if (!page.isPrerendered && !isInContainer(page, command)) {
+  // Pages of Astro's Container API do not count as prerendered. `astro dev` checks all that it serves.
+  if (!page.isPrerendered && command !== 'dev' && integration.announce === undefined) {
     const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
     throw refuse('on-demand-page', flaw, pathname);
   }
@@ -113,17 +107,4 @@ function refusal(code: ErrorCode, flaw: string, props: Props, path: string): Use
   const where = place === undefined ? path : `${path} (${place})`;
   const error = userError(code, `<Snippet> of snippet ${of?.id ?? id} on ${where}: ${flaw}`);
   return Object.assign(error, loc && { loc });
-}
-
-/**
- * Whether Astro's Container API renders a page that does not count as prerendered: its pages never do. A build renders
- * nothing on demand, and `astro dev` checks all that it serves.
- */
-function isInContainer(page: Page, command: Command): boolean {
-  if (command !== 'dev') return integration.announce !== undefined;
-  try {
-    return page.clientAddress === '';
-  } catch {
-    return true;
-  }
 }

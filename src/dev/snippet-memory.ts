@@ -1,13 +1,10 @@
 import { hash } from 'node:crypto';
 import { SnippetError } from '../client/snippet-error.ts';
-import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet, ShownAs } from '../snippets/fetch-snippets.ts';
 
 /** The latest state of a snippet. It has content, an error or, while the service is down, both. */
-export interface RememberedSnippet {
-  request: SnippetRequest;
-  asHtml: boolean;
+export interface RememberedSnippet extends ShownAs {
   content?: FetchedSnippet | undefined;
   /** Why there is no content, or why it may be outdated. */
   error?: SnippetFailure | undefined;

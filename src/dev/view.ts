@@ -7,7 +7,7 @@ import { cleanLines } from '../client/clean-text.ts';
 import { UserError, userError } from '../failures/errors.ts';
 import { childrenWarnings, describeNote, type FailedSnippet, throwFailures } from '../failures/report.ts';
 import { isWithoutKey, withoutKeyWarning } from '../settings/settings.ts';
-import { canonicalPath } from '../settings/site-urls.ts';
+import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
 import { blockFinder, pageParams, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import { SourceSearch } from '../source/source-search.ts';
 import { errorPage, overlayMessage, type ViewFailure } from './dev-pages.ts';
@@ -49,7 +49,8 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
     let hash: string | undefined;
     let failures: string | undefined;
     try {
-      if (picomatch.isMatch(nameOf(page, base), settings.exclude)) return response;
+      const names = [page.slice(base.length), ...routeFiles(page, base)];
+      if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return response;
       const search = new SourceSearch(sources);
       const placeOf = search.whereWritten;
       const uses: SnippetUses = new Map();
@@ -103,12 +104,6 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       report(page, lines);
     }
   };
-}
-
-/** The path of a page in the output. */
-function nameOf(page: string, base: string): string {
-  const inside = page.startsWith(base) ? page.slice(base.length) : page.slice(1);
-  return inside === '' || inside.endsWith('/') ? `${inside}index.html` : inside;
 }
 
 /** The error for a response that contains the API key. A build fails for it, too. */

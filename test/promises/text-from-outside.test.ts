@@ -164,7 +164,6 @@ describe('params with the API key are refused', () => {
     isPrerendered: true,
     url: new URL('https://site.test/a/'),
     routePattern: '/a',
-    clientAddress: '',
   };
 
   test('in the component, in the loader, and where a schema puts it there', async () => {

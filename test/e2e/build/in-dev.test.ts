@@ -66,6 +66,13 @@ import Still from '../Still.astro';
       'src/pages/live.astro:6',
       'src/Hand.astro:2',
     ],
+    [
+      'of <Snippet> on an on-demand page, with a hint',
+      'component',
+      '/docs/component (route /component) is rendered on demand',
+      'src/pages/component.astro:6',
+      'export const prerender = true',
+    ],
     ['of <Snippet> in Markdown', 'post', 'written in src/pages/post.md:3'],
     // It gets as far as asking for the key, which is not set.
     [
@@ -81,12 +88,6 @@ import Still from '../Still.astro';
   });
 
   test.for([
-    [
-      'of <Snippet> on an on-demand page, with a hint',
-      'component',
-      'on /docs/component (src/pages/component.astro:6): the route /component is rendered on demand',
-      'export const prerender = true',
-    ],
     [
       'of an island that is client:only, with its file and line',
       'only',
