@@ -292,6 +292,7 @@ export class Announcements {
 /** How often each snippet is there. What `<Snippet>` announces knows nothing of the params that the site adds. */
 function counted(embeds: readonly FileEmbed[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { written } of embeds) counts.set(written, (counts.get(written) ?? 0) + 1);
+  for (const { request, written = request.key } of embeds)
+    counts.set(written, (counts.get(written) ?? 0) + 1);
   return counts;
 }

@@ -60,8 +60,8 @@ export function siteRecorder(
   return {
     add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]): void {
       const shows = embeds.map(({ request }) => indexes.get(request.key) ?? 0);
-      const place = pack.add(generated);
-      const recordedFile: ManifestFile = { name, hash: hashOf(file), shows, ...place, size: 0, time: 0 };
+      const { at, length } = pack.add(generated);
+      const recordedFile: ManifestFile = { name, hash: hashOf(file), shows, at, length, size: 0, time: 0 };
       // The first snippets are those of the uses, in their order.
       const optional = [...new Set(shows)].filter((index) => uses[index]?.optionalPlaces?.has(name));
       if (optional.length > 0) recordedFile.optional = optional;

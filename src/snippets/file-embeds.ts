@@ -52,8 +52,8 @@ export function addUse(
 
 export interface FileEmbed extends PlacedEmbed, Pick<FoundEmbed, 'inHeading' | 'inParagraph'> {
   request: SnippetRequest;
-  /** The key of the request as the embed is written, before the site adds params. */
-  written: string;
+  /** The key of the request as the embed is written, if the site adds params to it. */
+  written: string | undefined;
 }
 
 export interface ReadableFile {
@@ -96,8 +96,9 @@ export function readEmbeds(
         isOptional: (attributes.optional ?? 'false') !== 'false',
         asHtml: form.as === 'html',
       });
-      const place = { start, end, children, form, paragraph, inHeading, inParagraph };
-      embeds.push({ ...place, request, written: written.key });
+      const key = written.key === request.key ? undefined : written.key;
+      // In one literal: with a spread, each of the many would take twice as much memory.
+      embeds.push({ start, end, children, form, paragraph, inHeading, inParagraph, request, written: key });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
       const { code, message } = error;
@@ -105,7 +106,8 @@ export function readEmbeds(
     }
   }
   return {
-    embeds,
+    // Without the room for more of them.
+    embeds: embeds.slice(),
     invalid: invalid
       .sort((a, b) => a.start - b.start)
       .map(({ start, ...described }) => ({ file: name, line: lineOf(start), ...described })),
