@@ -47,7 +47,7 @@ export async function listen(options: ListenOptions): Promise<string> {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     // One that the client ends early would end the process.
     response.on('error', () => {});
-    const [status, reason] = await judge(request, response, webhook).catch((error): Verdict => {
+    const [status, reason] = await judge(request, webhook).catch((error): Verdict => {
       if (error instanceof WebhookVerificationError) return [401, error.message];
       return [408, 'it was cut off, or not complete in time'];
     });
@@ -62,8 +62,6 @@ export async function listen(options: ListenOptions): Promise<string> {
   // By default, Node looks for connections that are too slow every 30 seconds.
   const server = createServer({ ...timeouts, connectionsCheckingInterval: patience / 10 }, answer);
   server.maxConnections = 50;
-  // A client that asks first is not told to send a body that is refused.
-  server.on('checkContinue', answer);
   server.on('drop', () => refused('A call was refused: more than 50 connections'));
   await once(server.listen(address), 'listening').catch(({ code }: NodeJS.ErrnoException) => {
     throw userError('cannot-listen', `Could not listen at ${address.host}:${address.port}: ${code}.`);
@@ -82,14 +80,13 @@ export async function listen(options: ListenOptions): Promise<string> {
 type Verdict = [status: number, reason?: string];
 
 /** @throws if the body does not arrive, or was not signed. */
-async function judge(request: IncomingMessage, response: ServerResponse, webhook: Webhook): Promise<Verdict> {
+async function judge(request: IncomingMessage, webhook: Webhook): Promise<Verdict> {
   const { method, url, headers } = request;
   if (url !== '/') return [404, 'another path'];
   if (method !== 'POST') return [405, 'another method than POST'];
   if (headers['webhook-signature'] === undefined) return [401, 'no signature'];
   const tooLong: Verdict = [413, 'a body of more than 64 KiB'];
   if (Number(headers['content-length'] ?? 0) > longestBody) return tooLong;
-  if (headers.expect !== undefined) response.writeContinue();
   let body = Buffer.alloc(0);
   // The connection is still needed for the answer.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {

@@ -52,7 +52,7 @@ export async function runWithLists(
  * itself, and SIGTERM is passed on to it. Never rejects.
  */
 async function runCommand(
-  { cwd, env, stdin = 'ignore', stdout, stderr, signals, terminal }: CliContext,
+  { cwd, env, stdout, stderr, signals, terminal }: CliContext,
   command: string,
 ): Promise<number> {
   terminal.clearStatus();
@@ -64,7 +64,7 @@ async function runCommand(
   signals?.on('SIGINT', ignore);
   signals?.on('SIGTERM', passOn);
   try {
-    const stdio: StdioOptions = [stdin, results.fd ?? 'pipe', stderr.fd ?? 'pipe'];
+    const stdio: StdioOptions = ['inherit', results.fd ?? 'pipe', stderr.fd ?? 'pipe'];
     const shell = spawn(command, { shell: true, stdio, cwd, env });
     child = shell;
     shell.stdout?.on('data', (text: Buffer) => results.write(text));
