@@ -66,7 +66,8 @@ export function inline<Embed extends PlacedEmbed>(
 }
 
 /** The children as they are; their text where text is shown. */
-function childrenOf(page: string, { children, form: { as, layers } }: PlacedEmbed): Composed {
-  if (as === 'text') return { text: asBytes(encode(children.text ?? '', layers)), isBlock: false };
-  return { text: page.slice(children.start, children.end), isBlock: children.isBlockLevel };
+function childrenOf(page: string, { children, form, paragraph }: PlacedEmbed): Composed {
+  if (form.as === 'text') return { text: asBytes(encode(children.text ?? '', form.layers)), isBlock: false };
+  const text = page.slice(children.start, children.end);
+  return { text, isBlock: paragraph !== undefined && isBlockLevel(text) };
 }

@@ -124,7 +124,6 @@ const quoted = (text: string) => withoutNul(text).replace(/[&<>"'\r\u00a0]/g, in
 const asPercent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 const encodePercent = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, asPercent);
 const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
-const newSection = ']]><![CDATA[';
 
 const asUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const asUnits = (text: string) => text.replace(/[\u0080-\uffff]/g, asUnit);
@@ -168,7 +167,7 @@ const layers = {
   /** Never forms "]]>" with what precedes or follows it. */
   cdata: cdata((text) =>
     withoutControls(text)
-      .replace(/(^|\])(?=>)|\]$|^$/g, (bracket) => bracket + newSection)
+      .replace(/(^|\])(?=>)|\]$|^$/g, '$&]]><![CDATA[')
       .replaceAll('\r', ']]>&#13;<![CDATA['),
   ),
   /** A JSON string, without its quotes. */

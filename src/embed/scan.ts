@@ -11,7 +11,6 @@ import {
   type Attribute,
   attributesOf,
   blockElements,
-  isBlockLevel,
   matchEnd,
   type Range,
   readAttribute,
@@ -34,7 +33,7 @@ export interface FoundEmbed extends Range {
   /** The name of an attribute that is a misspelling of one of these. */
   misspelled?: string | undefined;
   /** What to show when the service is down. Their text is known where text is shown. */
-  children: Range & { isBlockLevel: boolean; text?: string };
+  children: Range & { text?: string };
   form: Form;
   /** The value of the nearest `lang`. */
   lang: string | undefined;
@@ -470,7 +469,6 @@ function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range):
     children: {
       start: part.at(tag.end),
       end: part.at(endTag.start),
-      isBlockLevel: isBlockLevel(children),
       // Copied, since a part of the page's text would keep all of it in memory.
       ...(as === 'text' && children !== '' && { text: textOf(Buffer.from(children, 'latin1').toString()) }),
     },

@@ -3,26 +3,22 @@ import type { FileKind } from '../embed/scan.ts';
 
 type Kind = FileKind | 'code' | 'compressed' | 'binary';
 
-const kinds: Readonly<Record<Kind, readonly string[]>> = {
-  html: ['.html', '.htm', '.xhtml'],
-  xml: ['.xml', '.rss', '.atom', '.rdf', '.svg', '.xsl', '.xslt', '.kml', '.gpx', '.opml'],
-  json: ['.json', '.jsonl', '.ndjson', '.webmanifest', '.geojson', '.jsonld'],
-  // Everything that is not listed counts as text, too, so that an unknown format is searched.
-  text: ['.txt', '.md', '.mdx', '.csv', '.tsv', '.yaml', '.yml', '.ics', '.vcf'],
-  code: ['.js', '.mjs', '.cjs', '.css', '.map'],
+// Everything else counts as text, so that an unknown format is searched.
+const kinds: readonly [kind: Kind, extensions: RegExp][] = [
+  ['html', /^\.(?:html?|xhtml)$/i],
+  ['xml', /^\.(?:xml|rss|atom|rdf|svg|xslt?|kml|gpx|opml)$/i],
+  ['json', /^\.(?:json|jsonl|ndjson|webmanifest|geojson|jsonld)$/i],
+  ['code', /^\.(?:[cm]?js|css|map)$/i],
   // What servers may send in the place of the file beside it.
-  compressed: ['.br', '.gz', '.zst'],
-  binary:
-    `.avif .bmp .eot .gif .heic .ico .jpeg .jpg .jxl .mov .mp3 .mp4 .ogg .otf .pack .pdf .png .tar .tif .tiff .ttf .wasm
-    .wav .webm .webp .woff .woff2 .zip`.split(/\s+/),
-};
-const kindOf = new Map(
-  Object.entries(kinds).flatMap(([kind, extensions]) =>
-    extensions.map((extension) => [extension, kind as Kind] as const),
-  ),
-);
+  ['compressed', /^\.(?:br|gz|zst)$/i],
+  [
+    'binary',
+    /^\.(?:avif|bmp|eot|gif|heic|ico|jpe?g|jxl|mov|mp[34]|ogg|otf|pack|pdf|png|tar|tiff?|ttf|wasm|wav|web[mp]|woff2?|zip)$/i,
+  ],
+];
 
 /** What a file of the output holds, by its name. */
 export function fileKind(name: string): Kind {
-  return kindOf.get(extname(name).toLowerCase()) ?? 'text';
+  const extension = extname(name);
+  return kinds.find(([, extensions]) => extensions.test(extension))?.[0] ?? 'text';
 }

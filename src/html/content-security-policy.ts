@@ -79,21 +79,18 @@ export function allowInPage(page: Buffer, sources: Sources): Edit[] {
   if (!/content-security-policy/i.test(html)) return [];
   const edits: Edit[] = [];
   let isOver = false;
-  walk(html, '', {
-    open(tag) {
+  walk(html, null, {
+    open(tag, context) {
       isOver ||= tag.name === 'body';
       const attributes = tag.name === 'meta' && !isOver ? attributesOf(html, tag) : [];
       const content = attributes.find(({ name }) => name === 'content');
-      if (!content || readAttribute(attributes, 'http-equiv')?.toLowerCase() !== header) return tag.name;
-      const { start, end, value } = content;
-      const policy = decodeAttribute(value);
-      const allowed = allowSources(policy, sources);
-      edits.push({
-        start,
-        end,
-        text: allowed === policy ? value : asBytes(replaceValue(content, allowed).text),
-      });
-      return tag.name;
+      if (content && readAttribute(attributes, 'http-equiv')?.toLowerCase() === header) {
+        const policy = decodeAttribute(content.value);
+        const allowed = allowSources(policy, sources);
+        const { start, end, text } = replaceValue(content, allowed);
+        edits.push({ start, end, text: allowed === policy ? content.value : asBytes(text) });
+      }
+      return context;
     },
     close(name, _place, _context, isImplied) {
       isOver ||= name === 'head' && !isImplied;
@@ -108,13 +105,14 @@ export function headerPolicies(
   routes: RouteToHeaders,
   base: string,
 ): (page: string, sources: Sources) => void {
-  const headersOf = new Map<string, Headers>();
-  for (const [pathname, { headers }] of routes) {
-    for (const name of routeFiles(pathname, base)) headersOf.set(name, headers);
-  }
+  const headersOf = new Map(
+    [...routes].flatMap(([pathname, { headers }]) =>
+      routeFiles(pathname, base).map((name) => [name, headers] as const),
+    ),
+  );
   return (page, sources) => {
     const headers = headersOf.get(page);
     const policy = headers?.get(header);
-    if (headers !== undefined && policy != null) headers.set(header, allowSources(policy, sources));
+    if (policy != null) headers?.set(header, allowSources(policy, sources));
   };
 }

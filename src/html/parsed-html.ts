@@ -1,6 +1,7 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { applyEdits, type Edit } from '../embed/html-scanner.ts';
 import { hashSource, type Sources } from './content-security-policy.ts';
+import { hides } from './rules.ts';
 
 // Loaded only for content that needs a parser.
 
@@ -40,12 +41,6 @@ export function elementsOf(
   }
   return elements;
 }
-
-// A browser does not show the contents of these as part of the page around them.
-const hides = new Set(
-  `audio canvas details dialog iframe math noembed noframes noscript object plaintext script select style svg
-  template textarea title video xmp`.split(/\s+/),
-);
 
 const constructs: Readonly<Record<string, string>> = {
   'eof-in-comment': 'a comment',

@@ -129,25 +129,21 @@ function describeBlocked(code: InlineCode, policy: HtmlRules['policy']): string 
   return found.length === 0 ? undefined : `contains ${found.join(' and ')}, ${why}`;
 }
 
-// Elements whose contents are shown as part of the page around them, and that change how nothing behind them is read.
-// Not <col>, behind which a parser may drop other elements.
-const ordinary = new Set(
-  `a abbr acronym address area article aside b bdi bdo big blockquote br button caption center cite code data dd del dfn
-  dir div dl dt em embed fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 header hgroup hr i img input ins
-  kbd label legend li link main map mark menu meta meter nav ol output p picture pre progress q rp rt ruby s samp search
-  section small source span strike strong sub summary sup table tbody td tfoot th thead time tr track tt u ul var
-  wbr`.split(/\s+/),
+/** A browser does not show the contents of these as part of the page around them. */
+export const hides: ReadonlySet<string> = new Set(
+  `audio canvas details dialog iframe math noembed noframes noscript object plaintext script select style svg
+  template textarea title video xmp`.split(/\s+/),
 );
 
-/** Whether HTML consists of text and complete tags of ordinary elements, as most content does. Of anything else, only a parser can tell what it leaves open. */
+/** Whether HTML consists of text and complete tags that hide nothing, as most does. Of the rest, only a parser can tell what it leaves open. */
 export function hasOnlyOrdinaryTags(html: string): boolean {
   // Around the HTML, a <noscript> may hold raw text, which ends at its end tag, even in an attribute.
   if (/<\/noscript|<$/i.test(html)) return false;
   const markup = /<(?=[a-z/!?])/gi;
   for (let found = markup.exec(html); found !== null; found = markup.exec(html)) {
-    const tag = tagAt(html, found.index);
-    // A custom element is.
-    if (tag === undefined || !(ordinary.has(tag.name) || /^[a-z].*-/s.test(tag.name))) return false;
+    const tag = /^.\/?[a-z]/i.test(html.slice(found.index, found.index + 3)) && tagAt(html, found.index);
+    // Behind a <col>, a parser may drop other elements.
+    if (!tag || hides.has(tag.name) || /^(?:col|colgroup|frameset)$/.test(tag.name)) return false;
     markup.lastIndex = tag.end;
   }
   return true;

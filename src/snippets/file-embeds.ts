@@ -68,7 +68,7 @@ export interface ReadableFile {
 }
 
 // Shared: most embeds have none.
-const noChildren: FoundEmbed['children'] = { start: 0, end: 0, isBlockLevel: false };
+const noChildren: FoundEmbed['children'] = { start: 0, end: 0 };
 
 /** Adds what it finds to `uses`. Warnings are about text that looks like an embed, but is not one. */
 export function readEmbeds(
