@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cleanText, reasonOf } from './clean-text.ts';
 import { formatDuration } from './format.ts';
 import type { Variant } from './service-url.ts';
-import type { SnippetErrorCode } from './snippet-error.ts';
+import type { EndingCode, SnippetErrorCode } from './snippet-error.ts';
 import { type Answer, NoAnswer } from './transport.ts';
 
 /** What `render` returns (specification, section 4.2). */
@@ -51,14 +51,11 @@ function readProblem(contentType: string, body: Uint8Array): Problem | undefined
 }
 
 function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
-  let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return schema.safeParse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))).data;
   } catch {
     return undefined;
   }
-  const parsed = schema.safeParse(json);
-  return parsed.success ? parsed.data : undefined;
 }
 
 /** What one request led to: a value, or the code of its failure. */
@@ -99,7 +96,7 @@ export type Verdict =
   | 'elsewhere' // Ask the other variant, if it was not asked.
   | 'again'; // The failure may be temporary.
 
-const verdicts: Readonly<Partial<Record<SnippetErrorCode, Verdict>>> = {
+const verdicts: Readonly<Partial<Record<SnippetErrorCode, Verdict>> & Record<EndingCode, 'end'>> = {
   unauthorized: 'end',
   'payment-required': 'end',
   'no-route': 'elsewhere',

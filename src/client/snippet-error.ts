@@ -2,11 +2,15 @@ import type { Problem } from './answer.ts';
 import { cleanLines } from './clean-text.ts';
 import type { Variant } from './service-url.ts';
 
+/** Why no snippet could be fetched. */
+export type EndingCode =
+  | 'unauthorized' // 401: no valid API key was provided.
+  | 'payment-required'; // 402: the trial or subscription has expired.
+
 /** Why a snippet could not be fetched. The codes are permanent. */
 export type SnippetErrorCode =
   // Sent by the service (specification, section 7).
-  | 'unauthorized' // 401: no valid API key was provided.
-  | 'payment-required' // 402: the trial or subscription has expired.
+  | EndingCode
   | 'forbidden' // 403: the key lacks permission.
   | 'not-found' // 404 with a problem object: the snippet does not exist, or belongs to another organization.
   | 'no-route' // 404, 405, 410 or 501 without a problem object: this URL is not the service's.

@@ -1,5 +1,5 @@
 import { cleanLines } from '../client/clean-text.ts';
-import { SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
+import { type EndingCode, SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 
 export interface ErrorEntry {
   /** A sentence without a period. */
@@ -10,8 +10,7 @@ export interface ErrorEntry {
 
 type Entries = Readonly<Record<string, ErrorEntry>>;
 
-// To add an error, add its entry to one of the tables, each of which is for one effect on a build. For each code of the
-// client, the compiler asks for an entry, and for all of them, a test for a section in docs/errors.md. Codes are permanent.
+// A new error belongs into the table of its effect. The compiler and tests ask for what else it needs. Codes are permanent.
 
 /** Every request would fail the same way, so no more are made. */
 const ending = {
@@ -27,7 +26,7 @@ const ending = {
     title: 'This version of Node is too old',
     hint: 'Install a newer Node, and set the same version where the site is deployed.',
   },
-} as const satisfies Entries;
+} as const satisfies Record<EndingCode | 'unsupported-node', ErrorEntry>;
 
 /** Something has to be fixed. The build fails even if the embed has children. */
 const failing = {
