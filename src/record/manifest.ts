@@ -29,9 +29,8 @@ export interface Manifest {
   /** How Astro writes the URLs of the site; absent where another generator has written the files. */
   urls?: SiteUrls | undefined;
   /** As the options are written. */
-  settings: Pick<
-    SnippetsOptions,
-    'renderBaseUrl' | 'retrieveBaseUrl' | 'ca' | 'concurrency' | 'timeout' | 'patience'
+  settings: Required<
+    Pick<SnippetsOptions, 'renderBaseUrl' | 'retrieveBaseUrl' | 'ca' | 'concurrency' | 'timeout' | 'patience'>
   > & {
     /** Those that win over the environment. */
     urlOptions?: Settings['urlOptions'];
