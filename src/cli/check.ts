@@ -93,15 +93,13 @@ export async function appendStepSummary({ cwd, env, terminal }: CliContext, text
 /**
  * Checks, and runs the command unless nothing has changed. It runs again with each check until it has succeeded.
  *
- * @param show called with what the check has found, before the command runs.
- * @param fail called instead if there is no usable record.
+ * @param fail called before the command runs if there is no usable record.
  * @returns the command's exit status, or 0 if it did not have to run.
  * @throws AstroError if the check failed. The command was not run then.
  */
 export function checkAndRun(
   context: CliContext,
   exec: string,
-  show: (document: CheckOutput) => void,
   fail: (thrown: unknown) => void,
 ): Promise<number> {
   const { terminal } = context;
@@ -110,7 +108,7 @@ export function checkAndRun(
       if (explain(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
       fail(thrown);
     });
-    if (found) show(found);
+    if (found) terminal.printDocument(found, checkText);
     if (found?.exitStatus === exitCodes.ok) return exitCodes.ok;
     const { changed = [], unfinished = [] } = found ?? {};
     if (unfinished.includes(deployPending)) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../client/format.ts';
-import type { CheckOutput, Document } from './cli-output.ts';
+import type { Document } from './cli-output.ts';
 import type { CliContext, CliHost } from './context.ts';
 import { exitCodes, type exitMeanings, exitStatusHelp, explain } from './output.ts';
 import { Terminal } from './terminal.ts';
@@ -38,8 +38,7 @@ export function createProgram(context: CliContext) {
   /** Prints the document of a command as JSON, or as text. */
   const show = <One extends Document>(document: One, text: (document: One) => string) => {
     run.exitStatus = document.exitStatus;
-    if (terminal.isJson) terminal.printJson(document);
-    else terminal.printColored(text(document));
+    terminal.printDocument(document, text);
   };
   /** Prints an error as text, and as JSON where that is asked for. */
   const fail = (thrown: unknown) => {
@@ -122,9 +121,8 @@ export function createProgram(context: CliContext) {
     .addHelpText('after', listsHelp)
     .action(async ({ exec }) => {
       const { check, checkAndRun, checkText } = await import('./check.ts');
-      const showCheck = (document: CheckOutput) => show(document, checkText);
-      if (exec === undefined) showCheck(await check(context));
-      else run.exitStatus = await checkAndRun(context, exec, showCheck, fail);
+      if (exec === undefined) show(await check(context), checkText);
+      else run.exitStatus = await checkAndRun(context, exec, fail);
     });
 
   addCommand('refresh')

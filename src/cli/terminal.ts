@@ -2,6 +2,7 @@ import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { cleanJson, cleanLines, cleanText } from '../client/clean-text.ts';
 import { type Progress, paced } from '../record/progress.ts';
+import type { Document } from './cli-output.ts';
 import type { CliHost } from './context.ts';
 
 /** The colors of lines of patches, and of what `doctor` has checked. */
@@ -27,15 +28,19 @@ export class Terminal {
     this.#print('stdout', cleanLines(text));
   }
 
-  /** Prints the document of a command, in color if standard output is a terminal that has colors. */
-  printColored(text: string): void {
+  /** Prints the document of a command as JSON, or its text, in color if standard output is a terminal that has colors. */
+  printDocument<One extends Document>(document: One, textOf: (document: One) => string): void {
+    if (this.isJson) {
+      this.printJson(document);
+      return;
+    }
     const { stdout, env } = this.#host;
     const isTerminal = stdout.isTTY === true || env['FORCE_COLOR'] !== undefined;
     // As `styleText` decides it, whose variables are always those of the process.
     const hasColors = isTerminal && WriteStream.prototype.getColorDepth(env) > 2;
     const paint = (line: string, sign: keyof typeof colors, mark: keyof typeof colors) =>
       styleText(colors[sign ?? mark], line, { validateStream: false });
-    const clean = cleanLines(text);
+    const clean = cleanLines(textOf(document));
     this.#print('stdout', hasColors ? clean.replace(coloredLines, paint) : clean);
   }
 
