@@ -154,7 +154,8 @@ export function readEmbedding({ file, name }: ScannableFile): Buffer | undefined
 }
 
 // With the id of a snippet: a script may name the element, such as to style it.
-const embedInCode = /snippet-embed(?<=(?:<|u003c|x3c)snippet-embed)\s[^<>]{0,300}?\bid\s*=[\s\\"'{]*\d/i;
+const embedInCode =
+  /snippet-embed(?<=(?:<|lt;|3c)snippet-embed)(?:\s|%20)[^<>]{0,300}?(?<![a-z])id\s*(?:=|%3d)(?:[\s\\"'{]|&#?\w+;|%\w\w)*\d/i;
 
 /** Checks files, as they are going to be published, for the API key. */
 export class OutputVerifier {

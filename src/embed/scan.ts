@@ -154,7 +154,7 @@ const langs = /lang\s*=/gi;
 const componentTag = new RegExp(`<${component.source}`, 'i');
 // The attributes of copy buttons.
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
-const refusedAttributes = /^(?:on|x-|[:@]|style$)/;
+const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;
 const dataScripts = /[/+]json$|^(?:importmap|speculationrules)$/i;
 const blank = /[\t\n\f\r ]*/y;
 const paragraphEnd = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
@@ -327,7 +327,7 @@ function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: 
   const layer = isXml ? 'xml-attribute' : quote === '' ? 'html-unquoted' : 'html-attribute';
   const inner = enter(cut(part, attribute), layer);
   const before = search.embeds.length;
-  if (refusedAttributes.test(attributeName)) {
+  if (refusedAttributes.test(attributeName) || /^\s*javascript:/i.test(inner.text)) {
     scanCode(search, inner, { flaw: 'in-attribute', attribute: attributeName });
   } else if (attributeName === 'srcdoc') scanMarkup(search, inner, inHtml);
   else if (attributeName.startsWith('data-') || isJson(inner.text)) scanString(search, inner, inData);

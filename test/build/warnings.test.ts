@@ -90,6 +90,7 @@ export const getStaticPaths = () => [{ params: { slug: '${embed(1)}'.replace(/[<
     'public/_astro/note.B1x2Y3_z.html': `<p>${embed(1)}</p>`,
     'src/pages/search.js.ts': `export const GET = () => new Response('const index = ' + JSON.stringify('${embed(13)}'));`,
     'public/labels.css': `a::before { content: '${embed(13)}' }`,
+    'public/titles.js': `const titles = ['&lt;snippet-embed id=&quot;13&quot;&gt;'];`,
     'public/named.js': `document.querySelector('snippet-embed[id]'); // <snippet-embed>`,
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;p&gt;Text ${embed(13).replaceAll('<', '&lt;').replaceAll('>', '&gt;')}&lt;/p&gt;</item></rss>');`,
   },
@@ -145,7 +146,7 @@ test('an embed in a script or a style sheet of the output is a warning with its 
   const named = output.matchAll(
     /\[WARN\] \[astro-snippets\] (\S+): holds an embed, which stays as it is\. /g,
   );
-  expect(Array.from(named, ([, name]) => name)).toEqual(['labels.css', 'search.js']);
+  expect(Array.from(named, ([, name]) => name)).toEqual(['labels.css', 'search.js', 'titles.js']);
 });
 
 test('a block in the middle of a paragraph is one warning for each snippet, with its page and line and what to do', () => {

@@ -238,7 +238,7 @@ test.for<[what: string, html: string, flaw: string, attribute?: string]>([
   ],
   ['in a module', `<script type="module">'${embed}'</script>`, 'in-script'],
   ['in a style', `<style>/* ${embed} */</style>`, 'in-style'],
-  ...['onclick', 'style', 'x-data', ':title', '@click', 'ONCLICK'].map(
+  ...['onclick', 'style', 'x-data', 'v-text', ':title', '@click', 'ONCLICK'].map(
     (name): [string, string, string, string] => [
       `in ${name}`,
       `<a ${name}='${embed}'>`,
@@ -246,9 +246,10 @@ test.for<[what: string, html: string, flaw: string, attribute?: string]>([
       name.toLowerCase(),
     ],
   ),
+  ['in a URL that runs', `<a href=" javascript:a('${escaped}')">`, 'in-attribute', 'href'],
   ['where a page ends inside its tag', 'ab<snippet-embed id="1></snippet-embed>', 'unclosed'],
 ])('where no embed can be, it is a fault: %s', ([, html, flaw, attribute]) => {
-  const start = html.search(/<snippet-embed|\\u003Csnippet/);
+  const start = html.search(/(?:<|&lt;)snippet-embed|\\u003Csnippet/);
   const faults = [{ flaw, start, ...(attribute && { attribute }) }];
   expect(found(html)).toEqual({ embeds: [], faults, warnings: [] });
 });
