@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { fileKind } from '../../src/files/kinds.ts';
+
+test.each([
+  ['html', '.html .htm .xhtml'],
+  ['xml', '.xml .rss .atom .rdf .svg .xsl .xslt .kml .gpx .opml'],
+  ['json', '.json .jsonl .ndjson .webmanifest .geojson .jsonld'],
+  ['code', '.js .mjs .cjs .css .map'],
+  ['compressed', '.br .gz .zst'],
+  ['binary', '.avif .jpg .jpeg .mp3 .mp4 .png .tif .tiff .wasm .webm .webp .woff .woff2 .zip'],
+  ['text', '.txt .md .mdx .csv .yaml .ics .unknown .jsx .htmlx'],
+])('a file is %s if its name ends in one of %s', (kind, extensions) => {
+  for (const extension of extensions.split(' ')) {
+    expect(fileKind(`folder.js/name.html${extension}`), extension).toBe(kind);
+    expect(fileKind(`NAME${extension.toUpperCase()}`), extension).toBe(kind);
+  }
+});
+
+test('a file without an extension is text', () => {
+  expect(fileKind('_redirects')).toBe('text');
+  expect(fileKind('folder.js/html')).toBe('text');
+  expect(fileKind('.html')).toBe('text');
+});
