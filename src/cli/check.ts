@@ -18,11 +18,7 @@ const deployPending: PageToBuild = {
   reason: 'has not succeeded, so the site is still to be deployed',
 };
 
-/**
- * `astro-snippets check`: which snippets have changed since the build, and where the site shows them.
- *
- * @param exec a command that is run unless nothing has changed.
- */
+/** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
 export async function check(context: CliContext, exec?: string): Promise<CheckOutput> {
   const { file, manifest, changed } = await openChanges(context, { patience: checkPatience }).catch(
     async (thrown: Error) => {
@@ -95,7 +91,6 @@ export async function appendStepSummary({ cwd, env, terminal }: CliContext, text
  *
  * @param fail called before the command runs if there is no usable record.
  * @returns the command's exit status, or 0 if it did not have to run.
- * @throws AstroError if the check failed. The command was not run then.
  */
 export function checkAndRun(
   context: CliContext,

@@ -12,12 +12,7 @@ import { resolveSettings } from '../settings/settings.ts';
 import type { CliContext } from './context.ts';
 import { environmentFilesOf, requireFolder } from './project.ts';
 
-/**
- * `astro-snippets inline`: inlines snippets into a folder of files that any generator has written.
- *
- * @param flags options of the integration.
- * @param refuse called with what is wrong with the flags.
- */
+/** `astro-snippets inline`: inlines snippets into a folder of files that any generator has written. */
 export async function inline(
   context: CliContext,
   folder: string,

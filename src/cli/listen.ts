@@ -7,12 +7,7 @@ import { userError } from '../failures/errors.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import type { CliContext } from './context.ts';
 
-/**
- * Reads the secret that calls are signed with, and keeps it out of all output. Of `whsec_` and base64, as Standard Webhooks
- * writes secrets, the key is what is encoded.
- *
- * @throws AstroError if there is no secret, or if it cannot be used. It is not shown.
- */
+/** Reads the secret that calls are signed with, and keeps it out of all output. After `whsec_`, it is base64. */
 export async function readWebhookSecret(context: CliContext, files: EnvironmentFiles): Promise<Webhook> {
   const { [variables.webhookSecret]: secret = '' } = await readEnvironment(files, context);
   const [, encoded] = /^whsec_(.*)$/.exec(secret) ?? [];
@@ -40,7 +35,7 @@ export interface ListenOptions {
 // In bytes. The payload of an event takes less than 1 KiB.
 const longestBody = 64 * 1024;
 
-/** Accepts signed calls over HTTP, and returns at which URL. @throws AstroError if it cannot listen there. */
+/** Accepts signed calls over HTTP, and returns at which URL. */
 export async function listen(options: ListenOptions): Promise<string> {
   const { address, webhook, onCall, log, patience = 10_000, signal } = options;
   const [accepted, refused] = [onceAMinute(log), onceAMinute(log)];

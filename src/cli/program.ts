@@ -16,12 +16,7 @@ const listsHelp =
 
 const isJsonOption = ({ long }: Option) => long === '--json';
 
-/**
- * Runs the command that the arguments name.
- *
- * @param argv what follows the name of the program.
- * @returns the exit status. Never rejects.
- */
+/** @param argv what follows the name of the program. */
 export async function runCli(argv: readonly string[], host: CliHost): Promise<number> {
   const terminal = new Terminal(host);
   terminal.isJson = argv.includes('--json');

@@ -26,18 +26,14 @@ import { cacheFolders, type ImageSettings, resolveSettings, type Settings } from
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { CliContext } from './context.ts';
 
-/** The manifest of the last build, and its file. */
 export interface Project {
   file: string;
   manifest: Manifest;
 }
 
 /**
- * Opens the project.
- *
- * @param options.writes whether it is going to be written to.
- * @throws AstroError if it was not built yet, or by another version; if the output folder that is passed does not exist,
- * or is a copy of the one that the record is about, which `--manifest` allows for commands that only read.
+ * @throws AstroError if there is no usable record; if the output folder that is passed does not exist, or is a copy of the
+ * one that the record is about, which `--manifest` allows for commands that only read.
  */
 export async function openProject(
   context: CliContext,
@@ -97,12 +93,9 @@ export async function findManifest(context: CliContext): Promise<Manifest | unde
 }
 
 /**
- * The settings of the project. The Astro config is not loaded: the manifest has what the last build knew about the
- * service, and the mode in which it read the environment. The key comes from the environment alone. Base URLs that were
- * options stay as they were; the environment overrides the others, so that a service that has moved can be reached
- * without a build.
- *
- * @throws AstroError for a malformed key or URL.
+ * The Astro config is not loaded: the manifest has what the last build knew about the service, and the mode in which it read
+ * the environment. The key comes from the environment alone. Base URLs that were options stay as they were; the environment
+ * overrides the others, so that a service that has moved can be reached without a build.
  */
 export async function readSettings(context: CliContext, manifest: Manifest | undefined): Promise<Settings> {
   const {
@@ -158,18 +151,11 @@ interface ChangesOptions {
 
 export interface OpenedChanges extends Project, Changes {
   progress: Progress;
-  /** The bytes of an image that was downloaded, by its name. */
   readImage(name: string): Promise<Uint8Array | undefined>;
-  /** Whether a text contains the API key. */
   containsKey(text: Buffer | string): boolean;
 }
 
-/**
- * Opens the project, and fetches what has changed since it was built.
- *
- * @throws AstroError as {@link openProject}; if the key or the base URLs are malformed or not set; and with one report
- * if a snippet could not be fetched.
- */
+/** Opens the project, and fetches what has changed since it was built. */
 export async function openChanges(
   context: CliContext,
   { patience, writes = false, caches = false }: ChangesOptions = {},
@@ -221,10 +207,7 @@ function recordedImages(record: string, manifest: Manifest, { assets }: ImageSet
   return recorded;
 }
 
-/**
- * @param name what it is called in a sentence.
- * @throws AstroError if it is not a folder.
- */
+/** @param name what it is called in a sentence. */
 export async function requireFolder(
   { cwd }: CliContext,
   folder: string,

@@ -63,7 +63,6 @@ export function refreshText(document: RefreshOutput): string {
  * Refreshes the site as soon as no build, no other refresh and no other command is running.
  *
  * @returns with the document, a text that changes with each snippet of the site that is published.
- * @throws AstroError with one report if a snippet could not be fetched. Nothing was written then.
  */
 export async function updateSite(
   context: CliContext,

@@ -15,11 +15,7 @@ export type ChangedFiles = readonly ShownFile[] | undefined;
  * Runs a shell command that finds the changed files and their URLs in two lists. If they are not known, the variables are
  * not set, also if this process has inherited them from such a command.
  *
- * Where standard output is for JSON alone, the command writes to standard error.
- *
- * @returns its exit status, as a shell would report it: 128 + n after a signal, 127 if it could not be started. Messages
- * leave the command out, since a shell may have expanded the API key in it.
- * @throws if the lists cannot be written. The command was not run then.
+ * @returns its exit status, as a shell would report it: 128 + n after a signal, 127 if it could not be started.
  */
 export async function runWithLists(
   context: CliContext,
@@ -49,7 +45,7 @@ export async function runWithLists(
 
 /**
  * Runs a shell command where the command line runs, and waits for it, as `npm run` does: Ctrl-C reaches the command by
- * itself, and SIGTERM is passed on to it. Never rejects.
+ * itself, and SIGTERM is passed on to it. Messages leave the command out, since a shell may have expanded the key in it.
  */
 async function runCommand(
   { cwd, env, stdout, stderr, signals, terminal }: CliContext,

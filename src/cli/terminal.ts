@@ -60,10 +60,7 @@ export class Terminal {
     this.#host.stdout.write(`${cleanJson(output, indent)}\n`);
   }
 
-  /**
-   * Says on standard error how far a command is, if that takes long; nothing beside JSON. On a terminal, one line is
-   * rewritten; anywhere else, a line is added.
-   */
+  /** Says on standard error how far a command is, if that takes long. On a terminal, one line is rewritten. */
   openProgress(now: () => number): Progress {
     const { stderr, env } = this.#host;
     if (this.isJson || this.isLog) return () => {};

@@ -16,9 +16,7 @@ export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'aft
   every?: number;
   /** Where signed calls start a check at once. */
   listen?: ListenOptions['address'];
-  /** Builds the site where a refresh cannot update it. */
   build?: string;
-  /** Deploys the site. */
   exec?: string;
 }
 
@@ -38,11 +36,7 @@ type Say = (event: WatchEvent, text?: string) => void;
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
-/**
- * `astro-snippets watch`: keeps the built site up to date until it is stopped.
- *
- * @returns 128 + n after a signal.
- */
+/** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
 export async function watch(context: CliContext, options: WatchOptions): Promise<number> {
   const { terminal, clock, signals } = context;
   const { build, exec, listen: address } = options;
@@ -98,10 +92,7 @@ const longestPause = 600_000;
 const noRecord = 'no record';
 const noFailure = { what: '', pause: 0, until: 0 };
 
-/**
- * Returns a function that checks, and does what follows: writes, builds, deploys. It returns whether the whole site shows
- * what is published, and was deployed.
- */
+/** A turn checks, writes, builds and deploys. It returns whether the whole site shows what is published, and was deployed. */
 function turns(
   { every, build, exec, ...options }: WatchOptions & { every: number },
   say: Say,
