@@ -44,11 +44,8 @@ export function compose(content: Content, { as, layers, isMarked }: Form, mark?:
 }
 
 /**
- * Replaces embeds with their contents; a paragraph that contains nothing else goes if the content is a block. Every other
- * byte stays as it was.
- *
- * @param contentOf returns the content for an embed, or `undefined` to show its children.
- * @param others edits outside the embeds. As in the contents, every character is a byte.
+ * Replaces embeds with their contents, or their children where `contentOf` has none; a paragraph that contains nothing
+ * else goes if the content is a block. Every other byte stays as it was, `others` apart, whose characters are bytes, too.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,

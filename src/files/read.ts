@@ -41,10 +41,8 @@ export function isLargeBinary(file: string): boolean {
 }
 
 /**
- * Reads a file of any size, a piece at a time, so that memory does not depend on what lies in `public/`.
- *
- * @param overlap how many bytes two pieces have in common.
- * @returns pieces that are valid until the next one.
+ * Reads a file of any size, a piece at a time, so that memory does not depend on what lies in `public/`. A piece is valid
+ * until the next one, and begins with the `overlap` last bytes of the one before.
  */
 export function* piecesOf(file: string, overlap: number): Generator<Buffer> {
   const descriptor = openSync(file, 'r');

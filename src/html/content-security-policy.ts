@@ -70,10 +70,7 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
 
 const header = 'content-security-policy';
 
-/**
- * What makes the policies in the head of a page allow sources, one for each policy, even if nothing changes. Browsers
- * ignore those in its body.
- */
+/** Lets the policies in the head of a page, the only ones that browsers obey, allow sources: an edit each, even if nothing changes. */
 export function allowInPage(page: Buffer, sources: Sources): Edit[] {
   const html = page.toString('latin1');
   if (!/content-security-policy/i.test(html)) return [];

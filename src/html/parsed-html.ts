@@ -17,10 +17,8 @@ export const contexts: readonly string[] = [
 ];
 
 /**
- * All elements of HTML as a browser with scripting parses it, in the order of their start tags.
- *
- * @param options.templates whether to look inside `<template>`, too.
- * @param options.errors gets the code of each error.
+ * All elements of HTML as a browser with scripting parses it, in the order of their start tags; with `templates`, those
+ * inside `<template>`, too. `errors` gets the code of each error.
  */
 export function elementsOf(
   html: string,
@@ -51,9 +49,7 @@ const constructs: Readonly<Record<string, string>> = {
 
 /**
  * Names what HTML leaves open that would swallow the rest of a page: a comment, a tag, a quote, or an element such as
- * `<textarea>`. Returns `undefined` if what follows is shown; an open `<p>` or `<b>` only changes how it looks.
- *
- * @param before what precedes the HTML: one of `contexts`.
+ * `<textarea>`. An open `<p>` or `<b>` only changes how the rest looks. `before` is one of `contexts`.
  */
 export function leftOpen(html: string, before = ''): string | undefined {
   // A tag, together with the letter that may follow.

@@ -38,10 +38,9 @@ export function withoutRules(content: string): PreparedSnippet {
 const parsing = () => import('./parsed-html.ts');
 
 /**
- * Prepares content to be inlined. Images come before what reads the HTML as a browser does, since inside other elements a
- * new attribute may mean something else.
+ * Prepares content to be inlined, as HTML somewhere if `asHtml`. Images come before what reads the HTML as a browser does,
+ * since inside other elements a new attribute may mean something else.
  *
- * @param options.asHtml whether it is shown as HTML anywhere.
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function applyRules(

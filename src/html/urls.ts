@@ -66,9 +66,8 @@ export type FoundImage = { copy?: LocalImage | undefined; flaw?: string | undefi
 export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
 
 /**
- * Puts the site's own copies of images into HTML, with `width`, `height`, `loading` and `decoding`.
- *
- * @returns also each image once, and why images stay where they are: a sentence each, without its subject.
+ * Puts the site's own copies of images into HTML, with `width`, `height`, `loading` and `decoding`. Returns each image
+ * once, too, and why images stay where they are: a sentence each, without its subject.
  */
 export async function localizeImages(
   html: string,
@@ -91,8 +90,6 @@ export async function localizeImages(
 }
 
 function replaceImages(html: string, find: (url: string) => FoundImage | undefined): string {
-  // Most contents have no image.
-  if (!/<(?:img|image|source)\b/i.test(html)) return html;
   return editTags(html, ({ name, start }, attributes, parent) => {
     const isSource = name === 'source' && parent === 'picture';
     // Browsers take <image> for <img>.

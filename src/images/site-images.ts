@@ -53,9 +53,8 @@ export class SiteImages {
   }
 
   /**
-   * Finds the copy of an image. `undefined` if its host is not one of the site's.
-   *
-   * @param options.mayDownload whether there is time for it. If not, it is what this run has found, or the cache has.
+   * Finds the copy of an image. `undefined` if its host is not one of the site's. Where there is no time for a download,
+   * the copy is what this run has found, or the cache has.
    */
   async find(url: URL, { mayDownload = true } = {}): Promise<FoundImage | undefined> {
     const { hosts, recorded } = this.#options;
