@@ -66,7 +66,9 @@ export function findCode(text: string): MarkdownCode[] {
     }
     const opening = fence ?? run;
     if (opening === undefined) continue;
-    const isRun = inside !== undefined && !areApostrophes(text, { start, end }, inside);
+    // "it`s <p>…</p> it`s" is no code.
+    const isTight = /^\S(?:.*\S)?$/.test(inside ?? '') && !/\w/.test(text.charAt(start - 1));
+    const isRun = inside !== undefined && (isTight || !isBlockLevel(inside));
     if (inHtml || (run !== undefined && !isRun)) mark.lastIndex = start + opening.length;
     else {
       isMarkdown ||= closed !== undefined;
@@ -74,12 +76,6 @@ export function findCode(text: string): MarkdownCode[] {
     }
   }
   return code.map((one) => ({ ...one, isDoubtful: one.isDoubtful || (holdsTags && !isMarkdown) }));
-}
-
-/** "it`s <p>…</p> it`s" is no code. */
-function areApostrophes(text: string, { start, end }: Range, inside: string): boolean {
-  const isTight = !/^\s|\n|\s$/.test(inside) && !/\w/.test(text.charAt(start - 1) + text.charAt(end));
-  return !isTight && isBlockLevel(inside);
 }
 
 /** What renders Markdown, or an editor, writes: tags from the first character to the last, and nothing of Markdown. */
