@@ -21,9 +21,8 @@ const limits = {
 // In milliseconds: until a tool has made CSS for classes that are new.
 const stylesPause = 150;
 
-/** What a page asks. */
 interface Ask {
-  /** Of what it shows; absent if it shows no snippets. */
+  /** Of what the page shows; absent if it shows no snippets. */
   hash?: string;
   /** Whether to fetch its snippets, and all of collections, now. */
   refresh?: true;
@@ -50,7 +49,6 @@ export class DevRun extends SiteRun {
     });
   }
 
-  /** Fetches one snippet for a page. */
   async #get(shown: ShownAs): Promise<FetchedSnippet> {
     const snippet = await (await this.open()).get(shown);
     this.noteClasses([snippet]);
@@ -63,7 +61,6 @@ export class DevRun extends SiteRun {
     this.classes?.writeSoon((error) => this.#warn(error.message));
   }
 
-  /** In `astro:server:setup`. */
   serve({ server, refreshContent }: HookParameters<'astro:server:setup'>): void {
     const { middlewares, watcher, environments, httpServer } = server;
     const { hot } = environments.client;

@@ -112,12 +112,7 @@ interface LogDestination {
   write(event: { message: string }): void;
 }
 
-/**
- * Holds back the line that Astro logs of a request until its response is closed: only then is it known whether an error
- * page was sent.
- *
- * @returns where requests are to be handled.
- */
+/** Holds back the line that Astro logs of a request until it is known whether an error page was sent. */
 function correctStatus(logger: AstroIntegrationLogger): AsyncLocalStorage<ServerResponse> {
   const responses = new AsyncLocalStorage<ServerResponse>();
   // Before Astro 7, it is `dest`.

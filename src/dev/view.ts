@@ -1,22 +1,32 @@
 import type { HookParameters } from 'astro';
 import picomatch from 'picomatch';
-import { EditLinks } from '../build/edit-links/edit-links.ts';
+import { EditLinks, type PanelSnippet, type PanelUse } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
 import { containsKnownKey } from '../client/api-key.ts';
-import { cleanLines } from '../client/clean-text.ts';
+import { cleanLines, cleanText } from '../client/clean-text.ts';
 import { UserError, userError } from '../failures/errors.ts';
 import { childrenWarnings, describeNote, type FailedSnippet, throwFailures } from '../failures/report.ts';
-import { isWithoutKey, withoutKeyWarning } from '../settings/settings.ts';
+import { editUrlOf, isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
-import { blockFinder, pageParams, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
+import {
+  blockFinder,
+  pageParams,
+  readEmbeds,
+  type SnippetUse,
+  type SnippetUses,
+} from '../snippets/file-embeds.ts';
 import { SourceSearch } from '../source/source-search.ts';
 import { errorPage, overlayMessage, type ViewFailure } from './dev-pages.ts';
 import type { DevRun } from './dev-run.ts';
-import { panelSnippets, type ShownOnPage } from './panel-data.ts';
-import { failureLook, type SnippetMemory } from './snippet-memory.ts';
+import { failureLook, type RememberedSnippet, type SnippetMemory } from './snippet-memory.ts';
 import type { DevRequest, TextResponse } from './text-responses.ts';
 
 type Server = HookParameters<'astro:server:setup'>['server'];
+
+export interface ShownOnPage {
+  use: SnippetUse;
+  snippet: RememberedSnippet;
+}
 
 /** Logs what is said of a page once, until it is over: by what each line says, without its counts and times. */
 function pageLog() {
@@ -103,6 +113,49 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
     } finally {
       report(page, lines);
     }
+  };
+}
+
+/** What the toolbar says of the snippets of a page, by their ids. */
+export function panelSnippets(
+  shown: readonly ShownOnPage[],
+  editUrl: Settings['editUrl'],
+  warn: (line: string) => void,
+): Record<string, PanelSnippet> {
+  const urlOf = (id: number) => {
+    try {
+      return editUrl && editUrlOf(id, editUrl);
+    } catch (error) {
+      // A build with `editLinks` fails for it. Without a link, a snippet can still be worked on.
+      warn(`The dev toolbar shows no link. ${(error as Error).message}`);
+      return undefined;
+    }
+  };
+  const byId = Map.groupBy(shown, ({ use }) => use.request.id);
+  const described = [...byId].map(([id, requests]): [number, PanelSnippet] => {
+    const [name] = requests.flatMap(({ snippet }) => snippet.content?.name ?? []);
+    return [id, { url: urlOf(id), name: name && cleanText(name), uses: requests.map(describeUse) }];
+  });
+  return Object.fromEntries(described);
+}
+
+function describeUse({ use, snippet }: ShownOnPage): PanelUse {
+  const { content, checkedAt, error } = snippet;
+  const { params } = use.request;
+  const facts = [
+    params,
+    content?.variant,
+    // That the cache has kept has taken no time.
+    content && content.milliseconds > 0 && `${Math.round(content.milliseconds)} ms`,
+    content && `${Buffer.byteLength(content.content)} bytes`,
+    // The time of day, as Astro's own log has it.
+    checkedAt && `fetched at ${new Date(checkedAt).toLocaleTimeString('en-GB')}`,
+  ];
+  const escaped = params && ` params='${params.replaceAll('&', '&amp;').replaceAll("'", '&#39;')}'`;
+  return {
+    facts: facts.filter(Boolean).join(' · '),
+    error: error?.message,
+    attributes: `${escaped ?? ''}${use.optionalPlaces?.size ? ' optional' : ''}`,
   };
 }
 

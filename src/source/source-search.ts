@@ -56,7 +56,6 @@ export class SourceSearch {
     return this.#source.folders;
   }
 
-  /** All embeds of the sources, by file and line. */
   get #all(): readonly SourceEmbed[] {
     this.#embeds ??= [...new Set([...listSources(this.#source.folders), ...this.#source.loaded])].flatMap(
       (file) => embedsIn(readSource(file), file),

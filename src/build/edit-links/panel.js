@@ -32,7 +32,7 @@ export const make = (name, properties = {}, ...children) => {
   return element;
 };
 
-/** The element that says what the page shows. A page of a site that navigates by script gets another one. */
+/** A page of a site that navigates by script gets another one. */
 export const dataElement = () => document.querySelector('script#snippet-edit-links');
 
 export function readSnippets() {
@@ -41,7 +41,7 @@ export function readSnippets() {
   return JSON.parse(dataElement()?.textContent ?? '[]').filter(isSafe);
 }
 
-/** The places that are marked: what is between the comments of a snippet. */
+/** The places between the comments of a snippet. */
 function findPlaces(within) {
   const found = [];
   const open = [];
@@ -83,11 +83,7 @@ function describeUse(id, { facts, error, attributes }) {
   ];
 }
 
-/**
- * Adds the panel to a shadow root.
- *
- * @param controls further elements above the list.
- */
+/** @param controls further elements above the list. */
 export function addPanel(root, ...controls) {
   // A style sheet that is constructed needs no permission of a Content Security Policy.
   const sheet = new CSSStyleSheet();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { protectKey } from '../../src/client/api-key.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { panelSnippets, type ShownOnPage } from '../../src/dev/panel-data.ts';
+import { panelSnippets, type ShownOnPage } from '../../src/dev/view.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 
 const apiKey = 'sk_test_fedcba9876543210';
