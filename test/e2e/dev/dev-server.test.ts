@@ -232,10 +232,13 @@ describe('the error overlay', () => {
 
   test('names a typo in an id with file and line, and once it is fixed the page shows the snippet', async () => {
     await page.goto(`${siteUrl}/draft`);
-    await site.write({ 'src/pages/draft.astro': completePage('<p id="new"><Snippet id="2l" /></p>') });
-    await overlay().getByText('A snippet id must be a positive whole number, not "2l"').waitFor(patience);
+    // Each is written again if Vite's watcher has missed it.
+    await vi.waitFor(async () => {
+      await site.write({ 'src/pages/draft.astro': completePage('<p id="new"><Snippet id="2l" /></p>') });
+      const reason = overlay().getByText('A snippet id must be a positive whole number, not "2l"');
+      await reason.waitFor({ timeout: 10_000 });
+    }, patience);
     expect(await overlay().locator('#code header h2').getAttribute('title')).toMatch(/draft\.astro:6:\d+$/);
-    // Written again if Vite's watcher has missed it.
     await vi.waitFor(async () => {
       await site.write({ 'src/pages/draft.astro': completePage('<p id="new"><Snippet id={3} /></p>') });
       await page.locator('#new', { hasText: 'a & b' }).waitFor({ timeout: 10_000 });
