@@ -36,7 +36,8 @@ export default defineConfig({
   test: {
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    maxWorkers: 2,
+    // Most of them wait most of the time.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,
