@@ -50,8 +50,8 @@ export class Terminal {
 
   #print(stream: 'stdout' | 'stderr', clean: string): void {
     this.clearStatus();
-    const time = this.isLog ? `${new Date().toTimeString().slice(0, 8)} ` : '';
-    this.#host[stream].write(`${time}${clean}\n`);
+    const time = `${new Date().toTimeString().slice(0, 8)} `;
+    this.#host[stream].write(`${this.isLog ? clean.replace(/^(?=.)/gm, time) : clean}\n`);
   }
 
   /** Prints what `--json` asks for: one document, or of a watch one line for each event. */

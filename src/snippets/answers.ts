@@ -181,5 +181,5 @@ function describeNotice(notice: Notice): string {
   if (notice.kind === 'held') return `${service} asks to wait ${formatDuration(notice.milliseconds)}.`;
   // The time of day, as Astro's own log has it.
   const until = new Date(notice.until).toLocaleTimeString('en-GB');
-  return `${service} fails for every request: ${notice.reason}. It is tried for ${formatDuration(notice.patience)}, until ${until}.`;
+  return `${service} fails for every request: ${notice.reason.replace(/\.$/, '')}. It is tried for ${formatDuration(notice.patience)}, until ${until}.`;
 }

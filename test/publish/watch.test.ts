@@ -114,8 +114,11 @@ describe('a watch', () => {
     await appendFile(fileOf('dist/about.html'), '<!-- minified -->');
     const watching = await start(['--exec', deploy]);
     await check();
-    const said = 'about.html was changed after the build\nBuild the site to update these pages.';
+    const said = 'Build the site to update these pages.';
     expect(lines(watching, said)).toBe(1);
+    // Each line has the time.
+    const times = /^\d\d:\d\d:\d\d about\.html was changed after the build\n\d\d:\d\d:\d\d Build the site/m;
+    expect(watching.output()).toMatch(times);
     expect(await deployed()).toBe('');
     site.service.put(2, 'about us');
     await check();

@@ -105,6 +105,8 @@ test.skipIf(process.platform === 'win32')(
     Object.assign(service.faults, { failing: 1, failingStatus: 503 });
     await publish(marketer, 'Closed on Monday.');
     await logged(/503 Service Unavailable[\s\S]*The site stays as it is until then\./);
+    // The service's own sentence has a period.
+    expect(watching.output()).toMatch(/fails for every request: 503 .*\w\. It is tried for 12s/);
     expect((await read()).join()).not.toContain('Closed on Monday.');
     for (const url of [cdn.url, origin.url]) {
       await reader.goto(`${url}/visit/`);
