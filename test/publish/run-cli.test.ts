@@ -50,7 +50,7 @@ test.each([
   '%s ends a watch with status %i after its command, and leaves another one running',
   async (signal, status) => {
     const other = await folderWith({});
-    const build = 'echo running; sleep 0.3; touch done';
+    const build = 'echo running; sleep 1; touch done';
     const one = startCli(folder.directory, ['watch', '--build', build]);
     const two = startCli(other.directory, ['watch', '--build', 'exit 1']);
     await expect.poll(one.output).toContain('running');
@@ -59,6 +59,10 @@ test.each([
     two.ended.finally(() => {
       hasEnded = true;
     });
+    const waiting = startCli(folder.directory, ['watch', '--build', build]);
+    await expect.poll(waiting.output).toContain('Waiting for another astro-snippets process');
+    waiting.kill(signal);
+    expect((await waiting.ended).exitCode).toBe(status);
     one.kill(signal);
     expect((await one.ended).exitCode).toBe(status);
     // A terminal sends SIGINT to the command, too; SIGTERM is passed on.
