@@ -49,7 +49,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     }
     for (const { name } of scannable.filter((file) => pathOfEmbed.test(file.name))) {
       build.logger.warn(
-        `${name}: the path was made from an embed, before its snippet was known. Give the page a slug of its own.`,
+        `${name}: the path was made from an embed, before its snippet was known. Give the page its own slug.`,
       );
     }
     const lost =
