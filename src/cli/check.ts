@@ -11,7 +11,7 @@ import { addDue, deploy, readDeployed } from './deployed.ts';
 import { exitCodes, explain, notWrittenLines, shownPlaces, snippetText } from './output.ts';
 import { checkPatience, findManifest, manifestPath, openChanges } from './project.ts';
 import { commandPending } from './refresh.ts';
-import { heldLocks, whileAlone } from './run-command.ts';
+import { isInside, whileAlone } from './run-command.ts';
 
 const deployPending: PageToBuild = {
   name: 'The last --exec command',
@@ -30,13 +30,13 @@ export async function check(context: CliContext, exec?: string): Promise<CheckOu
     context.output === undefined ? { toBuild: [], changed: [] } : await lookAtOutput(file, manifest);
   if (written.length > 0) context.terminal.printError(describeChanged(written));
   // A check that the command of --exec runs must not fail because that command has not ended.
-  const isInside = exec === undefined && context.env[heldLocks] !== undefined;
+  const isOfCommand = exec === undefined && isInside(context);
   const unfinished = [
     ...manifest.files
       .filter(({ next }) => next !== undefined)
       .map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' })),
     ...(manifest.pending ? [commandPending] : []),
-    ...(!isInside && (await readDeployed(file))?.hasBegun ? [deployPending] : []),
+    ...(!isOfCommand && (await readDeployed(file))?.hasBegun ? [deployPending] : []),
     ...toBuild,
   ];
   const isSame = changed.length + unfinished.length === 0;

@@ -19,6 +19,8 @@ export interface CliHost {
   /** The folder that it runs in. */
   cwd: string;
   env: NodeJS.ProcessEnv;
+  /** What commands that are run can read: nothing by default. */
+  stdin?: 'inherit' | 'ignore';
   stdout: OutputStream;
   stderr: OutputStream;
   /** For what a command waits for itself. */

@@ -20,6 +20,7 @@ if (flaw === undefined) {
   process.exitCode = await runCli(process.argv.slice(2), {
     cwd: process.cwd(),
     env: process.env,
+    stdin: 'inherit',
     stdout: process.stdout,
     stderr: process.stderr,
     clock: systemClock,

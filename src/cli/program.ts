@@ -61,6 +61,8 @@ export function createProgram(context: CliContext) {
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
+      getOutHelpWidth: () => (stdout.isTTY ? stdout.columns : undefined) as number,
+      getErrHelpWidth: () => (stderr.isTTY ? stderr.columns : undefined) as number,
     })
     .hook('preSubcommand', (_program, command) => {
       run.command = command;

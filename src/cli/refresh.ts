@@ -24,7 +24,7 @@ export interface RefreshOptions {
   skipModified?: boolean;
   /** A shell command that is run once after pages were written. */
   after?: string;
-  /** How long a service that gives no answer is tried, in milliseconds. @default that of the build */
+  /** How long a service that gives no answer is tried, in milliseconds. @default the build's */
   patience?: number;
 }
 

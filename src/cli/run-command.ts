@@ -48,7 +48,7 @@ export async function runWithLists(
  * itself, and SIGTERM is passed on to it. Messages leave the command out, since a shell may have expanded the key in it.
  */
 async function runCommand(
-  { cwd, env, stdout, stderr, signals, terminal }: CliContext,
+  { cwd, env, stdin = 'ignore', stdout, stderr, signals, terminal }: CliContext,
   command: string,
 ): Promise<number> {
   terminal.clearStatus();
@@ -60,7 +60,7 @@ async function runCommand(
   signals?.on('SIGINT', ignore);
   signals?.on('SIGTERM', passOn);
   try {
-    const stdio: StdioOptions = ['inherit', results.fd ?? 'pipe', stderr.fd ?? 'pipe'];
+    const stdio: StdioOptions = [stdin, results.fd ?? 'pipe', stderr.fd ?? 'pipe'];
     const shell = spawn(command, { shell: true, stdio, cwd, env });
     child = shell;
     shell.stdout?.on('data', (text: Buffer) => results.write(text));
@@ -82,7 +82,7 @@ async function runCommand(
 }
 
 /** The variable that names the tokens of the locks that the processes above this one hold, which wait for this one. */
-export const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
+const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
 
 /**
  * Runs work that may run a command, while no other process does so for the same output: one of two at once would empty the
@@ -93,18 +93,22 @@ export async function whileAlone<T>(
   context: CliContext,
   work: (inner: CliContext) => Promise<T>,
 ): Promise<T> {
-  const file = commandLockFile(manifestPath(context));
+  if (isInside(context)) return work(context);
+  const lock = await waitForLock(commandLockFile(manifestPath(context)), 'command', waiting(context));
   const { [heldLocks]: held = '' } = context.env;
-  const holder = holderOf(file);
-  // It is running this very process.
-  if (holder?.token && held.includes(holder.token)) return work(context);
-  const lock = await waitForLock(file, 'command', waiting(context));
   const env = { ...context.env, [heldLocks]: `${held} ${lock.token}` };
   try {
     return await work({ ...context, env });
   } finally {
     lock.release();
   }
+}
+
+/** Whether the command of another process runs this one, and waits for it. */
+export function isInside(context: CliContext): boolean {
+  const { [heldLocks]: held = '' } = context.env;
+  const { token = '' } = holderOf(commandLockFile(manifestPath(context))) ?? {};
+  return token !== '' && held.includes(token);
 }
 
 /** How a command waits for a lock: it says for whom. */

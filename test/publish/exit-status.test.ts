@@ -180,6 +180,9 @@ describe('astro-snippets check --exec', () => {
     expect(await exits(10, run('check'))).toBe(
       'The last --exec command has not succeeded, so the site is still to be deployed\n',
     );
+    // Nor does a check of this output succeed because a command of another one runs it.
+    const inOther = { ...site.service.environment, ASTRO_SNIPPETS_LOCKS: 'of-the-other' };
+    expect((await cli(site.directory, ['check'], inOther)).exitCode).toBe(10);
     expect((await check(exec, '--output', 'other')).exitCode).toBe(0);
     expect(await ran()).toBe('');
     // A check in the command is not kept from succeeding by the command itself.
