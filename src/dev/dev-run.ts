@@ -73,7 +73,9 @@ export class DevRun extends SiteRun {
     const memory = new SnippetMemory((use) => this.#get(use), this.#warn);
 
     // Nothing may reject: in a handler of Vite's, it would end the dev server.
-    hot.on(pageEvents.ask, async ({ hash, refresh }: Ask = {}, client: Client) => {
+    hot.on(pageEvents.ask, async (asked: Ask | null, client: Client) => {
+      // Any script of the page may send it.
+      const { hash, refresh } = asked ?? {};
       const shown = hash === undefined ? [] : memory.shownAs(hash);
       let failure: string | undefined;
       const collections = refresh && { loaders: ['astro-snippets'] };

@@ -59,7 +59,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
     let hash: string | undefined;
     let failures: string | undefined;
     try {
-      const names = [page.slice(base.length), ...routeFiles(page, base)];
+      const names = [page.slice(base.length), ...(isPage ? routeFiles(page, base) : [])];
       if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return response;
       const search = new SourceSearch(sources);
       const placeOf = search.whereWritten;

@@ -64,12 +64,13 @@ export function sourcePlugin(
         if (isStore(id)) found.set(id, new Set(['names']));
         if (id.startsWith('\0') || styles.test(id)) return;
         source.loaded.add(file);
-        let written: WrittenEmbeds;
+        let program: SyntaxNode;
         try {
-          written = findWritten(this.parse(code) as unknown as SyntaxNode);
+          program = this.parse(code) as unknown as SyntaxNode;
         } catch {
           return;
         }
+        const written = findWritten(program);
         found.set(id, written);
         const flaw = isBuild ? undefined : flawOf(written, id, environment, isBuild);
         if (flaw === undefined) return;
