@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanText } from '../../client/clean-text.ts';
-import { attributesOf, type Edit, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
+import { attributesOf, type Edit, matchEnd, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
 import { asBytes } from '../../embed/layers.ts';
 import { hashSource } from '../../html/content-security-policy.ts';
 import { editUrlOf } from '../../settings/settings.ts';
@@ -106,11 +106,12 @@ export function scriptSource(): string {
 function readPage(page: string, embeds: readonly FileEmbed[]) {
   const unmarked = new Map<FileEmbed, string>();
   let end = page.length;
-  let isDocument = /<!doctype\b/i.test(page);
+  let isDocument = false;
+  // Both the embeds and what the walk comes across are in the order of the page.
+  let next = 0;
   const leaveUnmarked = (place: Range, describe: (start: number) => string) => {
-    for (const embed of embeds) {
-      const { start } = embed;
-      if (place.start < start && start < place.end) unmarked.set(embed, latin1(describe(start)));
+    for (let embed = embeds[next]; embed !== undefined && embed.start < place.end; embed = embeds[++next]) {
+      if (place.start < embed.start) unmarked.set(embed, latin1(describe(embed.start)));
     }
   };
   walk<string>(page, '', {
@@ -127,9 +128,14 @@ function readPage(page: string, embeds: readonly FileEmbed[]) {
     text({ start, end }, holder, kind) {
       if (kind !== 'text') leaveUnmarked({ start: start - 1, end }, () => `<${holder}>`);
     },
+    comment({ start }) {
+      if (matchEnd(doctype, page, start) !== undefined) isDocument = true;
+    },
   });
   return { scriptAt: isDocument ? end : undefined, unmarked };
 }
+
+const doctype = /<!doctype\b/iy;
 
 /** The attribute that contains an offset. */
 function attributeAt(page: string, tag: Tag, offset: number): string {
