@@ -149,11 +149,12 @@ export function walk<Context>(
   };
 
   let read = 0;
-  for (let at = markupAt(text, 0); at !== undefined; at = markupAt(text, read)) {
+  for (let next = matchEnd(markup, text, 0); next !== undefined; next = matchEnd(markup, text, read)) {
+    const at = next - 1;
     if (at > read) visitor.text?.({ start: read, end: at }, current.context, 'text');
     if (visitor.isDone?.(at, current.context)) return;
-    const isEnd = text.charAt(at + 1) === '/';
-    if (isLetter.test(text.charAt(isEnd ? at + 2 : at + 1))) {
+    if (matchEnd(startOfTag, text, at) !== undefined) {
+      const isEnd = text.charAt(next) === '/';
       const tag = tagAt(text, at);
       read = tag?.end ?? text.length;
       if (tag === undefined && !isEnd) visitor.cut?.(at, current.context);
@@ -178,15 +179,8 @@ function languageIn(name: string, language: Language): Language {
 }
 
 // Before anything else, a `<` is text.
-const markup = /<(?:[a-zA-Z!?]|\/.)/sy;
-const isLetter = /^[a-zA-Z]/;
-
-/** Where the next tag or comment begins. */
-function markupAt(text: string, from: number): number | undefined {
-  let at = text.indexOf('<', from);
-  while (at !== -1 && matchEnd(markup, text, at) === undefined) at = text.indexOf('<', at + 1);
-  return at === -1 ? undefined : at;
-}
+const markup = /<(?=[a-zA-Z!?]|\/[^])/g;
+const startOfTag = /<\/?[a-zA-Z]/y;
 
 /** Where a pattern that is global or sticky has matched from an offset on. */
 export function matchEnd(pattern: RegExp, text: string, from: number): number | undefined {
@@ -217,7 +211,7 @@ function rawEnd(text: string, from: number, name: string): number {
   return text.length;
 }
 
-const tagName = /<\/?([^\t\n\f\r />]*)/y;
+const tagName = /<\/?[^\t\n\f\r />]*/y;
 // The rest of most tags, several times faster than attribute by attribute.
 const usualRest = /[^"'=>]*(?:[^\t\n\f\r /"'=>]="[^"]*"[^"'=>]*)*>/y;
 // The end of a tag, or an attribute, whose name may begin with "=". A quote that is not closed takes the rest of the text.
@@ -226,9 +220,8 @@ const attribute =
 
 /** The start or end tag that begins at a `<`; `undefined` if the text ends inside it. */
 export function tagAt(text: string, start: number): Tag | undefined {
-  tagName.lastIndex = start;
-  const name = tagName.exec(text)?.[1]?.toLowerCase() ?? '';
-  const from = tagName.lastIndex;
+  const from = matchEnd(tagName, text, start) ?? start;
+  const name = text.slice(text.charAt(start + 1) === '/' ? start + 2 : start + 1, from).toLowerCase();
   const end = matchEnd(usualRest, text, from) ?? readAttributes(text, from);
   return end === undefined ? undefined : { name, start, end, isSelfClosing: text.charAt(end - 2) === '/' };
 }
