@@ -1,5 +1,6 @@
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { slugOfEmbed } from '../embed/element.ts';
 import { describeNote, listPlaces } from '../failures/report.ts';
 import { writeError } from '../files/write.ts';
 import { type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
@@ -26,9 +27,6 @@ export interface SiteBuild extends InlinedSite {
   assets?: string;
 }
 
-// What a slug leaves of the tag.
-const pathOfEmbed = /snippet-embed[\W_]*id[\W_]*\d/i;
-
 /**
  * Runs after Astro has generated the site: scan, fetch, inline, verify. If it throws, no file is left in the output that
  * still contains an embed, or in which the report found something invalid.
@@ -47,7 +45,7 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
         `${name}: shows a snippet, but its name changes with its source alone. Browsers keep the old content. Show the snippet on a page, or put the file into public/.`,
       );
     }
-    for (const { name } of scannable.filter((file) => pathOfEmbed.test(file.name))) {
+    for (const { name } of scannable.filter((file) => slugOfEmbed.test(file.name))) {
       build.logger.warn(
         `${name}: the path was made from an embed, before its snippet was known. Give the page its own slug.`,
       );

@@ -4,6 +4,8 @@ export const elementName = 'snippet-embed';
 
 // No encoding changes the name.
 export const embedName: RegExp = /snippet-embed/i;
+/** What a slug leaves of a tag. */
+export const slugOfEmbed: RegExp = /snippet-embed[\W_]*id[\W_]*\d/i;
 /** The name in `<Snippet id={42} />` where it was not rendered, in any encoding of the `<`. */
 export const writtenComponent: RegExp =
   /snippet(?<=(?:<|lt;|#0*60;?|x0*3c;?|u003c)snippet)(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;

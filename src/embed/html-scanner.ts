@@ -179,7 +179,7 @@ function languageIn(name: string, language: Language): Language {
 }
 
 // Before anything else, a `<` is text.
-const markup = /<(?=[a-zA-Z!?]|\/[^])/g;
+const markup = /<(?=[a-zA-Z!?]|\/.)/gs;
 const startOfTag = /<\/?[a-zA-Z]/y;
 
 /** Where a pattern that is global or sticky has matched from an offset on. */

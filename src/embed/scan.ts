@@ -6,6 +6,7 @@ import {
   elementName,
   intendedName,
   embedName as name,
+  slugOfEmbed,
 } from './element.ts';
 import {
   type Attribute,
@@ -65,7 +66,7 @@ export interface EmbedFault extends Pick<Refusal, 'attribute'> {
 /** What may be meant as it is: an example, an excerpt, or Markdown code. Or a file in which embeds may not work. */
 export interface EmbedWarning {
   start: number;
-  flaw: Incomplete | 'invalid-id' | 'in-code' | 'in-xhtml' | 'utf-16';
+  flaw: Incomplete | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
 }
 
 /** All in the order of the file. */
@@ -246,6 +247,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
       return { ...outside, isExample: true };
     }
+    if (attributes.some(({ name, value }) => name === 'id' && slugOfEmbed.test(value)))
+      search.warnings.push({ start: part.at(start), flaw: 'in-id' });
     const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
     for (const attribute of attributes) {
       if (mayHold(attribute.value))

@@ -116,7 +116,7 @@ export function readEmbeds(
       ([flaw, [{ start } = { start: 0 }, ...others]]) => ({
         file: name,
         line: lineOf(start),
-        id: flaw === 'utf-16' ? undefined : idAt(file, start),
+        id: flaw === 'utf-16' || flaw === 'in-id' ? undefined : idAt(file, start),
         code: flaw === 'unrendered' ? 'unrendered-component' : undefined,
         isDoubtful: flaw !== 'in-xhtml',
         message: `${name}:${lineOf(start)}${andMore(others.length)}: ${warningTexts[flaw]}`,
@@ -179,6 +179,8 @@ const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
   unrendered:
     'shows the text of a <Snippet> that was not rendered. In Markdown, frontmatter and data, write <snippet-embed id="42"></snippet-embed>. Put an example between backticks.',
   'invalid-id': `text that looks like an embed has no valid id. ${left}`,
+  'in-id':
+    'an id was made from the tag of an embed, before its snippet was known, as Astro makes the ids of headings. Write the heading as <h2 id="…">, with an id of its own.',
   'in-xhtml':
     'shows a snippet in XHTML. Browsers that read the page as XML show none of it if the HTML of the snippet is not well-formed. Serve the page as text/html, or use as="text".',
   'utf-16': 'the file is UTF-16, in which embeds are not found, and stay. Write it as UTF-8.',

@@ -292,6 +292,16 @@ describe('what is no whole embed is a warning where it is escaped', () => {
     expect(scan(Buffer.from(text), kind)).toEqual({ embeds: [], faults: [], warnings: [{ start, flaw }] });
   });
 
+  test('an id that was made from the tag is a warning', () => {
+    const start = 7;
+    for (const id of ['about-snippet-embed-id7childrensnippet-embed', 'snippet-embed-id7-snippet-embed']) {
+      const { warnings } = scan(Buffer.from(`<main> <h2 id="${id}">About</h2></main>`), 'html');
+      expect(warnings).toEqual([{ start: start, flaw: 'in-id' }]);
+    }
+    const usual = scan(Buffer.from('<h2 id="the-snippet-embed-element">How to</h2>'), 'html');
+    expect(usual.warnings).toEqual([]);
+  });
+
   test('but an element in a page is found with what it says', () => {
     expect(attributes('<snippet-embed id="“1”"></snippet-embed>')).toEqual([
       { id: '“1”', params: undefined, as: undefined },
