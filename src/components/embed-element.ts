@@ -41,8 +41,21 @@ export const embedEnd = `</${elementName}>`;
  * @param command `undefined` if the integration is not in the Astro config.
  */
 export function embedStart(props: Props, page: Page, command: Command | undefined): string | Promise<string> {
+  const { of, as, optional } = props;
   const { pathname } = page.url;
-  const refuse = (code: ErrorCode, flaw: string, path = pathOf(page)) => refusal(code, flaw, props, path);
+  const path = page.isPrerendered ? pathname : containerPage;
+  // Astro's error page shows the error, and opens its place in an editor.
+  const refuse = (code: ErrorCode, flaw: string, shownPath = path): UserError => {
+    const { place, loc } =
+      integration.find?.({
+        id: of === undefined ? String(props.id ?? '') : undefined,
+        page: shownPath === containerPage ? undefined : shownPath,
+        props: Object.keys(props),
+      }) ?? {};
+    const where = place === undefined ? shownPath : `${shownPath} (${place})`;
+    const error = userError(code, `<Snippet> of snippet ${of?.id ?? props.id} on ${where}: ${flaw}`);
+    return Object.assign(error, loc && { loc });
+  };
   if (command === undefined) {
     throw refuse('missing-integration', 'the integration is not in the Astro config.', pathname);
   }
@@ -51,7 +64,6 @@ export function embedStart(props: Props, page: Page, command: Command | undefine
     const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
     throw refuse('on-demand-page', flaw, pathname);
   }
-  const { of, as, optional } = props;
   const unknown = Object.keys(props).find((name) => !knownProp.test(name));
   if (unknown !== undefined) {
     const intended = intendedName(unknown);
@@ -66,45 +78,20 @@ export function embedStart(props: Props, page: Page, command: Command | undefine
     throw refuse('invalid-optional', flaw);
   }
   const write = ({ id, params }: SnippetRequest) => {
-    integration.announce?.(id, params, pathOf(page));
-    return startTag({ id: String(id), params, as, optional: optional ? '' : undefined });
+    integration.announce?.(id, params, path);
+    const attributes: EmbedAttributes = { id: String(id), params, as, optional: optional ? '' : undefined };
+    const written = Object.entries(attributes).map(([name, value]) =>
+      value === undefined ? '' : ` ${name}="${escapeAttribute(value)}"`,
+    );
+    return `<${elementName}${written.join('')}>`;
   };
-  const explain = (error: unknown) =>
-    error instanceof SnippetError ? refuse(error.code, error.reason) : error;
+  const fail = (error: unknown): never => {
+    throw error instanceof SnippetError ? refuse(error.code, error.reason) : error;
+  };
+  if (of !== undefined) return definedRequest(of, props.params).then(write).catch(fail);
   try {
-    if (of === undefined) return write(createRequest(props.id, props.params));
+    return write(createRequest(props.id, props.params));
   } catch (error) {
-    throw explain(error);
+    return fail(error);
   }
-  return definedRequest(of, props.params)
-    .then(write)
-    .catch((error) => {
-      throw explain(error);
-    });
-}
-
-function startTag(attributes: EmbedAttributes): string {
-  let tag = `<${elementName}`;
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== undefined) tag += ` ${name}="${escapeAttribute(value)}"`;
-  }
-  return `${tag}>`;
-}
-
-function pathOf({ isPrerendered, url }: Page): string {
-  return isPrerendered ? url.pathname : containerPage;
-}
-
-/** The error for a `<Snippet>`, with its place if that is known. Astro's error page shows it, and opens it in an editor. */
-function refusal(code: ErrorCode, flaw: string, props: Props, path: string): UserError {
-  const { of, id } = props;
-  const { place, loc } =
-    integration.find?.({
-      id: of === undefined ? String(id ?? '') : undefined,
-      page: path === containerPage ? undefined : path,
-      props: Object.keys(props),
-    }) ?? {};
-  const where = place === undefined ? path : `${path} (${place})`;
-  const error = userError(code, `<Snippet> of snippet ${of?.id ?? id} on ${where}: ${flaw}`);
-  return Object.assign(error, loc && { loc });
 }
