@@ -33,15 +33,9 @@ const perhapsOnDemand: Flaw = {
 };
 
 /** Why a module of an environment must not be published; `undefined` if it may. */
-export function flawOf(
-  found: WrittenEmbeds,
-  id: string,
-  environment: string,
-  isBuild: boolean,
-): Flaw | undefined {
+export function flawOf(found: WrittenEmbeds, id: string, environment: string): Flaw | undefined {
   const isClient = environment === 'client';
-  // The dev server has one environment for all pages, so each page is checked when it is served.
-  const isOnDemand = environment === 'ssr' && isBuild;
+  const isOnDemand = environment === 'ssr';
   let flaw = found.has('passes') ? inIsland : undefined;
   if (isOnDemand && (found.has('writes') || found.has('imports'))) flaw = onDemand;
   if (isClient && found.has('writes')) flaw = inBrowser;
@@ -89,7 +83,7 @@ export function checkBundle(
   context: BundleContext,
 ): void {
   const { environment, source, warn } = context;
-  const candidates = [...modules].filter(([id, found]) => flawOf(found, id, environment, true));
+  const candidates = [...modules].filter(([id, found]) => flawOf(found, id, environment));
   // A bundle hands over the code of its modules as a copy of each, so it is not asked for nothing.
   if (candidates.length === 0) return;
   const chunks = Object.values(bundle).map(({ modules = {} }) => modules);
@@ -98,7 +92,7 @@ export function checkBundle(
   for (const [id, found] of candidates) {
     if (!chunks.some((modules) => /snippet/i.test(modules[id]?.code ?? ''))) continue;
     const reached = environment === 'ssr' ? reachOf(id) : 'page';
-    const flaw = flawOf(found, id, reached === undefined ? 'prerender' : environment, true);
+    const flaw = flawOf(found, id, reached === undefined ? 'prerender' : environment);
     if (flaw === undefined) continue;
     const place = isStore(id) ? 'The store of collections' : placeIn(fileOf(id), source).name;
     const { code, message } = reached === 'perhaps' ? perhapsOnDemand : flaw;

@@ -72,7 +72,9 @@ export function sourcePlugin(
         }
         const written = findWritten(program);
         found.set(id, written);
-        const flaw = isBuild ? undefined : flawOf(written, id, environment, isBuild);
+        // The dev server has one environment for all pages, so each page is checked when it is served.
+        const shownIn = environment === 'client' ? environment : 'prerender';
+        const flaw = isBuild ? undefined : flawOf(written, id, shownIn);
         if (flaw === undefined) return;
         const { name, line } = placeIn(file, source);
         const message = `${name} ${flaw.message}`;

@@ -6,7 +6,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { AskedComponent, ComponentPlace } from '../embed/element.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 import type { PlaceOf } from '../failures/report.ts';
-import { decodePath } from '../settings/site-urls.ts';
+import { canonicalPath, decodePath } from '../settings/site-urls.ts';
 import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
 import {
   fileOf,
@@ -82,16 +82,18 @@ export class SourceSearch {
     if (id === undefined && !isUnrendered) return '';
     const isLeft = (embed: SourceEmbed) =>
       embed.kind === 'component' && isContent(embed.file) && !embed.file.endsWith('.mdx');
-    return this.#sentence(this.#find(id, file, isUnrendered ? isLeft : undefined), file, isDoubtful);
+    const embeds = this.#on(file).filter((embed) => !isUnrendered || isLeft(embed));
+    return this.#sentence(likely(embeds, id, file), file, isDoubtful);
   };
 
   /** Finds the place of a `<Snippet>` by its props. */
   ofComponent({ id, page, props }: AskedComponent): ComponentPlace | undefined {
     const own = props.filter((prop) => ownProps.includes(prop));
-    const found = this.#find(id, page, ({ kind, attributes }) => {
+    const embeds = this.#on(page).filter(({ kind, attributes }) => {
       const isWritten = (prop: string) => new RegExp(`\\b${prop}\\b`).test(attributes);
       return kind === 'component' && (attributes.includes('...') || own.every(isWritten));
     });
+    const found = likely(embeds, id, page);
     const [first] = found;
     if (first === undefined) return undefined;
     const [place = '', ...others] = this.#places(found);
@@ -105,7 +107,10 @@ export class SourceSearch {
     const ids = new Set(shown.flatMap(({ inHeading, request }) => (inHeading ? String(request.id) : [])));
     if (ids.size === 0) return [];
     const found = this.#all.filter(({ inHeading, id }) => inHeading && (id === undefined || ids.has(id)));
-    return this.#places(found).map((place) => `${place} ${headingWarning}`);
+    return this.#places(found).map(
+      (place) =>
+        `${place} has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.`,
+    );
   }
 
   /** Warns of embeds in frontmatter where the site draws images: one of a title would show their tags. */
@@ -135,25 +140,10 @@ export class SourceSearch {
     );
   }
 
-  /** Finds the embeds that may be the one on a page, or those of a snippet on any page. */
-  #find(
-    id: string | undefined,
-    page: string | undefined,
-    isSought: (embed: SourceEmbed) => boolean = () => true,
-  ): SourceEmbed[] {
-    const all = (page === undefined ? this.#all : this.#on(page)).filter(isSought);
-    const literal = all.filter((one) => one.id !== undefined && one.id.toLowerCase() === id?.toLowerCase());
-    const computed = all.filter((one) => one.id === undefined);
-    if (page === undefined) return literal.length > 0 ? literal : computed;
-    // One of them may have the name of the page.
-    const isNamed = ({ file }: SourceEmbed) => Number(page.includes(stem(file)));
-    return [...literal.sort((a, b) => isNamed(b) - isNamed(a)), ...computed];
-  }
-
   /** The embeds of the modules behind a page; all, if these are not known. */
-  #on(page: string): readonly SourceEmbed[] {
+  #on(page: string | undefined): readonly SourceEmbed[] {
     const { folders, importsOf } = this.#source;
-    const route = this.#routeOf(page);
+    const route = page === undefined ? undefined : this.#routeOf(page);
     if (route === undefined || importsOf === undefined) return this.#all;
     const known = this.#onPage.get(route.entrypoint);
     if (known !== undefined) return known;
@@ -169,12 +159,9 @@ export class SourceSearch {
 
   #routeOf(page: string): IntegrationResolvedRoute | undefined {
     const { base, routes } = this.#source;
-    const inside = page
-      .slice(page.startsWith(base) ? base.length : 0)
-      .replace(/(^|\/)index\.html$|\.html$/, '$1');
-    const path = `/${inside.replace(/^\//, '')}`;
-    const spellings = [path, path.replace(/\/$/, ''), `${path}/`].map(decodePath);
-    return routes.find(({ patternRegex }) => spellings.some((one) => patternRegex.test(one)));
+    const inside = page.slice(page.startsWith(base) ? base.length : 0).replace(/^\//, '');
+    const path = decodePath(canonicalPath(`/${inside}`, true, { trailingSlash: 'never', format: 'file' }));
+    return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
   }
 
   /** @param page `undefined` for a snippet, which is written in all places of its id: one embed is in one of them. */
@@ -196,9 +183,16 @@ export class SourceSearch {
   }
 }
 
-const headingWarning =
-  'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.';
-
 function stem(file: string): string {
   return basename(file, extname(file));
+}
+
+/** The embeds that may be the one on a page, or those of a snippet on any page. */
+function likely(embeds: readonly SourceEmbed[], id: string | undefined, page: string | undefined) {
+  const literal = embeds.filter((one) => one.id !== undefined && one.id.toLowerCase() === id?.toLowerCase());
+  const computed = embeds.filter((one) => one.id === undefined);
+  if (page === undefined) return literal.length > 0 ? literal : computed;
+  // One of them may have the name of the page.
+  const isNamed = ({ file }: SourceEmbed) => Number(page.includes(stem(file)));
+  return [...literal.sort((a, b) => isNamed(b) - isNamed(a)), ...computed];
 }
