@@ -1,9 +1,9 @@
 import type { HookParameters } from 'astro';
 import picomatch from 'picomatch';
-import { EditLinks, type PanelSnippet, type PanelUse } from '../build/edit-links/edit-links.ts';
+import { EditLinks, type PanelUse, panelSnippets } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
 import { containsKnownKey } from '../client/api-key.ts';
-import { cleanLines, cleanText } from '../client/clean-text.ts';
+import { cleanLines } from '../client/clean-text.ts';
 import { UserError, userError } from '../failures/errors.ts';
 import { childrenWarnings, describeNote, type FailedSnippet, throwFailures } from '../failures/report.ts';
 import { editUrlOf, isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
@@ -23,8 +23,7 @@ import type { DevRequest, TextResponse } from './text-responses.ts';
 
 type Server = HookParameters<'astro:server:setup'>['server'];
 
-export interface ShownOnPage {
-  use: SnippetUse;
+export interface ShownUse extends SnippetUse {
   snippet: RememberedSnippet;
 }
 
@@ -76,15 +75,15 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       // In the order of the page, whatever arrives first: the toolbar lists them.
       const shown = await Promise.all(
         [...(withoutKey ? [] : uses.values())].map(
-          async (use): Promise<ShownOnPage> => ({ use, snippet: await memory.get(use, isLast) }),
+          async (use): Promise<ShownUse> => ({ ...use, snippet: await memory.get(use, isLast) }),
         ),
       );
       // From here to the end at once: another page may update a snippet.
       if (shown.length > 0) hash = memory.hashOf(shown.map(({ snippet }) => snippet));
       const contents = new Map(
-        shown.flatMap(({ use, snippet: { content } }) => (content ? [[use.request.key, content]] : [])),
+        shown.flatMap(({ request, snippet: { content } }) => (content ? [[request.key, content]] : [])),
       );
-      const failed = shown.flatMap(({ use, snippet: { content, error } }): FailedSnippet[] =>
+      const failed = shown.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
         content !== undefined || error === undefined ? [] : [{ ...use, error }],
       );
       if (isPage) {
@@ -98,8 +97,8 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
         lines.set(failures, () => logger.warn(childrenWarnings(failed).join('\n')));
       }
       throwFailures({ failed, notAsked: 0, embeds: found.invalid, placeOf });
-      const panel = hash === undefined ? undefined : panelSnippets(shown, settings.editUrl, warn);
-      const editLinks = panel && new EditLinks(panel, hash);
+      const panel = panelSnippets(shown, contents, editLinker(settings.editUrl, warn), describeUse);
+      const editLinks = hash === undefined ? undefined : new EditLinks(panel, hash);
       const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks });
       const { file: body } = inlinePage({ name: page, kind }, bytes, embeds);
       if (containsKnownKey(body.toString('latin1'))) throw keyError(shown, page);
@@ -116,32 +115,21 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
   };
 }
 
-/** What the toolbar says of the snippets of a page, by their ids. */
-export function panelSnippets(
-  shown: readonly ShownOnPage[],
-  editUrl: Settings['editUrl'],
-  warn: (line: string) => void,
-): Record<string, PanelSnippet> {
-  const urlOf = (id: number) => {
+/** Finds where a snippet is edited. A build with `editLinks` fails where this warns. */
+export function editLinker(editUrl: Settings['editUrl'], warn: (line: string) => void) {
+  return (id: number): string | undefined => {
     try {
       return editUrl && editUrlOf(id, editUrl);
     } catch (error) {
-      // A build with `editLinks` fails for it. Without a link, a snippet can still be worked on.
       warn(`The dev toolbar shows no link. ${(error as Error).message}`);
       return undefined;
     }
   };
-  const byId = Map.groupBy(shown, ({ use }) => use.request.id);
-  const described = [...byId].map(([id, requests]): [number, PanelSnippet] => {
-    const [name] = requests.flatMap(({ snippet }) => snippet.content?.name ?? []);
-    return [id, { url: urlOf(id), name: name && cleanText(name), uses: requests.map(describeUse) }];
-  });
-  return Object.fromEntries(described);
 }
 
-function describeUse({ use, snippet }: ShownOnPage): PanelUse {
+/** What the toolbar says of a request. */
+export function describeUse({ request: { params }, optionalPlaces, snippet }: ShownUse): PanelUse {
   const { content, checkedAt, error } = snippet;
-  const { params } = use.request;
   const facts = [
     params,
     content?.variant,
@@ -155,16 +143,16 @@ function describeUse({ use, snippet }: ShownOnPage): PanelUse {
   return {
     facts: facts.filter(Boolean).join(' · '),
     error: error?.message,
-    attributes: `${escaped ?? ''}${use.optionalPlaces?.size ? ' optional' : ''}`,
+    attributes: `${escaped ?? ''}${optionalPlaces?.size ? ' optional' : ''}`,
   };
 }
 
 /** The error for a response that contains the API key. A build fails for it, too. */
-function keyError(shown: readonly ShownOnPage[], page: string): UserError {
+function keyError(shown: readonly ShownUse[], page: string): UserError {
   const holding = shown.filter(
     ({ snippet: { content } }) => content && [content.html, content.text].some(containsKnownKey),
   );
-  const names = new Set(holding.map(({ use }) => `snippet ${use.request.id}`));
+  const names = new Set(holding.map(({ request }) => `snippet ${request.id}`));
   const source = names.size === 0 ? '' : ` in ${[...names].join(', ')}`;
   return userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
 }

@@ -1,19 +1,20 @@
 import { expect, test } from 'vitest';
+import { panelSnippets } from '../../src/build/edit-links/edit-links.ts';
 import { protectKey } from '../../src/client/api-key.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { panelSnippets, type ShownOnPage } from '../../src/dev/view.ts';
+import { describeUse, editLinker, type ShownUse } from '../../src/dev/view.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 
 const apiKey = 'sk_test_fedcba9876543210';
 protectKey(apiKey);
 
 /** A page that shows a snippet with each of these params. */
-function page(name: string, ...params: string[]): ShownOnPage[] {
-  const content = { content: 'text', variant: 'retrieve', name, milliseconds: 1.6 } as FetchedSnippet;
+function page(...params: string[]): ShownUse[] {
+  const content = { content: 'text', variant: 'retrieve', milliseconds: 1.6 } as FetchedSnippet;
   return params.map((written) => {
     const request = parseRequest('42', written);
     const use = { request, places: ['/'], placesWithoutChildren: [], asHtml: true };
-    return { use, snippet: { request, asHtml: true, content, dueAt: 0 } };
+    return { ...use, snippet: { request, asHtml: true, content, dueAt: 0 } };
   });
 }
 
@@ -36,7 +37,7 @@ test.for<[what: string, editUrl: () => unknown, reason: string]>([
   ([, editUrl, reason]) => {
     const warnings: string[] = [];
     const warn = (line: string) => void warnings.push(line);
-    expect(panelSnippets(page('Price', '{}'), editUrl as () => string, warn)[42]?.url).toBeUndefined();
+    expect(editLinker(editUrl as () => string, warn)(42)).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining(`The function editUrl ${reason}`)]);
   },
 );
@@ -44,12 +45,14 @@ test.for<[what: string, editUrl: () => unknown, reason: string]>([
 test.for(['/edit/42', 'https://cms.example/42', 'vscode://file/42'])(
   'if editUrl returns %s, that is the link',
   (url) => {
-    expect(panelSnippets(page('Price', '{}'), () => url, fail)[42]).toMatchObject({ url, name: 'Price' });
+    expect(editLinker(() => url, fail)(42)).toBe(url);
   },
 );
 
 test('a snippet with other params is another line of its entry, and the API key is in none', () => {
-  const snippets = panelSnippets(page(`The key ${apiKey}`, '{"a":1}', '{"a":"it\'s"}'), undefined, fail);
+  const shown = page('{"a":1}', '{"a":"it\'s"}');
+  const fetched = new Map(shown.map(({ request }) => [request.key, { name: `The key ${apiKey}` }]));
+  const snippets = panelSnippets(shown, fetched, editLinker(undefined, fail), describeUse);
   const entry = snippets[42];
   expect(Object.keys(snippets)).toEqual(['42']);
   expect(entry?.name).toBe('The key [API key]');

@@ -12,7 +12,7 @@ export interface PanelSnippet {
   url?: string | undefined;
   name?: string | undefined;
   /** In `astro dev`: each of its requests. */
-  uses?: PanelUse[];
+  uses?: PanelUse[] | undefined;
 }
 
 export interface PanelUse {
@@ -28,20 +28,29 @@ interface LinkedSnippet extends PanelSnippet {
   unmarked: string[];
 }
 
+/** What the panel says of snippets, by their ids. */
+export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
+  uses: readonly Use[],
+  fetched: ReadonlyMap<string, { name?: string | undefined }>,
+  urlOf: (id: number) => string | undefined,
+  describe?: (use: Use) => PanelUse,
+): Record<string, PanelSnippet> {
+  const entries = [...Map.groupBy(uses, ({ request }) => request.id)].map(([id, some]) => {
+    const [name] = some.flatMap(({ request }) => fetched.get(request.key)?.name ?? []);
+    return [id, { url: urlOf(id), name: name && cleanText(name), uses: describe && some.map(describe) }];
+  });
+  return Object.fromEntries(entries);
+}
+
 /** @throws AstroError if the function throws, or returns anything but a URL. */
 export function linkSnippets(
-  uses: readonly Pick<SnippetUse, 'request'>[],
+  uses: readonly SnippetUse[],
   fetched: ReadonlyMap<string, { name?: string | undefined }>,
   editUrl: (id: string) => string,
 ): EditLinks {
-  const linked = [...Map.groupBy(uses, ({ request }) => request.id)].map(([id, requests]) => {
-    const [name] = requests.flatMap(({ request }) => fetched.get(request.key)?.name ?? []);
-    return [id, { url: editUrlOf(id, editUrl, isWebUrl), name: name && cleanText(name) }] as const;
-  });
-  return new EditLinks(Object.fromEntries(linked));
+  const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
+  return new EditLinks(panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl)));
 }
-
-const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
 
 /** Adds to pages what the panel needs: marks around the places of snippets, and what it says of them. */
 export class EditLinks {
@@ -65,7 +74,7 @@ export class EditLinks {
       const places = new Set(shown.flatMap((embed) => unmarked.get(embed) ?? []));
       return { id, ...this.snippets[id], unmarked: [...places] };
     });
-    const script = this.#hash === undefined ? `<script type="module">${pageScript()}</script>` : '';
+    const script = this.#hash === undefined ? `<script type="module">${pageScript}</script>` : '';
     const text = asBytes(dataElement(linked, this.#hash) + script);
     return {
       embeds: embeds.map((embed) =>
@@ -88,18 +97,14 @@ export function dataElement(snippets: readonly LinkedSnippet[], hash?: string): 
 
 const asUnit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+// Without what only its readers need, since it is in every page.
 const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
-let code: string | undefined;
-
-function pageScript(): string {
-  // Without what only its readers need, since it is in every page.
-  code ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '')}addToPage();\n`;
-  return code;
-}
+const panelCode = readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '');
+const pageScript = `${panelCode}addToPage();\n`;
 
 /** What a Content Security Policy has to allow for the script: `'sha256-…'`. */
 export function scriptSource(): string {
-  return hashSource(pageScript());
+  return hashSource(pageScript);
 }
 
 /** Finds where the script of a page belongs, and the places that cannot be marked, each as people call it. */
@@ -111,7 +116,7 @@ function readPage(page: string, embeds: readonly FileEmbed[]) {
   let next = 0;
   const leaveUnmarked = (place: Range, describe: (start: number) => string) => {
     for (let embed = embeds[next]; embed !== undefined && embed.start < place.end; embed = embeds[++next]) {
-      if (place.start < embed.start) unmarked.set(embed, latin1(describe(embed.start)));
+      if (place.start < embed.start) unmarked.set(embed, describe(embed.start));
     }
   };
   walk<string>(page, '', {
@@ -144,9 +149,5 @@ function attributeAt(page: string, tag: Tag, offset: number): string {
   // What the many <meta> elements of a page are about.
   const about = tag.name === 'meta' && attributes.find(({ name }) => name === 'name' || name === 'property');
   const more = about ? ` ${about.name}="${about.value}"` : '';
-  return `${found?.name ?? 'attribute'} of <${tag.name}${more}>`;
-}
-
-function latin1(text: string): string {
-  return Buffer.from(text, 'latin1').toString();
+  return Buffer.from(`${found?.name ?? 'attribute'} of <${tag.name}${more}>`, 'latin1').toString();
 }
