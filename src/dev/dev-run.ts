@@ -21,12 +21,8 @@ const limits = {
 // In milliseconds: until a tool has made CSS for classes that are new.
 const stylesPause = 150;
 
-interface Ask {
-  /** Of what the page shows; absent if it shows no snippets. */
-  hash?: string;
-  /** Whether to fetch its snippets, and all of collections, now. */
-  refresh?: true;
-}
+/** The hash is that of what the page shows, if it shows snippets. To refresh is to fetch these, and collections, now. */
+type Ask = { hash?: string; refresh?: true };
 
 // Vite does not export its type by name.
 type Client = { send(event: string, payload: object): void };
@@ -112,7 +108,7 @@ export class DevRun extends SiteRun {
 function serveImages(run: DevRun) {
   return (request: DevRequest, response: ServerResponse, next: (error?: unknown) => void) => {
     const { images } = run.settings;
-    const [path = ''] = (request.originalUrl ?? request.url ?? '').split('?');
+    const [path = ''] = (request.originalUrl ?? '').split('?');
     const folder = images && imageHref(images.assets, '');
     const name = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : '';
     const type = imageType(name);
@@ -120,10 +116,8 @@ function serveImages(run: DevRun) {
     const read = async () => (await run.open()).readImage(name);
     read().then((bytes) => {
       if (bytes === undefined) return next();
-      response.setHeader('content-type', type);
-      response.setHeader('content-length', bytes.length);
-      response.setHeader('cache-control', 'no-cache');
-      response.end(request.method === 'HEAD' ? undefined : bytes);
+      const headers = { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-cache' };
+      response.writeHead(200, headers).end(bytes);
     }, next);
   };
 }

@@ -44,7 +44,7 @@ export class SnippetMemory {
     const known = this.#snippets.get(key) ?? { request, asHtml, dueAt: 0 };
     this.#snippets.set(key, known);
     const isNew = known.content === undefined && known.error === undefined;
-    const update = isNew ? this.update(known) : this.updateWhenDue(known);
+    const update = this.updateWhenDue(known);
     if (isNew || isLast) await update;
     else update?.catch(() => {});
     return known;

@@ -34,7 +34,7 @@ const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
  * The kind of a response that may contain embeds; `undefined` for every other. Plain text without a file extension in
  * its URL may be a stream, which must not be buffered.
  */
-export function kindOfResponse(contentType: string, path: string): FileKind | undefined {
+function kindOfResponse(contentType: string, path: string): FileKind | undefined {
   if (partsOfVite.test(path)) return undefined;
   const kinds = Object.keys(contentTypes) as FileKind[];
   const kind = kinds.find((name) => contentTypes[name].test(contentType));
@@ -116,12 +116,9 @@ interface LogDestination {
 function correctStatus(logger: AstroIntegrationLogger): AsyncLocalStorage<ServerResponse> {
   const responses = new AsyncLocalStorage<ServerResponse>();
   // Before Astro 7, it is `dest`.
-  const { dest, destination = dest } = logger.options as {
-    dest?: LogDestination;
-    destination?: LogDestination;
-  };
-  const write = destination?.write.bind(destination);
-  if (destination === undefined || write === undefined) return responses;
+  const { dest, destination = dest } = logger.options as object as Record<string, LogDestination>;
+  if (destination === undefined) return responses;
+  const write = destination.write.bind(destination);
   destination.write = (event) => {
     const response = responses.getStore();
     const status = /^\S*\[\d{3}\]/;

@@ -65,9 +65,9 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
       const snippets = await fetchHook(config, collection)({ collection, entries: requests });
       for (const [id, request] of requests) {
         // Without a key and with `missingKey: 'children'`, nothing was fetched.
-        const { html, htmlElsewhere, text, variant, name } = snippets.get(request.key) ?? empty;
+        const snippet: Partial<FetchedSnippet> = snippets.get(request.key) ?? {};
         // Data may go into a feed, where a URL of the site's own copy of an image means nothing.
-        const content = htmlElsewhere ?? html;
+        const { html = '', htmlElsewhere: content = html, text = '', variant, name } = snippet;
         const data = await parseData({ id, data: { content, text, variant, name } });
         // Astro does not write an entry with the same digest again, so nothing that depends on it is rebuilt.
         store.set({ id, data, digest: generateDigest({ data, html }), rendered: { html } });
@@ -77,8 +77,6 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
     },
   };
 }
-
-const empty: Partial<FetchedSnippet> & Pick<FetchedSnippet, 'html' | 'text'> = { html: '', text: '' };
 
 async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetRequest> {
   try {

@@ -41,7 +41,7 @@ export function readSnippets() {
   return JSON.parse(dataElement()?.textContent ?? '[]').filter(isSafe);
 }
 
-/** The places between the comments of a snippet. */
+/** The visible places between the comments of a snippet. */
 function findPlaces(within) {
   const found = [];
   const open = [];
@@ -56,21 +56,11 @@ function findPlaces(within) {
       const range = document.createRange();
       range.setStartAfter(open.pop().node);
       range.setEndBefore(node);
-      found.push({ id, range });
+      const { width, height } = range.getBoundingClientRect();
+      if (width > 0 && height > 0) found.push({ id, range });
     }
   }
   return found;
-}
-
-function isVisible({ range }) {
-  const { width, height } = range.getBoundingClientRect();
-  return width > 0 && height > 0;
-}
-
-function scrollIntoView({ range: { startContainer, startOffset } }) {
-  const node = startContainer.childNodes[startOffset];
-  const element = node instanceof Element ? node : startContainer;
-  element.scrollIntoView?.({ block: 'nearest' });
 }
 
 /** What `astro dev` says of one request for a snippet. */
@@ -96,26 +86,25 @@ export function addPanel(root, ...controls) {
   // In any language of the page.
   const aside = make('aside', { ariaLabel: 'Snippets on this page', lang: 'en', dir: 'ltr' }, panel);
   root.append(outlines, aside);
-  let frame = 0;
 
   /** Outlines these places, and no others. */
   function outline(places) {
-    cancelAnimationFrame(frame);
     const drawn = places.map(() => make('div', { className: 'outline' }));
     outlines.replaceChildren(...drawn);
     const draw = () => {
+      if (drawn[0]?.isConnected !== true) return;
       for (const [index, { range }] of places.entries()) {
         const { left, top, width, height } = range.getBoundingClientRect();
         drawn[index].style.cssText = `left: ${left}px; top: ${top}px; width: ${width}px; height: ${height}px`;
       }
       // What they are around may move for any reason.
-      if (places.length > 0) frame = requestAnimationFrame(draw);
+      requestAnimationFrame(draw);
     };
     draw();
   }
 
   function entry({ id, name, url, unmarked, uses = [] }, places) {
-    const visible = places.filter((place) => place.id === id && isVisible(place));
+    const visible = places.filter((place) => place.id === id);
     const where = [
       visible.length > 0 && `in ${visible.length} place${visible.length === 1 ? '' : 's'} on this page`,
       unmarked.length > 0 && `in ${unmarked.join(', ')}`,
@@ -128,7 +117,10 @@ export function addPanel(root, ...controls) {
     const item = make('li', {}, link, make('p', { textContent }));
     item.append(...uses.flatMap((use) => describeUse(id, use)));
     item.addEventListener('focusin', () => {
-      if (visible.length > 0) scrollIntoView(visible[0]);
+      const { startContainer, startOffset } = visible[0]?.range ?? {};
+      const node = startContainer?.childNodes[startOffset];
+      const element = node instanceof Element ? node : startContainer;
+      element?.scrollIntoView?.({ block: 'nearest' });
       outline(visible);
     });
     item.addEventListener('focusout', () => outline([]));
