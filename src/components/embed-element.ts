@@ -34,12 +34,7 @@ const knownProp = /^(?:id|of|params|as|optional|class|slot)$|[-:]/;
 
 export const embedEnd = `</${elementName}>`;
 
-/**
- * The start tag of the element that `<Snippet>` writes. A promise only if a schema checks the params, because awaiting
- * each embed takes longer than rendering it.
- *
- * @param command `undefined` if the integration is not in the Astro config.
- */
+/** A promise only if a schema checks the params, because awaiting each embed takes longer than rendering it. */
 export function embedStart(props: Props, page: Page, command: Command | undefined): string | Promise<string> {
   const { of, as, optional } = props;
   const { pathname } = page.url;

@@ -4,12 +4,7 @@ import { dataElement, dataId } from '../build/edit-links/edit-links.ts';
 /** A page asks whether it has changed, and the toolbar, for snippets to be fetched now. */
 export const pageEvents = { ask: 'astro-snippets:ask', answer: 'astro-snippets:answer' };
 
-/**
- * The script of each page of the dev server: it asks whether the page has changed, and loads it again. Only a page that
- * is visible and shows snippets asks.
- *
- * @param hot JavaScript for the page's connection to Vite.
- */
+/** The script of each page of `astro dev`. @param hot JavaScript for the page's connection to Vite. */
 export function pageScript(hot: string): string {
   return `
 const shown = () => document.querySelector('script#${dataId}')?.dataset.hash;
@@ -61,16 +56,12 @@ function overlayError({ message, hint }: ViewFailure) {
   };
 }
 
-/** Makes Vite's client show the overlay on pages that are open. */
 export function overlayMessage(failure: ViewFailure) {
   // Astro would escape it once more otherwise.
   return { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err: overlayError(failure) };
 }
 
-/**
- * Makes the overlay show the errors of our plugins as text. Astro 5 shows an error in a module for the browser as HTML,
- * and what is written like an element disappears.
- */
+/** Astro 5 shows an error in a module for the browser as HTML: what is written like an element would disappear. */
 export function escapeOwnErrors(hot: { send: (...message: never[]) => void }): void {
   const send = hot.send.bind(hot) as (...message: unknown[]) => void;
   hot.send = (...message: { type?: string; err?: { plugin?: string; message: string } }[]) => {

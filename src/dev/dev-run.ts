@@ -27,10 +27,7 @@ type Ask = { hash?: string; refresh?: true };
 // Vite does not export its type by name.
 type Client = { send(event: string, payload: object): void };
 
-/**
- * A dev server, which inlines snippets into pages as they are served. A page that is visible asks whether it has changed:
- * then its snippets are fetched again, and it reloads if it would look different now.
- */
+/** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
   readonly #warn = (line: string) => this.site.logger.warn(line);
 
@@ -51,7 +48,6 @@ export class DevRun extends SiteRun {
     return snippet;
   }
 
-  /** CSS is made again for classes that are new. */
   protected override noteClasses(snippets: Iterable<FetchedSnippet>): void {
     super.noteClasses(snippets);
     this.classes?.writeSoon((error) => this.#warn(error.message));

@@ -6,13 +6,10 @@ import type { FetchedSnippet, ShownAs } from '../snippets/fetch-snippets.ts';
 /** The latest state of a snippet. It has content, an error or, while the service is down, both. */
 export interface RememberedSnippet extends ShownAs {
   content?: FetchedSnippet | undefined;
-  /** Why there is no content, or why it may be outdated. */
   error?: SnippetFailure | undefined;
-  /** When the content was last known to be current, in milliseconds since the epoch. */
+  /** When the content was last known to be current. */
   checkedAt?: number;
-  /** From when on the service may be asked again, in milliseconds since the epoch. */
   dueAt: number;
-  /** While the service is asked. */
   update?: Promise<void> | undefined;
 }
 

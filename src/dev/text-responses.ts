@@ -6,14 +6,12 @@ import { styleText } from 'node:util';
 import type { AstroIntegrationLogger } from 'astro';
 import type { FileKind } from '../embed/scan.ts';
 
-/** A complete response of a kind that may contain embeds. */
 export interface TextResponse {
   status: number;
   body: Buffer;
   kind: FileKind;
 }
 
-/** A request as Vite's middlewares see it. */
 export interface DevRequest extends IncomingMessage {
   originalUrl?: string | undefined;
 }
@@ -30,22 +28,18 @@ const contentTypes: Readonly<Record<FileKind, RegExp>> = {
 // What Vite serves of itself, and source maps, which are JSON.
 const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 
-/**
- * The kind of a response that may contain embeds; `undefined` for every other. Plain text without a file extension in
- * its URL may be a stream, which must not be buffered.
- */
+/** `undefined` for a response that contains no embeds. */
 function kindOfResponse(contentType: string, path: string): FileKind | undefined {
   if (partsOfVite.test(path)) return undefined;
   const kinds = Object.keys(contentTypes) as FileKind[];
   const kind = kinds.find((name) => contentTypes[name].test(contentType));
+  // Plain text without a file extension in its URL may be a stream, which must not be buffered.
   return kind === 'text' && !/\.\w+$/.test(path) ? undefined : kind;
 }
 
 /**
- * A middleware that buffers each response that may contain embeds until it is complete, and sends what `transform`
- * makes of it. Every other response is passed on as it comes.
- *
- * It runs before the page is rendered, so it does not matter which runtime renders it.
+ * A middleware that sends what `transform` makes of each response that may contain embeds, once it is complete. It runs
+ * before the page is rendered, so it does not matter which runtime renders it.
  */
 export function transformTexts(transform: Transform, logger: AstroIntegrationLogger) {
   const responses = correctStatus(logger);

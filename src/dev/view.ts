@@ -38,10 +38,7 @@ function pageLog() {
   };
 }
 
-/**
- * Returns a function that inlines the snippets of a response with the same scan, fetch and inline as in a build. What a
- * build would fail for becomes an error page.
- */
+/** Inlines the snippets of responses as a build does. What a build would fail for becomes an error page. */
 export function responseInliner(run: DevRun, server: Server, memory: SnippetMemory) {
   const { urls, sources } = run;
   const { logger } = run.site;
@@ -127,7 +124,6 @@ export function editLinker(editUrl: Settings['editUrl'], warn: (line: string) =>
   };
 }
 
-/** What the toolbar says of a request. */
 export function describeUse({ request: { params }, optionalPlaces, snippet }: ShownUse): PanelUse {
   const { content, checkedAt, error } = snippet;
   const facts = [
@@ -147,7 +143,6 @@ export function describeUse({ request: { params }, optionalPlaces, snippet }: Sh
   };
 }
 
-/** The error for a response that contains the API key. A build fails for it, too. */
 function keyError(shown: readonly ShownUse[], page: string): UserError {
   const holding = shown.filter(
     ({ snippet: { content } }) => content && [content.html, content.text].some(containsKnownKey),

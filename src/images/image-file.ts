@@ -14,7 +14,6 @@ const formats: Readonly<Record<string, RegExp>> = {
 
 const extensionOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 
-/** The type of an image, by its name. */
 export function imageType(name: string): string | undefined {
   const format = extensionOf(name).replace('jpg', 'jpeg');
   return format in formats ? `image/${format}` : undefined;

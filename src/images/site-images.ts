@@ -52,10 +52,7 @@ export class SiteImages {
     this.#transport = httpsTransport({ ca, ...how });
   }
 
-  /**
-   * Finds the copy of an image. `undefined` if its host is not one of the site's. Where there is no time for a download,
-   * the copy is what this run has found, or the cache has.
-   */
+  /** `undefined` if its host is not one of the site's. */
   async find(url: URL, { mayDownload = true } = {}): Promise<FoundImage | undefined> {
     const { hosts, recorded } = this.#options;
     if (!hosts.includes(url.host)) return undefined;

@@ -11,11 +11,9 @@ export interface SourceEmbed {
   kind: 'element' | 'component' | 'definition';
   /** Empty without one; `undefined` where it is computed. */
   id: string | undefined;
-  /** As they are written. */
   attributes: string;
   /** Whether it is in a heading of Markdown, except one that is written as an element. */
   inHeading: boolean;
-  /** Whether it is in the frontmatter of Markdown. */
   inFrontmatter: boolean;
 }
 
@@ -103,7 +101,6 @@ function blank(text: string, pattern: RegExp): string {
   return text.replace(pattern, (found) => found.replace(/[^\n]/g, ' '));
 }
 
-/** Other names that a module gives to `Snippet`. */
 function localNames(text: string): string[] {
   return [...text.matchAll(importOfComponent)].flatMap(
     ([, list = '']) => /\bSnippet\s+as\s+([\w$]+)/.exec(list)?.[1] ?? [],

@@ -7,7 +7,6 @@ export interface SourceFolders {
   srcDir: string;
   /** These are copied to the output under their own names. */
   publicDir: string;
-  /** What a build writes. */
   outDir: string;
 }
 
@@ -29,10 +28,7 @@ export function isContent(file: string): boolean {
   return contentTypes.split(',').includes(extname(file).slice(1));
 }
 
-/**
- * Lists the sources of a site: those in `srcDir`, and content anywhere in the project. Packages, the output and hidden
- * folders are left out.
- */
+/** The files of `srcDir`, and content anywhere in the project but in packages, the output and hidden folders. */
 export function listSources({ root, srcDir, publicDir, outDir }: SourceFolders): string[] {
   const list = (folder: string, types: string): string[] => {
     const left = [publicDir, outDir].map((path) => `${shownSource(path, folder)}/**`);

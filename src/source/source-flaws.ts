@@ -72,11 +72,7 @@ interface BundleContext {
 
 type Bundle = Record<string, { type: string; modules?: Record<string, { code: string | null }> }>;
 
-/**
- * Checks what a bundle publishes of its modules.
- *
- * @throws AstroError that names each module that must not be published.
- */
+/** @throws AstroError that names each module that must not be published. */
 export function checkBundle(
   bundle: Bundle,
   modules: ReadonlyMap<string, WrittenEmbeds>,
@@ -108,7 +104,6 @@ export function checkBundle(
   );
 }
 
-/** Whether a module holds the entries of all collections. */
 export function isStore(id: string): boolean {
   return id.endsWith('astro:data-layer-content');
 }

@@ -86,7 +86,6 @@ export class SourceSearch {
     return this.#sentence(likely(embeds, id, file), file, isDoubtful);
   };
 
-  /** Finds the place of a `<Snippet>` by its props. */
   ofComponent({ id, page, props }: AskedComponent): ComponentPlace | undefined {
     const own = props.filter((prop) => ownProps.includes(prop));
     const embeds = this.#on(page).filter(({ kind, attributes }) => {

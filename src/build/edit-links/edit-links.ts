@@ -142,7 +142,6 @@ function readPage(page: string, embeds: readonly FileEmbed[]) {
 
 const doctype = /<!doctype\b/iy;
 
-/** The attribute that contains an offset. */
 function attributeAt(page: string, tag: Tag, offset: number): string {
   const attributes = attributesOf(page, tag);
   const found = attributes.find(({ start, end }) => start <= offset && offset < end);

@@ -87,7 +87,6 @@ export function addPanel(root, ...controls) {
   const aside = make('aside', { ariaLabel: 'Snippets on this page', lang: 'en', dir: 'ltr' }, panel);
   root.append(outlines, aside);
 
-  /** Outlines these places, and no others. */
   function outline(places) {
     const drawn = places.map(() => make('div', { className: 'outline' }));
     outlines.replaceChildren(...drawn);
@@ -127,7 +126,6 @@ export function addPanel(root, ...controls) {
     return item;
   }
 
-  /** Shows the list as the page is now, or hides it. */
   function turn(isOpen) {
     outline([]);
     panel.hidden = !isOpen;
