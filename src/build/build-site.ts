@@ -107,7 +107,7 @@ async function recordSite(
     noteMissing(manifest, 'The last build shows children instead of snippets.');
     return removeOtherPacks(manifest, {});
   }
-  const copies = findCopies(search.folders.root, directory, inlined.files, at);
+  const copies = findCopies(search.source.folders.root, directory, inlined.files, at);
   const files = await sealedFiles(directory, inlined.files, { at, before });
   const late = files.flatMap(({ isLate, name }) => (isLate ? name : []));
   if (late.length > 0) {

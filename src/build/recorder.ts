@@ -80,7 +80,7 @@ export function siteRecorder(
         builtAt: new Date().toISOString(),
         output: outputFrom(manifest, directory),
         // The folder that a build empties: the same, or one that contains it.
-        outDir: outputFrom(manifest, search?.folders.outDir ?? directory),
+        outDir: outputFrom(manifest, search?.source.folders.outDir ?? directory),
         urls: search && urls,
         settings: {
           renderBaseUrl,

@@ -58,9 +58,7 @@ export function transformTexts(transform: Transform, logger: AstroIntegrationLog
       // An error page, whatever was asked for.
       if (sent.kind !== kind) response.setHeader('content-type', 'text/html; charset=utf-8');
       response.removeHeader('etag');
-      response.setHeader('content-length', sent.body.length);
-      response.writeHead(sent.status);
-      response.end(sent.body);
+      response.writeHead(sent.status, { 'content-length': sent.body.length }).end(sent.body);
     };
     // Decided with the headers or the first byte, whichever comes first.
     const decide = (): boolean => {

@@ -63,8 +63,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));
       const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
       for (const note of found.warnings) warn(describeNote(note, placeOf));
-      const refused = embeds.length + found.invalid.length > 0 ? search.onDemandError(page) : undefined;
-      if (refused !== undefined) throw refused;
+      if (embeds.length + found.invalid.length > 0) search.refuseOnDemand(page);
       const withoutKey = uses.size > 0 && isWithoutKey(settings);
       if (withoutKey) warn(withoutKeyWarning(settings));
       // What a script fetches does not ask whether it has changed.

@@ -4,7 +4,7 @@ import type { IntegrationResolvedRoute } from 'astro';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { AskedComponent, ComponentPlace } from '../embed/element.ts';
-import { type UserError, userError } from '../failures/errors.ts';
+import { userError } from '../failures/errors.ts';
 import type { PlaceOf } from '../failures/report.ts';
 import { canonicalPath, decodePath } from '../settings/site-urls.ts';
 import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
@@ -43,21 +43,17 @@ const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
  * an error or a warning needs it.
  */
 export class SourceSearch {
-  readonly #source: SiteSource;
+  readonly source: SiteSource;
   #embeds: readonly SourceEmbed[] | undefined;
   /** By the entry point of the page. */
   readonly #onPage = new Map<string, readonly SourceEmbed[]>();
 
   constructor(source: SiteSource) {
-    this.#source = source;
-  }
-
-  get folders(): SourceFolders {
-    return this.#source.folders;
+    this.source = source;
   }
 
   get #all(): readonly SourceEmbed[] {
-    this.#embeds ??= [...new Set([...listSources(this.#source.folders), ...this.#source.loaded])].flatMap(
+    this.#embeds ??= [...new Set([...listSources(this.source.folders), ...this.source.loaded])].flatMap(
       (file) => embedsIn(readSource(file), file),
     );
     return this.#embeds;
@@ -65,7 +61,7 @@ export class SourceSearch {
 
   /** Snippets whose ids are written in `srcDir`: a guess, made before a page is rendered. */
   literalRequests(): SnippetRequest[] {
-    const { srcDir } = this.#source.folders;
+    const { srcDir } = this.source.folders;
     const inside = this.#all.filter(({ file }) => !shownSource(file, srcDir).startsWith('../'));
     const requests = inside.flatMap((embed) => literalRequest(embed) ?? []);
     return [...new Map(requests.map((one) => [one.key, one])).values()];
@@ -73,7 +69,7 @@ export class SourceSearch {
 
   /** Says where an embed, or a snippet on any page, is written, for people; empty if that is not known. */
   readonly whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
-    const { publicDir, root } = this.#source.folders;
+    const { publicDir, root } = this.source.folders;
     const copied = join(publicDir, file ?? '');
     if (statSync(copied, { throwIfNoEntry: false })?.isFile()) {
       return `written in ${shownSource(copied, root)}:${line}`;
@@ -98,7 +94,7 @@ export class SourceSearch {
     const [place = '', ...others] = this.#places(found);
     if (others.length > 0) return { place: this.#sentence(found, page ?? '') };
     const { file, line, column } = first;
-    return { place, loc: { file: shownSource(file, this.#source.folders.root), line, column } };
+    return { place, loc: { file: shownSource(file, this.source.folders.root), line, column } };
   }
 
   /** Warns about each embed in a Markdown heading. @param shown the embeds of pages */
@@ -114,7 +110,7 @@ export class SourceSearch {
 
   /** Warns of embeds in frontmatter where the site draws images: one of a title would show their tags. */
   imageWarnings(): string[] {
-    const drawn = this.#source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
+    const drawn = this.source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
     const found = drawn === undefined ? [] : this.#all.filter(({ inFrontmatter }) => inFrontmatter);
     const [place, ...more] = this.#places(found);
     if (drawn === undefined || place === undefined) return [];
@@ -124,16 +120,16 @@ export class SourceSearch {
     ];
   }
 
-  /** The error for a page of `astro dev` with an embed; `undefined` for a prerendered page. */
-  onDemandError(page: string): UserError | undefined {
+  /** @throws AstroError for a page of `astro dev` with an embed, unless it is prerendered. */
+  refuseOnDemand(page: string): void {
     const route = this.#routeOf(page);
-    if (route === undefined || route.isPrerendered) return undefined;
+    if (route === undefined || route.isPrerendered) return;
     const [, island] = page.split(islands);
     const found =
       island === undefined ? this.#on(page) : this.#all.filter(({ file }) => stem(file) === island);
     const what = island === undefined ? `${page} (route ${route.pattern})` : `The server island ${island}`;
     const places = this.#places(found).map((place) => `\n${place}`);
-    return userError(
+    throw userError(
       'on-demand-page',
       `${what} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.${places.join('')}`,
     );
@@ -141,7 +137,7 @@ export class SourceSearch {
 
   /** The embeds of the modules behind a page; all, if these are not known. */
   #on(page: string | undefined): readonly SourceEmbed[] {
-    const { folders, importsOf } = this.#source;
+    const { folders, importsOf } = this.source;
     const route = page === undefined ? undefined : this.#routeOf(page);
     if (route === undefined || importsOf === undefined) return this.#all;
     const known = this.#onPage.get(route.entrypoint);
@@ -157,7 +153,7 @@ export class SourceSearch {
   }
 
   #routeOf(page: string): IntegrationResolvedRoute | undefined {
-    const { base, routes } = this.#source;
+    const { base, routes } = this.source;
     const inside = page.slice(page.startsWith(base) ? base.length : 0).replace(/^\//, '');
     const path = decodePath(canonicalPath(`/${inside}`, true, { trailingSlash: 'never', format: 'file' }));
     return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
@@ -177,7 +173,7 @@ export class SourceSearch {
   }
 
   #places(embeds: readonly SourceEmbed[]): string[] {
-    const { root } = this.#source.folders;
+    const { root } = this.source.folders;
     return [...new Set(embeds.map(({ file, line }) => `${shownSource(file, root)}:${line}`))];
   }
 }

@@ -42,17 +42,17 @@ export function snippetHandlers(
 ): HttpHandler[] {
   const failed = new Map<number, number>();
 
-  const answer = (request: Request, id: number): Response | { content: string } => {
+  const answer = (request: Request, id: number, send: (content: string) => Response): Response => {
     const authorization = request.headers.get('authorization') ?? '';
     const isValid =
       apiKey === undefined ? /^Bearer \S+$/.test(authorization) : authorization === `Bearer ${apiKey}`;
     if (!isValid) return problem(401, 'No valid API key was provided.');
     const found = snippets[id];
     if (found === undefined) return problem(404, `There is no snippet ${id}.`);
-    if (typeof found === 'string') return { content: found };
-    if (typeof found === 'function') return { content: found(paramsOf(request)) };
+    if (typeof found === 'string') return send(found);
+    if (typeof found === 'function') return send(found(paramsOf(request)));
     const times = failed.get(id) ?? 0;
-    if (times >= (found.times ?? Number.POSITIVE_INFINITY)) return { content: found.content ?? '' };
+    if (times >= (found.times ?? Number.POSITIVE_INFINITY)) return send(found.content ?? '');
     failed.set(id, times + 1);
     if (found.status === 'network-error') return HttpResponse.error();
     const headers = found.retryAfter === undefined ? {} : { 'retry-after': found.retryAfter };
@@ -62,8 +62,7 @@ export function snippetHandlers(
   const handle = (url: string, fieldsOf: (id: number) => object) =>
     http.get(url, ({ request, params }) => {
       const id = Number(params['id']);
-      const given = answer(request, id);
-      return given instanceof Response ? given : HttpResponse.json({ ...fieldsOf(id), ...given });
+      return answer(request, id, (content) => HttpResponse.json({ ...fieldsOf(id), content }));
     });
 
   return [

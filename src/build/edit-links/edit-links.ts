@@ -22,12 +22,6 @@ export interface PanelUse {
   attributes: string;
 }
 
-interface LinkedSnippet extends PanelSnippet {
-  id: number;
-  /** The places that cannot be marked: `<title>`, `alt of <img>`. */
-  unmarked: string[];
-}
-
 /** What the panel says of snippets, by their ids. */
 export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   uses: readonly Use[],
@@ -88,7 +82,7 @@ export class EditLinks {
 export const dataId = 'snippet-edit-links';
 
 /** What the scripts of a page read. */
-export function dataElement(snippets: readonly LinkedSnippet[], hash?: string): string {
+export function dataElement(snippets: readonly PanelSnippet[], hash?: string): string {
   const attribute = hash === undefined ? '' : ` data-hash="${hash}"`;
   // In ASCII, as the page may be in any encoding, and without what could end the script.
   const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, asUnit);
