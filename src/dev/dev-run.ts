@@ -4,7 +4,7 @@ import type { HookParameters } from 'astro';
 import { SiteRun } from '../build/site-run.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
 import { astroMajor } from '../settings/astro-version.ts';
-import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { escapeOwnErrors, pageEvents } from './dev-pages.ts';
 import { SnippetMemory } from './snippet-memory.ts';
 import { type DevRequest, transformTexts } from './text-responses.ts';
@@ -42,12 +42,6 @@ export class DevRun extends SiteRun {
     });
   }
 
-  async #get(shown: ShownAs): Promise<FetchedSnippet> {
-    const snippet = await (await this.open()).get(shown);
-    this.noteClasses([snippet]);
-    return snippet;
-  }
-
   protected override noteClasses(snippets: Iterable<FetchedSnippet>): void {
     super.noteClasses(snippets);
     this.classes?.writeSoon((error) => this.#warn(error.message));
@@ -62,7 +56,11 @@ export class DevRun extends SiteRun {
       Object.values(environments).flatMap(({ moduleGraph }) =>
         [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap((imported) => imported.id ?? []),
       );
-    const memory = new SnippetMemory((use) => this.#get(use), this.#warn);
+    const memory = new SnippetMemory(async (shown) => {
+      const snippet = await (await this.open()).get(shown);
+      this.noteClasses([snippet]);
+      return snippet;
+    }, this.#warn);
 
     // Nothing may reject: in a handler of Vite's, it would end the dev server.
     hot.on(pageEvents.ask, async (asked: Ask | null, client: Client) => {
@@ -70,10 +68,9 @@ export class DevRun extends SiteRun {
       const { hash, refresh } = asked ?? {};
       const shown = hash === undefined ? [] : memory.shownAs(hash);
       let failure: string | undefined;
-      const collections = refresh && { loaders: ['astro-snippets'] };
       try {
         await Promise.all([
-          collections && refreshContent?.(collections),
+          refresh && refreshContent?.({ loaders: ['astro-snippets'] }),
           ...(shown ?? []).map((one) => (refresh ? memory.update(one) : memory.updateWhenDue(one))),
         ]);
       } catch (error) {
@@ -109,8 +106,8 @@ function serveImages(run: DevRun) {
     const name = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : '';
     const type = imageType(name);
     if (type === undefined) return next();
-    const read = async () => (await run.open()).readImage(name);
-    read().then((bytes) => {
+    const reading = run.open().then((fetcher) => fetcher.readImage(name));
+    reading.then((bytes) => {
       if (bytes === undefined) return next();
       const headers = { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-cache' };
       response.writeHead(200, headers).end(bytes);
