@@ -32,19 +32,20 @@ const perhapsOnDemand: Flaw = {
     'mentions an embed, and is part of what renders pages on demand: there, it would stay empty. On demand, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
 };
 
+// By the environments of Vite in which nothing replaces an embed.
+const flaws: Readonly<Record<string, readonly [certain: Flaw, perhaps: Flaw]>> = {
+  client: [inBrowser, perhapsInBrowser],
+  ssr: [onDemand, perhapsOnDemand],
+};
+
 /** Why a module of an environment must not be published; `undefined` if it may. */
 export function flawOf(found: WrittenEmbeds, id: string, environment: string): Flaw | undefined {
-  const isClient = environment === 'client';
-  const isOnDemand = environment === 'ssr';
-  let flaw = found.has('passes') ? inIsland : undefined;
-  if (isOnDemand && (found.has('writes') || found.has('imports'))) flaw = onDemand;
-  if (isClient && found.has('writes')) flaw = inBrowser;
+  const [certain, perhaps] = flaws[environment] ?? [];
+  const isWritten = found.has('writes') || (environment === 'ssr' && found.has('imports'));
+  const flaw = (isWritten ? certain : undefined) ?? (found.has('passes') ? inIsland : undefined);
   // The site cannot change a package, and the text of a raw file may be an example.
   const isOnlyWarned = id.includes('/node_modules/') || /[?&]raw\b/.test(id);
-  if (flaw !== undefined && !isOnlyWarned) return flaw;
-  if (flaw === undefined && !found.has('names')) return undefined;
-  if (isClient) return perhapsInBrowser;
-  return isOnDemand ? perhapsOnDemand : undefined;
+  return (flaw === undefined ? found.has('names') : isOnlyWarned) ? perhaps : flaw;
 }
 
 /** The name of a source with the lines that write embeds, or that name what does. */
@@ -59,14 +60,14 @@ export function placeIn(file: string, { folders }: SiteSource): { name: string; 
   return { name: lines.length === 0 ? name : `${name}:${lines.join(' or ')}`, line: lines[0] ?? 1 };
 }
 
+type ModuleInfo = { importers: readonly string[]; dynamicImporters: readonly string[]; isEntry: boolean };
+
 interface BundleContext {
   environment: string;
   /** Whether it contains prerendered pages and others, as in Astro 5. */
   isMixed: boolean;
   source: SiteSource;
-  moduleInfo(
-    id: string,
-  ): { importers: readonly string[]; dynamicImporters: readonly string[]; isEntry: boolean } | null;
+  moduleInfo(id: string): ModuleInfo | null;
   warn(id: string, message: string): void;
 }
 
@@ -124,13 +125,12 @@ function reach({ isMixed, source, moduleInfo }: BundleContext) {
     const seen = new Set([id]);
     let reached: 'perhaps' | undefined;
     for (const each of seen) {
-      const info = moduleInfo(each);
-      const importers = [...(info?.importers ?? []), ...(info?.dynamicImporters ?? [])];
+      const { importers = [], dynamicImporters = [], isEntry = false } = moduleInfo(each) ?? {};
       // Pages are entries by a virtual module, so an entry of its own is a server island.
-      const isPage = pages.has(fileOf(each)) || (info?.isEntry === true && each.endsWith('.astro'));
+      const isPage = pages.has(fileOf(each)) || (isEntry && each.endsWith('.astro'));
       if (middleware.test(each) || (contentModules.test(each) && !isStore(id))) reached = 'perhaps';
-      else if (isMixed ? isPage : importers.length === 0) return 'page';
-      else for (const importer of importers) seen.add(importer);
+      else if (isMixed ? isPage : importers.length + dynamicImporters.length === 0) return 'page';
+      else for (const importer of [...importers, ...dynamicImporters]) seen.add(importer);
     }
     return isMixed && pages.size === 0 ? undefined : reached;
   };
