@@ -18,12 +18,12 @@ export interface DevRequest extends IncomingMessage {
 
 type Transform = (response: TextResponse, request: DevRequest) => Promise<TextResponse>;
 
-const contentTypes: Readonly<Record<FileKind, RegExp>> = {
-  html: /^(text\/html|application\/xhtml\+xml)\b/i,
-  xml: /^((text|application)\/xml|[\w.-]+\/[\w.-]+\+xml)\b/i,
-  json: /^(application\/(json|x-ndjson|jsonl)|[\w.-]+\/[\w.-]+\+json)\b/i,
-  text: /^text\/(plain|markdown|csv)\b/i,
-};
+const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
+  ['html', /^(text\/html|application\/xhtml\+xml)\b/i],
+  ['xml', /^((text|application)\/xml|[\w.-]+\/[\w.-]+\+xml)\b/i],
+  ['json', /^(application\/(json|x-ndjson|jsonl)|[\w.-]+\/[\w.-]+\+json)\b/i],
+  ['text', /^text\/(plain|markdown|csv)\b/i],
+];
 
 // What Vite serves of itself, and source maps, which are JSON.
 const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
@@ -31,8 +31,7 @@ const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 /** `undefined` for a response that contains no embeds. */
 function kindOfResponse(contentType: string, path: string): FileKind | undefined {
   if (partsOfVite.test(path)) return undefined;
-  const kinds = Object.keys(contentTypes) as FileKind[];
-  const kind = kinds.find((name) => contentTypes[name].test(contentType));
+  const [kind] = contentTypes.find(([, types]) => types.test(contentType)) ?? [];
   // Plain text without a file extension in its URL may be a stream, which must not be buffered.
   return kind === 'text' && !/\.\w+$/.test(path) ? undefined : kind;
 }

@@ -27,29 +27,20 @@ export interface ShownUse extends SnippetUse {
   snippet: RememberedSnippet;
 }
 
-/** Logs what is said of a page once, until it is over: by what each line says, without its counts and times. */
-function pageLog() {
-  const said = new Map<string, readonly string[]>();
-  return (page: string, lines: ReadonlyMap<string, () => void>): void => {
-    // Two pages may show the same source.
-    const known = new Set([...said.values()].flat());
-    for (const [what, log] of lines) if (!known.has(what)) log();
-    said.set(page, [...lines.keys()]);
-  };
-}
-
 /** Inlines the snippets of responses as a build does. What a build would fail for becomes an error page. */
 export function responseInliner(run: DevRun, server: Server, memory: SnippetMemory) {
   const { urls, sources } = run;
   const { logger } = run.site;
   const { base } = server.config;
-  const report = pageLog();
+  // By page. Each line is logged once, until it is over.
+  const said = new Map<string, readonly string[]>();
 
   return async (response: TextResponse, request: DevRequest): Promise<TextResponse> => {
     const { settings } = run;
     const { kind, body: bytes } = response;
     const [page = '/'] = (request.originalUrl ?? '/').split('?');
     const isPage = kind === 'html';
+    // By what each says, without its counts and times.
     const lines = new Map<string, () => void>();
     const warn = (line: string) => void lines.set(line, () => logger.warn(line));
     let hash: string | undefined;
@@ -106,7 +97,10 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       if (page.includes('/_server-islands/')) server.environments.client.hot.send(overlayMessage(failure));
       return { status: 500, kind: 'html', body: Buffer.from(errorPage(base, failure, hash)) };
     } finally {
-      report(page, lines);
+      // Two pages may show the same source.
+      const known = new Set([...said.values()].flat());
+      for (const [what, log] of lines) if (!known.has(what)) log();
+      said.set(page, [...lines.keys()]);
     }
   };
 }

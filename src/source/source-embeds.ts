@@ -7,8 +7,7 @@ export interface SourceEmbed {
   file: string;
   line: number;
   column: number;
-  /** `defineSnippet` and `snippetLoader` define snippets. */
-  kind: 'element' | 'component' | 'definition';
+  isComponent: boolean;
   /** Empty without one; `undefined` where it is computed. */
   id: string | undefined;
   attributes: string;
@@ -27,7 +26,7 @@ const mdxComment = /\{\/\*[\s\S]*?\*\/\}/g;
 // Not the `/*` of a glob.
 const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
 const codeElement = /<(code|pre|kbd|samp)\b[\s\S]*?<\/\1\s*>/gi;
-const importOfComponent = /import\s*\{([^}]*)\}\s*from\s*["']astro-snippets\/components["']/g;
+const alias = /import\s*\{[^}]*\bSnippet\s+as\s+([\w$]+)[^}]*\}\s*from\s*["']astro-snippets\/components["']/g;
 // Up to the parenthesis that closes it.
 const definition =
   /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*/g;
@@ -43,18 +42,18 @@ export function embedsIn(text: string, file: string): SourceEmbed[] {
   if (!/snippet/i.test(text)) return [];
   const shown = withoutComments(text, file);
   const elements = blank(shown, codeElement);
-  const found: (Pick<SourceEmbed, 'kind' | 'id' | 'attributes'> & { index: number })[] = [];
-  const names = ['Snippet', ...localNames(text)].join('|').replaceAll('$', '\\$');
+  const found: (Pick<SourceEmbed, 'isComponent' | 'id' | 'attributes'> & { index: number })[] = [];
+  const aliases = Array.from(text.matchAll(alias), ([, name]) => name);
+  const names = ['Snippet', ...aliases].join('|').replaceAll('$', '\\$');
   const tag = new RegExp(`<(?:(${elementName})|${names})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
   for (const { index, 1: element, 2: attributes = '' } of shown.matchAll(tag)) {
     // A component in <code> is rendered.
     if (element !== undefined && elements[index] === ' ') continue;
-    const kind = element === undefined ? 'component' : 'element';
-    found.push({ index, kind, id: idIn(attributes), attributes });
+    found.push({ index, isComponent: element === undefined, id: idIn(attributes), attributes });
   }
   for (const { index, 0: call } of shown.matchAll(definition)) {
     for (const { index: at, 1: id } of call.matchAll(/\bid:\s*(\d+)/g)) {
-      found.push({ index: index + at, kind: 'definition', id, attributes: '' });
+      found.push({ index: index + at, isComponent: false, id, attributes: '' });
     }
   }
   const isMarkdown = markdown.test(file);
@@ -75,8 +74,8 @@ export function embedsIn(text: string, file: string): SourceEmbed[] {
 }
 
 /** The snippet that an embed asks for, if that is known before a page is rendered. Params are if they are JSON. */
-export function literalRequest({ id, kind, attributes }: SourceEmbed): SnippetRequest | undefined {
-  const params = kind === 'element' ? /\bparams='([^']*)'/i.exec(attributes)?.[1] : undefined;
+export function literalRequest({ id, isComponent, attributes }: SourceEmbed): SnippetRequest | undefined {
+  const params = isComponent ? undefined : /\bparams='([^']*)'/i.exec(attributes)?.[1];
   try {
     return parseRequest(id, params);
   } catch {
@@ -99,12 +98,6 @@ function frontmatterOf(text: string): string {
 
 function blank(text: string, pattern: RegExp): string {
   return text.replace(pattern, (found) => found.replace(/[^\n]/g, ' '));
-}
-
-function localNames(text: string): string[] {
-  return [...text.matchAll(importOfComponent)].flatMap(
-    ([, list = '']) => /\bSnippet\s+as\s+([\w$]+)/.exec(list)?.[1] ?? [],
-  );
 }
 
 function idIn(attributes: string): string | undefined {

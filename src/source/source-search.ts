@@ -77,16 +77,16 @@ export class SourceSearch {
     const isUnrendered = code === 'unrendered-component';
     if (id === undefined && !isUnrendered) return '';
     const isLeft = (embed: SourceEmbed) =>
-      embed.kind === 'component' && isContent(embed.file) && !embed.file.endsWith('.mdx');
+      embed.isComponent && isContent(embed.file) && !embed.file.endsWith('.mdx');
     const embeds = this.#on(file).filter((embed) => !isUnrendered || isLeft(embed));
     return this.#sentence(likely(embeds, id, file), file, isDoubtful);
   };
 
   ofComponent({ id, page, props }: AskedComponent): ComponentPlace | undefined {
     const own = props.filter((prop) => ownProps.includes(prop));
-    const embeds = this.#on(page).filter(({ kind, attributes }) => {
+    const embeds = this.#on(page).filter(({ isComponent, attributes }) => {
       const isWritten = (prop: string) => new RegExp(`\\b${prop}\\b`).test(attributes);
-      return kind === 'component' && (attributes.includes('...') || own.every(isWritten));
+      return isComponent && (attributes.includes('...') || own.every(isWritten));
     });
     const found = likely(embeds, id, page);
     const [first] = found;
