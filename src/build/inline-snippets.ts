@@ -8,10 +8,11 @@ import { paced } from '../record/progress.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
-import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { blockFinder, type FileEmbed } from '../snippets/file-embeds.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import { classChecker } from './class-checker.ts';
+import { linkSnippets } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
 import { type LeftSnippet, recordedRules, siteRecorder } from './recorder.ts';
 import { inTurns, type OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
@@ -73,7 +74,7 @@ export async function inlineSnippets(
     placeOf,
     onSettled: (done) => progress(() => `${done} of ${count(uses.length, 'snippet')}`),
   });
-  const editLinks = await openEditLinks(settings, uses, snippets);
+  const editLinks = linkSnippets(settings, uses, snippets);
   const recorder = siteRecorder(site, uses, snippets, verifier.containsKey);
   const inlinePage = pageInliner({
     snippets,
@@ -130,12 +131,3 @@ export async function inlineSnippets(
 // Where a build is published is not known here.
 const editLinksWarning =
   'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.';
-
-async function openEditLinks(
-  { editLinks, editUrl }: Settings,
-  uses: ScannedSite['uses'],
-  snippets: FetchedSnippets,
-) {
-  if (!editLinks || editUrl === undefined) return undefined;
-  return (await import('./edit-links/edit-links.ts')).linkSnippets(uses, snippets, editUrl);
-}

@@ -12,9 +12,7 @@ export interface TextResponse {
   kind: FileKind;
 }
 
-export interface DevRequest extends IncomingMessage {
-  originalUrl?: string | undefined;
-}
+export type DevRequest = IncomingMessage & { originalUrl?: string | undefined };
 
 type Transform = (response: TextResponse, request: DevRequest) => Promise<TextResponse>;
 
@@ -99,9 +97,7 @@ export function transformTexts(transform: Transform, logger: AstroIntegrationLog
   };
 }
 
-interface LogDestination {
-  write(event: { message: string }): void;
-}
+type LogDestination = { write(event: { message: string }): void };
 
 /** Holds back the line that Astro logs of a request until it is known whether an error page was sent. */
 function correctStatus(logger: AstroIntegrationLogger): AsyncLocalStorage<ServerResponse> {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanText } from '../../client/clean-text.ts';
-import { attributesOf, type Edit, matchEnd, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
+import { attributesOf, type Edit, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
 import { asBytes } from '../../embed/layers.ts';
 import { hashSource } from '../../html/content-security-policy.ts';
-import { editUrlOf } from '../../settings/settings.ts';
+import { editUrlOf, type Settings } from '../../settings/settings.ts';
+import type { FetchedSnippets } from '../../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 
 /** What the panel says of a snippet. */
@@ -36,12 +37,13 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   return Object.fromEntries(entries);
 }
 
-/** @throws AstroError if the function throws, or returns anything but a URL. */
+/** @throws AstroError if the option `editUrl` throws, or returns anything but a URL. */
 export function linkSnippets(
+  { editLinks, editUrl }: Settings,
   uses: readonly SnippetUse[],
-  fetched: ReadonlyMap<string, { name?: string | undefined }>,
-  editUrl: (id: string) => string,
-): EditLinks {
+  fetched: FetchedSnippets,
+): EditLinks | undefined {
+  if (!editLinks || editUrl === undefined) return undefined;
   const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
   return new EditLinks(panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl)));
 }
@@ -128,13 +130,11 @@ function readPage(page: string, embeds: readonly FileEmbed[]) {
       if (kind !== 'text') leaveUnmarked({ start: start - 1, end }, () => `<${holder}>`);
     },
     comment({ start }) {
-      if (matchEnd(doctype, page, start) !== undefined) isDocument = true;
+      if (/^<!doctype\b/i.test(page.slice(start, start + 10))) isDocument = true;
     },
   });
   return { scriptAt: isDocument ? end : undefined, unmarked };
 }
-
-const doctype = /<!doctype\b/iy;
 
 function attributeAt(page: string, tag: Tag, offset: number): string {
   const attributes = attributesOf(page, tag);
