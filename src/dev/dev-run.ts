@@ -24,9 +24,6 @@ const stylesPause = 150;
 /** The hash is that of what the page shows, if it shows snippets. To refresh is to fetch these, and collections, now. */
 type Ask = { hash?: string; refresh?: true };
 
-// Vite does not export its type by name.
-type Client = { send(event: string, payload: object): void };
-
 /** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
   readonly #warn = (line: string) => this.site.logger.warn(line);
@@ -63,7 +60,7 @@ export class DevRun extends SiteRun {
     }, this.#warn);
 
     // Nothing may reject: in a handler of Vite's, it would end the dev server.
-    hot.on(pageEvents.ask, async (asked: Ask | null, client: Client) => {
+    hot.on(pageEvents.ask, async (asked: Ask | null, client) => {
       // Any script of the page may send it.
       const { hash, refresh } = asked ?? {};
       const shown = hash === undefined ? [] : memory.shownAs(hash);

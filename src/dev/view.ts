@@ -23,9 +23,7 @@ import type { DevRequest, TextResponse } from './text-responses.ts';
 
 type Server = HookParameters<'astro:server:setup'>['server'];
 
-export interface ShownUse extends SnippetUse {
-  snippet: RememberedSnippet;
-}
+export type ShownUse = SnippetUse & { snippet: RememberedSnippet };
 
 /** Inlines the snippets of responses as a build does. What a build would fail for becomes an error page. */
 export function responseInliner(run: DevRun, server: Server, memory: SnippetMemory) {
@@ -137,10 +135,9 @@ export function describeUse({ request: { params }, optionalPlaces, snippet }: Sh
 }
 
 function keyError(shown: readonly ShownUse[], page: string): UserError {
-  const holding = shown.filter(
-    ({ snippet: { content } }) => content && [content.html, content.text].some(containsKnownKey),
-  );
-  const names = new Set(holding.map(({ request }) => `snippet ${request.id}`));
+  const holdsKey = ({ snippet: { content } }: ShownUse) =>
+    content && [content.html, content.text].some(containsKnownKey);
+  const names = new Set(shown.filter(holdsKey).map(({ request }) => `snippet ${request.id}`));
   const source = names.size === 0 ? '' : ` in ${[...names].join(', ')}`;
   return userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
 }

@@ -63,16 +63,6 @@ function findPlaces(within) {
   return found;
 }
 
-/** What `astro dev` says of one request for a snippet. */
-function describeUse(id, { facts, error, attributes }) {
-  const copy = () => navigator.clipboard.writeText(`<snippet-embed id="${id}"${attributes}></snippet-embed>`);
-  return [
-    make('p', { textContent: facts }),
-    ...(error === undefined ? [] : [make('p', { className: 'error', textContent: error })]),
-    make('button', { type: 'button', textContent: 'Copy embed', onclick: copy }),
-  ];
-}
-
 /** @param controls further elements above the list. */
 export function addPanel(root, ...controls) {
   // A style sheet that is constructed needs no permission of a Content Security Policy.
@@ -114,7 +104,13 @@ export function addPanel(root, ...controls) {
       ? make('a', { href: url, target: '_blank', rel: 'noopener', textContent: `Edit ${title}` })
       : make('strong', { textContent: `S${title.slice(1)}` });
     const item = make('li', {}, link, make('p', { textContent }));
-    item.append(...uses.flatMap((use) => describeUse(id, use)));
+    for (const { facts, error, attributes } of uses) {
+      const embed = `<snippet-embed id="${id}"${attributes}></snippet-embed>`;
+      const onclick = () => navigator.clipboard.writeText(embed);
+      item.append(make('p', { textContent: facts }));
+      if (error !== undefined) item.append(make('p', { className: 'error', textContent: error }));
+      item.append(make('button', { type: 'button', textContent: 'Copy embed', onclick }));
+    }
     item.addEventListener('focusin', () => {
       const { startContainer, startOffset } = visible[0]?.range ?? {};
       const node = startContainer?.childNodes[startOffset];
