@@ -6,10 +6,7 @@ const title = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S]
 const imageText = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
 const embed = '<snippet-embed id="42"></snippet-embed>';
 
-/**
- * A Vite plugin that rejects embeds where they would be lost before a page is rendered: in the text of an image in MDX;
- * and, before Astro 7, `<Snippet>` in `<title>` and `<textarea>`.
- */
+/** Rejects embeds that are lost before a page is rendered: in images of MDX and, before Astro 7, in titles. */
 export function unrenderedPlugin(root: string, astro: number) {
   return {
     name: 'astro-snippets:unrendered',

@@ -27,7 +27,6 @@ export type ShownUse = SnippetUse & { snippet: RememberedSnippet };
 
 /** Inlines the snippets of responses as a build does. What a build would fail for becomes an error page. */
 export function responseInliner(run: DevRun, server: Server, memory: SnippetMemory) {
-  const { urls, sources } = run;
   const { logger } = run.site;
   const { base } = server.config;
   // By page. Each line is logged once, until it is over.
@@ -46,10 +45,10 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
     try {
       const names = [page.slice(base.length), ...(isPage ? routeFiles(page, base) : [])];
       if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return response;
-      const search = new SourceSearch(sources);
+      const search = new SourceSearch(run.sources);
       const placeOf = search.whereWritten;
       const uses: SnippetUses = new Map();
-      const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));
+      const addParams = pageParams(settings.params, canonicalPath(page, isPage, run.urls));
       const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
       for (const note of found.warnings) warn(describeNote(note, placeOf));
       if (embeds.length + found.invalid.length > 0) search.refuseOnDemand(page);

@@ -19,7 +19,6 @@ export function imageType(name: string): string | undefined {
   return format in formats ? `image/${format}` : undefined;
 }
 
-/** The URL of an image in the folder of assets, by its name. */
 export function imageHref({ folder, prefix }: Assets, file: string): string {
   const start = typeof prefix === 'string' ? prefix : (prefix[extensionOf(file)] ?? prefix['fallback'] ?? '');
   return `${start.replace(/\/$/, '')}/${folder}/${file}`;

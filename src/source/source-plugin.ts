@@ -19,9 +19,7 @@ const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]ty
 
 /**
  * Rejects modules that write embeds where nothing replaces them: in the browser, and where pages are rendered on demand.
- * A build checks what is in the bundles, `astro dev` each module that is loaded.
- *
- * @param onMention called for each module that mentions embeds. What it throws fails the build.
+ * A build checks what is in the bundles, `astro dev` each module that is loaded. What `onMention` throws fails the build.
  */
 export function sourcePlugin(
   source: SiteSource,

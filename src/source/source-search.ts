@@ -17,10 +17,8 @@ import {
   shownSource,
 } from './source-files.ts';
 
-/** What is known of the sources of a site. */
 export interface SiteSource {
   folders: SourceFolders;
-  /** The base of the Astro config, which URLs begin with. */
   base: string;
   /** In the order in which Astro matches them. */
   routes: readonly IntegrationResolvedRoute[];
@@ -38,10 +36,7 @@ const ownProps = ['id', 'of', 'params', 'as', 'optional'];
 const islands = '/_server-islands/';
 const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
-/**
- * Finds out where embeds are written. The sources are read once, when first asked: nothing in the output tells, and only
- * an error or a warning needs it.
- */
+/** Finds out where embeds are written. The sources are read when first asked: only errors and warnings need them. */
 export class SourceSearch {
   readonly source: SiteSource;
   #embeds: readonly SourceEmbed[] | undefined;
