@@ -58,8 +58,7 @@ export class SourceSearch {
   literalRequests(): SnippetRequest[] {
     const { srcDir } = this.source.folders;
     const inside = this.#all.filter(({ file }) => !shownSource(file, srcDir).startsWith('../'));
-    const requests = inside.flatMap((embed) => literalRequest(embed) ?? []);
-    return [...new Map(requests.map((one) => [one.key, one])).values()];
+    return inside.flatMap((embed) => literalRequest(embed) ?? []);
   }
 
   /** Says where an embed, or a snippet on any page, is written, for people; empty if that is not known. */
@@ -71,9 +70,9 @@ export class SourceSearch {
     }
     const isUnrendered = code === 'unrendered-component';
     if (id === undefined && !isUnrendered) return '';
-    const isLeft = (embed: SourceEmbed) =>
-      embed.isComponent && isContent(embed.file) && !embed.file.endsWith('.mdx');
-    const embeds = this.#on(file).filter((embed) => !isUnrendered || isLeft(embed));
+    const embeds = this.#on(file).filter(
+      (one) => !isUnrendered || (one.isComponent && isContent(one.file) && !one.file.endsWith('.mdx')),
+    );
     return this.#sentence(likely(embeds, id, file), file, isDoubtful);
   };
 
