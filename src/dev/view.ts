@@ -81,7 +81,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
         lines.set(failures, () => logger.warn(childrenWarnings(failed).join('\n')));
       }
       throwFailures({ failed, notAsked: 0, embeds: found.invalid, placeOf });
-      const panel = panelSnippets(shown, contents, editLinker(settings.editUrl, warn), describeUse);
+      const panel = panelSnippets(shown, contents, (id) => linkOf(id, settings.editUrl, warn), describeUse);
       const editLinks = hash === undefined ? undefined : new EditLinks(panel, hash);
       const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks });
       const { file: body } = inlinePage({ name: page, kind }, bytes, embeds);
@@ -102,16 +102,14 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
   };
 }
 
-/** Finds where a snippet is edited. A build with `editLinks` fails where this warns. */
-export function editLinker(editUrl: Settings['editUrl'], warn: (line: string) => void) {
-  return (id: number): string | undefined => {
-    try {
-      return editUrl && editUrlOf(id, editUrl);
-    } catch (error) {
-      warn(`The dev toolbar shows no link. ${(error as Error).message}`);
-      return undefined;
-    }
-  };
+/** Where a snippet is edited. A build with `editLinks` fails where this warns. */
+export function linkOf(id: number, editUrl: Settings['editUrl'], warn: (line: string) => void) {
+  try {
+    return editUrl && editUrlOf(id, editUrl);
+  } catch (error) {
+    warn(`The dev toolbar shows no link. ${(error as Error).message}`);
+    return undefined;
+  }
 }
 
 export function describeUse({ request: { params }, optionalPlaces, snippet }: ShownUse): PanelUse {

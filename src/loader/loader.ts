@@ -1,4 +1,3 @@
-import type { AstroConfig } from 'astro';
 import type { Loader } from 'astro/loaders';
 import { z } from 'astro/zod';
 import { cleanLines } from '../client/clean-text.ts';
@@ -62,7 +61,16 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
       for (const [id, entry] of Object.entries(entries)) {
         requests.set(id, await requestOf(entry, entryName({ collection, entry: id })));
       }
-      const snippets = await fetchHook(config, collection)({ collection, entries: requests });
+      // The integration has the key and the base URLs: a loader could not have them without holding the key.
+      const { hooks } = config.integrations.find(({ name }) => name === 'astro-snippets') ?? {};
+      const fetchAll = hooks?.['astro-snippets:fetch'];
+      if (fetchAll === undefined) {
+        throw userError(
+          'missing-integration',
+          `The collection ${collection} uses snippetLoader, but the integration is not in the Astro config.`,
+        );
+      }
+      const snippets = await fetchAll({ collection, entries: requests });
       for (const [id, request] of requests) {
         // Without a key and with `missingKey: 'children'`, nothing was fetched.
         const snippet: Partial<FetchedSnippet> = snippets.get(request.key) ?? {};
@@ -86,14 +94,4 @@ async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetReq
     if (!(error instanceof SnippetError)) throw error;
     throw userError(error.code, `${place}: ${error.message}`);
   }
-}
-
-/** The integration has the key and the base URLs: a loader could not have them without holding the key. */
-function fetchHook({ integrations }: AstroConfig, collection: string): FetchHook {
-  const hook = integrations.find(({ name }) => name === 'astro-snippets')?.hooks['astro-snippets:fetch'];
-  if (hook !== undefined) return hook;
-  throw userError(
-    'missing-integration',
-    `The collection ${collection} uses snippetLoader, but the integration is not in the Astro config.`,
-  );
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { panelSnippets } from '../../src/build/edit-links/edit-links.ts';
 import { protectKey } from '../../src/client/api-key.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { describeUse, editLinker, type ShownUse } from '../../src/dev/view.ts';
+import { describeUse, linkOf, type ShownUse } from '../../src/dev/view.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 
 const apiKey = 'sk_test_fedcba9876543210';
@@ -37,7 +37,7 @@ test.for<[what: string, editUrl: () => unknown, reason: string]>([
   ([, editUrl, reason]) => {
     const warnings: string[] = [];
     const warn = (line: string) => void warnings.push(line);
-    expect(editLinker(editUrl as () => string, warn)(42)).toBeUndefined();
+    expect(linkOf(42, editUrl as () => string, warn)).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining(`The function editUrl ${reason}`)]);
   },
 );
@@ -45,14 +45,14 @@ test.for<[what: string, editUrl: () => unknown, reason: string]>([
 test.for(['/edit/42', 'https://cms.example/42', 'vscode://file/42'])(
   'if editUrl returns %s, that is the link',
   (url) => {
-    expect(editLinker(() => url, fail)(42)).toBe(url);
+    expect(linkOf(42, () => url, fail)).toBe(url);
   },
 );
 
 test('a snippet with other params is another line of its entry, and the API key is in none', () => {
   const shown = page('{"a":1}', '{"a":"it\'s"}');
   const fetched = new Map(shown.map(({ request }) => [request.key, { name: `The key ${apiKey}` }]));
-  const snippets = panelSnippets(shown, fetched, editLinker(undefined, fail), describeUse);
+  const snippets = panelSnippets(shown, fetched, (id) => linkOf(id, undefined, fail), describeUse);
   const entry = snippets[42];
   expect(Object.keys(snippets)).toEqual(['42']);
   expect(entry?.name).toBe('The key [API key]');
