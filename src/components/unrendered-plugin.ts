@@ -25,13 +25,11 @@ export function unrenderedPlugin(root: string, astro: number) {
         if (found === null) return;
         const [whole, element, name] = found;
         const { length: line } = text.slice(0, found.index + whole.length).split('\n');
-        const place = `${shownSource(id, root)}:${line} contains <${name}>`;
-        const [message, hint] = isMdx
-          ? [
-              `${place} in the text of an image, which is plain text in MDX.`,
-              `<img src="…" alt='${embed}' />`,
-            ]
-          : [`${place} in <${element}>, where Astro ${astro} renders no components.`, embed];
+        const where = isMdx
+          ? 'the text of an image, which is plain text in MDX.'
+          : `<${element}>, where Astro ${astro} renders no components.`;
+        const message = `${shownSource(id, root)}:${line} contains <${name}> in ${where}`;
+        const hint = isMdx ? `<img src="…" alt='${embed}' />` : embed;
         throw Object.assign(userError('unrendered-component', message, `Write ${hint} there.`), {
           loc: { file: id, line, column: 0 },
         });
