@@ -1,4 +1,4 @@
-import { elementName } from '../embed/element.ts';
+import { elementName, embedName } from '../embed/element.ts';
 
 /** A node of the syntax tree (ESTree) that Vite's parser returns, with the parts that are looked at by name. */
 export interface SyntaxNode {
@@ -22,7 +22,6 @@ type Use = 'writes' | 'passes' | 'names' | 'imports';
 /** What a module does with the element, and whether it imports the component. */
 export type WrittenEmbeds = ReadonlySet<Use>;
 
-const name = new RegExp(elementName, 'i');
 const wholeName = new RegExp(`^${elementName}$`, 'i');
 // Characters that no source contains stand for the expressions of a template.
 const hole = (index: number) => `\ue000${index}\ue001`;
@@ -49,7 +48,7 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
     if (type === 'Literal' || type === 'TemplateLiteral') {
       const pieces = quasis.map((piece, at) => textOf(piece) + (at in expressions ? hole(at) : ''));
       const text = pieces.join('').replace(examples, '');
-      if (use !== undefined && name.test(text)) found.add(opening.test(text) ? use : 'names');
+      if (use !== undefined && embedName.test(text)) found.add(opening.test(text) ? use : 'names');
       for (const [at, one] of expressions.entries()) visit(one, text.includes(hole(at)) ? use : undefined);
     } else if (type === 'CallExpression' || type === 'NewExpression') visitCall(node, use);
     else for (const part of Object.values(node).flat()) if (typeof part?.type === 'string') visit(part, use);
