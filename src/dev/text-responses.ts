@@ -26,14 +26,6 @@ const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
 // What Vite serves of itself, and source maps, which are JSON.
 const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 
-/** `undefined` for a response that contains no embeds. */
-function kindOfResponse(contentType: string, path: string): FileKind | undefined {
-  if (partsOfVite.test(path)) return undefined;
-  const [kind] = contentTypes.find(([, types]) => types.test(contentType)) ?? [];
-  // Plain text without a file extension in its URL may be a stream, which must not be buffered.
-  return kind === 'text' && !/\.\w+$/.test(path) ? undefined : kind;
-}
-
 /**
  * A middleware that sends what `transform` makes of each response that may contain embeds, once it is complete. It runs
  * before the page is rendered, so it does not matter which runtime renders it.
@@ -42,9 +34,9 @@ export function transformTexts(transform: Transform, logger: AstroIntegrationLog
   const responses = correctStatus(logger);
   const encoded = new Set<string>();
   return (request: DevRequest, response: ServerResponse, next: () => void) => {
-    if (request.method !== 'GET') return next();
-    const { writeHead, write, end } = response;
     const [path = '/'] = (request.originalUrl ?? '/').split('?');
+    if (request.method !== 'GET' || partsOfVite.test(path)) return next();
+    const { writeHead, write, end } = response;
     const text = new PassThrough();
     let isBuffered: boolean | undefined;
 
@@ -59,7 +51,10 @@ export function transformTexts(transform: Transform, logger: AstroIntegrationLog
     };
     // Decided with the headers or the first byte, whichever comes first.
     const decide = (): boolean => {
-      const kind = kindOfResponse(String(response.getHeader('content-type') ?? ''), path);
+      const type = String(response.getHeader('content-type') ?? '');
+      const [found] = contentTypes.find(([, types]) => types.test(type)) ?? [];
+      // Plain text without a file extension in its URL may be a stream, which must not be buffered.
+      const kind = found === 'text' && !/\.\w+$/.test(path) ? undefined : found;
       const encoding = String(response.getHeader('content-encoding') ?? 'identity');
       if (kind !== undefined && encoding === 'identity') {
         send(kind).catch((error) => response.destroy(error));
