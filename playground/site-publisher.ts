@@ -39,8 +39,6 @@ export function createSitePublisher({
   settled.resolve();
   let requestedAt = 0;
   let turnAt = 0;
-  let buildingAt = 0;
-  let buildMilliseconds: number | undefined;
   /** When a build that failed is repeated. */
   let rebuildAt: number | undefined;
   /** Why the site could not be updated. The watch writes it for people once. */
@@ -51,10 +49,7 @@ export function createSitePublisher({
   function begin(): void {
     if (latest?.state !== 'running') settled = Promise.withResolvers();
     const failure = latest?.state === 'failed' ? latest.output : latest?.failure;
-    latest = {
-      ...{ state: 'running', how: 'refresh', startedAt: requestedAt, output: '' },
-      ...{ failure, buildMilliseconds },
-    };
+    latest = { state: 'running', startedAt: requestedAt, output: '', failure };
   }
 
   function fail(publication: Publication, retryAt?: number): void {
@@ -92,14 +87,9 @@ export function createSitePublisher({
       case 'recovered':
         reason = '';
         return;
-      case 'building':
-        buildingAt = at;
-        if (latest !== undefined) latest.how = 'build';
-        return;
       case 'built':
         reason = event.succeeded ? '' : `The build ${event.problem}.`;
         rebuildAt = event.succeeded ? undefined : at + (event.retryMilliseconds ?? 0);
-        if (event.succeeded) buildMilliseconds = at - buildingAt;
         return;
       case 'waiting':
         // What was published after it began is in the turn that follows.

@@ -9,10 +9,6 @@ export interface Publication {
   retryAt?: number | undefined;
   /** Why the attempt before the one under way failed: what it wrote to the terminal. */
   failure?: string | undefined;
-  /** How it was done: by just the pages that changed, or by all of them. */
-  how: 'refresh' | 'build';
-  /** How long the last build of the whole site took, for comparison. */
-  buildMilliseconds?: number | undefined;
   /** What was written to the terminal meanwhile, without colours. */
   output: string;
 }

@@ -26,6 +26,31 @@ export async function renderTemplate(content: string, params: Record<string, unk
   try {
     return await engine.parseAndRender(content, params);
   } catch (error) {
-    throw new TemplateError((error as Error).message);
+    throw new TemplateError(explain((error as Error).message));
   }
+}
+
+/** The variables of a template that these params have no value for. */
+export function unfilledVariables(content: string, params: Record<string, unknown>): string[] {
+  return engine.globalVariablesSync(engine.parse(content)).filter((name) => !Object.hasOwn(params, name));
+}
+
+// What Liquid says, and what a person who writes texts can do about it.
+const explanations: readonly [said: RegExp, explain: (written: string) => string][] = [
+  [/^output "(.*)" not closed$/s, (written) => `\`${written}\` is not closed. Add \`}}\`.`],
+  [/^tag "(.*)" not closed$/s, (written) => `\`${written}\` is not closed. Add \`%}\`.`],
+  [
+    /^tag (.*) not closed$/s,
+    (written) => `\`${written}\` has no end. Add \`{% end${/\w+/.exec(written)?.[0]} %}\`.`,
+  ],
+  [/^tag "end(\w+)" not found$/, (name) => `\`{% end${name} %}\` ends nothing. Remove it.`],
+  [/^tag "(.*)" not found$/, (name) => `\`{% ${name} %}\` is not known. Check how it is written.`],
+  [/^invalid value expression/, () => 'A variable is missing. Write its name.'],
+];
+
+function explain(message: string): string {
+  const [, said = message, line] = /^(.*), line:(\d+), col:\d+$/s.exec(message) ?? [];
+  const found = explanations.find(([pattern]) => pattern.test(said));
+  const text = found === undefined ? said : found[1](found[0].exec(said)?.[1]?.trim() ?? '');
+  return line === undefined ? text : `line ${line}: ${text}`;
 }

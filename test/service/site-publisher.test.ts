@@ -55,7 +55,7 @@ async function build(): Promise<void> {
   vi.advanceTimersByTime(2_000);
   emit({ event: 'built', succeeded: true });
   wait(true);
-  expect(await publisher.settled()).toMatchObject({ state: 'done', how: 'build' });
+  expect(await publisher.settled()).toMatchObject({ state: 'done' });
 }
 
 test('what is published while a check is under way is on the site after the next one', async () => {
@@ -74,7 +74,7 @@ test('publishes after a build that failed do not wait until the watch builds aga
   const failed = { succeeded: false, problem: 'exited with status 1', retryMilliseconds: 120_000 };
   turn(false, { event: 'building' }, { event: 'built', ...failed });
   expect(await publisher.settled()).toMatchObject({
-    ...{ state: 'failed', how: 'build', retryAt: Date.now() + 120_000 },
+    ...{ state: 'failed', retryAt: Date.now() + 120_000 },
     output: 'The build exited with status 1.',
   });
   publisher.publish();

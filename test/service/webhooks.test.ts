@@ -74,7 +74,7 @@ describe('a webhook of the service', () => {
   test('tells of everything that changes what is served, signed as Standard Webhooks says', async () => {
     const secret = await switchOn();
     await publish();
-    await send('/snippets/42/roll-back', { number: '1' });
+    await send('/snippets/42/versions/1/roll-back', { confirm: 'yes' });
     await send('/snippets/42/unpublish', { confirm: 'yes' });
     await publish(43);
     await send('/snippets/43/delete', { confirm: 'yes' });

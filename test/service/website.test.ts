@@ -56,6 +56,16 @@ function send(
 }
 
 describe('the session of the website', () => {
+  test('leads to where one wanted to go', async () => {
+    const refused = await open('/snippets/42?page=/visit/', 'none=1');
+    const [wanted = ''] = refused.headers.get('set-cookie')?.split(';') ?? [];
+    const link = await fetch(service.loginLink(mine), { headers: { cookie: wanted }, redirect: 'manual' });
+    expect(link.headers.get('location')).toBe('/snippets/42?page=/visit/');
+    const other = { cookie: 'snippets-wanted=//evil.test' };
+    const elsewhere = await fetch(service.loginLink(mine), { headers: other, redirect: 'manual' });
+    expect(elsewhere.headers.get('location')).toBe('/');
+  });
+
   test('is required for every page', async () => {
     for (const path of ['/snippets', '/keys', '/requests', '/faults', '/account', '/account/webhook']) {
       const answer = await open(path, '');
@@ -120,8 +130,15 @@ describe('snippets on the website', () => {
     await edit('second', 'publish');
     expect(service.store.snippets.published(mine, id)?.content).toBe('second');
     await edit('not published yet', 'save');
-    await send(`${path}/roll-back`, { number: '1' });
+    const rollBack = `${path}/versions/1/roll-back`;
+    expect(await read(rollBack)).toContain('This makes version 3, with the content of version 1');
+    await send(rollBack, {});
+    expect(service.store.snippets.published(mine, id)?.content).toBe('second');
+    await send(rollBack, { confirm: 'yes' });
     expect(service.store.snippets.published(mine, id)?.content).toBe('first');
+    // That one is served now, and there is no tenth.
+    for (const number of [3, 10])
+      expect((await open(`${path}/versions/${number}/roll-back`)).status).toBe(404);
     expect(service.store.snippets.get(mine, id)?.draft).toBe('not published yet');
     expect(service.store.snippets.versions(mine, id)).toHaveLength(3);
   });
@@ -136,27 +153,57 @@ describe('snippets on the website', () => {
         component: '<Snippet id={42} params={{"who":"<you>"}} />',
         element: `<snippet-embed id="42" params='{"who":"&lt;you>"}'></snippet-embed>`,
       },
+      note: '',
     });
     expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
   });
   test.for([
-    ['{% if x %}', '{}', 'not closed'],
-    ['fine', '[1]', 'not a JSON object'],
-  ] as const)(
-    'are neither published nor lost if they cannot be rendered: %s with sample %s',
-    async ([draft, sample, message]) => {
-      const answer = await send('/snippets/42', { name: 'Kept', draft, sample, action: 'publish' });
-      expect(answer.status).toBe(422);
-      const page = await answer.text();
-      expect(page).toContain(message);
-      expect(page).toContain(draft);
-      expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
-    },
-  );
+    ['a\n{{ name', 'line 2: `{{ name` is not closed. Add `}}`.'],
+    ['{% if x', 'line 1: `{% if x` is not closed. Add `%}`.'],
+    ['{% if x %}', 'line 1: `{% if x %}` has no end. Add `{% endif %}`.'],
+    ['{% endif %}', 'line 1: `{% endif %}` ends nothing. Remove it.'],
+    ['{% fro %}', 'line 1: `{% fro %}` is not known. Check how it is written.'],
+    ['{{ }}', 'line 1: A variable is missing. Write its name.'],
+  ] as const)('are neither published nor lost if they cannot be rendered: %j', async ([draft, message]) => {
+    const answer = await send('/snippets/42', { name: 'Kept', draft, sample: '{}', action: 'publish' });
+    expect(answer.status).toBe(422);
+    const page = await answer.text();
+    // The banner has the focus.
+    expect(page).toMatch(/ autofocus><strong>Not published: line/);
+    expect(page).toContain(message);
+    expect(page).toContain(draft);
+    expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
+  });
+  test.for([
+    ['{}', 'Without a sample value: plan.'],
+    ['[1]', 'The sample params are not a JSON object. Pages do not use them.'],
+  ] as const)('are published whatever the sample params are: %s', async ([sample, note]) => {
+    const { path, form, id } = add('one');
+    const typed = { ...form, draft: 'Plan {{ plan }}', sample };
+    expect(await (await send(`${path}/preview`, typed)).json()).toMatchObject({ content: 'Plan ', note });
+    await send(path, { ...typed, action: 'publish' });
+    expect(stored(id)?.publishedContent).toBe('Plan {{ plan }}');
+  });
+  test('are found by their drafts and by what is published', async () => {
+    const { path, form, id } = add('Rare <b>Geisha</b>');
+    await send(path, { ...form, draft: 'Common arabica', action: 'save' });
+    for (const search of ['geisha', 'ARABICA']) {
+      expect(await read(`/snippets?search=${search}`)).toContain(`href="/snippets/${id}"`);
+    }
+  });
+  test('are compared with the version before, and with the draft', async () => {
+    const { path, form } = add('same\none\n');
+    await send(path, { ...form, draft: 'same\ntwo\n', action: 'publish' });
+    await send(path, { ...form, draft: 'same\nthree\n', action: 'save' });
+    const version = await read(`${path}/versions/2`);
+    expect(version).toContain('same\n<del>one\n</del><ins>two\n</ins>');
+    expect(version).toContain('same\n<del>two\n</del><ins>three\n</ins>');
+    expect(await read(path)).toContain('What changed since version 2');
+  });
   test.for(['//evil.test', '/\\evil.test', 'https://evil.test', 'javascript:alert(1)'])(
     'link back only to a path of the site, not to %s',
     async (page) => {
-      latest = { state: 'done', how: 'build', startedAt: 0, finishedAt: 1, output: '' };
+      latest = { state: 'done', startedAt: 0, finishedAt: 1, output: '' };
       const shown = await read(`/snippets/42?published&page=${encodeURIComponent(page)}`);
       expect(shown).toContain('href="http://localhost:1/"');
       expect(shown).not.toContain('evil.test');
@@ -180,7 +227,7 @@ test('no page of the website shows or changes data of another organization', asy
     send(`/snippets/${id}/preview`, form),
     send(`/snippets/${id}/draft`, form),
     send(`/snippets/${id}/discard`, { confirm: 'yes' }),
-    send(`/snippets/${id}/roll-back`, { number: '1' }),
+    send(`/snippets/${id}/versions/1/roll-back`, { confirm: 'yes' }),
     send(`/snippets/${id}/unpublish`, { confirm: 'yes' }),
     send(`/snippets/${id}/delete`, { confirm: 'yes' }),
     open(`/snippets/${id}/versions/1`),
@@ -289,14 +336,29 @@ describe('publishing', () => {
       expect(published).toBe(1);
     },
   );
-  test('that failed says that it arrives by itself, and when it is tried next', async () => {
-    const retryAt = Date.UTC(2026, 0, 1, 12, 30, 15);
-    latest = { state: 'failed', how: 'refresh', startedAt: 0, retryAt, output: 'why <not>' };
-    const notice = await read('/publication');
-    expect(notice).toContain('The site could not be updated.');
-    expect(notice).toContain('12:30:15 UTC');
-    expect(notice).toContain('arrives by itself');
-    expect(notice).toContain('why &lt;not&gt;');
+  test.for([
+    ['why <not>', 'The site could not be updated.'],
+    ['… [payment-required]', 'The subscription has expired. <a href="/account">Renew it</a>.'],
+    ['… [unauthorized]', "The site's API key is not valid any more."],
+    ['Snippet 49: 404 [not-found]', '“Spring sale” is not published, but / shows it.'],
+    ['The service at https://x fails for every request: 502 Bad.', 'The service answers 502.'],
+  ] as const)(
+    'that failed says why and when it is tried again, on every page: %s',
+    async ([output, cause]) => {
+      latest = { state: 'failed', startedAt: 0, retryAt: Date.UTC(2026, 0, 1, 12, 30, 15), output };
+      for (const path of ['/publication', '/keys', '/snippets', '/snippets/42', '/requests', '/account']) {
+        const page = await read(path);
+        expect(page).toContain(cause);
+        expect(page).toContain('Trying again at <time data-clock datetime="2026-01-01T12:30:15.000Z">');
+        expect(page).toContain(output.replace('<not>', '&lt;not&gt;'));
+      }
+    },
+  );
+  test('says at once that the service fails', async () => {
+    latest = { state: 'running', startedAt: 0, output: '' };
+    expect(await read('/keys')).not.toContain('data-publication');
+    latest.output = 'The service at https://x fails for every request: 503 Unavailable.';
+    expect(await read('/keys')).toMatch(/The service answers 503\..*Trying again\./s);
   });
 });
 
@@ -304,7 +366,7 @@ test.for(['unpublish', 'delete'])(
   'to %s a snippet is asked about, with every place that shows it',
   async (way) => {
     const { path, id } = add('one');
-    expect((await send(`${path}/${way}`, {})).headers.get('location')).toBe(`${path}/${way}`);
+    expect(await (await send(`${path}/${way}`, {})).text()).toContain('<input type="hidden" name="confirm"');
     expect(stored(id)?.published).toBe(1);
     const page = await read(`${path}/${way}`);
     expect(page).toContain('The site shows it on 2 pages, 1 entry of collections.');
@@ -317,6 +379,8 @@ test.for(['unpublish', 'delete'])(
 test('an unpublished snippet keeps its draft and its versions, and can be published again', async () => {
   const { path, form, id } = add('one');
   await send(`${path}/unpublish`, { confirm: 'yes' });
+  // So that it is said at once what that means for the site.
+  expect(published).toBe(1);
   expect(stored(id)).toMatchObject({ draft: 'one', published: null });
   expect(service.store.snippets.published(mine, id)).toBeUndefined();
   await send(path, { ...form, draft: 'two', action: 'publish' });

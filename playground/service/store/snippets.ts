@@ -67,12 +67,13 @@ export class Snippets {
     return row as unknown as Snippet | undefined;
   }
 
-  /** @param search a part of the name, or the id. */
+  /** @param search a part of the name or of a text, or the id. */
   list(organizationId: number, search = ''): Snippet[] {
     const rows = this.#database
       .prepare(
         `${selection}
-         WHERE s.organization_id = ? AND (instr(lower(s.name), lower(?)) > 0 OR CAST(s.id AS TEXT) = ?)
+         WHERE s.organization_id = ? AND (CAST(s.id AS TEXT) = ?
+           OR instr(lower(s.name || char(0) || s.draft || char(0) || COALESCE(v.content, '')), lower(?)) > 0)
          ORDER BY s.id`,
       )
       .all(organizationId, search, search);

@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { layout } from './layout.ts';
-import { publicationRegion, repeatFailed } from './publication.ts';
+import { repeatFailed } from './publication.ts';
 
 /** The organization: its subscription, and its site. */
 export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
@@ -12,10 +11,8 @@ export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
     const { organization } = context.var;
     const expired = organization.subscription === 'expired';
     const recent = publisher?.latest();
-    const isShown = context.req.query('published') !== undefined || recent?.state === 'failed';
-    const latest = isShown ? recent : undefined;
+    const isShown = context.req.query('published') !== undefined;
     const body = html`<h1>Account</h1>
-      ${latest === undefined ? '' : publicationRegion(publisher, { page: '/' })}
       <section class="card" aria-labelledby="subscription">
         <h2 id="subscription">Subscription</h2>
         <p>The subscription of ${organization.name} is <strong>${organization.subscription}</strong>.
@@ -43,16 +40,12 @@ export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
         <form method="post" action="/account/site"><button>Update the site</button></form>
       </section>`
       }`;
-    return context.html(
-      layout({
-        title: 'Account',
-        section: '/account',
-        organization,
-        body,
-        scripts: ['publication'],
-        ...(latest?.state === 'running' ? { reloadAfter: 1 } : {}),
-      }),
-    );
+    return context.render(body, {
+      title: 'Account',
+      section: '/account',
+      publication: isShown ? { page: '/' } : undefined,
+      reloadAfter: isShown && recent?.state === 'running' ? 1 : undefined,
+    });
   });
 
   pages.post('/account/subscription', async (context) => {

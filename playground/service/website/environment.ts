@@ -3,6 +3,7 @@ import type { Publisher } from '../publisher.ts';
 import type { Store } from '../store/index.ts';
 import type { Organization } from '../store/organizations.ts';
 import type { WebhookSender } from '../webhooks.ts';
+import type { Html, PageFacts } from './layout.ts';
 import type { Session } from './sessions.ts';
 
 /** What the website stands on. */
@@ -20,4 +21,11 @@ export interface WebsiteParts {
 /** What a request of a page carries on its way. */
 export interface WebsiteEnvironment {
   Variables: { session: Session; organization: Organization };
+}
+
+declare module 'hono' {
+  interface ContextRenderer {
+    // biome-ignore lint/style/useShorthandFunctionType: Hono declares an interface.
+    (body: Html, page: PageFacts): Response | Promise<Response>;
+  }
 }

@@ -1,9 +1,9 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { noFaults } from '../faults.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, layout } from './layout.ts';
+import { developerPages, type Html } from './layout.ts';
 import { repeatFailed } from './publication.ts';
 
 const percent = z.coerce.number().min(0).max(100);
@@ -23,12 +23,9 @@ const formSchema = z.object({
 /** Makes the service ail, so that a developer sees what a build does about it. */
 export function faultPages({ faults, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
-  const show = (organization: WebsiteEnvironment['Variables']['organization'], notice: Html | string) =>
-    layout({
-      title: 'Faults',
-      section: '/faults',
-      organization,
-      body: html`<h1>Faults on demand</h1>
+  const show = (context: Context<WebsiteEnvironment>, notice: Html | string) =>
+    context.render(
+      html`${developerPages('/faults')}<h1>Faults on demand</h1>
       <p>What is wrong with the API until it is changed here again. The website is not affected.</p>
       ${notice}
       <form class="card fields" method="post">
@@ -59,30 +56,21 @@ export function faultPages({ faults, publisher }: WebsiteParts): Hono<WebsiteEnv
         </div>
       </form>
       <p class="hint">An expired subscription is on the <a href="/account">account page</a>.</p>`,
-    });
+      { title: 'Faults', section: '/requests' },
+    );
 
-  pages.get('/faults', (context) => context.html(show(context.var.organization, '')));
+  pages.get('/faults', (context) => show(context, ''));
 
   pages.post('/faults', async (context) => {
     const form = formSchema.safeParse(await context.req.parseBody());
     if (!form.success) {
       const fields = form.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-      return context.html(
-        show(
-          context.var.organization,
-          html`<p class="card notice bad" role="alert">Nothing was changed. ${fields}</p>`,
-        ),
-        422,
-      );
+      context.status(422);
+      return show(context, html`<p class="card notice bad" role="alert">Nothing was changed. ${fields}</p>`);
     }
     Object.assign(faults, form.data);
     repeatFailed(publisher);
-    return context.html(
-      show(
-        context.var.organization,
-        html`<p class="card notice good" role="status">In effect with the next request.</p>`,
-      ),
-    );
+    return show(context, html`<p class="card notice good" role="status">Applies from the next request.</p>`);
   });
 
   pages.post('/faults/none', (context) => {

@@ -13,19 +13,22 @@ import { headers, ownPagesOnly } from './guard.ts';
 import { keyPages } from './key-pages.ts';
 import { layout } from './layout.ts';
 import { problemPages } from './problem-pages.ts';
-import { publicationPages } from './publication.ts';
+import { pathOf, publicationPages, publicationRegion } from './publication.ts';
 import { requestPages } from './request-pages.ts';
 import type { Sessions } from './sessions.ts';
 import { snippetPages } from './snippet-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 const cookie = 'snippets-session';
+// Where someone wanted to go who had to sign in first.
+const wantedCookie = 'snippets-wanted';
 const assets = {
   'website.css': 'text/css; charset=utf-8',
   'copy.js': 'text/javascript; charset=utf-8',
   'draft.js': 'text/javascript; charset=utf-8',
   'preview.js': 'text/javascript; charset=utf-8',
   'publication.js': 'text/javascript; charset=utf-8',
+  'times.js': 'text/javascript; charset=utf-8',
 } as const;
 
 /**
@@ -62,13 +65,20 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
       return context.html(signInPage('This link has been used, or is too old.', canAsk), 401);
     parts.onSignIn(opened.session.organizationId);
     setCookie(context, cookie, opened.token, { httpOnly: true, sameSite: 'Lax', path: '/' });
-    return context.redirect('/snippets', 303);
+    const wanted = pathOf(getCookie(context, wantedCookie));
+    deleteCookie(context, wantedCookie, { path: '/' });
+    return context.redirect(wanted, 303);
   });
 
   website.use(async (context, next) => {
     const session = sessions.get(getCookie(context, cookie) ?? '');
     const organization = session && store.organizations.get(session.organizationId);
     if (session === undefined || organization === undefined) {
+      const { pathname, search } = new URL(context.req.url);
+      if (context.req.method === 'GET') {
+        const wanted = { httpOnly: true, sameSite: 'Lax', path: '/', maxAge: 3_600 } as const;
+        setCookie(context, wantedCookie, pathname + search, wanted);
+      }
       const { draft } = context.req.method === 'POST' ? await context.req.parseBody() : {};
       return context.html(
         typeof draft === 'string'
@@ -80,6 +90,11 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     context.set('session', session);
     context.set('organization', organization);
     context.header('cache-control', 'no-store');
+    context.setRenderer((body, { publication, scripts = [], ...page }) => {
+      const region = publicationRegion(parts, organization, publication);
+      const all = region === '' ? scripts : [...scripts, 'publication' as const];
+      return context.html(layout({ ...page, organization, scripts: all, body: html`${region}${body}` }));
+    });
     return next();
   });
 
@@ -100,16 +115,11 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   ]) {
     website.route('/', pages(parts));
   }
-  website.notFound((context) =>
-    context.html(
-      layout({
-        title: 'Not found',
-        organization: context.var.organization,
-        body: html`<h1>Not found</h1><p>There is no such page, or it is not this organization's.</p>`,
-      }),
-      404,
-    ),
-  );
+  website.notFound((context) => {
+    context.status(404);
+    const body = html`<h1>Not found</h1><p>There is no such page, or it is not this organization's.</p>`;
+    return context.render(body, { title: 'Not found' });
+  });
   return website;
 }
 

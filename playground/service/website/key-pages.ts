@@ -5,7 +5,9 @@ import { limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import type { ApiKey } from '../store/keys.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, layout, question, time } from './layout.ts';
+import { type Html, question, time } from './layout.ts';
+
+const keysTitle = { title: 'API keys', section: '/keys', scripts: ['copy'] } as const;
 
 /** Create a key, which is shown once; revoke one. */
 export function keyPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
@@ -21,9 +23,7 @@ export function keyPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnviro
   pages.get('/keys', (context) => {
     const { organization } = context.var;
     const body = keysPage(viewOf(organization.id));
-    return context.html(
-      layout({ title: 'API keys', section: '/keys', organization, body, scripts: ['copy'] }),
-    );
+    return context.render(body, keysTitle);
   });
 
   // Answered with the page itself and no redirect: the key is in this answer and nowhere else.
@@ -33,15 +33,13 @@ export function keyPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnviro
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'Unnamed';
     if (title.length > limits.keyName) {
       const flaw = `The name has more than ${limits.keyName} characters.`;
-      const body = keysPage(viewOf(organization.id), { flaw });
-      return context.html(layout({ title: 'API keys', section: '/keys', organization, body }), 422);
+      context.status(422);
+      return context.render(keysPage(viewOf(organization.id), { flaw }), keysTitle);
     }
     const { secret } = keys.create(organization.id, kind === 'public' ? 'public' : 'secret', title);
     context.header('cache-control', 'no-store');
     const body = keysPage(viewOf(organization.id), { secret });
-    return context.html(
-      layout({ title: 'API keys', section: '/keys', organization, body, scripts: ['copy'] }),
-    );
+    return context.render(body, keysTitle);
   });
 
   pages.get('/keys/:id{[1-9][0-9]{0,14}}/revoke', (context) => {
@@ -49,8 +47,8 @@ export function keyPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnviro
     const found = viewOf(organization.id);
     const key = found.keys.find(({ id }) => id === Number(context.req.param('id')));
     if (key === undefined || key.revokedAt !== null) return context.notFound();
-    const body = revokeQuestion(key, found);
-    return context.html(layout({ title: `Revoke ${key.name}`, section: '/keys', organization, body }));
+    const title = `Revoke ${key.name}`;
+    return context.render(revokeQuestion(key, found), { title, section: '/keys' });
   });
 
   pages.post('/keys/:id{[1-9][0-9]{0,14}}/revoke', async (context) => {
@@ -106,7 +104,7 @@ function keysPage(
         secret === undefined
           ? ''
           : html`<div class="card notice good" role="status">
-        <p><label for="new-key">The new key. It is shown this once, and stored nowhere:</label></p>
+        <p><label for="new-key">The new key. Copy it now: it is not shown again.</label></p>
         <div class="row"><input class="grow" id="new-key" readonly value="${secret}"><button class="quiet" type="button" data-copy="new-key" hidden>Copy</button></div>
       </div>`
       }

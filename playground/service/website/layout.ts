@@ -1,31 +1,37 @@
 import { html } from 'hono/html';
 import type { Organization } from '../store/organizations.ts';
+import type { PublicationView } from './publication.ts';
 
 export type Html = ReturnType<typeof html>;
 
-interface Page {
+/** What a page says of itself. */
+export interface PageFacts {
   title: string;
-  body: Html;
-  /** Who is signed in; nobody on the pages that explain a problem. */
-  organization?: Organization;
   /** The path of the section this page belongs to. */
   section?: string;
   /**
    * Seconds after which a browser without script loads the page again, to show what has become of something. Never
    * on a page with text fields: what was typed would be lost.
    */
-  reloadAfter?: number;
+  reloadAfter?: number | undefined;
   scripts?: readonly Script[];
+  /** What an update of the site is about that the page shows. */
+  publication?: PublicationView | undefined;
 }
 
-export type Script = 'copy' | 'draft' | 'preview' | 'publication';
+interface Page extends PageFacts {
+  body: Html;
+  /** Who is signed in; absent on the pages that explain a problem. */
+  organization?: Organization;
+}
+
+type Script = 'copy' | 'draft' | 'preview' | 'publication';
 
 const sections = [
   ['/snippets', 'Snippets'],
   ['/keys', 'API keys'],
-  ['/requests', 'Requests'],
-  ['/faults', 'Faults'],
   ['/account', 'Account'],
+  ['/requests', 'Developer'],
 ] as const;
 
 /** A page of the website. Everything works without script; where there is one, it only saves a click. */
@@ -40,7 +46,7 @@ export function layout({ title, body, organization, section, reloadAfter, script
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="/assets/website.css">
     <meta name="color-scheme" content="light dark">
-    ${scripts.map((name) => html`<script type="module" src="/assets/${name}.js"></script>`)}
+    ${[...scripts, 'times'].map((name) => html`<script type="module" src="/assets/${name}.js"></script>`)}
   </head>
   <body>
     <a class="skip" href="#main">Skip to the content</a>
@@ -70,7 +76,7 @@ function navigation(organization: Organization, section: string | undefined): Ht
       </form>`;
 }
 
-interface Question {
+export interface Question {
   title: string;
   /** What happens then. */
   body: Html;
@@ -95,7 +101,14 @@ export function question({ title, body, action, yes, confirm, back }: Question):
       </form>`;
 }
 
-/** A time of the server, for people. */
+/** What a developer looks at, and switches on. */
+export function developerPages(path: string): Html {
+  const link = (to: string, text: string) =>
+    html`<a href="${to}"${to === path ? html` aria-current="page"` : ''}>${text}</a>`;
+  return html`<nav aria-label="Developer"><ul><li>${link('/requests', 'Requests')}</li><li>${link('/faults', 'Faults')}</li></ul></nav>`;
+}
+
+/** A time for people. A script makes it local. */
 export function time(iso: string | null): Html {
   if (iso === null) return html`never`;
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;

@@ -12,10 +12,10 @@ async function preview() {
     flaw.textContent = 'You are signed out.';
     return;
   }
-  const { content, error, embeds } = await response.json();
+  const { content, error, note, embeds } = await response.json();
   // An answer that comes after a later one was asked for shows what is no longer there.
   if (number !== latest) return;
-  flaw.textContent = error ?? '';
+  flaw.textContent = error ?? note;
   if (error !== undefined) return;
   frame.srcdoc = frame.dataset.head + content;
   for (const [form, text] of Object.entries(embeds)) {

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { Publisher } from '../publisher.ts';
+import type { Publication, Publisher } from '../publisher.ts';
+import type { Organization } from '../store/organizations.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import type { Html } from './layout.ts';
 import { countOf, pathOfPage, placesList } from './places.ts';
@@ -13,6 +14,8 @@ export interface PublicationView {
   id?: number | undefined;
 }
 
+type Parts = Pick<WebsiteParts, 'publisher' | 'store'>;
+
 /** A path of the site, to lead back to. Nothing that could be another host. */
 export function pathOf(page: string | undefined): string {
   return page !== undefined && /^\/(?![/\\])/.test(page) ? page : '/';
@@ -24,96 +27,101 @@ export function repeatFailed(publisher: Publisher | undefined): void {
 }
 
 /** The notice alone, for the script that keeps it up to date without loading the page again. */
-export function publicationPages({ publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
+export function publicationPages(parts: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
   pages.get('/publication', (context) => {
     const id = Number(context.req.query('id'));
     const view = { page: pathOf(context.req.query('page')), id: id > 0 ? id : undefined };
-    return publisher?.latest() === undefined
-      ? context.notFound()
-      : context.html(publicationNotice(publisher, view));
+    const notice = publicationNotice(parts, context.var.organization, view);
+    return notice === undefined ? context.notFound() : context.html(notice);
   });
   return pages;
 }
 
-/** Where the notice stands, as long as there is anything to say. */
-export function publicationRegion(publisher: Publisher | undefined, view: PublicationView): Html | '' {
-  if (publisher?.latest() === undefined) return '';
-  const query = new URLSearchParams({ page: view.page, ...(view.id ? { id: `${view.id}` } : {}) });
-  return html`<div role="status" data-publication="/publication?${query}">${publicationNotice(publisher, view)}</div>
-        <noscript><p><a href="/account?published">Look at how it goes</a>, on another page: this one is not loaded again, so that nothing typed is lost.</p></noscript>`;
+/** The notice of a page. Without a view, it is there as long as the site cannot be updated. */
+export function publicationRegion(
+  parts: Parts,
+  organization: Organization,
+  view: PublicationView | undefined,
+): Html | '' {
+  const latest = parts.publisher?.latest();
+  if (latest === undefined || (view === undefined && !isInTrouble(latest))) return '';
+  const { page = '/', id } = view ?? {};
+  const query = new URLSearchParams({ page, ...(id ? { id: `${id}` } : {}) });
+  return html`<div role="status" data-publication="/publication?${query}">${publicationNotice(parts, organization, { page, id })}</div>
+        <noscript><p><a href="/account?published">Look at how it goes</a> on another page: this one is not loaded again, so that nothing typed is lost.</p></noscript>`;
+}
+
+function isInTrouble({ state, failure, output }: Publication): boolean {
+  return state === 'failed' || (state === 'running' && (failure !== undefined || answers.test(output)));
 }
 
 /** What became of an update of the site: from the click to the page, or to the reason why not. */
-function publicationNotice(publisher: Publisher, view: PublicationView): Html {
-  const publication = publisher.latest();
-  if (publication === undefined) return html``;
-  const { state, startedAt, finishedAt, output, failure, retryAt } = publication;
-  switch (state) {
-    case 'running':
-      return failure === undefined
-        ? html`<div class="card notice" data-state="running">
-        <p>The site is being updated. This says when it shows the text.</p>
-      </div>`
-        : html`<div class="card notice bad" data-state="running">
-        <p><strong>The site could not be updated.</strong> It is being tried again now.</p>
-        ${outputPart(failure)}
-      </div>`;
-    case 'failed':
-      return html`<div class="card notice bad" data-state="failed">
-        <p><strong>The site could not be updated.</strong> It still shows what it showed before. ${
-          retryAt === undefined
-            ? ''
-            : html`What you published is kept, and the next attempt is at ${clock(retryAt)}: it arrives by itself.`
-        }</p>
-        ${outputPart(output)}
-      </div>`;
-    case 'done':
-      return html`<div class="card notice good" data-state="done">
-        ${donePart(publisher, view, {
-          seconds: (((finishedAt ?? Date.now()) - startedAt) / 1000).toFixed(1),
-          at: finishedAt ?? Date.now(),
-        })}
-      </div>`;
+function publicationNotice(
+  parts: Parts,
+  organization: Organization,
+  view: PublicationView,
+): Html | undefined {
+  const publication = parts.publisher?.latest();
+  if (parts.publisher === undefined || publication === undefined) return undefined;
+  const { state, output, failure = output, retryAt } = publication;
+  if (state === 'done') {
+    return html`<div class="card notice good" data-state="done">${donePart(parts.publisher, view)}</div>`;
   }
+  if (!isInTrouble(publication)) {
+    return html`<div class="card notice" data-state="running"><p>Updating the site …</p></div>`;
+  }
+  const again =
+    state === 'running'
+      ? 'Trying again.'
+      : retryAt !== undefined &&
+        html`Trying again at <time data-clock datetime="${new Date(retryAt).toISOString()}">${new Date(retryAt).toISOString().slice(11, 16)} UTC</time>.`;
+  return html`<div class="card notice bad" data-state="${state}">
+        <p><strong>${causeOf(failure, parts, organization)}</strong> ${again || ''} The site shows what it showed before.</p>
+        <details><summary>Details</summary><pre tabindex="0">${failure}</pre></details>
+      </div>`;
 }
 
-function donePart(
-  publisher: Publisher,
-  { id, page }: PublicationView,
-  { seconds, at }: { seconds: string; at: number },
-): Html {
-  const { siteUrl } = publisher;
-  const { how, buildMilliseconds } = publisher.latest() ?? {};
-  const way =
-    how === 'refresh' && buildMilliseconds !== undefined
-      ? html`by a refresh (the last full build took ${(buildMilliseconds / 1000).toFixed(1)} s)`
-      : html`by a full build`;
+// As the command line says it while it waits.
+const answers = /fails for every request: (\d{3})\b/;
+
+/** Why the site cannot be updated, and what to do, by what the command line has said. */
+function causeOf(output: string, { store, publisher }: Parts, { id }: Organization): Html {
+  const has = (code: string) => output.includes(`[${code}]`);
+  if (has('payment-required')) {
+    return html`The subscription has expired. <a href="/account">Renew it</a>.`;
+  }
+  if (has('unauthorized')) {
+    return html`The site's API key is not valid any more. Start the playground again: it gives the site a new one.`;
+  }
+  const missing = has('not-found')
+    ? store.snippets.list(id).filter(({ published }) => published === null)
+    : [];
+  const shown = missing.flatMap(({ id, name }) => {
+    const [page] = publisher?.shown(id)?.pages ?? [];
+    return page === undefined
+      ? []
+      : html`“${name}” is not published, but ${pathOfPage(page)} shows it. <a href="/snippets/${id}">Publish it</a>, or remove it from the page. `;
+  });
+  if (shown.length > 0) return html`${shown}`;
+  const [, status] =
+    answers.exec(output) ?? /\b(5\d\d)\b.*\[(?:server-error|unavailable)\]/.exec(output) ?? [];
+  return status === undefined
+    ? html`The site could not be updated.`
+    : html`The service answers ${status}. <a href="/faults">Faults</a> may be switched on.`;
+}
+
+function donePart(publisher: Publisher, { id, page }: PublicationView): Html {
+  const { startedAt = 0, finishedAt = startedAt } = publisher.latest() ?? {};
   const places = id === undefined ? undefined : publisher.shown(id);
   if (places !== undefined && places.pages.length + places.entries.length === 0) {
-    return html`<p>It is published since ${clock(at)}, and no page of the site embeds it yet.</p>`;
+    return html`<p>Published. No page shows it yet.</p>`;
   }
   const [first] = places?.pages ?? [];
   // The home page unless it was edited from another, or is on others only.
   const isElsewhere = page === '/' && first !== undefined && !places?.pages.includes('index.html');
-  const shown = isElsewhere ? pathOfPage(first) : page;
-  return html`<p>It is on the site <strong>${seconds} s</strong> after the click, ${way}: <a href="${siteUrl}${shown}">open the page</a>.</p>
-        ${
-          places === undefined
-            ? ''
-            : html`<details><summary>Shown on ${countOf(places)}</summary>${placesList(places, publisher)}</details>`
-        }
-        <iframe class="page" src="${siteUrl}${shown}" title="The page of the site"></iframe>`;
-}
-
-function outputPart(output: string): Html {
-  return html`<details>
-          <summary>What was said</summary>
-          <pre tabindex="0">${output}</pre>
-        </details>`;
-}
-
-function clock(milliseconds: number): Html {
-  const iso = new Date(milliseconds).toISOString();
-  return html`<time datetime="${iso}">${iso.slice(11, 19)} UTC</time>`;
+  const shown = publisher.siteUrl + (isElsewhere ? pathOfPage(first) : page);
+  return html`<p>Live after <strong>${((finishedAt - startedAt) / 1000).toFixed(1)} s</strong>. <a href="${shown}">Open the page</a>.</p>
+        ${places && html`<details><summary>Shown on ${countOf(places)}</summary>${placesList(places, publisher)}</details>`}
+        <iframe class="page" src="${shown}" title="The page of the site"></iframe>`;
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { layout, time } from './layout.ts';
+import { developerPages, time } from './layout.ts';
 
 const shown = 200;
 
@@ -12,7 +12,7 @@ export function requestPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
     const { organization } = context.var;
     const requests = store.requests.list(organization.id, shown);
     const keys = new Map(store.keys.list(organization.id).map((key) => [key.id, key]));
-    const body = html`<h1>Requests</h1>
+    const body = html`${developerPages('/requests')}<h1>Requests</h1>
       <p class="hint">The last ${shown} at the most, the newest first. A request with a key that is not valid belongs to nobody, and is not listed.</p>
       ${
         requests.length === 0
@@ -35,7 +35,7 @@ export function requestPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
         </tbody>
       </table>`
       }`;
-    return context.html(layout({ title: 'Requests', section: '/requests', organization, body }));
+    return context.render(body, { title: 'Requests', section: '/requests' });
   });
   return pages;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { limits } from '../limits.ts';
 import { parseParams } from '../schemas.ts';
 import type { NewSnippet, Snippet } from '../store/snippets.ts';
-import { renderTemplate, TemplateError } from '../template.ts';
+import { renderTemplate, TemplateError, unfilledVariables } from '../template.ts';
 
 type Typed = Pick<Snippet, 'name' | 'draft' | 'sample'>;
 
@@ -60,17 +60,22 @@ export function embedsOf(id: number, params: Record<string, unknown>): Embeds {
   };
 }
 
-export type Preview = { content: string; embeds: Embeds } | { error: string };
+/** A note is about the sample params alone. */
+export type Preview = { content: string; embeds: Embeds; note: string } | { error: string };
 
 /** What the snippet shows with its sample params, or why it shows nothing. */
 export async function previewOf(snippet: Snippet): Promise<Preview> {
   const { id, draft, sample } = snippet;
   const flaw = tooLong(snippet);
   if (flaw !== undefined) return { error: flaw };
-  const params = parseParams(sample);
-  if (params === undefined) return { error: 'The sample params are not a JSON object.' };
+  const given = parseParams(sample);
+  const params = given ?? {};
   try {
-    return { content: await renderTemplate(draft, params), embeds: embedsOf(id, params) };
+    const content = await renderTemplate(draft, params);
+    const unfilled = given === undefined ? [] : unfilledVariables(draft, params);
+    const note = unfilled.length === 0 ? '' : `Without a sample value: ${unfilled.join(', ')}.`;
+    const flaw = 'The sample params are not a JSON object. Pages do not use them.';
+    return { content, embeds: embedsOf(id, params), note: given === undefined ? flaw : note };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     return { error: error.message };

@@ -1,11 +1,12 @@
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Snippet } from '../store/snippets.ts';
+import type { EventType } from '../store/webhooks.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, layout } from './layout.ts';
-import { pathOf, publicationRegion } from './publication.ts';
+import { type Html, question } from './layout.ts';
+import { pathOf } from './publication.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
-import { deleteQuestion, discardQuestion, unpublishQuestion } from './snippet-questions.ts';
+import { deleteQuestion, discardQuestion, rollBackQuestion, unpublishQuestion } from './snippet-questions.ts';
 import {
   editPart,
   listPart,
@@ -16,7 +17,9 @@ import {
   versionsPart,
 } from './snippet-views.ts';
 
+const section = '/snippets';
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
+const oneVersion = ':number{[1-9][0-9]{0,14}}';
 type PageContext = Context<WebsiteEnvironment>;
 
 /** List, search, create, edit, preview, publish, discard, roll back, unpublish, delete. */
@@ -28,16 +31,12 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     return snippets.get(context.var.organization.id, Number(context.req.param('id')));
   }
 
-  function show(context: PageContext, title: string, body: Html): Html {
-    return layout({ title, section: '/snippets', organization: context.var.organization, body });
-  }
-
-  function showList(context: PageContext, flaw?: { name: string; message: string }): Html {
+  function showList(context: PageContext, flaw?: { name: string; message: string }) {
     const { id } = context.var.organization;
     const search = context.req.query('search')?.trim() ?? '';
     const deleted = Number(context.req.query('deleted')) || undefined;
     const body = listPart({ snippets: snippets.list(id, search), search, publisher, deleted, flaw });
-    return show(context, 'Snippets', body);
+    return context.render(body, { title: 'Snippets', section });
   }
 
   /** The page of a snippet; `notice` says why something was not saved. */
@@ -45,41 +44,69 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     context: PageContext,
     snippet: Snippet,
     { unsaved, notice = '' }: { unsaved?: Unsaved; notice?: Html | '' } = {},
-  ): Promise<Html> {
+  ) {
     const { organization } = context.var;
     const page = pathOf(context.req.query('page'));
     const isFlagged = context.req.query('published') !== undefined;
     const isWorth = isFlagged || publisher?.latest()?.state !== 'done';
-    return layout({
-      title: unsaved?.form.name ?? snippet.name,
-      organization,
-      section: '/snippets',
-      scripts: ['copy', 'draft', 'preview', 'publication'],
-      body: html`${notice}
-        ${context.req.query('saved') === undefined || notice !== '' ? '' : savedNotice(snippet)}
-        ${isWorth ? publicationRegion(publisher, { page, id: snippet.id }) : ''}
+    const isSaved = context.req.query('saved') !== undefined && notice === '';
+    const body = html`${notice}
+        ${isSaved ? savedNotice(snippet) : ''}
         ${await editPart({ snippet, unsaved, publisher, address: addressOf(snippet.id, page) })}
         ${placesPart(snippet, publisher)}
         ${versionsPart(snippet, snippets.versions(organization.id, snippet.id))}
-        ${removePart(snippet)}`,
+        ${removePart(snippet)}`;
+    return context.render(body, {
+      title: unsaved?.form.name ?? snippet.name,
+      section,
+      scripts: ['copy', 'draft', 'preview'],
+      publication: isWorth ? { page, id: snippet.id } : undefined,
     });
   }
 
-  pages.get('/snippets', (context) => context.html(showList(context)));
+  /** Asks at a path, and acts on the answer. Where there is nothing to ask, there is no such page. */
+  function asked(
+    path: string,
+    questionOf: (snippet: Snippet, context: PageContext) => ReturnType<typeof discardQuestion>,
+    act: (snippet: Snippet, context: PageContext) => string,
+  ): void {
+    pages.on(['GET', 'POST'], `${oneSnippet}/${path}`, async (context) => {
+      const snippet = found(context);
+      const asks = snippet && questionOf(snippet, context);
+      if (snippet === undefined || asks === undefined) return context.notFound();
+      const isAnswered =
+        context.req.method === 'POST' && (await context.req.parseBody())['confirm'] === 'yes';
+      if (isAnswered) return context.redirect(act(snippet, context), 303);
+      const back = `/snippets/${snippet.id}`;
+      const body = question({ ...asks, action: context.req.path, confirm: 'yes', back });
+      return context.render(body, { title: asks.title, section });
+    });
+  }
+
+  /** What is served has changed: whoever wants to know is told. */
+  function announce({ organization }: PageContext['var'], event: EventType, id: number): void {
+    webhooks.send(organization.id, event, id);
+    publisher?.publish();
+  }
+
+  pages.get('/snippets', (context) => showList(context));
 
   pages.post('/snippets', async (context) => {
     const { organization } = context.var;
     const { name } = await context.req.parseBody();
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'New snippet';
     const message = tooLong({ name: title });
-    if (message !== undefined) return context.html(showList(context, { name: title, message }), 422);
+    if (message !== undefined) {
+      context.status(422);
+      return showList(context, { name: title, message });
+    }
     const { id } = snippets.create(organization.id, { name: title });
     return context.redirect(`/snippets/${id}`, 303);
   });
 
   pages.get(oneSnippet, async (context) => {
     const snippet = found(context);
-    return snippet === undefined ? context.notFound() : context.html(await showSnippet(context, snippet));
+    return snippet === undefined ? context.notFound() : showSnippet(context, snippet);
   });
 
   pages.post(oneSnippet, async (context) => {
@@ -91,31 +118,31 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     const { id } = snippet;
     const edited = { ...snippet, ...form };
     const preview = await previewOf(edited);
-    const unsaved: Unsaved = { form, reason: 'flaw' };
     const isPublished = form.action === 'publish' || form.action === 'publish-empty';
-    const isRefused = tooLong(form) !== undefined || (isPublished && 'error' in preview);
-    if (form.action === 'preview' || isRefused) {
-      return context.html(await showSnippet(context, snippet, { unsaved }), 'error' in preview ? 422 : 200);
+    const refuse = (status: 409 | 422, notice: Html, unsaved: Unsaved = { form, reason: 'flaw' }) => {
+      context.status(status);
+      return showSnippet(context, snippet, { unsaved, notice });
+    };
+    const flaw = tooLong(form) ?? ('error' in preview ? preview.error : undefined);
+    if (form.action === 'preview') {
+      if (flaw !== undefined) context.status(422);
+      return showSnippet(context, snippet, { unsaved: { form, reason: 'flaw' } });
+    }
+    if (flaw !== undefined && (isPublished || tooLong(form) !== undefined)) {
+      return refuse(422, refusedNotice(isPublished ? 'published' : 'saved', flaw));
     }
     if (isChangedSince(snippet, form)) {
       // Saving once more is then the answer.
-      const answer = { form: { ...form, base: revisionOf(snippet) }, reason: 'conflict' } as const;
-      return context.html(
-        await showSnippet(context, snippet, { unsaved: answer, notice: conflictNotice(snippet) }),
-        409,
-      );
+      const unsaved = { form: { ...form, base: revisionOf(snippet) }, reason: 'conflict' } as const;
+      return refuse(409, conflictNotice(snippet), unsaved);
     }
     if (form.action === 'publish' && 'content' in preview && preview.content.trim() === '') {
-      return context.html(
-        await showSnippet(context, snippet, { unsaved, notice: emptyNotice(snippet) }),
-        422,
-      );
+      return refuse(422, emptyNotice(snippet));
     }
     snippets.save(organization.id, id, edited);
     if (!isPublished) return context.redirect(addressOf(id, page, 'saved'), 303);
     snippets.publish(organization.id, id);
-    webhooks.send(organization.id, 'snippet.published', id);
-    publisher?.publish();
+    announce(context.var, 'snippet.published', id);
     return context.redirect(addressOf(id, page, 'published'), 303);
   });
 
@@ -132,92 +159,64 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     return context.json({ base: revisionOf(form) });
   });
 
-  pages.get(`${oneSnippet}/discard`, (context) => {
-    const snippet = found(context);
-    if (snippet === undefined || snippet.published === null) return context.notFound();
-    return context.html(show(context, `Discard the draft of ${snippet.name}`, discardQuestion(snippet)));
-  });
-
-  pages.post(`${oneSnippet}/discard`, async (context) => {
-    const snippet = found(context);
-    if (snippet === undefined || snippet.publishedContent === null) return context.notFound();
-    const { confirm } = await context.req.parseBody();
-    if (confirm !== 'yes') return context.redirect(`/snippets/${snippet.id}/discard`, 303);
-    snippets.save(context.var.organization.id, snippet.id, { ...snippet, draft: snippet.publishedContent });
-    return context.redirect(`/snippets/${snippet.id}`, 303);
-  });
-
   pages.post(`${oneSnippet}/preview`, async (context) => {
     const snippet = found(context);
     if (snippet === undefined) return context.notFound();
     return context.json(await previewOf({ ...snippet, ...formOf(await context.req.parseBody()) }));
   });
 
-  pages.get(`${oneSnippet}/versions/:number{[1-9][0-9]{0,14}}`, async (context) => {
+  pages.get(`${oneSnippet}/versions/${oneVersion}`, async (context) => {
     const snippet = found(context);
     const number = Number(context.req.param('number'));
-    const version = snippets
-      .versions(context.var.organization.id, snippet?.id ?? 0)
-      .find((one) => one.number === number);
+    const versions = snippets.versions(context.var.organization.id, snippet?.id ?? 0);
+    const version = versions.find((one) => one.number === number);
     if (snippet === undefined || version === undefined) return context.notFound();
-    const body = await versionPart(snippet, version, publisher);
-    return context.html(
-      layout({
-        title: `${snippet.name}, version ${number}`,
-        section: '/snippets',
-        organization: context.var.organization,
-        scripts: ['copy'],
-        body,
-      }),
-    );
+    const before = versions.find((one) => one.number === number - 1);
+    const body = await versionPart({ snippet, version, before, publisher });
+    return context.render(body, { title: `${snippet.name}, version ${number}`, section, scripts: ['copy'] });
   });
 
-  pages.post(`${oneSnippet}/roll-back`, async (context) => {
-    const { organization } = context.var;
-    const id = Number(context.req.param('id'));
-    const { number } = await context.req.parseBody();
-    const version = snippets.rollBack(organization.id, id, Number(number));
-    if (version === undefined) return context.notFound();
-    webhooks.send(organization.id, 'snippet.published', id);
-    publisher?.publish();
-    return context.redirect(addressOf(id, '/', 'published'), 303);
+  asked('discard', discardQuestion, ({ publishedContent, ...snippet }, { var: { organization } }) => {
+    const draft = publishedContent ?? snippet.draft;
+    snippets.save(organization.id, snippet.id, { ...snippet, draft });
+    return `/snippets/${snippet.id}`;
   });
 
-  pages.get(`${oneSnippet}/unpublish`, (context) => {
-    const snippet = found(context);
-    if (snippet === undefined || snippet.published === null) return context.notFound();
-    return context.html(show(context, `Unpublish ${snippet.name}`, unpublishQuestion(snippet, publisher)));
-  });
+  const numberIn = (context: PageContext) => Number(context.req.param('number'));
+  asked(
+    `versions/${oneVersion}/roll-back`,
+    (snippet, context) =>
+      rollBackQuestion(
+        snippet,
+        snippets.versions(context.var.organization.id, snippet.id),
+        numberIn(context),
+      ),
+    ({ id }, context) => {
+      snippets.rollBack(context.var.organization.id, id, numberIn(context));
+      announce(context.var, 'snippet.published', id);
+      return addressOf(id, '/', 'published');
+    },
+  );
 
-  pages.post(`${oneSnippet}/unpublish`, async (context) => {
-    const snippet = found(context);
-    if (snippet === undefined) return context.notFound();
-    const { confirm } = await context.req.parseBody();
-    if (confirm !== 'yes') return context.redirect(`/snippets/${snippet.id}/unpublish`, 303);
-    const { organization } = context.var;
-    if (snippets.unpublish(organization.id, snippet.id)) {
-      webhooks.send(organization.id, 'snippet.unpublished', snippet.id);
-    }
-    return context.redirect(`/snippets/${snippet.id}`, 303);
-  });
+  asked(
+    'unpublish',
+    (snippet) => unpublishQuestion(snippet, publisher),
+    ({ id }, context) => {
+      snippets.unpublish(context.var.organization.id, id);
+      announce(context.var, 'snippet.unpublished', id);
+      return addressOf(id, '/', 'published');
+    },
+  );
 
-  pages.get(`${oneSnippet}/delete`, (context) => {
-    const snippet = found(context);
-    if (snippet === undefined) return context.notFound();
-    return context.html(show(context, `Delete ${snippet.name}`, deleteQuestion(snippet, publisher)));
-  });
-
-  pages.post(`${oneSnippet}/delete`, async (context) => {
-    const snippet = found(context);
-    if (snippet === undefined) return context.notFound();
-    const { confirm } = await context.req.parseBody();
-    if (confirm !== 'yes') return context.redirect(`/snippets/${snippet.id}/delete`, 303);
-    const { organization } = context.var;
-    if (snippets.delete(organization.id, snippet.id)) {
-      webhooks.send(organization.id, 'snippet.deleted', snippet.id);
-    }
-    return context.redirect(`/snippets?deleted=${snippet.id}`, 303);
-  });
+  asked(
+    'delete',
+    (snippet) => deleteQuestion(snippet, publisher),
+    ({ id }, context) => {
+      snippets.delete(context.var.organization.id, id);
+      announce(context.var, 'snippet.deleted', id);
+      return `/snippets?deleted=${id}`;
+    },
+  );
 
   return pages;
 }
@@ -249,6 +248,11 @@ function conflictNotice({ draft }: Snippet): Html {
           <p><strong>Not saved: the draft was changed elsewhere since you opened it.</strong> What you typed is below. Saving once more replaces the other draft.</p>
           <details><summary>The other draft</summary><pre tabindex="0">${draft}</pre></details>
         </div>`;
+}
+
+/** It has the focus, so that it is seen wherever the button is. */
+function refusedNotice(what: 'saved' | 'published', flaw: string): Html {
+  return html`<p class="card notice bad" role="alert" tabindex="-1" autofocus><strong>Not ${what}: ${flaw}</strong></p>`;
 }
 
 function emptyNotice({ published }: Snippet): Html {

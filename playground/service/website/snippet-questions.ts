@@ -1,44 +1,53 @@
 import { html } from 'hono/html';
 import type { Publisher } from '../publisher.ts';
-import type { Snippet } from '../store/snippets.ts';
-import { type Html, question } from './layout.ts';
+import type { Snippet, SnippetVersion } from '../store/snippets.ts';
+import type { Html, Question } from './layout.ts';
 import { countOf, placesList } from './places.ts';
 
-export function unpublishQuestion(snippet: Snippet, publisher: Publisher | undefined): Html {
-  const { id, name, published } = snippet;
-  return question({
+type Asked = Pick<Question, 'title' | 'body' | 'yes'>;
+
+export function unpublishQuestion(snippet: Snippet, publisher: Publisher | undefined): Asked | undefined {
+  const { name, published } = snippet;
+  if (published === null) return undefined;
+  return {
     title: `Unpublish “${name}”?`,
     body: html`${consequence(snippet, publisher)}
         <p>The draft and all versions stay, and version ${published} can be published again.</p>`,
-    action: `/snippets/${id}/unpublish`,
     yes: 'Unpublish it',
-    confirm: 'yes',
-    back: `/snippets/${id}`,
-  });
+  };
 }
 
-export function discardQuestion({ id, name, published }: Snippet): Html {
-  return question({
+export function discardQuestion({ name, published }: Snippet): Asked | undefined {
+  if (published === null) return undefined;
+  return {
     title: `Discard the draft of “${name}”?`,
     body: html`<p>The draft becomes the content of version ${published} again, which pages show. What was typed since then is lost.</p>`,
-    action: `/snippets/${id}/discard`,
     yes: 'Discard it',
-    confirm: 'yes',
-    back: `/snippets/${id}`,
-  });
+  };
 }
 
-export function deleteQuestion(snippet: Snippet, publisher: Publisher | undefined): Html {
-  const { id, name } = snippet;
-  return question({
-    title: `Delete “${name}”?`,
+export function rollBackQuestion(
+  { name, published }: Snippet,
+  [newest, ...others]: readonly SnippetVersion[],
+  number: number,
+): Asked | undefined {
+  if (newest === undefined || number === published) return undefined;
+  if (number !== newest.number && !others.some((one) => one.number === number)) return undefined;
+  return {
+    title: `Roll back “${name}” to version ${number}?`,
+    body: html`<p>This makes version ${newest.number + 1}, with the content of version ${number}, and publishes it. All versions stay.
+        A draft that was never published stays, too.</p>`,
+    yes: `Publish version ${number} again`,
+  };
+}
+
+export function deleteQuestion(snippet: Snippet, publisher: Publisher | undefined): Asked {
+  return {
+    title: `Delete “${snippet.name}”?`,
     body: html`${consequence(snippet, publisher)}
-        <p>Its draft and its versions are gone then. Its id, ${id}, is never given to another snippet.</p>`,
-    action: `/snippets/${id}/delete`,
+        <p>Its draft and its versions are gone then. Its id, ${snippet.id}, is never given to another snippet.</p>`,
     yes: 'Delete it',
-    confirm: 'yes',
-    back: `/snippets/${id}`,
-  });
+  };
 }
 
 /** What it breaks that a snippet is not served any more. */

@@ -1,3 +1,4 @@
+import { diffLines } from 'diff';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Publisher } from '../publisher.ts';
@@ -36,7 +37,7 @@ export function listPart({ snippets, search, publisher, deleted, flaw }: List): 
       }
       <form class="row" role="search">
         <div class="grow">
-          <label for="search">Search by name or id</label>
+          <label for="search">Search names, texts and ids</label>
           <input id="search" name="search" type="search" value="${search}">
         </div>
         <button>Search</button>
@@ -121,10 +122,11 @@ ${sample}</textarea>
             ${published === null ? '' : html`<a class="button quiet" href="/snippets/${id}/discard">Discard the draft…</a>`}
             <span class="hint" role="status" data-draft-mark></span>
           </div>
+          ${diffPart(`What changed since version ${published}`, snippet.publishedContent ?? snippet.draft, draft)}
         </div>
         <div>
           <h2 id="preview">Preview</h2>
-          <p class="status bad" role="status" data-preview-flaw>${'error' in preview ? preview.error : ''}</p>
+          <p class="status bad" role="status" data-preview-flaw>${'error' in preview ? preview.error : preview.note}</p>
           <iframe data-preview data-head="${head}" sandbox title="Preview of ${name}" srcdoc="${'error' in preview ? '' : head + preview.content}"></iframe>
           <p class="hint">${head === '' ? '' : "With the styles of the site's home page."}</p>
         </div>
@@ -166,27 +168,37 @@ export function versionsPart({ id, published }: Snippet, versions: readonly Snip
             <td data-label="Version"><a href="/snippets/${id}/versions/${number}"><span class="hidden">Version </span>${number}</a></td>
             <td data-label="Published">${time(publishedAt)}</td>
             <td data-label="Content"><code>${content.length > 80 ? `${content.slice(0, 79)}…` : content}</code></td>
-            <td data-label="Change">${number === published ? html`served now` : rollBackForm(id, number)}</td>
+            <td data-label="Change">${number === published ? html`served now` : rollBackLink(id, number)}</td>
           </tr>`,
           )}
         </tbody>
       </table>`;
 }
 
-function rollBackForm(id: number, number: number): Html {
-  return html`<form method="post" action="/snippets/${id}/roll-back">
-                <input type="hidden" name="number" value="${number}">
-                <button class="quiet">Roll back to ${number}</button>
-              </form>`;
+function rollBackLink(id: number, number: number): Html {
+  return html`<a class="button quiet" href="/snippets/${id}/versions/${number}/roll-back">Roll back to ${number}…</a>`;
+}
+
+/** How one text differs from another, line by line. */
+function diffPart(title: string, before: string, after: string): Html | '' {
+  if (before === after) return '';
+  const lines = diffLines(before, after).map(({ value, added, removed }) =>
+    added ? html`<ins>${value}</ins>` : removed ? html`<del>${value}</del>` : value,
+  );
+  return html`<details><summary>${title}</summary><pre class="diff" tabindex="0">${lines}</pre></details>`;
+}
+
+interface VersionView {
+  snippet: Snippet;
+  version: SnippetVersion;
+  before: SnippetVersion | undefined;
+  publisher: Publisher | undefined;
 }
 
 /** A version in full, and as it looked. */
-export async function versionPart(
-  snippet: Snippet,
-  { number, content, publishedAt }: SnippetVersion,
-  publisher: Publisher | undefined,
-): Promise<Html> {
-  const { id, name, published } = snippet;
+export async function versionPart({ snippet, version, before, publisher }: VersionView): Promise<Html> {
+  const { id, name, published, draft } = snippet;
+  const { number, content, publishedAt } = version;
   const preview = await previewOf({ ...snippet, draft: content });
   return html`<p><a href="/snippets/${id}">Back to ${name}</a></p>
       <h1>${name}, version ${number}</h1>
@@ -197,8 +209,9 @@ export async function versionPart(
         <div>
           <h2>Content</h2>
           <pre tabindex="0" id="version">${content}</pre>
-          <p class="row"><button class="quiet" type="button" data-copy="version" hidden>Copy</button></p>
-          ${number === published ? '' : rollBackForm(id, number)}
+          <p class="row"><button class="quiet" type="button" data-copy="version" hidden>Copy</button> ${number === published ? '' : rollBackLink(id, number)}</p>
+          ${before === undefined ? '' : diffPart(`What changed since version ${before.number}`, before.content, content)}
+          ${diffPart('What changed from here to the draft', content, draft)}
         </div>
         <div>
           <h2>Preview</h2>

@@ -1,9 +1,9 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Delivery, Endpoint } from '../store/webhooks.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, layout, time } from './layout.ts';
+import { type Html, time } from './layout.ts';
 
 const shown = 20;
 const path = '/account/webhook';
@@ -13,19 +13,15 @@ export function webhookPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
   const pages = new Hono<WebsiteEnvironment>();
   const { webhooks } = store;
   const show = (
-    organization: WebsiteEnvironment['Variables']['organization'],
+    context: Context<WebsiteEnvironment>,
     answer: { typed?: string; flaw?: string | undefined; secret?: string | undefined } = {},
-  ) =>
-    layout({
-      ...{ title: 'Webhook', section: '/account', organization, scripts: ['copy'] },
-      body: webhookPage({
-        endpoint: webhooks.endpoint(organization.id),
-        deliveries: webhooks.list(organization.id, shown),
-        ...answer,
-      }),
-    });
+  ) => {
+    const { id } = context.var.organization;
+    const view = { endpoint: webhooks.endpoint(id), deliveries: webhooks.list(id, shown), ...answer };
+    return context.render(webhookPage(view), { title: 'Webhook', section: '/account', scripts: ['copy'] });
+  };
 
-  pages.get(path, (context) => context.html(show(context.var.organization)));
+  pages.get(path, (context) => show(context));
 
   // Answered with the page itself and no redirect: the secret is in this answer and in no other.
   pages.post(path, async (context) => {
@@ -33,15 +29,18 @@ export function webhookPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
     const { url } = await context.req.parseBody();
     const typed = typeof url === 'string' ? url.trim() : '';
     const flaw = flawOf(typed);
-    if (flaw !== undefined) return context.html(show(organization, { typed, flaw }), 422);
+    if (flaw !== undefined) {
+      context.status(422);
+      return show(context, { typed, flaw });
+    }
     const secret = webhooks.setUrl(organization.id, typed);
-    return secret === undefined ? context.redirect(path, 303) : context.html(show(organization, { secret }));
+    return secret === undefined ? context.redirect(path, 303) : show(context, { secret });
   });
 
   pages.post(`${path}/secret`, (context) => {
     const { organization } = context.var;
     const secret = webhooks.renewSecret(organization.id);
-    return secret === undefined ? context.redirect(path, 303) : context.html(show(organization, { secret }));
+    return secret === undefined ? context.redirect(path, 303) : show(context, { secret });
   });
 
   pages.post(`${path}/off`, (context) => {
@@ -97,7 +96,7 @@ function webhookPage({ endpoint, deliveries, typed, flaw, secret }: WebhookView)
 
 function secretNotice(secret: string): Html {
   return html`<div class="card notice good" role="status">
-        <p><label for="new-secret">The secret that messages are signed with. It is shown this once. <code>watch --listen</code> reads it from <code>SNIPPETS_WEBHOOK_SECRET</code>:</label></p>
+        <p><label for="new-secret">The secret that messages are signed with. Copy it now: it is not shown again. <code>watch --listen</code> reads it from <code>SNIPPETS_WEBHOOK_SECRET</code>:</label></p>
         <div class="row"><input class="grow" id="new-secret" readonly value="${secret}"><button class="quiet" type="button" data-copy="new-secret" hidden>Copy</button></div>
       </div>`;
 }

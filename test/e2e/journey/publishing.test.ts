@@ -27,7 +27,7 @@ let latest: Publication | undefined;
 const publisher: Publisher = {
   siteUrl: 'http://localhost:1',
   publish() {
-    latest = { state: 'running', how: 'refresh', startedAt: Date.now(), output: '' };
+    latest = { state: 'running', startedAt: Date.now(), output: '' };
   },
   latest: () => latest,
   shown: (id) => ({ pages: id === 41 ? ['index.html', 'pricing/index.html'] : [], entries: [] }),
@@ -135,7 +135,7 @@ test.for([
     for (const state of ['delivered', 'failed'] as const) {
       webhooks.record(webhooks.add(organization, 'snippet.published', id).id, state, 'ECONNREFUSED');
     }
-    latest = { state: 'failed', how: 'refresh', startedAt: 0, retryAt: Date.now(), output: 'why' };
+    latest = { state: 'failed', startedAt: 0, retryAt: Date.now(), output: 'why' };
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
     for (const path of [
