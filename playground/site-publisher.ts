@@ -48,7 +48,9 @@ export function createSitePublisher({
 
   function begin(): void {
     if (latest?.state !== 'running') settled = Promise.withResolvers();
-    const failure = latest?.state === 'failed' ? latest.output : latest?.failure;
+    const failure = { done: undefined, failed: latest?.output, running: latest?.failure }[
+      latest?.state ?? 'done'
+    ];
     latest = { state: 'running', startedAt: requestedAt, output: '', failure };
   }
 

@@ -1,12 +1,12 @@
-import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { preview } from 'astro';
 import { site } from './run-astro.ts';
+import { keptCertificate } from './service/certificate.ts';
 import { type Service, startService } from './service/index.ts';
+import { exportsOf } from './service/website/key-pages.ts';
 import { createSitePublisher } from './site-publisher.ts';
 
 const usage = `npm run playground -- [flags]
@@ -53,10 +53,9 @@ if (flags.help) {
 const data = join(import.meta.dirname, '.data');
 if (flags.fresh) await rm(data, { recursive: true, force: true });
 await mkdir(data, { recursive: true });
-const folder = await mkdtemp(join(tmpdir(), 'snippet-playground-'));
-// However it ends: Astro's server ends the process by itself at the end of a terminal's input.
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-const authority = join(folder, 'authority.pem');
+const authority = join(data, 'authority.pem');
+const certificate = await keptCertificate(join(data, 'certificate.json'));
+await writeFile(authority, certificate.authority);
 
 let environment: Record<string, string> = {};
 const publisher = createSitePublisher({
@@ -68,6 +67,8 @@ const service = await startService({
   port: flags.once ? 0 : Number(flags['api-port']),
   websitePort: flags.once ? 0 : Number(flags['website-port']),
   database: join(data, 'service.sqlite'),
+  certificate,
+  authorityFile: authority,
   publisher,
   onSetAside: (line) => console.log(`  ${line}`),
   onLinkWanted: writeLink,
@@ -87,12 +88,9 @@ const service = await startService({
 const organization =
   service.store.organizations.list()[0] ?? service.store.organizations.create('Playground');
 service.store.organizations.setSubscription(organization.id, flags.expired ? 'expired' : 'active');
-await writeFile(authority, service.certificateAuthority);
 environment = {
   SNIPPETS_API_KEY: newKey(service),
-  SNIPPETS_RENDER_BASE_URL: service.renderBaseUrl,
-  SNIPPETS_RETRIEVE_BASE_URL: service.retrieveBaseUrl,
-  NODE_EXTRA_CA_CERTS: authority,
+  ...service.settings,
   PLAYGROUND_WEBSITE_URL: service.websiteUrl,
 };
 
@@ -107,6 +105,10 @@ console.log(`
                 signs in once; edit a snippet there, publish it, and see it on the site
                 ${process.stdin.isTTY ? 'press Enter here for another link' : 'its sign-in page can ask for another link'}
   The API       ${service.openApiUrl}
+
+  For a site of your own, create a key at ${service.websiteUrl}/keys, and set these where you build:
+
+${exportsOf({ SNIPPETS_API_KEY: '…', ...service.settings }).replace(/^/gm, '    ')}
 
   Ctrl-C ends all of it. What you change stays, in playground/.data.
 `);

@@ -167,8 +167,6 @@ function notFound(context: ApiContext): Response {
 function guarded(store: Store, operation: Operation) {
   return async (context: ApiContext, next: () => Promise<void>): Promise<Response | undefined> => {
     const answer = authenticate(store, context.req.header('authorization'), operation);
-    const caller = 'status' in answer ? answer.caller : answer;
-    if (caller !== undefined) context.set('caller', caller);
     if ('status' in answer) {
       return problemResponse(context.var.websiteUrl, answer.status, answer.detail, answer.headers);
     }
@@ -180,8 +178,11 @@ function guarded(store: Store, operation: Operation) {
 function logged(store: Store, operation: Operation) {
   return async (context: ApiContext, next: () => Promise<void>): Promise<void> => {
     const start = performance.now();
+    const answer = authenticate(store, context.req.header('authorization'), operation);
+    // Also of a request that a fault answers.
+    const caller = 'status' in answer ? answer.caller : answer;
+    if (caller !== undefined) context.set('caller', caller);
     await next();
-    const { caller } = context.var;
     const secret = /^Bearer (\S+)/.exec(context.req.header('authorization') ?? '')?.[1];
     // The log is shown on the website, which shows no key.
     const withoutKey = (text: string) => (secret === undefined ? text : text.replaceAll(secret, '[API key]'));

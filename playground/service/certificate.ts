@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import selfsigned from 'selfsigned';
 
 export interface Certificate {
@@ -7,10 +9,20 @@ export interface Certificate {
   authority: string;
 }
 
-/**
- * Makes a certificate for this machine alone, and an authority that signs it and nothing else: its key is not
- * kept. Both are new at each start, so that nobody is tempted to trust them for good.
- */
+const day = 24 * 60 * 60 * 1000;
+
+/** The certificate of the last start, so that a site that trusts its authority need not be told again; or a new one. */
+export async function keptCertificate(file: string): Promise<Certificate> {
+  if (existsSync(file)) {
+    const kept: Certificate = JSON.parse(readFileSync(file, 'utf8'));
+    if (Date.parse(new X509Certificate(kept.cert).validTo) > Date.now() + day) return kept;
+  }
+  const made = await createCertificate();
+  writeFileSync(file, JSON.stringify(made), { mode: 0o600 });
+  return made;
+}
+
+/** Makes a certificate for this machine alone, and an authority that signs it and nothing else: its key is not kept. */
 export async function createCertificate(): Promise<Certificate> {
   const key = { keyType: 'ec', algorithm: 'sha256' } as const;
   const authority = await selfsigned.generate(

@@ -29,6 +29,8 @@ export interface ServiceOptions {
   onLinkWanted?: () => void;
   /** What it shows to its clients. @default a new one, from a new authority */
   certificate?: Certificate;
+  /** A file with its authority, for sites that are built on this machine. */
+  authorityFile?: string;
   /** How patiently webhooks are sent. */
   webhooks?: SenderOptions;
   /** Called with a line for people when a database of another version was set aside. */
@@ -44,6 +46,8 @@ export interface Service {
   openApiUrl: string;
   /** The website: snippets, keys, requests, faults, account. */
   websiteUrl: string;
+  /** What a site that is built on this machine needs in its environment, besides a key. */
+  settings: Record<string, string>;
   /** The authority (PEM) that a client of the API has to trust. */
   certificateAuthority: string;
   store: Store;
@@ -77,6 +81,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       {
         ...{ store, faults, publisher: options.publisher, webhooks },
         ...{ onSignIn: options.onSignIn ?? (() => {}), onLinkWanted: options.onLinkWanted },
+        settings: () => settings,
       },
       sessions,
     ).fetch,
@@ -90,9 +95,17 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     certificate,
     options.port ?? 0,
   );
+  const renderBaseUrl = api.origin + renderPath;
+  const retrieveBaseUrl = api.origin + retrievePath;
+  const settings = {
+    SNIPPETS_RENDER_BASE_URL: renderBaseUrl,
+    SNIPPETS_RETRIEVE_BASE_URL: retrieveBaseUrl,
+    ...(options.authorityFile && { NODE_EXTRA_CA_CERTS: options.authorityFile }),
+  };
   return {
-    renderBaseUrl: api.origin + renderPath,
-    retrieveBaseUrl: api.origin + retrievePath,
+    renderBaseUrl,
+    retrieveBaseUrl,
+    settings,
     openApiUrl: `${api.origin}/openapi.json`,
     websiteUrl: website.origin,
     certificateAuthority: certificate.authority,

@@ -12,6 +12,8 @@ export interface WebsiteParts {
   faults: Faults;
   publisher: Publisher | undefined;
   webhooks: Pick<WebhookSender, 'send'>;
+  /** What a site needs in its environment, besides a key. */
+  settings: () => Record<string, string>;
   /** Called when a login link was used: it is spent, and another one may be wanted. */
   onSignIn: (organizationId: number) => void;
   /** Writes a new login link to where only the owner of this machine reads it; absent where that cannot be asked for. */

@@ -10,7 +10,7 @@ import { type Html, question, time } from './layout.ts';
 const keysTitle = { title: 'API keys', section: '/keys', scripts: ['copy'] } as const;
 
 /** Create a key, which is shown once; revoke one. */
-export function keyPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
+export function keyPages({ store, publisher, settings }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
   const { keys } = store;
   const siteKeyId = () => keys.find(publisher?.apiKey() ?? '')?.id;
@@ -38,7 +38,8 @@ export function keyPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnviro
     }
     const { secret } = keys.create(organization.id, kind === 'public' ? 'public' : 'secret', title);
     context.header('cache-control', 'no-store');
-    const body = keysPage(viewOf(organization.id), { secret });
+    const environment = { SNIPPETS_API_KEY: secret, ...settings() };
+    const body = keysPage(viewOf(organization.id), { environment });
     return context.render(body, keysTitle);
   });
 
@@ -96,16 +97,17 @@ function revokeQuestion({ id, name, ending }: ApiKey, { siteKeyId, lastUses }: K
 
 function keysPage(
   { keys, siteKeyId, lastUses }: KeysView,
-  { secret, flaw }: { secret?: string; flaw?: string } = {},
+  { environment, flaw }: { environment?: Record<string, string>; flaw?: string } = {},
 ): Html {
   return html`<h1>API keys</h1>
       ${flaw === undefined ? '' : html`<p class="card notice bad" role="alert">${flaw}</p>`}
       ${
-        secret === undefined
+        environment === undefined
           ? ''
           : html`<div class="card notice good" role="status">
-        <p><label for="new-key">The new key. Copy it now: it is not shown again.</label></p>
-        <div class="row"><input class="grow" id="new-key" readonly value="${secret}"><button class="quiet" type="button" data-copy="new-key" hidden>Copy</button></div>
+        <p><strong>The new key.</strong> Copy it now: it is not shown again. These are the settings for a site of your own, in the terminal that builds it:</p>
+        <pre tabindex="0" id="settings">${exportsOf(environment)}</pre>
+        <p class="row"><button class="quiet" type="button" data-copy="settings" hidden>Copy</button></p>
       </div>`
       }
       <table class="card stacked">
@@ -143,4 +145,11 @@ function keysPage(
         </div>
         <button>Create</button>
       </form>`;
+}
+
+/** For a shell. In a `.env` file, NODE_EXTRA_CA_CERTS would have no effect. */
+export function exportsOf(environment: Record<string, string>): string {
+  return Object.entries(environment)
+    .map(([name, value]) => `export ${name}='${value}'`)
+    .join('\n');
 }

@@ -64,7 +64,9 @@ function publicationNotice(
 ): Html | undefined {
   const publication = parts.publisher?.latest();
   if (parts.publisher === undefined || publication === undefined) return undefined;
-  const { state, output, failure = output, retryAt } = publication;
+  const { state, output, retryAt } = publication;
+  // While it is tried again, what went wrong before.
+  const failure = (state === 'running' && publication.failure) || output;
   if (state === 'done') {
     return html`<div class="card notice good" data-state="done">${donePart(parts.publisher, view)}</div>`;
   }

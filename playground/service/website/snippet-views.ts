@@ -119,7 +119,7 @@ ${sample}</textarea>
             <button name="action" value="publish">Publish</button>
             <button class="quiet" name="action" value="save">Save the draft</button>
             <button class="quiet" name="action" value="preview">Preview</button>
-            ${published === null ? '' : html`<a class="button quiet" href="/snippets/${id}/discard">Discard the draft…</a>`}
+            ${published === null ? '' : html`<a class="button quiet" href="/snippets/${id}/discard">Discard draft…</a>`}
             <span class="hint" role="status" data-draft-mark></span>
           </div>
           ${diffPart(`What changed since version ${published}`, snippet.publishedContent ?? snippet.draft, draft)}

@@ -71,11 +71,9 @@ test('a snippet is edited from its page, beside its preview, published, and seen
   await page.frameLocator('iframe[data-preview]').getByText(words).waitFor();
   await picture.add(page);
   await page.getByRole('button', { name: 'Publish' }).click();
-  const notice = page.getByText(/on the site \d+\.\d s after the click/);
-  await notice.waitFor(patience);
-  expect(await notice.textContent()).toMatch(/by a refresh \(the last full build took \d+\.\d s\)/);
+  await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
   await page.frameLocator('iframe.page').getByText(words).waitFor();
-  await page.getByRole('link', { name: 'open the page' }).click();
+  await page.getByRole('link', { name: 'Open the page' }).click();
   expect(page.url()).toBe(`${siteUrl}/pricing/`);
   expect(await page.getByText(words).count()).toBe(1);
   const reader = await browser.newPage({ viewport: { width: 740, height: 340 } });
@@ -86,7 +84,7 @@ test('a snippet is edited from its page, beside its preview, published, and seen
   await reader.close();
 });
 
-test('with an expired subscription the site stays as it was, the website shows the 402 in detail, and what was published arrives by itself', async () => {
+test('with an expired subscription the site stays as it was, the website says what to do, and what was published arrives by itself', async () => {
   const words = `Words of ${Date.now()}`;
   const content = () => page.getByLabel('Content', { exact: true });
   const account = await context.newPage();
@@ -95,8 +93,9 @@ test('with an expired subscription the site stays as it was, the website shows t
   await page.goto(`${websiteUrl}/snippets/41`);
   await content().fill(`<aside aria-label="Announcement"><p>${words}</p></aside>`);
   await page.getByRole('button', { name: 'Publish' }).click();
-  await page.getByText('arrives by itself').waitFor(patience);
-  const said = (await page.locator('pre').textContent()) ?? '';
+  await page.getByText('The subscription has expired.').waitFor(patience);
+  await page.getByText('Trying again').waitFor();
+  const said = (await page.locator('[data-publication] pre').textContent()) ?? '';
   expect(said).toContain('402 Payment Required [payment-required]');
   expect(said).toContain('The subscription of Northwind Coffee has expired.');
   expect(said).toContain("The organization's free trial or subscription has expired.");
@@ -106,11 +105,38 @@ test('with an expired subscription the site stays as it was, the website shows t
   // A page that is closed while it loads may never close.
   await account.getByRole('button', { name: 'Let it expire' }).waitFor();
   await account.close();
-  await page.getByText(/It is on the site \d+\.\d s after the click/).waitFor(patience);
+  await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
   await page.frameLocator('iframe.page').getByText(words).waitFor();
   expect(await content().inputValue()).toBe('<p>the next text</p>');
   await page.getByText(/Shown on \d+ pages/).click();
   await page.getByRole('status').getByRole('link', { name: '/pricing/' }).waitFor();
+});
+
+test('after Unpublish, the website says at once which page still shows the snippet, and a publish ends that', async () => {
+  await page.goto(`${websiteUrl}/snippets/47/unpublish`);
+  await page.getByRole('button', { name: 'Unpublish it' }).click();
+  const cause = '“Opening hours” is not published, but /visit/ shows it.';
+  await page.getByText(cause).waitFor(patience);
+  await page.goto(`${websiteUrl}/keys`);
+  await page.getByText(cause).waitFor();
+  await page.getByRole('link', { name: 'Publish it' }).click();
+  await page.getByRole('button', { name: 'Publish' }).click();
+  await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
+});
+
+test('while the service fails, the website says so within three seconds, and lists the answers', async () => {
+  await page.goto(`${websiteUrl}/faults`);
+  await page.getByLabel('Requests that fail, in percent').fill('100');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.goto(`${websiteUrl}/snippets/42`);
+  await page.getByRole('button', { name: 'Publish' }).click();
+  await page.getByText('The service answers 503.').waitFor({ timeout: 5_000 });
+  await page.goto(`${websiteUrl}/requests`);
+  await page.getByRole('cell', { name: '503' }).first().waitFor();
+  await page.goto(`${websiteUrl}/faults`);
+  await page.getByRole('button', { name: 'No faults' }).click();
+  await page.goto(`${websiteUrl}/snippets/42`);
+  await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
 });
 
 test('the website lists the requests of the build', async () => {
@@ -137,7 +163,7 @@ test('with the keyboard alone, the content is one key away, and a snippet can be
   await page.goto(`${websiteUrl}/snippets`);
   await page.keyboard.press('Tab');
   expect(await page.locator(':focus').textContent()).toBe('Skip to the content');
-  await page.getByLabel('Search by name or id').focus();
+  await page.getByLabel('Search names, texts and ids').focus();
   await page.keyboard.type('legal');
   await page.keyboard.press('Enter');
   await page.getByText('1 snippet', { exact: true }).waitFor();

@@ -65,7 +65,7 @@ test('what is typed is saved by itself, and is there after loading the page agai
   await page.goto(service.loginLink(organizationOf(service)));
   await open('/snippets/42');
   expect(await content().inputValue()).toBe('a newer text');
-  await page.getByRole('link', { name: 'Discard the draft…' }).click();
+  await page.getByRole('link', { name: 'Discard draft…' }).click();
   await page.getByRole('button', { name: 'Discard it' }).click();
   await page.getByRole('heading', { level: 1, name: 'Free-shipping line' }).waitFor();
   expect(await content().inputValue()).toContain('free from 40');
@@ -106,6 +106,31 @@ test('what is typed after the session has ended is not saved, which is said, unt
   service.store.snippets.rollBack(organizationOf(service), 43, 1);
 });
 
+test('a template with an error is not published: a banner has the focus and says what to fix, on a phone too', async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open('/snippets/42');
+  await content().fill('Shipping is free\nfrom {{ price');
+  await page.getByRole('button', { name: 'Publish' }).click();
+  const banner = page.getByText('Not published: line 2: `{{ price` is not closed. Add `}}`.');
+  await banner.waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('Not published');
+  expect(await content().inputValue()).toContain('{{ price');
+});
+
+test('times are those of the browser', async () => {
+  const local = await browser.newContext({ timezoneId: 'Asia/Tokyo' });
+  page = await local.newPage();
+  await page.goto(service.loginLink(organizationOf(service)));
+  latest = { state: 'failed', startedAt: 0, retryAt: Date.UTC(2026, 0, 1, 12, 30), output: 'why' };
+  await open('/snippets');
+  await page.getByText('Trying again at 21:30.').waitFor();
+  await page
+    .getByText(/seconds? ago|minutes? ago/)
+    .first()
+    .waitFor();
+  await local.close();
+});
+
 test('the embed is copied with the params that are typed', async () => {
   await open('/snippets/43');
   await page.getByLabel('Sample params').fill('{"plan":"team"}');
@@ -143,7 +168,8 @@ test.for([
         '/snippets',
         `/snippets/${id}`,
         `/snippets/${id}?saved`,
-        `/snippets/${id}/versions/1`,
+        `/snippets/${id}/versions/2`,
+        `/snippets/${id}/versions/1/roll-back`,
         '/snippets/41/delete',
       ],
       ...[
