@@ -196,8 +196,8 @@ describe('snippets on the website', () => {
     await send(path, { ...form, draft: 'same\ntwo\n', action: 'publish' });
     await send(path, { ...form, draft: 'same\nthree\n', action: 'save' });
     const version = await read(`${path}/versions/2`);
-    expect(version).toContain('same\n<del>one\n</del><ins>two\n</ins>');
-    expect(version).toContain('same\n<del>two\n</del><ins>three\n</ins>');
+    expect(version).toContain('same\n<del>one</del><ins>two</ins>\n');
+    expect(version).toContain('same\n<del>two</del><ins>three</ins>\n');
     expect(await read(path)).toContain('What changed since version 2');
   });
   test.for(['//evil.test', '/\\evil.test', 'https://evil.test', 'javascript:alert(1)'])(

@@ -23,7 +23,18 @@ async function preview() {
   }
 }
 
+// The numbers of the lines, which an error names.
+const text = document.querySelector('#draft');
+const lines = document.querySelector('[data-lines]');
+function numberLines() {
+  lines.textContent = Array.from(text.value.split('\n'), (_, index) => index + 1).join('\n');
+  lines.scrollTop = text.scrollTop;
+}
+text?.addEventListener('scroll', numberLines);
+if (text !== null) numberLines();
+
 form?.addEventListener('input', () => {
+  numberLines();
   clearTimeout(timer);
   timer = setTimeout(preview, 200);
 });

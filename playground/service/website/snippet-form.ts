@@ -73,9 +73,13 @@ export async function previewOf(snippet: Snippet): Promise<Preview> {
   try {
     const content = await renderTemplate(draft, params);
     const unfilled = given === undefined ? [] : unfilledVariables(draft, params);
-    const note = unfilled.length === 0 ? '' : `Without a sample value: ${unfilled.join(', ')}.`;
-    const flaw = 'The sample params are not a JSON object. Pages do not use them.';
-    return { content, embeds: embedsOf(id, params), note: given === undefined ? flaw : note };
+    const isForHead = /^\s*<(?:meta|link|title|base)\b/i.test(content);
+    const notes = [
+      given === undefined && 'The sample params are not a JSON object. Pages do not use them.',
+      unfilled.length > 0 && `Without a sample value: ${unfilled.join(', ')}.`,
+      isForHead && 'It is for <head>, where nothing is visible.',
+    ];
+    return { content, embeds: embedsOf(id, params), note: notes.filter(Boolean).join(' ') };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     return { error: error.message };

@@ -1,4 +1,4 @@
-import { diffLines } from 'diff';
+import { diffWordsWithSpace } from 'diff';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Publisher } from '../publisher.ts';
@@ -106,8 +106,8 @@ export async function editPart({ snippet, unsaved, publisher, address }: Edit): 
           <div>
             <label for="draft">Content</label>
             <p class="hint" id="draft-hint">HTML, at most ${limits.content.toLocaleString('en')} characters. A variable is written {{ plan }}, and its value is escaped.</p>
-            <textarea id="draft" name="draft" spellcheck="false" maxlength="${limits.content}" aria-describedby="draft-hint">
-${draft}</textarea>
+            <div class="lines"><pre aria-hidden="true" data-lines></pre><textarea id="draft" name="draft" wrap="off" spellcheck="false" maxlength="${limits.content}" aria-describedby="draft-hint">
+${draft}</textarea></div>
           </div>
           <div>
             <label for="sample">Sample params</label>
@@ -179,13 +179,18 @@ function rollBackLink(id: number, number: number): Html {
   return html`<a class="button quiet" href="/snippets/${id}/versions/${number}/roll-back">Roll back to ${number}…</a>`;
 }
 
-/** How one text differs from another, line by line. */
+/** How one text differs from another. */
 function diffPart(title: string, before: string, after: string): Html | '' {
   if (before === after) return '';
-  const lines = diffLines(before, after).map(({ value, added, removed }) =>
+  // Comparing takes time with the square of what differs.
+  const parts = diffWordsWithSpace(before, after, { maxEditLength: 1_000 }) ?? [
+    { value: before, removed: true, added: false },
+    { value: after, removed: false, added: true },
+  ];
+  const shown = parts.map(({ value, added, removed }) =>
     added ? html`<ins>${value}</ins>` : removed ? html`<del>${value}</del>` : value,
   );
-  return html`<details><summary>${title}</summary><pre class="diff" tabindex="0">${lines}</pre></details>`;
+  return html`<details><summary>${title}</summary><pre tabindex="0">${shown}</pre></details>`;
 }
 
 interface VersionView {
