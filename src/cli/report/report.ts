@@ -21,23 +21,16 @@ export async function report(context: CliContext): Promise<ReportOutput> {
   const { manifest } = await openProject(context);
   const { builtAt, refreshedAt, before } = manifest;
   const earlier = snippetsByKey(before);
-  const changeOf = (key: string, hash: string | undefined): Row['change'] => {
-    if (before === undefined) return 'unknown';
-    const known = earlier.get(key);
-    if (known === undefined) return 'added';
-    return known.hash === hash ? 'same' : 'changed';
-  };
-  const listed = listSnippets(manifest).map((snippet): Row => {
+  const snippets = listSnippets(manifest).map((snippet): Row => {
     const { key } = toRequest(snippet.id, snippet.params);
-    const change = changeOf(key, snippet.content?.hash);
+    const known = earlier.get(key);
     earlier.delete(key);
-    return { ...snippet, change };
+    const change = known === undefined ? 'added' : known.hash === snippet.content?.hash ? 'same' : 'changed';
+    return { ...snippet, change: before === undefined ? 'unknown' : change };
   });
-  const gone = Array.from(
-    earlier.values(),
-    ({ id, params }): Row => ({ id, params, change: 'gone', pages: [], collections: [] }),
-  );
-  const snippets = [...listed, ...gone];
+  for (const { id, params } of earlier.values()) {
+    snippets.push({ id, params, change: 'gone', pages: [], collections: [] });
+  }
   const contents = snippets.flatMap(({ content }) => content ?? []);
   return {
     version: 1,
@@ -87,9 +80,8 @@ export function writeReport({ cwd }: CliContext, document: ReportOutput, to: str
   return file;
 }
 
-/** Where a snippet is shown. A place with a URL that a browser can open is a link. */
+/** A place with a URL that a browser can open is a link. */
 function placesOf({ pages, collections }: Row) {
-  const hrefOf = (url: string) => (/^https?:/.test(url) ? url : undefined);
-  const files = pages.map(({ file, url }) => ({ name: file, href: hrefOf(url) }));
-  return [...files, ...collections.map((entry) => ({ name: entryName(entry), href: undefined }))];
+  const files = pages.map(({ file, url }) => ({ name: file, href: /^https?:/.test(url) && url }));
+  return [...files, ...collections.map((entry) => ({ name: entryName(entry), href: false }))];
 }
