@@ -30,12 +30,7 @@ const offline = { ok: 'done', needsBuild: 'no usable record: build', ...always }
 export const exitMeanings = {
   inline: { ok: 'every embed is inlined', ...always },
   list: offline,
-  check: {
-    ok: 'nothing changed',
-    changed: 'something changed',
-    needsBuild: 'no usable record: build',
-    ...always,
-  },
+  check: { ...offline, ok: 'nothing changed', changed: 'something changed' },
   refresh: { ok: 'up to date now', needsBuild: 'a build is needed, and why', ...always },
   watch: { needsBuild: 'no usable record: build, or pass --build', ...always },
   report: offline,
@@ -43,13 +38,12 @@ export const exitMeanings = {
   get: { ok: 'done', ...always },
 } as const satisfies Record<string, Partial<Record<ExitCode, string>>>;
 
-/** The exit statuses of a command, for its help. */
 export function exitStatusHelp(command: keyof typeof exitMeanings): string {
-  const meanings: Partial<Record<ExitCode, string>> = exitMeanings[command];
-  const lines = Object.entries(meanings).map(
-    ([name, meaning]) => `  ${String(exitCodes[name as ExitCode]).padEnd(3)} ${meaning}`,
+  const meanings: Partial<Record<string, string>> = exitMeanings[command];
+  const lines = Object.entries(exitCodes).map(([name, status]) =>
+    meanings[name] === undefined ? '' : `\n  ${String(status).padEnd(3)} ${meanings[name]}`,
   );
-  return `\nExit status:\n${lines.join('\n')}`;
+  return `\nExit status:${lines.join('')}`;
 }
 
 /** An error as the command line reports it: for people, with its code and its hint, and for `--json`. */

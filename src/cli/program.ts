@@ -68,13 +68,13 @@ export function createProgram(context: CliContext) {
       run.command = command;
       Object.assign(context, program.opts());
     });
-  const addCommand = (name: keyof typeof exitMeanings) =>
-    program.command(name).addHelpText('after', exitStatusHelp(name));
+  const addCommand = (name: keyof typeof exitMeanings, description: string) =>
+    program.command(name).description(description).addHelpText('after', exitStatusHelp(name));
 
-  addCommand('inline')
-    .description(
-      'inline snippets into a folder of files that any generator has written: in place, or in a copy with --output',
-    )
+  addCommand(
+    'inline',
+    'inline snippets into a folder of files that any generator has written: in place, or in a copy with --output',
+  )
     .argument('<folder>', 'the folder that the generator has written')
     .option('--render-base-url <url>', 'base URL of variant B (render)')
     .option('--retrieve-base-url <url>', 'base URL of variant A (retrieve)')
@@ -100,19 +100,19 @@ export function createProgram(context: CliContext) {
       await inline(context, folder, options, (message) => command.error(message));
     });
 
-  addCommand('list')
-    .description('list the snippets and the pages they are on; works offline')
+  addCommand('list', 'list the snippets and the pages they are on; works offline')
     .option('--json', 'print JSON')
     .action(async () => {
       const { list, listText } = await import('./list.ts');
       show(await list(context), listText);
     });
 
-  addCommand('check')
-    .description('check which snippets have changed since the build')
+  addCommand('check', 'check which snippets have changed since the build')
     .option('--json', 'print JSON')
-    .addOption(
-      commandOption('--exec <command>', 'run when something changed or there is no usable record of a build'),
+    .option(
+      '--exec <command>',
+      'run when something changed or there is no usable record of a build',
+      parseCommand,
     )
     .addHelpText('after', 'With --exec, the exit status of the command replaces 10 and 3.')
     .addHelpText('after', listsHelp)
@@ -122,36 +122,32 @@ export function createProgram(context: CliContext) {
       else run.exitStatus = await checkAndRun(context, exec, fail);
     });
 
-  addCommand('refresh')
-    .description('write changed snippets into the pages that show them, without a build')
+  addCommand('refresh', 'write changed snippets into the pages that show them, without a build')
     .option('--dry-run', 'show what would change without writing')
     .option('--json', 'print JSON')
     .option('--skip-modified', 'skip pages that were changed after the build')
-    .addOption(commandOption('--after <command>', afterHelp))
+    .option('--after <command>', afterHelp, parseCommand)
     .addHelpText('after', listsHelp)
     .action(async (options) => {
       const { refresh, refreshText } = await import('./refresh.ts');
       show(await refresh(context, options), refreshText);
     });
 
-  addCommand('watch')
-    .description('check regularly, refresh when a snippet was published, and run a command')
-    .addOption(
-      new Option(
-        '--every <duration>',
-        'how often to check, varied by 10% (default: 30s; with --listen, 5m)',
-      ).argParser(parseInterval),
+  addCommand('watch', 'check regularly, refresh when a snippet was published, and run a command')
+    .option(
+      '--every <duration>',
+      'how often to check, varied by 10% (default: 30s; with --listen, 5m)',
+      parseInterval,
     )
-    .addOption(
-      new Option(
-        '--listen <host:port>',
-        'also check when a signed call arrives, such as 127.0.0.1:8787; the secret is SNIPPETS_WEBHOOK_SECRET',
-      ).argParser(parseListen),
+    .option(
+      '--listen <host:port>',
+      'also check when a signed call arrives, such as 127.0.0.1:8787; the secret is SNIPPETS_WEBHOOK_SECRET',
+      parseListen,
     )
-    .addOption(commandOption('--build <command>', 'build command, run where a refresh is not enough'))
-    .addOption(commandOption('--exec <command>', 'deploy command, run once for each set of changes'))
+    .option('--build <command>', 'build command, run where a refresh is not enough', parseCommand)
+    .option('--exec <command>', 'deploy command, run once for each set of changes', parseCommand)
     .option('--skip-modified', 'skip pages that were changed after the build')
-    .addOption(commandOption('--after <command>', afterHelp))
+    .option('--after <command>', afterHelp, parseCommand)
     .option('--json', 'print events as JSON, one a line')
     .addHelpText('after', listsHelp)
     .action(async (options) => {
@@ -159,10 +155,10 @@ export function createProgram(context: CliContext) {
       run.exitStatus = await watch(context, options);
     });
 
-  addCommand('report')
-    .description(
-      'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
-    )
+  addCommand(
+    'report',
+    'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
+  )
     .option('--to <file>', 'the file to write', 'snippets-report.html')
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
     .action(async (options) => {
@@ -172,8 +168,7 @@ export function createProgram(context: CliContext) {
       show(document, () => file);
     });
 
-  addCommand('doctor')
-    .description('check the setup: environment, URLs, certificate, key, each variant')
+  addCommand('doctor', 'check the setup: environment, URLs, certificate, key, each variant')
     .argument('[id]', 'a snippet to fetch; by default one of the last build')
     .option('--json', 'print JSON')
     .action(async (id) => {
@@ -181,8 +176,7 @@ export function createProgram(context: CliContext) {
       show(await doctor(context, id), doctorText);
     });
 
-  addCommand('get')
-    .description('get one snippet as a build would')
+  addCommand('get', 'get one snippet as a build would')
     .argument('<id>', "the snippet's id")
     .option('--params <json>', 'variables for the snippet: one JSON object')
     .action(async (id, options) => {
@@ -211,10 +205,8 @@ function parseListen(text: string): { host: string; port: number } {
   return { host: host.replace(/^\[|\]$/g, ''), port };
 }
 
-/** An option that takes a shell command. A variable that is not set would make it empty, and succeed. */
-function commandOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((command: string) => {
-    if (command.trim() === '') throw new InvalidArgumentError('Expected a command.');
-    return command;
-  });
+/** A variable that is not set would make the command empty, and succeed. */
+function parseCommand(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Expected a command.');
+  return text;
 }
