@@ -20,7 +20,7 @@ const deployPending: PageToBuild = {
 
 /** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
 export async function check(context: CliContext, exec?: string): Promise<CheckOutput> {
-  const { file, manifest, changed } = await openChanges(context, { patience: checkPatience }).catch(
+  const { file, manifest, changed } = await openChanges(context, checkPatience).catch(
     async (thrown: Error) => {
       await appendStepSummary(context, thrown.message);
       throw thrown;
@@ -92,13 +92,9 @@ export async function appendStepSummary({ cwd, env, terminal }: CliContext, text
  * @param fail called before the command runs if there is no usable record.
  * @returns the command's exit status, or 0 if it did not have to run.
  */
-export function checkAndRun(
-  context: CliContext,
-  exec: string,
-  fail: (thrown: unknown) => void,
-): Promise<number> {
+export function checkAndRun(context: CliContext, exec: string, fail: (thrown: unknown) => void) {
   const { terminal } = context;
-  return whileAlone(context, async (inner) => {
+  return whileAlone(context, async (inner): Promise<number> => {
     const found = await check(inner, exec).catch((thrown: unknown) => {
       if (explain(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
       fail(thrown);

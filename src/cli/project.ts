@@ -7,7 +7,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 import { imageHref } from '../images/image-file.ts';
 import type { RecordedImages } from '../images/site-images.ts';
-import { type Changes, findChanges } from '../record/changes.ts';
+import { findChanges } from '../record/changes.ts';
 import {
   hashOf,
   type Manifest,
@@ -19,26 +19,17 @@ import {
   snippetsByKey,
 } from '../record/manifest.ts';
 import { contains, listManifests, manifestOf, manifestsIn, missingNote } from '../record/manifest-file.ts';
-import type { Progress } from '../record/progress.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { cacheFolders, type ImageSettings, resolveSettings, type Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { CliContext } from './context.ts';
 
-export interface Project {
-  file: string;
-  manifest: Manifest;
-}
-
 /**
  * @throws AstroError if there is no usable record; if the output folder that is passed does not exist, or is a copy of the
  * one that the record is about, which `--manifest` allows for commands that only read.
  */
-export async function openProject(
-  context: CliContext,
-  { writes = false }: Pick<ChangesOptions, 'writes'> = {},
-): Promise<Project> {
+export async function openProject(context: CliContext, { writes = false } = {}) {
   const { cwd, output } = context;
   const file = manifestPath(context);
   const { manifest, flaw } = await readManifest(file);
@@ -141,33 +132,28 @@ export function openCliFetcher(
 /** For commands that change nothing: failing soon is better than waiting until a service is back. In milliseconds. */
 export const checkPatience = 12_000;
 
-interface ChangesOptions {
-  patience?: number | undefined;
-  /** Whether changes are going to be written, so that the images of changed snippets are needed, too. */
-  writes?: boolean;
-  /** Whether changed snippets are cached for builds, so that none shows what the site has shown before. */
-  caches?: boolean;
-}
+export type OpenedChanges = Awaited<ReturnType<typeof openChanges>>;
 
-export interface OpenedChanges extends Project, Changes {
-  progress: Progress;
-  readImage(name: string): Promise<Uint8Array | undefined>;
-  containsKey(text: Buffer | string): boolean;
-}
-
-/** Opens the project, and fetches what has changed since it was built. */
+/**
+ * Opens the project, and fetches what has changed since it was built.
+ *
+ * @param refresh the options of a refresh that is to write what has changed.
+ */
 export async function openChanges(
   context: CliContext,
-  { patience, writes = false, caches = false }: ChangesOptions = {},
-): Promise<OpenedChanges> {
+  patience: number | undefined,
+  refresh?: { dryRun?: boolean },
+) {
   const progress = context.terminal.openProgress(context.clock.now);
-  const { file, manifest } = await openProject(context, { writes });
+  const { file, manifest } = await openProject(context, { writes: refresh !== undefined });
   const settings = await readSettings(context, manifest);
   // A sanitizer may change which images there are, and only a build has it.
-  const images = writes && !manifest.rules.sanitizes ? manifest.rules.images : undefined;
+  const images = refresh && !manifest.rules.sanitizes ? manifest.rules.images : undefined;
   // Without these folders, the build keeps no images and no answers there.
   const { imageFolder, answerFolder } = cacheFolders(dirname(file));
   const ifKept = (folder = '') => (existsSync(folder) ? folder : undefined);
+  // Changed snippets are cached for builds, so that none shows what the site has shown before.
+  const caches = refresh !== undefined && !refresh.dryRun;
   const kept = { imageFolder: ifKept(imageFolder), answerFolder: caches ? ifKept(answerFolder) : undefined };
   const shown = snippetsByKey(manifest);
   const fetcher = openCliFetcher(

@@ -64,67 +64,53 @@ export function refreshText(document: RefreshOutput): string {
  *
  * @returns with the document, a text that changes with each snippet of the site that is published.
  */
-export async function updateSite(
-  context: CliContext,
-  options: RefreshOptions,
-): Promise<{ document: RefreshOutput; published: string }> {
-  const { after, dryRun } = options;
+export async function updateSite(context: CliContext, options: RefreshOptions) {
+  const { after, dryRun = false, patience } = options;
   const file = manifestPath(context);
+  const readRecord = () => readFile(file, 'utf8').catch(() => '');
+  const update = async (inner: CliContext) => {
+    for (;;) {
+      const before = await readRecord();
+      const changes = await openChanges({ ...inner, manifest: file }, patience, options);
+      const outputLock = lockFile(file, outDirOf(file, changes.manifest));
+      const locked = async <T>(work: () => Promise<T>) => {
+        const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waiting(inner));
+        return work().finally(() => lock?.release());
+      };
+      // Another process may have written since, so the plan has to be made for that.
+      const written = await locked(async () =>
+        before === (await readRecord()) ? writeChanges(inner, changes, options) : undefined,
+      );
+      if (written === undefined) continue;
+      const { document, runsCommand } = written;
+      const published = changes.hashes.join();
+      if (after === undefined || !runsCommand) return { document, published };
+      // What an earlier command that failed was about is not on record.
+      const changed = changes.manifest.pending ? undefined : document.written;
+      // Without the lock of the output: the command may be a build, which takes it itself.
+      const exitStatus = await runWithLists(inner, after, changed);
+      document.after = { exitStatus };
+      if (exitStatus === 0) {
+        await locked(async () => {
+          const { manifest } = await readManifest(file);
+          if (manifest?.pending) writeManifest(file, { ...manifest, pending: undefined });
+        });
+      } else {
+        document.exitStatus = exitCodes.failed;
+        document.nextStep = `The pages are written, but the command of --after exited with status ${exitStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;
+      }
+      return { document, published };
+    }
+  };
   // A build that is running has removed the record, and writes a new one.
   for (const lock of possibleLockFiles(file)) await waitUntilFree(lock, waiting(context));
-  const update = (inner: CliContext) => updateRecorded({ ...inner, manifest: file }, options);
   // From before the plan: what one command is renewing must not be in the plan of another refresh.
   return after === undefined || dryRun ? update(context) : whileAlone(context, update);
 }
 
-async function updateRecorded(
-  context: CliContext & { manifest: string },
-  options: RefreshOptions,
-): ReturnType<typeof updateSite> {
-  const { manifest: file } = context;
-  const { after, dryRun = false } = options;
-  const readRecord = () => readFile(file, 'utf8').catch(() => '');
-  for (;;) {
-    const before = await readRecord();
-    const changes = await openChanges(context, { ...options, writes: true, caches: !dryRun });
-    const outputLock = lockFile(file, outDirOf(file, changes.manifest));
-    const locked = async <T>(work: () => Promise<T>) => {
-      const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waiting(context));
-      return work().finally(() => lock?.release());
-    };
-    // Another process may have written since, so the plan has to be made for that.
-    const update = await locked(async () =>
-      before === (await readRecord()) ? writeChanges(context, changes, options) : undefined,
-    );
-    if (update === undefined) continue;
-    const { document, runsCommand } = update;
-    const published = changes.hashes.join();
-    if (after === undefined || !runsCommand) return { document, published };
-    // What an earlier command that failed was about is not on record.
-    const changed = changes.manifest.pending ? undefined : document.written;
-    // Without the lock of the output: the command may be a build, which takes it itself.
-    const exitStatus = await runWithLists(context, after, changed);
-    document.after = { exitStatus };
-    if (exitStatus === 0) {
-      await locked(async () => {
-        const { manifest } = await readManifest(file);
-        if (manifest?.pending) writeManifest(file, { ...manifest, pending: undefined });
-      });
-    } else {
-      document.exitStatus = exitCodes.failed;
-      document.nextStep = `The pages are written, but the command of --after exited with status ${exitStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;
-    }
-    return { document, published };
-  }
-}
-
 /** Writes what the options allow, and says what else has to be done. */
-async function writeChanges(
-  context: CliContext,
-  changes: OpenedChanges,
-  options: RefreshOptions,
-): Promise<{ document: RefreshOutput; runsCommand: boolean }> {
-  const { file, manifest, warnings } = changes;
+async function writeChanges(context: CliContext, changes: OpenedChanges, options: RefreshOptions) {
+  const { file, manifest, hashes, warnings } = changes;
   const { dryRun = false, skipModified = false, after } = options;
   const { terminal, cwd } = context;
   const site = { ...changes, cwd };
@@ -156,7 +142,14 @@ async function writeChanges(
     command: 'refresh',
     exitStatus: notWritten.length > 0 ? exitCodes.needsBuild : exitCodes.ok,
     dryRun,
-    written: writtenFiles(changes, written),
+    written: written.map(({ page, changed }) => ({
+      ...shownFile(manifest, page.name),
+      snippets: changed.flatMap((index) => {
+        const { id, params } = manifest.snippets[index] ?? {};
+        const oldHash = hashShown(manifest, page, index);
+        return id === undefined ? [] : [{ id, params, oldHash, newHash: hashes[index] }];
+      }),
+    })),
     notWritten,
     diffs: dryRun ? await diffsOf(changes, plan.pages) : undefined,
     nextStep,
@@ -175,28 +168,10 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly PageToBuild
 }
 
 /** The text that would change, once for each way that a snippet changes. */
-async function diffsOf(
-  changes: OpenedChanges,
-  pages: readonly RefreshedPage[],
-): Promise<RefreshOutput['diffs']> {
+async function diffsOf(changes: OpenedChanges, pages: readonly RefreshedPage[]) {
   const { contentDiffs } = await import('../record/content-diff.ts');
   const files = pages.map(({ page }) => page);
   return contentDiffs(changes.manifest, files, changes).map(({ request: { id, params }, pages, patch }) => {
     return { id, params, pages: pages.map((name) => shownFile(changes.manifest, name)), patch };
   });
-}
-
-/** What changes in files, in each of them every snippet once. */
-function writtenFiles(
-  { manifest, hashes }: Pick<OpenedChanges, 'manifest' | 'hashes'>,
-  pages: readonly RefreshedPage[],
-): RefreshOutput['written'] {
-  return pages.map(({ page, changed }) => ({
-    ...shownFile(manifest, page.name),
-    snippets: changed.flatMap((index) => {
-      const { id, params } = manifest.snippets[index] ?? {};
-      const oldHash = hashShown(manifest, page, index);
-      return id === undefined ? [] : [{ id, params, oldHash, newHash: hashes[index] }];
-    }),
-  }));
 }

@@ -27,12 +27,10 @@ const pollIntervalBesideCalls = 300_000;
 /** How much a wait may differ from the interval, so that many sites do not check at the same moment. */
 const jitter = 0.1;
 
-/** An event as `--json` prints it. */
-type WatchEvent = Unsigned<WatchOutput>;
 type Unsigned<Event> = Event extends unknown ? Omit<Event, 'version' | 'command' | 'at'> : never;
 
 /** Prints an event as JSON, or its text; an event without text is for scripts alone. */
-type Say = (event: WatchEvent, text?: string) => void;
+type Say = (event: Unsigned<WatchOutput>, text?: string) => void;
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
@@ -116,8 +114,7 @@ function turns(
   const update = async (context: CliContext): Promise<string | undefined> => {
     say({ event: 'checking' });
     try {
-      const how = { ...options, patience: checkPatience };
-      const { document, published } = await updateSite(context, how);
+      const { document, published } = await updateSite(context, { ...options, patience: checkPatience });
       const { written, notWritten, after } = document;
       if (trouble !== undefined) say({ event: 'recovered' }, 'The check succeeded again.');
       trouble = undefined;
@@ -144,18 +141,17 @@ function turns(
     return undefined;
   };
 
-  const builtAt = async (context: CliContext) => (await findManifest(context))?.builtAt;
-
   /** @returns whether the site is built now. */
   const buildSite = async (context: CliContext, command: string, what: string): Promise<boolean> => {
-    const before = await builtAt(context);
+    const builtAt = async () => (await findManifest(context))?.builtAt;
+    const before = await builtAt();
     say({ event: 'building' }, 'Building the site.');
     const status = await runWithLists(context, command, undefined);
     // The build may have emptied the folder of the record, or left one elsewhere.
     const record = manifestPath(context);
     // Any file may have changed.
     if (exec !== undefined) await addDue(record, undefined);
-    const isBuilt = ((await builtAt(context)) ?? before) !== before;
+    const isBuilt = ((await builtAt()) ?? before) !== before;
     if (status === 0 && isBuilt) {
       say({ event: 'built', succeeded: true });
       [failed, toBuild] = [noFailure, ''];
@@ -173,14 +169,6 @@ function turns(
     return false;
   };
 
-  const deploySite = async (context: CliContext, command: string): Promise<void> => {
-    const status = await deploy(context, command);
-    if (status === 0) return say({ event: 'deployed', succeeded: true });
-    const problem = `exited with status ${status}`;
-    const text = `The command of --exec ${problem}. It is run again with the next check.`;
-    say({ event: 'deployed', succeeded: false, problem }, text);
-  };
-
   return async (context) => {
     const { clock, signal } = context;
     const isToDeploy = async () => exec !== undefined && (await isDue(manifestPath(context)));
@@ -191,7 +179,12 @@ function turns(
     if (build !== undefined && what && canBuild && (await buildSite(context, build, what))) what = '';
     // Nothing that a failed build has left in the output is deployed.
     const canDeploy = failed.pause === 0 && !signal?.aborted;
-    if (exec !== undefined && canDeploy && (await isToDeploy())) await deploySite(context, exec);
+    if (exec !== undefined && canDeploy && (await isToDeploy())) {
+      const status = await deploy(context, exec);
+      const problem = status === 0 ? undefined : `exited with status ${status}`;
+      const text = problem && `The command of --exec ${problem}. It is run again with the next check.`;
+      say({ event: 'deployed', succeeded: status === 0, problem }, text);
+    }
     return what === '' && !(await isToDeploy());
   };
 }
