@@ -28,7 +28,7 @@ export async function inline(
   const from = resolve(cwd, folder);
   const to = resolve(cwd, output ?? folder);
   const hint = 'Run the generator first, and pass the folder that it writes.';
-  await requireFolder(context, folder, 'The folder', hint);
+  await requireFolder(cwd, folder, 'The folder', hint);
   const file = manifest === undefined ? manifestOf(cwd, to) : resolve(cwd, manifest);
   await refuseAstroBuild(cwd, to, lastRecordFile(file));
   const environment = await readEnvironment(environmentFilesOf(context, undefined), context);

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { existsSync, realpathSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { keyDetector } from '../client/api-key.ts';
@@ -35,21 +35,18 @@ export async function openProject(context: CliContext, { writes = false } = {}) 
   const { manifest, flaw } = await readManifest(file);
   if (manifest === undefined) throw await flawError(context, flaw, file);
   if (output === undefined) return { file, manifest };
-  await requireFolder(context, output, 'The output folder');
+  await requireFolder(cwd, output, 'The output folder');
   const passed = resolve(cwd, output);
-  if (writes || context.manifest === undefined) await refuseCopy(cwd, passed, outputOf(file, manifest));
+  if (writes || context.manifest === undefined) refuseCopy(cwd, passed, outputOf(file, manifest));
   // Where the output was moved, a build still empties the folder that the record names.
   const outDir = outputFrom(file, outDirOf(file, manifest));
   return { file, manifest: { ...manifest, output: outputFrom(file, passed), outDir } };
 }
 
 /** @param built the folder that the record is about. */
-async function refuseCopy(cwd: string, passed: string, built: string): Promise<void> {
-  const [there, still] = await Promise.all(
-    [passed, built].map((folder) => realpath(folder).catch(() => undefined)),
-  );
+function refuseCopy(cwd: string, passed: string, built: string): void {
   // A server build writes pages into a folder of the output that is passed.
-  if (there === undefined || still === undefined || contains(there, still)) return;
+  if (!existsSync(built) || contains(realpathSync(passed), realpathSync(built))) return;
   throw userError(
     'unusable-output',
     `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`,
@@ -89,12 +86,8 @@ export async function findManifest(context: CliContext): Promise<Manifest | unde
  * overrides the others, so that a service that has moved can be reached without a build.
  */
 export async function readSettings(context: CliContext, manifest: Manifest | undefined): Promise<Settings> {
-  const {
-    urlOptions = [],
-    environment: _,
-    ...recorded
-  }: Partial<Manifest['settings']> = manifest?.settings ?? {};
-  const { renderBaseUrl, retrieveBaseUrl, ...others } = recorded;
+  const recorded: Partial<Manifest['settings']> = manifest?.settings ?? {};
+  const { urlOptions = [], environment: _, renderBaseUrl, retrieveBaseUrl, ...others } = recorded;
   const urls = Object.fromEntries(urlOptions.map((name) => [name, recorded[name]]));
   const { sanitizes, scripts, strict, policy = 'none', links } = manifest?.rules ?? {};
   // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
@@ -114,15 +107,11 @@ export function environmentFilesOf({ cwd }: CliContext, manifest: Manifest | und
 }
 
 /** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
-export function openCliFetcher(
-  { terminal, clock }: CliContext,
-  settings: Settings,
-  options: Pick<FetcherOptions, 'patience' | 'recordedImages' | 'isWorthKeeping'>,
-): SnippetFetcher {
+export function openCliFetcher(context: CliContext, settings: Settings, options: Partial<FetcherOptions>) {
   return new SnippetFetcher(settings, {
     warn: () => {},
-    notify: (line) => terminal.printError(line),
-    parts: { clock },
+    notify: (line) => context.terminal.printError(line),
+    parts: { clock: context.clock },
     alwaysAsk: true,
     remember: true,
     ...options,
@@ -146,26 +135,25 @@ export async function openChanges(
 ) {
   const progress = context.terminal.openProgress(context.clock.now);
   const { file, manifest } = await openProject(context, { writes: refresh !== undefined });
-  const settings = await readSettings(context, manifest);
   // A sanitizer may change which images there are, and only a build has it.
   const images = refresh && !manifest.rules.sanitizes ? manifest.rules.images : undefined;
   // Without these folders, the build keeps no images and no answers there.
-  const { imageFolder, answerFolder } = cacheFolders(dirname(file));
+  const folders = cacheFolders(dirname(file));
   const ifKept = (folder = '') => (existsSync(folder) ? folder : undefined);
-  // Changed snippets are cached for builds, so that none shows what the site has shown before.
-  const caches = refresh !== undefined && !refresh.dryRun;
-  const kept = { imageFolder: ifKept(imageFolder), answerFolder: caches ? ifKept(answerFolder) : undefined };
+  const settings = {
+    ...(await readSettings(context, manifest)),
+    images,
+    imageFolder: ifKept(folders.imageFolder),
+    // Changed snippets are cached for builds, so that none shows what the site has shown before.
+    answerFolder: refresh && !refresh.dryRun ? ifKept(folders.answerFolder) : undefined,
+  };
   const shown = snippetsByKey(manifest);
-  const fetcher = openCliFetcher(
-    context,
-    { ...settings, images, ...kept },
-    {
-      patience,
-      recordedImages: images && recordedImages(file, manifest, images),
-      // A watch would write all others again each time.
-      isWorthKeeping: ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content),
-    },
-  );
+  const fetcher = openCliFetcher(context, settings, {
+    patience,
+    recordedImages: images && recordedImages(file, manifest, images),
+    // A watch would write all others again each time.
+    isWorthKeeping: ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content),
+  });
   const readImage = (name: string) => fetcher.readImage(name);
   try {
     const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress });
@@ -181,9 +169,8 @@ export async function openChanges(
 function recordedImages(record: string, manifest: Manifest, { assets }: ImageSettings): RecordedImages {
   const folder = join(outputOf(record, manifest), assets.folder);
   const recorded: RecordedImages = new Map();
-  for (const { url, file, width, height } of manifest.snippets.flatMap(
-    ({ content }) => content?.images ?? [],
-  )) {
+  const images = manifest.snippets.flatMap(({ content }) => content?.images ?? []);
+  for (const { url, file, width, height } of images) {
     if (file === undefined || width === undefined || height === undefined) {
       recorded.set(url, { flaw: 'it could not be downloaded before' });
     } else if (existsSync(join(folder, file))) {
@@ -194,12 +181,7 @@ function recordedImages(record: string, manifest: Manifest, { assets }: ImageSet
 }
 
 /** @param name what it is called in a sentence. */
-export async function requireFolder(
-  { cwd }: CliContext,
-  folder: string,
-  name: string,
-  hint?: string,
-): Promise<void> {
+export async function requireFolder(cwd: string, folder: string, name: string, hint?: string): Promise<void> {
   const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (stats?.isDirectory()) return;
   const problem = stats === undefined ? 'does not exist' : 'is not a folder';
