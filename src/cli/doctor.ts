@@ -125,11 +125,7 @@ async function checkVariant(
 }
 
 /** Makes one request, to one variant. Returns why the snippet did not arrive, if it did not. */
-async function ask(
-  settings: Settings,
-  variant: Variant,
-  request: SnippetRequest,
-): Promise<SnippetError | undefined> {
+async function ask(settings: Settings, variant: Variant, request: SnippetRequest) {
   const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
   const url = variant === 'render' ? { renderBaseUrl } : { retrieveBaseUrl };
   const limits = { attempts: 1, deadline: 15_000 };

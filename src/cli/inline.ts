@@ -1,11 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
 import { shownPath } from '../build/side-products/page-copies.ts';
+import { keyDetector } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
-import { readOptions } from '../settings/config-file.ts';
 import { readEnvironment, variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
@@ -32,8 +34,7 @@ export async function inline(
   const file = manifest === undefined ? manifestOf(cwd, to) : resolve(cwd, manifest);
   await refuseAstroBuild(cwd, to, lastRecordFile(file));
   const environment = await readEnvironment(environmentFilesOf(context, undefined), context);
-  const apiKey = environment[variables.apiKey] || undefined;
-  const options = await readOptions(cwd, flags, apiKey);
+  const options = await readOptions(cwd, flags, environment[variables.apiKey]);
   refuseAstroOptions(options);
   // Without Astro, the only policies are those in the pages themselves.
   const site = { cacheDirectory: cacheDirOf(cwd), hasPolicy: options.csp === 'hash' };
@@ -48,6 +49,29 @@ export async function inline(
     warn: (line: string) => terminal.printError(line),
   };
   await inlineFolder({ cwd, from, to, manifest: file, settings, logger });
+}
+
+const configFiles = ['snippets.config.js', 'snippets.config.mjs', 'snippets.config.ts'];
+
+/** Reads the options of a project without Astro. Flags win over its config file, which need not exist. */
+async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = ''): Promise<ParsedOptions> {
+  const name = configFiles.find((one) => existsSync(join(cwd, one)));
+  if (name === undefined) return parseOptions(flags);
+  const file = join(cwd, name);
+  if (apiKey !== '' && keyDetector(apiKey)(await readFile(file))) {
+    throw userError(
+      'invalid-options',
+      `${name} contains the API key.`,
+      'Remove it there, and set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
+    );
+  }
+  const { default: options } = await import(pathToFileURL(file).href).catch((error: Error) => {
+    const hint = 'Fix the file. It has the options as its default export.';
+    throw userError('invalid-options', `${name} could not be loaded: ${error.message}`, hint);
+  });
+  // What is no object is left to the schema, which says so.
+  const isObject = typeof options === 'object' && options !== null;
+  return parseOptions(isObject ? { ...options, ...flags } : options, `The options in ${name} are invalid`);
 }
 
 /** @throws AstroError if a build of Astro has inlined the snippets of a folder. */

@@ -1,14 +1,8 @@
 import { cleanLines } from '../client/clean-text.ts';
 import { type EndingCode, SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 
-export interface ErrorEntry {
-  /** A sentence without a period. */
-  title: string;
-  /** What to do next. */
-  hint: string;
-}
-
-type Entries = Readonly<Record<string, ErrorEntry>>;
+/** A title is a sentence without a period. A hint says what to do next. */
+type Entries<Code extends string = string> = Record<Code, { title: string; hint: string }>;
 
 // A new error belongs into the table of its effect. The compiler and tests ask for what else it needs. Codes are permanent.
 
@@ -26,7 +20,7 @@ const ending = {
     title: 'This version of Node is too old',
     hint: 'Install a newer Node, and set the same version where the site is deployed.',
   },
-} as const satisfies Record<EndingCode | 'unsupported-node', ErrorEntry>;
+} as const satisfies Entries<EndingCode | 'unsupported-node'>;
 
 /** Something has to be fixed. The build fails even if the embed has children. */
 const failing = {
@@ -256,7 +250,7 @@ const setup = {
   },
 } as const satisfies Entries;
 
-const ofSnippets = { ...ending, ...failing, ...inTrouble } satisfies Record<SnippetErrorCode, ErrorEntry>;
+const ofSnippets = { ...ending, ...failing, ...inTrouble } satisfies Entries<SnippetErrorCode>;
 
 export const errors = { ...ofSnippets, ...setup };
 

@@ -79,10 +79,11 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
   const skipped = notAsked + Math.max(0, ending.length - 1);
-  const entries = [
-    ...groupsOf(reported).flatMap((group) => describeGroup(group, placeOf)),
-    ...describeEmbeds(embeds, placeOf),
-  ];
+  const describe = ({ request, error, places }: Shown) => {
+    const lines = [`on ${listPlaces(places)}`, placeOf({ id: String(request.id) })];
+    return paragraph(nameOf(request), reasonOf(error), error, lines);
+  };
+  const entries = [...tell(reported, placeOf, describe), ...describeEmbeds(embeds, placeOf)];
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
   throw new UserError(
@@ -95,7 +96,7 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
 export function childrenWarnings(failed: readonly FailedSnippet[], placeOf?: PlaceOf): string[] {
   const consequence = ({ length }: { length: number }) =>
     `${length === 1 ? 'Its' : 'Their'} children are shown instead`;
-  return groupsOf(failed).flatMap((group) => warnOf(group, consequence, placeOf));
+  return warningsOf(failed, consequence, placeOf);
 }
 
 interface ShownSnippet {
@@ -124,21 +125,17 @@ export function shownWarnings(
       ? `Its last good content, fetched ${oldest} ago, is shown instead`
       : `Their last good content, the oldest fetched ${oldest} ago, is shown instead`;
   };
-  return [...groupsOf(stale).flatMap((group) => warnOf(group, consequence, placeOf)), ...flaws];
+  return [...warningsOf(stale, consequence, placeOf), ...flaws];
 }
 
-function warnOf<T extends Shown>(
-  group: readonly T[],
+function warningsOf<T extends Shown>(
+  failed: readonly T[],
   consequence: (some: readonly T[]) => string,
   placeOf: PlaceOf = () => '',
 ): string[] {
-  if (group.length > examplesShown) {
-    return describeGroup(group, placeOf).map((text) => `${text}\n${consequence(group)}.`);
-  }
-  return group.map(
-    (one) =>
-      `${messageOf(one).replace(/\.?$/, '.')} ${consequence([one])} on ${allPlaces(one, placeOf)}. [${one.error.code}]`,
-  );
+  const warn = (one: T) =>
+    `${messageOf(one).replace(/\.?$/, '.')} ${consequence([one])} on ${allPlaces(one, placeOf)}. [${one.error.code}]`;
+  return tell(failed, placeOf, warn, (many) => `\n${consequence(many)}.`);
 }
 
 /** What fails for all snippets at once does not name one. */
@@ -201,34 +198,28 @@ function reasonOf(error: SnippetFailure): string {
   return answerOf(error) ?? error.reason;
 }
 
-/** By what the same fault has in common. */
-function groupsOf<T extends Shown>(failed: readonly T[]): T[][] {
-  return [...Map.groupBy(failed, ({ error }) => `${error.code} ${answerOf(error)}`).values()];
-}
-
-/** The reason that all have in common. `undefined` if it differs in details, such as the number of attempts. */
-function commonReason([first, ...others]: readonly Shown[]): string | undefined {
-  const reason = first && reasonOf(first.error);
-  return others.every(({ error }) => reasonOf(error) === reason) ? reason : undefined;
-}
-
-/** A few failures with one cause are listed one by one; many are one paragraph with examples. */
-function describeGroup(group: readonly Shown[], placeOf: PlaceOf): string[] {
-  const [first] = group;
-  if (first === undefined || group.length <= examplesShown) {
-    return group.map(({ request, error, places }) => {
-      const lines = [`on ${listPlaces(places)}`, placeOf({ id: String(request.id) })];
-      return paragraph(nameOf(request), reasonOf(error), error, lines);
+/** The same fault is told of a few snippets one by one; of many, in one paragraph with examples, which ends with `end`. */
+function tell<T extends Shown>(
+  failed: readonly T[],
+  placeOf: PlaceOf,
+  tellOne: (one: T) => string,
+  end: (many: readonly T[]) => string = () => '',
+): string[] {
+  const groups = Map.groupBy(failed, ({ error }) => `${error.code} ${answerOf(error)}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || group.length <= examplesShown) return group.map(tellOne);
+    // Reasons may differ in details, such as the number of attempts.
+    const isCommon = group.every(({ error }) => reasonOf(error) === reasonOf(first.error));
+    const examples = group.slice(0, examplesShown).map((one) => {
+      const place = `${nameOf(one.request)} on ${allPlaces(one, placeOf)}`;
+      return isCommon ? place : `${place}: ${reasonOf(one.error)}`;
     });
-  }
-  const common = commonReason(group);
-  const examples = group.slice(0, examplesShown).map((one) => {
-    const place = `${nameOf(one.request)} on ${allPlaces(one, placeOf)}`;
-    return common === undefined ? `${place}: ${reasonOf(one.error)}` : place;
+    const reason = isCommon ? reasonOf(first.error) : errors[first.error.code].title;
+    const more = `and ${count(group.length - examplesShown, 'more snippet')}`;
+    const lines = [...examples, more];
+    return paragraph(count(group.length, 'snippet'), reason, first.error, lines) + end(group);
   });
-  const reason = common ?? errors[first.error.code].title;
-  const more = `and ${count(group.length - examplesShown, 'more snippet')}`;
-  return [paragraph(count(group.length, 'snippet'), reason, first.error, [...examples, more])];
 }
 
 function paragraph(what: string, reason: string, error: SnippetFailure, lines: readonly string[]): string {

@@ -43,7 +43,16 @@ export function environmentPlugin(onRead: (environment: Environment, files: Envi
       const files: EnvironmentFiles = { mode, directory: envDir };
       const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
       onRead(environment, files);
-      refuseExposedKey(environment[variables.apiKey], env);
+      const { [variables.apiKey]: key } = environment;
+      // Everything that Astro sends to browsers is public, whether a page uses it today or not.
+      const containsKey = key ? keyDetector(key) : () => false;
+      const names = Object.keys(env).filter((name) => containsKey(String(env[name])));
+      if (names.length === 0) return;
+      const verb = names.length === 1 ? 'contains' : 'contain';
+      throw userError(
+        'exposed-key',
+        `${names.join(', ')} ${verb} the API key, and every visitor could read it.`,
+      );
     },
   };
 }
@@ -97,16 +106,4 @@ function ownVariables(environment: Environment): Environment {
 async function importVite(root: string): Promise<Pick<typeof import('vite'), 'loadEnv'> | undefined> {
   const astro = astroPackage(root);
   return astro === undefined ? undefined : import(pathToFileURL(createRequire(astro).resolve('vite')).href);
-}
-
-/** Everything that Astro sends to browsers is public, whether a page uses it today or not. */
-function refuseExposedKey(key: string | undefined, exposed: Record<string, unknown>): void {
-  if (!key) return;
-  const containsKey = keyDetector(key);
-  const names = Object.keys(exposed).filter((name) => containsKey(String(exposed[name])));
-  if (names.length === 0) return;
-  throw userError(
-    'exposed-key',
-    `${names.join(', ')} ${names.length === 1 ? 'contains' : 'contain'} the API key, and every visitor could read it.`,
-  );
 }

@@ -59,11 +59,14 @@ export function resolveSettings(
   { cacheDirectory, hasPolicy = false, urls, assets }: SiteConfig = {},
 ): Settings {
   const { sanitize, scripts, strict, classes, links, csp, images, ...more } = options;
+  const key = environment[variables.apiKey] || undefined;
+  const apiKey = key && checked(() => checkApiKey(key, variables.apiKey));
+  if (apiKey !== undefined) protectKey(apiKey);
   const folder =
     more.cache === false || cacheDirectory === undefined ? undefined : join(cacheDirectory, 'astro-snippets');
   return {
     ...more,
-    apiKey: validKey(environment[variables.apiKey] || undefined),
+    apiKey,
     hasKeyFile: Boolean(environment[variables.apiKeyFile]),
     renderBaseUrl: baseUrl('renderBaseUrl', options, environment),
     retrieveBaseUrl: baseUrl('retrieveBaseUrl', options, environment),
@@ -84,13 +87,6 @@ export function resolveSettings(
 /** Where answers are cached and images are kept, in the folder that also contains the manifest. */
 export function cacheFolders(folder: string | undefined): Pick<Settings, 'answerFolder' | 'imageFolder'> {
   return { answerFolder: folder && join(folder, 'answers'), imageFolder: folder && join(folder, 'images') };
-}
-
-function validKey(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  const key = checked(() => checkApiKey(value, variables.apiKey));
-  protectKey(key);
-  return key;
 }
 
 function baseUrl(name: UrlOption, options: ParsedOptions, environment: Environment): string | undefined {
