@@ -18,7 +18,6 @@ const deployPending: PageToBuild = {
   reason: 'has not succeeded, so the site is still to be deployed',
 };
 
-/** `astro-snippets check`: which snippets have changed since the build, and where the site shows them. */
 export async function check(context: CliContext, exec?: string): Promise<CheckOutput> {
   const { file, manifest, changed } = await openChanges(context, checkPatience).catch(
     async (thrown: Error) => {
@@ -86,12 +85,7 @@ export async function appendStepSummary({ cwd, env, terminal }: CliContext, text
   }
 }
 
-/**
- * Checks, and runs the command unless nothing has changed. It runs again with each check until it has succeeded.
- *
- * @param fail called before the command runs if there is no usable record.
- * @returns the command's exit status, or 0 if it did not have to run.
- */
+/** Runs the command unless nothing has changed, and again with each check until it has succeeded. @returns its status, or 0. */
 export function checkAndRun(context: CliContext, exec: string, fail: (thrown: unknown) => void) {
   const { terminal } = context;
   return whileAlone(context, async (inner): Promise<number> => {

@@ -2,7 +2,6 @@ import type { EventEmitter } from 'node:events';
 import type { Clock } from '../client/clock.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Where text goes: a stream of the process, or anything else that takes text. */
 export interface OutputStream {
   write(text: string | Uint8Array): unknown;
   /** Commands that are run write to it themselves. Without it, what they write is passed on. */
@@ -16,7 +15,6 @@ export type Signals = Pick<EventEmitter, 'on' | 'off'>;
 
 /** What a command line has of the process that runs it. Nothing else of that process is read or written to. */
 export interface CliHost {
-  /** The folder that it runs in. */
   cwd: string;
   env: NodeJS.ProcessEnv;
   /** What commands that are run can read: nothing by default. */
@@ -28,7 +26,6 @@ export interface CliHost {
   signals?: Signals;
 }
 
-/** What every command is called with. */
 export interface CliContext extends CliHost {
   terminal: Terminal;
   /** The path of the manifest, if it is not in Astro's default cache directory. */

@@ -27,7 +27,6 @@ const urls = {
   retrieve: { url: 'retrieveBaseUrl', otherUrl: 'renderBaseUrl' },
 } as const;
 
-/** `astro-snippets doctor`: checks the setup, with one request to each variant. */
 export async function doctor(context: CliContext, id: string | undefined): Promise<DoctorOutput> {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
   const checks = await checkSetup(context, named);
@@ -36,7 +35,6 @@ export async function doctor(context: CliContext, id: string | undefined): Promi
   return { version: 1, command: 'doctor', exitStatus, ready, checks };
 }
 
-/** The checks, each group below its title. */
 export function doctorText({ ready, checks }: DoctorOutput): string {
   const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
     ...(group === checks[index - 1]?.group ? [] : [titles[group]]),
@@ -124,7 +122,7 @@ async function checkVariant(
   return [set, { ...failed, message: title, hint }];
 }
 
-/** Makes one request, to one variant. Returns why the snippet did not arrive, if it did not. */
+/** Makes one request. @returns why the snippet did not arrive, if it did not. */
 async function ask(settings: Settings, variant: Variant, request: SnippetRequest) {
   const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
   const url = variant === 'render' ? { renderBaseUrl } : { retrieveBaseUrl };

@@ -6,10 +6,7 @@ import { userError } from '../failures/errors.ts';
 import type { CliContext } from './context.ts';
 import { findManifest, openCliFetcher, readSettings } from './project.ts';
 
-/**
- * `astro-snippets get ID`: one snippet as a build would get it. The content goes to standard output and everything else
- * to standard error, so that the content can be piped.
- */
+/** The content goes to standard output and everything else to standard error, so that the content can be piped. */
 export async function get(context: CliContext, id: string, { params }: { params?: string }): Promise<void> {
   const { terminal, stdout } = context;
   const request = parseRequest(id, params);

@@ -14,7 +14,6 @@ import { resolveSettings } from '../settings/settings.ts';
 import type { CliContext } from './context.ts';
 import { environmentFilesOf, requireFolder } from './project.ts';
 
-/** `astro-snippets inline`: inlines snippets into a folder of files that any generator has written. */
 export async function inline(
   context: CliContext,
   folder: string,

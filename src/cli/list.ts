@@ -5,7 +5,6 @@ import type { CliContext } from './context.ts';
 import { exitCodes, shownPlaces, snippetText } from './output.ts';
 import { openProject } from './project.ts';
 
-/** `astro-snippets list`: which snippets are on which pages and in which collections. */
 export async function list(context: CliContext): Promise<ListOutput> {
   const { manifest } = await openProject(context);
   const { builtAt, refreshedAt } = manifest;
@@ -23,7 +22,6 @@ export function listSnippets(manifest: Manifest): ShownSnippet[] {
   }));
 }
 
-/** What is recorded of a content, without what only a refresh needs. */
 function shownContent(content: ManifestContent): ShownSnippet['content'] {
   const { hash, variant, fetchedAt, bytes, milliseconds } = content;
   return { hash, variant, fetchedAt: new Date(fetchedAt).toISOString(), bytes, milliseconds };

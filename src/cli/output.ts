@@ -9,7 +9,6 @@ import type { Manifest } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
 import type { ErrorOutput, Places, Request, ShownFile } from './cli-output.ts';
 
-/** The exit statuses, for scripts. */
 export const exitCodes = {
   ok: 0,
   /** `check`: something has changed. */
@@ -46,11 +45,6 @@ export function exitStatusHelp(command: keyof typeof exitMeanings): string {
   return `\nExit status:${lines.join('')}`;
 }
 
-/** An error as the command line reports it: for people, with its code and its hint, and for `--json`. */
-interface Explanation extends Pick<ErrorOutput, 'exitStatus' | 'error'> {
-  text: string;
-}
-
 /** Every other error exits with `failed`. */
 const exitStatusOf: Partial<Record<ErrorCode, number>> = {
   'missing-manifest': exitCodes.needsBuild,
@@ -61,8 +55,8 @@ const exitStatusOf: Partial<Record<ErrorCode, number>> = {
   'invalid-params': exitCodes.usage,
 };
 
-/** Explains an error that ended a command. */
-export function explain(thrown: unknown): Explanation {
+/** Explains an error that ended a command: its text for people, with its code and its hint, and `error` for `--json`. */
+export function explain(thrown: unknown): Pick<ErrorOutput, 'exitStatus' | 'error'> & { text: string } {
   const { message } = thrown as Error;
   if (thrown instanceof CommanderError) {
     const exitStatus = thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage;

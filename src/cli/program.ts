@@ -16,7 +16,6 @@ const listsHelp =
 
 const isJsonOption = ({ long }: Option) => long === '--json';
 
-/** @param argv what follows the name of the program. */
 export async function runCli(argv: readonly string[], host: CliHost): Promise<number> {
   const terminal = new Terminal(host);
   terminal.isJson = argv.includes('--json');
@@ -30,12 +29,10 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<nu
 export function createProgram(context: CliContext) {
   const { stdout, stderr, terminal } = context;
   const run: { command?: Command; exitStatus: number } = { exitStatus: exitCodes.ok };
-  /** Prints the document of a command as JSON, or as text. */
   const show = <One extends Document>(document: One, text: (document: One) => string) => {
     run.exitStatus = document.exitStatus;
     terminal.printDocument(document, text);
   };
-  /** Prints an error as text, and as JSON where that is asked for. */
   const fail = (thrown: unknown) => {
     const { text, exitStatus, error } = explain(thrown);
     run.exitStatus = exitStatus;

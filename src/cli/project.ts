@@ -43,7 +43,6 @@ export async function openProject(context: CliContext, { writes = false } = {}) 
   return { file, manifest: { ...manifest, output: outputFrom(file, passed), outDir } };
 }
 
-/** @param built the folder that the record is about. */
 function refuseCopy(cwd: string, passed: string, built: string): void {
   // A server build writes pages into a folder of the output that is passed.
   if (!existsSync(built) || contains(realpathSync(passed), realpathSync(built))) return;
@@ -75,7 +74,6 @@ async function flawError({ cwd }: CliContext, flaw: ManifestFlaw, file: string):
   );
 }
 
-/** The manifest of the project; `undefined` if it was not built yet. */
 export async function findManifest(context: CliContext): Promise<Manifest | undefined> {
   return (await readManifest(manifestPath(context))).manifest;
 }
@@ -123,11 +121,7 @@ export const checkPatience = 12_000;
 
 export type OpenedChanges = Awaited<ReturnType<typeof openChanges>>;
 
-/**
- * Opens the project, and fetches what has changed since it was built.
- *
- * @param refresh the options of a refresh that is to write what has changed.
- */
+/** Fetches what has changed since the build. @param refresh the options of a refresh that is to write it. */
 export async function openChanges(
   context: CliContext,
   patience: number | undefined,

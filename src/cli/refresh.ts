@@ -34,7 +34,6 @@ export const commandPending: PageToBuild = {
   reason: 'has not succeeded yet',
 };
 
-/** `astro-snippets refresh`: updates the built site without building it again. */
 export async function refresh(context: CliContext, options: RefreshOptions): Promise<RefreshOutput> {
   const { document } = await updateSite(context, options);
   const { after, nextStep = '' } = document;
@@ -59,11 +58,7 @@ export function refreshText(document: RefreshOutput): string {
   return lines.filter(Boolean).join('\n');
 }
 
-/**
- * Refreshes the site as soon as no build, no other refresh and no other command is running.
- *
- * @returns with the document, a text that changes with each snippet of the site that is published.
- */
+/** @returns with the document, a text that changes with each snippet of the site that is published. */
 export async function updateSite(context: CliContext, options: RefreshOptions) {
   const { after, dryRun = false, patience } = options;
   const file = manifestPath(context);
@@ -108,7 +103,6 @@ export async function updateSite(context: CliContext, options: RefreshOptions) {
   return after === undefined || dryRun ? update(context) : whileAlone(context, update);
 }
 
-/** Writes what the options allow, and says what else has to be done. */
 async function writeChanges(context: CliContext, changes: OpenedChanges, options: RefreshOptions) {
   const { file, manifest, hashes, warnings } = changes;
   const { dryRun = false, skipModified = false, after } = options;
@@ -167,7 +161,6 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly PageToBuild
   return `, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
 }
 
-/** The text that would change, once for each way that a snippet changes. */
 async function diffsOf(changes: OpenedChanges, pages: readonly RefreshedPage[]) {
   const { contentDiffs } = await import('../record/content-diff.ts');
   const files = pages.map(({ page }) => page);

@@ -8,7 +8,7 @@ import type { ShownFile } from './cli-output.ts';
 import type { CliContext } from './context.ts';
 import { manifestPath } from './project.ts';
 
-/** The files of the output that a command is about; `undefined` if that is not known, so that it may be any. */
+/** `undefined` if that is not known, so that it may be any file of the output. */
 export type ChangedFiles = readonly ShownFile[] | undefined;
 
 /**
@@ -17,11 +17,7 @@ export type ChangedFiles = readonly ShownFile[] | undefined;
  *
  * @returns its exit status, as a shell would report it: 128 + n after a signal, 127 if it could not be started.
  */
-export async function runWithLists(
-  context: CliContext,
-  command: string,
-  changed: ChangedFiles,
-): Promise<number> {
+export async function runWithLists(context: CliContext, command: string, changed: ChangedFiles) {
   const env: NodeJS.ProcessEnv = {
     ...context.env,
     ASTRO_SNIPPETS_CHANGED_FILES: undefined,
@@ -81,7 +77,7 @@ async function runCommand(
   }
 }
 
-/** The variable that names the tokens of the locks that the processes above this one hold, which wait for this one. */
+// The tokens of the locks that the processes above this one hold, which wait for this one.
 const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
 
 /**
@@ -89,10 +85,7 @@ const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
  * folder that the other one deploys. The command gets the context that the work is called with, so that it may itself run
  * such commands, and builds.
  */
-export async function whileAlone<T>(
-  context: CliContext,
-  work: (inner: CliContext) => Promise<T>,
-): Promise<T> {
+export async function whileAlone<T>(context: CliContext, work: (inner: CliContext) => Promise<T>) {
   if (isInside(context)) return work(context);
   const lock = await waitForLock(commandLockFile(manifestPath(context)), 'command', waiting(context));
   const { [heldLocks]: held = '' } = context.env;

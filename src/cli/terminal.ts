@@ -54,7 +54,6 @@ export class Terminal {
     this.#host[stream].write(`${this.isLog ? clean.replace(/^(?=.)/gm, time) : clean}\n`);
   }
 
-  /** Prints what `--json` asks for: one document, or of a watch one line for each event. */
   printJson<Output extends { version: 1; command: string }>(output: Output): void {
     const indent = output.command === 'watch' ? 0 : 2;
     this.#host.stdout.write(`${cleanJson(output, indent)}\n`);

@@ -14,7 +14,6 @@ import { runWithLists, whileAlone } from './run-command.ts';
 export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** In milliseconds. @default half a minute; with `listen`, five */
   every?: number;
-  /** Where signed calls start a check at once. */
   listen?: ListenOptions['address'];
   build?: string;
   exec?: string;
@@ -34,7 +33,6 @@ type Say = (event: Unsigned<WatchOutput>, text?: string) => void;
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
-/** `astro-snippets watch`: keeps the built site up to date until it is stopped. */
 export async function watch(context: CliContext, options: WatchOptions): Promise<number> {
   const { terminal, clock, signals } = context;
   const { build, exec, listen: address } = options;

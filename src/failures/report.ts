@@ -39,15 +39,14 @@ export interface Sought {
 
 export type PlaceOf = (sought: Sought) => string;
 
-export interface InvalidEmbed extends Sought {
-  file: string;
-  code: ErrorCode;
-  message: string;
-}
-
 /** What a build says about an embed without failing. */
 export interface EmbedNote extends Sought {
   message: string;
+}
+
+export interface InvalidEmbed extends EmbedNote {
+  file: string;
+  code: ErrorCode;
 }
 
 export function describeNote(note: EmbedNote, placeOf: PlaceOf = () => ''): string {
@@ -67,7 +66,8 @@ const placesShown = 3;
 const paramsShown = 80;
 const examplesShown = 10;
 
-type Shown = Pick<FailedSnippet, 'request' | 'error' | 'places'>;
+type Placed = Pick<FailedSnippet, 'request' | 'places'>;
+type Shown = Placed & Pick<FailedSnippet, 'error'>;
 
 /** @throws AstroError with one report of everything a build has to fail for; nothing where children are shown instead. */
 export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: Failures): void {
@@ -108,7 +108,7 @@ interface ShownSnippet {
 
 export function shownWarnings(
   snippets: ReadonlyMap<string, ShownSnippet>,
-  uses: readonly Pick<FailedSnippet, 'request' | 'places'>[],
+  uses: readonly Placed[],
   placeOf?: PlaceOf,
 ): string[] {
   const flaws = new Set<string>();
@@ -156,10 +156,7 @@ export function listPlaces(places: readonly string[]): string {
   return more > 0 ? `${shown} and ${count(more, 'more place')}` : shown;
 }
 
-function allPlaces(
-  { request, places }: Pick<Shown, 'request' | 'places'>,
-  placeOf: PlaceOf = () => '',
-): string {
+function allPlaces({ request, places }: Placed, placeOf: PlaceOf = () => ''): string {
   return [listPlaces(places), placeOf({ id: String(request.id) })].filter(Boolean).join(', ');
 }
 

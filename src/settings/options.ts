@@ -10,20 +10,16 @@ import { userError } from '../failures/errors.ts';
 import type { SiteUrls } from './site-urls.ts';
 
 const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
-const isPem = (text: string) => text.includes('-----BEGIN CERTIFICATE-----');
 
+// With one that cannot be read, Node would trust the others, or none, and each request would fail.
 const pem = z
   .string()
-  .refine(
-    isPem,
-    'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
-  )
-  // Otherwise, Node would trust the others, or none, and each request would fail.
-  .refine(
-    (text) =>
-      !isPem(text) || text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))),
-    'contains a certificate that is malformed or cut off.',
-  );
+  .refine((text) => text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))), {
+    error: ({ input }) =>
+      String(input).includes('-----BEGIN CERTIFICATE-----')
+        ? 'contains a certificate that is malformed or cut off.'
+        : 'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
+  });
 
 const duration = z.string().transform((text, context) => {
   const milliseconds = parseDuration(text);
@@ -261,7 +257,7 @@ export function parseOptions(
   );
 }
 
-/** Whether unstorage has a driver of this name. Nothing is loaded to find out. */
+/** Nothing is loaded to find out. */
 function isDriverName(name: string): boolean {
   const require = createRequire(import.meta.url);
   return /^[a-z0-9-]+$/.test(name) && succeeds(() => require.resolve(`unstorage/drivers/${name}`));

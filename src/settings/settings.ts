@@ -12,12 +12,10 @@ const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
 type UrlOption = (typeof urlOptions)[number];
 
 /** The options and the environment together, validated. A missing key or URL is an error only once it is needed. */
-export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images' | UrlOption> {
+export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images'> {
   apiKey: string | undefined;
   /** Whether a file for the key is named. If there is no key, it does not exist. */
   hasKeyFile: boolean;
-  renderBaseUrl: string | undefined;
-  retrieveBaseUrl: string | undefined;
   /** Which of the two are options, so that the environment cannot replace them. */
   urlOptions: readonly UrlOption[];
   html: HtmlRules;
@@ -40,8 +38,8 @@ export interface ImageSettings {
   assets: Assets;
 }
 
-/** What the Astro config contributes to the settings. */
-export interface SiteConfig {
+/** What the Astro config contributes. */
+interface SiteConfig {
   cacheDirectory?: string | undefined;
   hasPolicy?: boolean | undefined;
   urls?: SiteUrls | undefined;
@@ -109,21 +107,18 @@ export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settin
 }
 
 /** Whether embeds show their children because there is no key. */
-export function isWithoutKey({ apiKey, missingKey }: Pick<Settings, 'apiKey' | 'missingKey'>): boolean {
+export function isWithoutKey({ apiKey, missingKey }: Settings): boolean {
   return apiKey === undefined && missingKey === 'children';
 }
 
 /** `text` is the start of a sentence. A path is not shown, since a key may be in its place by mistake. */
-export function whyWithoutKey({ hasKeyFile }: Pick<Settings, 'hasKeyFile'>): {
-  code: ErrorCode;
-  text: string;
-} {
+export function whyWithoutKey({ hasKeyFile }: Settings): { code: ErrorCode; text: string } {
   return hasKeyFile
     ? { code: 'unreadable-key-file', text: `The file named by ${variables.apiKeyFile} does not exist` }
     : { code: 'missing-key', text: `${variables.apiKey} is not set` };
 }
 
-export function withoutKeyWarning(settings: Pick<Settings, 'hasKeyFile'>): string {
+export function withoutKeyWarning(settings: Settings): string {
   return `${whyWithoutKey(settings).text}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
 }
 

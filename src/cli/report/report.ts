@@ -16,7 +16,6 @@ import { openProject } from '../project.ts';
 
 type Row = ReportOutput['snippets'][number];
 
-/** `astro-snippets report`: what the site shows, and what it showed before and is gone. */
 export async function report(context: CliContext): Promise<ReportOutput> {
   const { manifest } = await openProject(context);
   const { builtAt, refreshedAt, before } = manifest;
