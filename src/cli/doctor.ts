@@ -22,11 +22,6 @@ const titles = {
   retrieve: '\nRetrieving (variant A)',
 } as const satisfies Record<Check['group'], string>;
 
-const urls = {
-  render: { url: 'renderBaseUrl', otherUrl: 'retrieveBaseUrl' },
-  retrieve: { url: 'retrieveBaseUrl', otherUrl: 'renderBaseUrl' },
-} as const;
-
 export async function doctor(context: CliContext, id: string | undefined): Promise<DoctorOutput> {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
   const checks = await checkSetup(context, named);
@@ -97,8 +92,9 @@ async function checkVariant(
   request: SnippetRequest,
   ifMissing: string | undefined,
 ): Promise<Check[]> {
-  const { url, otherUrl } = urls[variant];
-  const { [url]: value, [otherUrl]: other } = settings;
+  const url = `${variant}BaseUrl` as const;
+  const { [url]: value } = settings;
+  const other = variant === 'render' ? settings.retrieveBaseUrl : settings.renderBaseUrl;
   if (value === undefined) {
     const message = `${variables[url]} is not set, so this variant is not used`;
     return [{ group: variant, name: 'base-url', outcome: 'not-checked', message }];

@@ -14,8 +14,6 @@ const afterHelp =
 const listsHelp =
   'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
 
-const isJsonOption = ({ long }: Option) => long === '--json';
-
 export async function runCli(argv: readonly string[], host: CliHost): Promise<number> {
   const terminal = new Terminal(host);
   terminal.isJson = argv.includes('--json');
@@ -37,9 +35,8 @@ export function createProgram(context: CliContext) {
     const { text, exitStatus, error } = explain(thrown);
     run.exitStatus = exitStatus;
     if (text !== '') terminal.printError(text);
-    const { command } = run;
-    if (terminal.isJson && exitStatus !== exitCodes.ok && command?.options.some(isJsonOption))
-      terminal.printJson({ version: 1, command: command.name(), exitStatus, error });
+    if (terminal.isJson && run.command !== undefined && exitStatus !== exitCodes.ok)
+      terminal.printJson({ version: 1, command: run.command.name(), exitStatus, error });
   };
   const program = new Command('astro-snippets')
     .description(
@@ -63,8 +60,10 @@ export function createProgram(context: CliContext) {
     })
     .hook('preSubcommand', (_program, command) => {
       run.command = command;
+      terminal.isJson &&= command.options.some(({ long }) => long === '--json');
       Object.assign(context, program.opts());
     });
+  const scriptsOption = new Option('--scripts <rule>', 'what to do with scripts in snippets');
   const addCommand = (name: keyof typeof exitMeanings, description: string) =>
     program.command(name).description(description).addHelpText('after', exitStatusHelp(name));
 
@@ -78,13 +77,7 @@ export function createProgram(context: CliContext) {
     .option('--concurrency <number>', 'requests made at the same time', Number)
     .option('--timeout <duration>', 'how long fetching all snippets may take')
     .option('--exclude <pattern...>', 'files whose embeds are examples, and stay: glob patterns')
-    .addOption(
-      new Option('--scripts <rule>', 'what to do with scripts in snippets').choices([
-        'allow',
-        'strip',
-        'error',
-      ]),
-    )
+    .addOption(scriptsOption.choices(['allow', 'strip', 'error']))
     .option('--strict', 'fail on HTML that would swallow the rest of a page')
     .option(
       '--stale-if-error <duration>',

@@ -19,13 +19,6 @@ export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'aft
   exec?: string;
 }
 
-const pollInterval = 30_000;
-// For calls that do not arrive.
-const pollIntervalBesideCalls = 300_000;
-
-/** How much a wait may differ from the interval, so that many sites do not check at the same moment. */
-const jitter = 0.1;
-
 type Unsigned<Event> = Event extends unknown ? Omit<Event, 'version' | 'command' | 'at'> : never;
 
 /** Prints an event as JSON, or its text; an event without text is for scripts alone. */
@@ -36,7 +29,8 @@ const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 export async function watch(context: CliContext, options: WatchOptions): Promise<number> {
   const { terminal, clock, signals } = context;
   const { build, exec, listen: address } = options;
-  const { every = address === undefined ? pollInterval : pollIntervalBesideCalls } = options;
+  // Besides calls, it is for those that do not arrive.
+  const { every = address === undefined ? 30_000 : 300_000 } = options;
   const found = await findManifest(context);
   const files = environmentFilesOf(context, found);
   const webhook = address === undefined ? undefined : await readWebhookSecret(context, files);
@@ -68,7 +62,8 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
     say({ event: 'started', everyMilliseconds: every, url }, started);
     while (!signal.aborted) {
       const upToDate = await whileAlone({ ...context, signal }, turn);
-      const milliseconds = every * (1 - jitter + 2 * jitter * clock.random());
+      // Many sites must not check at the same moment.
+      const milliseconds = every * (0.9 + 0.2 * clock.random());
       say({ event: 'waiting', upToDate, milliseconds });
       await clock.wait(milliseconds, AbortSignal.any([signal, called.signal])).catch(() => {});
       // Calls until now are one.

@@ -49,19 +49,13 @@ export function environmentPlugin(onRead: (environment: Environment, files: Envi
       const names = Object.keys(env).filter((name) => containsKey(String(env[name])));
       if (names.length === 0) return;
       const verb = names.length === 1 ? 'contains' : 'contain';
-      throw userError(
-        'exposed-key',
-        `${names.join(', ')} ${verb} the API key, and every visitor could read it.`,
-      );
+      const message = `${names.join(', ')} ${verb} the API key, and every visitor could read it.`;
+      throw userError('exposed-key', message);
     },
   };
 }
 
-/**
- * A key file that does not exist is no key: a build that needs none has no secrets.
- *
- * @throws AstroError if there is a key file that cannot be read.
- */
+/** A key file that does not exist is no key: a build that needs none has no secrets. @throws if one cannot be read. */
 export async function readEnvironment(
   files: EnvironmentFiles,
   { env, cwd }: { env: Environment; cwd: string },
@@ -77,10 +71,8 @@ export async function readEnvironment(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return environment;
-    throw userError(
-      'unreadable-key-file',
-      `The file named by ${variables.apiKeyFile} could not be read: ${code}.`,
-    );
+    const message = `The file named by ${variables.apiKeyFile} could not be read: ${code}.`;
+    throw userError('unreadable-key-file', message);
   }
 }
 
@@ -89,21 +81,17 @@ async function readVariables({ mode, directory }: EnvironmentFiles, env: Environ
   const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
   const files = names.map((name) => join(directory, name)).filter((file) => existsSync(file));
   if (files.length === 0) return ownVariables(env);
-  const vite = await importVite(directory);
-  // Vite reads those of the process besides.
-  if (vite !== undefined) return { ...vite.loadEnv(mode, directory, prefix), ...ownVariables(env) };
+  const astro = astroPackage(directory);
+  if (astro !== undefined) {
+    // Astro's own: as a dependency of ours, it could be another version. Loading it takes as long as a short command.
+    const vite = createRequire(astro).resolve('vite');
+    const { loadEnv }: typeof import('vite') = await import(pathToFileURL(vite).href);
+    // Vite reads those of the process besides.
+    return { ...loadEnv(mode, directory, prefix), ...ownVariables(env) };
+  }
   return ownVariables(Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))), env));
 }
 
 function ownVariables(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith(prefix)));
-}
-
-/**
- * Imports the Vite that Astro uses: as a dependency of our own, it could be a second copy of another version. Only
- * called if there is a `.env` file, since loading Vite takes as long as a short command. `undefined` without Astro.
- */
-async function importVite(root: string): Promise<Pick<typeof import('vite'), 'loadEnv'> | undefined> {
-  const astro = astroPackage(root);
-  return astro === undefined ? undefined : import(pathToFileURL(createRequire(astro).resolve('vite')).href);
 }

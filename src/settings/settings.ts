@@ -122,11 +122,7 @@ export function withoutKeyWarning(settings: Settings): string {
   return `${whyWithoutKey(settings).text}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
 }
 
-/**
- * @param neededFor such as the name of a page.
- * @returns the key.
- * @throws AstroError that names everything that is missing.
- */
+/** @returns the key. @throws AstroError that names everything that is missing, and what needs it, such as a page. */
 export function requireConnection(settings: Settings, neededFor?: string): string {
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
   if (apiKey !== undefined && hasConnection(settings)) return apiKey;
