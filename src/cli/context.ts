@@ -10,9 +10,6 @@ export interface OutputStream {
   columns?: number;
 }
 
-/** Where signals arrive, such as the process. `SIGPIPE` says that nothing reads the output any more. */
-export type Signals = Pick<EventEmitter, 'on' | 'off'>;
-
 /** What a command line has of the process that runs it. Nothing else of that process is read or written to. */
 export interface CliHost {
   cwd: string;
@@ -23,7 +20,8 @@ export interface CliHost {
   stderr: OutputStream;
   /** For what a command waits for itself. */
   clock: Clock;
-  signals?: Signals;
+  /** Where signals arrive. `SIGPIPE` says that nothing reads the output any more. */
+  signals?: Pick<EventEmitter, 'on' | 'off'>;
 }
 
 export interface CliContext extends CliHost {

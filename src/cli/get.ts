@@ -14,8 +14,7 @@ export async function get(context: CliContext, id: string, { params }: { params?
   const fetcher = openCliFetcher(context, settings, { patience: 0 });
   try {
     const start = performance.now();
-    const snippet = await fetcher.get({ request, asHtml: true });
-    const { html, content, variant, name, warnings } = snippet;
+    const { html, content, variant, name, warnings } = await fetcher.get({ request, asHtml: true });
     if (containsKnownKey(html)) {
       throw userError('published-key', `The API key was found in snippet ${id}. Its content is not shown.`);
     }

@@ -31,7 +31,15 @@ export async function inline(
   const hint = 'Run the generator first, and pass the folder that it writes.';
   await requireFolder(cwd, folder, 'The folder', hint);
   const file = manifest === undefined ? manifestOf(cwd, to) : resolve(cwd, manifest);
-  await refuseAstroBuild(cwd, to, lastRecordFile(file));
+  const record = lastRecordFile(file);
+  // Only Astro says how it writes URLs.
+  if ((await readManifest(record)).manifest?.urls !== undefined) {
+    throw userError(
+      'unusable-output',
+      `${shownPath(cwd, to)} is the output of an Astro build, which has inlined its snippets.`,
+      `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, record)} first.`,
+    );
+  }
   const environment = await readEnvironment(environmentFilesOf(context, undefined), context);
   const options = await readOptions(cwd, flags, environment[variables.apiKey]);
   refuseAstroOptions(options);
@@ -71,18 +79,6 @@ async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = ''): Pr
   // What is no object is left to the schema, which says so.
   const isObject = typeof options === 'object' && options !== null;
   return parseOptions(isObject ? { ...options, ...flags } : options, `The options in ${name} are invalid`);
-}
-
-/** @throws AstroError if a build of Astro has inlined the snippets of a folder. */
-async function refuseAstroBuild(root: string, folder: string, record: string): Promise<void> {
-  const { manifest } = await readManifest(record);
-  // Only Astro says how it writes URLs.
-  if (manifest?.urls === undefined) return;
-  throw userError(
-    'unusable-output',
-    `${shownPath(root, folder)} is the output of an Astro build, which has inlined its snippets.`,
-    `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(root, record)} first.`,
-  );
 }
 
 /**

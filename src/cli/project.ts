@@ -46,11 +46,10 @@ export async function openProject(context: CliContext, { writes = false } = {}) 
 function refuseCopy(cwd: string, passed: string, built: string): void {
   // A server build writes pages into a folder of the output that is passed.
   if (!existsSync(built) || contains(realpathSync(passed), realpathSync(built))) return;
-  throw userError(
-    'unusable-output',
-    `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`,
-    'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
-  );
+  const message = `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`;
+  const hint =
+    'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.';
+  throw userError('unusable-output', message, hint);
 }
 
 async function flawError({ cwd }: CliContext, flaw: ManifestFlaw, file: string): Promise<UserError> {
@@ -67,11 +66,9 @@ async function flawError({ cwd }: CliContext, flaw: ManifestFlaw, file: string):
     if (manifest) names.push(`${shownPath(cwd, outputOf(record, manifest))} (${shownPath(cwd, record)})`);
   }
   if (names.length === 0) return userError('missing-manifest', message);
-  return userError(
-    'missing-manifest',
-    `${message} Other records: ${names.join(', ')}.`,
-    'Build the site once, or name the folder of another build with --output. If that folder was moved or copied, also pass its record to --manifest.',
-  );
+  const hint =
+    'Build the site once, or name the folder of another build with --output. If that folder was moved or copied, also pass its record to --manifest.';
+  return userError('missing-manifest', `${message} Other records: ${names.join(', ')}.`, hint);
 }
 
 export async function findManifest(context: CliContext): Promise<Manifest | undefined> {

@@ -77,9 +77,6 @@ const images: z.ZodObject<typeof imageOptions, z.core.$strict> = z.strictObject(
 
 const cache: z.ZodObject<typeof cacheOptions, z.core.$strict> = z.strictObject(cacheOptions);
 
-/** In milliseconds. Long enough for 100,000 snippets of a slow service, and shorter than a CI system waits. */
-export const defaultTimeout: number = 30 * 60 * 1000;
-
 /**
  * The options of `snippets()`. The one place where an option is declared: its type, its validation, and its part of
  * docs/options.md (a test compares them).
@@ -118,7 +115,8 @@ const options = {
    *
    * @default '30m'
    */
-  timeout: duration.default(defaultTimeout),
+  // Long enough for 100,000 snippets of a slow service, and shorter than a CI system waits.
+  timeout: duration.default(30 * 60_000),
   /**
    * How long a service that gives no answer, or nothing but errors such as 503, is tried before a build fails, such as
    * `'5m'`: at most 30 seconds where the port refuses or the name does not resolve, and nothing has answered yet.

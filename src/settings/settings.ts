@@ -39,12 +39,7 @@ export interface ImageSettings {
 }
 
 /** What the Astro config contributes. */
-interface SiteConfig {
-  cacheDirectory?: string | undefined;
-  hasPolicy?: boolean | undefined;
-  urls?: SiteUrls | undefined;
-  assets?: Assets | undefined;
-}
+type SiteConfig = Partial<{ cacheDirectory: string; hasPolicy: boolean; urls: SiteUrls; assets: Assets }>;
 
 /**
  * Options win over the environment, in which an empty variable counts as absent: CI systems set a missing secret to it.
