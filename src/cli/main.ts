@@ -6,10 +6,8 @@ const flaw = nodeFlaw();
 if (flaw === undefined) {
   // Compiled code is cached between runs: a poll that starts a process each time would do little but compile.
   module.enableCompileCache?.();
-  const [{ runCli }, { systemClock }] = await Promise.all([
-    import('./program.ts'),
-    import('../client/clock.ts'),
-  ]);
+  const { runCli } = await import('./program.ts');
+  const { systemClock } = await import('../client/clock.ts');
   // A reader such as `head` has ended. What is under way goes on to its own exit status; a watch ends.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

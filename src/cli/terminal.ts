@@ -29,11 +29,8 @@ export class Terminal {
   }
 
   /** Prints the document of a command as JSON, or its text, in color if standard output is a terminal that has colors. */
-  printDocument<One extends Document>(document: One, textOf: (document: One) => string): void {
-    if (this.isJson) {
-      this.printJson(document);
-      return;
-    }
+  printDocument<One extends Document>(document: One, textOf: (document: One) => string) {
+    if (this.isJson) return this.printJson(document);
     const { stdout, env } = this.#host;
     const isTerminal = stdout.isTTY === true || env['FORCE_COLOR'] !== undefined;
     // As `styleText` decides it, whose variables are always those of the process.

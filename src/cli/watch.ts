@@ -84,10 +84,7 @@ const noRecord = 'no record';
 const noFailure = { what: '', pause: 0, until: 0 };
 
 /** A turn checks, writes, builds and deploys. It returns whether the whole site shows what is published, and was deployed. */
-function turns(
-  { every, build, exec, ...options }: WatchOptions & { every: number },
-  say: Say,
-): (context: CliContext) => Promise<boolean> {
+function turns({ every, build, exec, ...options }: WatchOptions & { every: number }, say: Say) {
   /** What kind of trouble there is. It is said once. */
   let trouble: string | undefined;
   /** What only a build can update, as text. It is said once. */
@@ -162,7 +159,7 @@ function turns(
     return false;
   };
 
-  return async (context) => {
+  return async (context: CliContext): Promise<boolean> => {
     const { clock, signal } = context;
     const isToDeploy = async () => exec !== undefined && (await isDue(manifestPath(context)));
     let what = await update(context);

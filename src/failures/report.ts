@@ -185,14 +185,12 @@ function nameOf({ id, params = '' }: SnippetRequest): string {
   return `Snippet ${id} ${shown}`.trimEnd();
 }
 
-/** The status and the title of the service's answer, where there is one: they are the same for the same fault. */
-function answerOf(error: SnippetFailure): string | undefined {
-  const { status, title }: Partial<SnippetError> = error instanceof SnippetError ? error : {};
-  return status === undefined || title === undefined ? undefined : `${status} ${title}`;
+function isAnswer(error: SnippetFailure): error is SnippetError {
+  return error instanceof SnippetError && error.status !== undefined && error.title !== undefined;
 }
 
 function reasonOf(error: SnippetFailure): string {
-  return answerOf(error) ?? error.reason;
+  return isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
 }
 
 /** The same fault is told of a few snippets one by one; of many, in one paragraph with examples, which ends with `end`. */
@@ -202,7 +200,8 @@ function tell<T extends Shown>(
   tellOne: (one: T) => string,
   end: (many: readonly T[]) => string = () => '',
 ): string[] {
-  const groups = Map.groupBy(failed, ({ error }) => `${error.code} ${answerOf(error)}`);
+  // An answer has the same status and title for the same fault.
+  const groups = Map.groupBy(failed, ({ error }) => `${error.code} ${isAnswer(error) && reasonOf(error)}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined || group.length <= examplesShown) return group.map(tellOne);
@@ -213,16 +212,14 @@ function tell<T extends Shown>(
       return isCommon ? place : `${place}: ${reasonOf(one.error)}`;
     });
     const reason = isCommon ? reasonOf(first.error) : errors[first.error.code].title;
-    const more = `and ${count(group.length - examplesShown, 'more snippet')}`;
-    const lines = [...examples, more];
+    const lines = [...examples, `and ${count(group.length - examplesShown, 'more snippet')}`];
     return paragraph(count(group.length, 'snippet'), reason, first.error, lines) + end(group);
   });
 }
 
 function paragraph(what: string, reason: string, error: SnippetFailure, lines: readonly string[]): string {
-  const { detail, type }: Partial<SnippetError> =
-    error instanceof SnippetError && answerOf(error) !== undefined ? error : {};
-  return indented(`${what}: ${reason} [${error.code}]`, detail, type, ...lines);
+  const details = isAnswer(error) ? [error.detail, error.type] : [];
+  return indented(`${what}: ${reason} [${error.code}]`, ...details, ...lines);
 }
 
 function indented(...lines: readonly (string | undefined)[]): string {

@@ -13,11 +13,8 @@ export interface SiteUrls {
  *
  * @param isPage whether the file is HTML. The path of any other stays as it is.
  */
-export function canonicalPath(
-  path: string,
-  isPage: boolean,
-  { trailingSlash, format }: Pick<SiteUrls, 'trailingSlash' | 'format'>,
-): string {
+export function canonicalPath(path: string, isPage: boolean, urls: Omit<SiteUrls, 'base'>): string {
+  const { trailingSlash, format } = urls;
   if (!isPage) return path;
   const bare = path.replace(/(^|\/)index\.html$|\.html$/, '').replace(/\/+$/, '');
   const isFolder = trailingSlash === 'always' || (trailingSlash === 'ignore' && format !== 'file');
@@ -34,11 +31,7 @@ export function pathOfFile(name: string, isPage: boolean, urls: SiteUrls): strin
  *
  * @param urls `undefined` where Astro did not write the files: then a page has the name that it has in the folder.
  */
-export function publishedUrl(
-  name: string,
-  isPage: boolean,
-  urls: Pick<SiteUrls, 'site' | 'base' | 'trailingSlash'> | undefined,
-): string {
+export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls, 'format'>): string {
   const { site, base = '/', trailingSlash } = urls ?? {};
   const path = pathIn(base, name);
   // A purge by URL needs the form that readers ask for. With 'ignore', servers go by the file that there is.
