@@ -22,7 +22,6 @@ import { runWithLists, waiting, whileAlone } from './run-command.ts';
 export interface RefreshOptions {
   dryRun?: boolean;
   skipModified?: boolean;
-  /** A shell command that is run once after pages were written. */
   after?: string;
   /** How long a service that gives no answer is tried, in milliseconds. @default the build's */
   patience?: number;

@@ -88,8 +88,7 @@ const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
 export async function whileAlone<T>(context: CliContext, work: (inner: CliContext) => Promise<T>) {
   if (isInside(context)) return work(context);
   const lock = await waitForLock(commandLockFile(manifestPath(context)), 'command', waiting(context));
-  const { [heldLocks]: held = '' } = context.env;
-  const env = { ...context.env, [heldLocks]: `${held} ${lock.token}` };
+  const env = { ...context.env, [heldLocks]: `${context.env[heldLocks] ?? ''} ${lock.token}` };
   try {
     return await work({ ...context, env });
   } finally {
@@ -99,9 +98,8 @@ export async function whileAlone<T>(context: CliContext, work: (inner: CliContex
 
 /** Whether the command of another process runs this one, and waits for it. */
 export function isInside(context: CliContext): boolean {
-  const { [heldLocks]: held = '' } = context.env;
-  const { token = '' } = holderOf(commandLockFile(manifestPath(context))) ?? {};
-  return token !== '' && held.includes(token);
+  const token = holderOf(commandLockFile(manifestPath(context)))?.token;
+  return Boolean(token && context.env[heldLocks]?.includes(token));
 }
 
 /** How a command waits for a lock: it says for whom. */

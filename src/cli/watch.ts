@@ -32,8 +32,7 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
   // Besides calls, it is for those that do not arrive.
   const { every = address === undefined ? 30_000 : 300_000 } = options;
   const found = await findManifest(context);
-  const files = environmentFilesOf(context, found);
-  const webhook = address === undefined ? undefined : await readWebhookSecret(context, files);
+  const webhook = address && (await readWebhookSecret(context, environmentFilesOf(context, found)));
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
   if (build === undefined || found !== undefined) await openProject(context, { writes: true });
   // What is written from now on is deployed even if this process ends before that.

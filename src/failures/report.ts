@@ -230,12 +230,11 @@ function indented(...lines: readonly (string | undefined)[]): string {
 function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf: PlaceOf): string[] {
   const kinds = [...Map.groupBy(embeds, ({ code }) => code)];
   const shown = new Set(kinds.flatMap(([, alike]) => alike.slice(0, examplesShown)));
-  const described = embeds
-    .filter((embed) => shown.has(embed))
-    .map((embed) => {
-      const { file, line, code, message } = embed;
-      return indented(line === undefined ? file : `${file}:${line}`, `${message} [${code}]`, placeOf(embed));
-    });
+  const described = embeds.flatMap((embed) => {
+    const { file, line, code, message } = embed;
+    const place = line === undefined ? file : `${file}:${line}`;
+    return shown.has(embed) ? indented(place, `${message} [${code}]`, placeOf(embed)) : [];
+  });
   const more = kinds.flatMap(([code, { length }]) => {
     const left = count(length - examplesShown, 'more embed');
     return length > examplesShown ? [`${left} with the same error. [${code}]`] : [];

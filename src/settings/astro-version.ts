@@ -22,12 +22,7 @@ export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): Route
   return parameters.routeToHeaders ?? experimentalRouteToHeaders ?? new Map();
 }
 
-/**
- * Whether prerendered pages have an environment of Vite of their own, so that `ssr` contains only what is rendered on
- * demand. Since Astro 6.
- *
- * @param config as Vite has resolved it.
- */
+/** Whether Vite's `ssr` contains only what is rendered on demand. Since Astro 6: what is prerendered is beside it. */
 export function separatesPrerendered(config: { environments?: Record<string, unknown> }): boolean {
   return config.environments?.['prerender'] !== undefined;
 }
