@@ -85,7 +85,6 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   const hashes = new Map(kept);
   const copiesOf = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
   const updated: string[] = [];
-  const outdated: { copy: SiteFile; page: SiteFile }[] = [];
   try {
     const site: InlinedSite = {
       settings,
@@ -112,7 +111,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
           const hash = hashOfCopy(copy, [before, made.file]) ?? '';
           if (hash === hashOf(made.file)) continue;
           hashes.set(copy.name, hash);
-          outdated.push({ copy, page });
+          staged.add(targetOf(copy), pageCopyOf(made.file, copy), copy.file);
         }
         return isPublished(page) ? leftIn(last, page.name, made) : [];
       },
@@ -120,9 +119,6 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     await verifier.read(others);
     for (const line of codeWarnings(verifier.code)) logger.warn(line);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
-    for (const { copy, page } of outdated) {
-      staged.add(targetOf(copy), await pageCopyOf(staged.read(targetOf(page)), copy), copy.file);
-    }
     const recorded = new Set(inlined.files.map(({ name }) => name));
     const dropped = [...scannable, ...others].filter(
       (file) => isPublished(file) && last.files.has(file.name) && !recorded.has(file.name),

@@ -26,7 +26,7 @@ import { readEmbeds } from '../snippets/file-embeds.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
 import { describeLate, lookAtOutput, type OutputFlaws, stateOf } from './output-state.ts';
-import type { SiteFile } from './scan-site.ts';
+import { inTurns, type SiteFile } from './scan-site.ts';
 import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
 import {
   hashOfCopy,
@@ -287,13 +287,12 @@ export async function writeRefresh(
   const leftAlone: PageToBuild[] = [];
   const staged = new StagedFiles();
   try {
-    for (const [index, { page, copies, made }] of pages.entries()) {
+    await inTurns([...pages.entries()], ([index, { page, copies, made }]) => {
       progress(() => `${index} of ${count(pages.length, 'page')} written`);
       const bytes = made();
       staged.add(targetOf(page), bytes);
-      const copied = copies.map(async (copy) => [copy.file, await pageCopyOf(bytes, copy)] as const);
-      for (const [target, copy] of await Promise.all(copied)) staged.add(target, copy);
-    }
+      for (const copy of copies) staged.add(copy.file, pageCopyOf(bytes, copy));
+    });
     for (const { page, copies, hash } of pages) {
       const target = targetOf(page);
       if (existsSync(target) && statesOf(page).has(hashOf(readFileSync(target)))) {

@@ -27,10 +27,6 @@ export class StagedFiles {
     }
   }
 
-  read(target: string): Buffer {
-    return readFileSync(this.#targets.has(target) ? temporaryFile(target) : target);
-  }
-
   async commit(targets: Iterable<string> = this.#targets): Promise<void> {
     this.#newFolders = [];
     await inTurns([...targets], (target) => {
