@@ -8,7 +8,6 @@ import type { KeptAnswer } from '../snippets/kept-answers.ts';
 import { type SiteSource, SourceSearch } from '../source/source-search.ts';
 import type { BuildLogger } from './inline-snippets.ts';
 
-/** The snippets of a build that follows another one. */
 export function fetcherAfter(
   before: Manifest | undefined,
   settings: Settings,

@@ -67,10 +67,7 @@ export class BuildRun extends SiteRun {
     }
   }
 
-  /**
-   * In `astro:build:start`. Snippets are fetched as soon as they are known: those of the last build now, others when a
-   * page announces them.
-   */
+  /** Snippets are fetched as soon as they are known: those of the last build now, others when a page announces them. */
   async start(): Promise<void> {
     // Before Astro empties the output of the build that is running.
     if (existsSync(this.#lockFile)) await this.lockOutput();
@@ -127,9 +124,8 @@ export class BuildRun extends SiteRun {
   }
 
   /**
-   * From now on, no other build or refresh may write to the output until this build has ended. A build of a site without
-   * embeds never calls this: it waits for the first sign of one, in the site's own code or its collections. A refresh,
-   * which is soon over, is waited for.
+   * From now on, no other build or refresh may write to the output until this build has ended. Called with the first sign
+   * of an embed, in the site's own code or its collections: a build of a site without embeds locks nothing.
    *
    * @throws AstroError if another build writes to it.
    */
@@ -183,10 +179,7 @@ export class BuildRun extends SiteRun {
     });
   }
 
-  /**
-   * In the last `astro:build:done` of all: checks what other integrations wrote in the meantime, and writes the manifest,
-   * with the copies that adapters made. Last of all, since a build that fails has no record.
-   */
+  /** In the last `astro:build:done` of all, since a build that fails has no record. */
   async complete(directory: string): Promise<void> {
     const finished = this.#finished;
     if (finished !== undefined) {
@@ -225,7 +218,8 @@ export class BuildRun extends SiteRun {
 export class Announcements {
   /** By the path of the page: how often it announced each snippet, by its key. */
   readonly #pages = new Map<string, Map<string, number>>();
-  readonly #requests = new Map<string, SnippetRequest>();
+  /** Together, since a page may be rendered under the path of another one, such as a fallback of another language. */
+  readonly #everywhere = new Map<string, { id: string; times: number }>();
   readonly stop: () => void;
 
   /** @param onFirst called with each snippet once. Whatever it throws fails the page. */
@@ -235,9 +229,9 @@ export class Announcements {
       const { key } = request;
       const onPage = this.#pages.get(pathname) ?? new Map<string, number>();
       this.#pages.set(pathname, onPage.set(key, (onPage.get(key) ?? 0) + 1));
-      if (this.#requests.has(key)) return;
-      this.#requests.set(key, request);
-      onFirst(request, pathname);
+      const { times = 0 } = this.#everywhere.get(key) ?? {};
+      this.#everywhere.set(key, { id: String(id), times: times + 1 });
+      if (times === 0) onFirst(request, pathname);
     };
     integration.announce = hear;
     this.stop = () => {
@@ -261,11 +255,6 @@ export class Announcements {
     const names = new Set(scannable.map(({ name }) => name));
     const invalid = new Set(site.invalid.map(({ file }) => file));
     const everywhere = counted(site.files.flatMap(({ embeds }) => embeds));
-    // Together, since a page may be rendered under the path of another one, such as a fallback of another language.
-    const rendered = new Map<string, number>();
-    for (const onPage of this.#pages.values()) {
-      for (const [key, times] of onPage) rendered.set(key, (rendered.get(key) ?? 0) + times);
-    }
     return [...this.#pages].flatMap(([pathname, onPage]) => {
       const routes = [...routeFiles(pathname, base), pathname.replace(/^\//, '')];
       const files = routes.filter((name) => names.has(name));
@@ -274,9 +263,8 @@ export class Announcements {
       if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
       const found = isKnown ? counted(files.flatMap((name) => embedsIn.get(name) ?? [])) : everywhere;
       return [...onPage].flatMap(([key, times]) => {
-        const id = String(this.#requests.get(key)?.id);
+        const { id = '', times: all = 0 } = this.#everywhere.get(key) ?? {};
         const shown = found.get(key) ?? 0;
-        const all = rendered.get(key) ?? 0;
         const wanted = isKnown ? times : pathname === containerPage ? all : 0;
         if ((everywhere.get(key) ?? 0) < all && shown > 0 && shown < wanted) {
           const message = `${files.join(', ') || pathname}: snippet ${id} was rendered ${wanted} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`;

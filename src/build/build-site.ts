@@ -21,17 +21,14 @@ export interface SiteBuild extends InlinedSite {
   /** Whether the last build left a manifest, even if this version cannot read it. */
   hadManifest: boolean;
   announcements: Announcements | undefined;
-  /** The integrations that may change the output after snippets are inlined. */
-  lateHooks?: string[];
+  lateHooks?: Manifest['lateHooks'];
   /** Astro's folder of files whose names change with their sources. */
   assets?: string;
 }
 
 /**
- * Runs after Astro has generated the site: scan, fetch, inline, verify. If it throws, no file is left in the output that
- * still contains an embed, or in which the report found something invalid.
- *
- * @returns the manifest, too. It is not written yet: other integrations may still make the build fail.
+ * Runs after Astro has generated the site. If it throws, no file is left in the output that still contains an embed, or in
+ * which the report found something invalid. The manifest is not written yet: other integrations may still fail.
  */
 export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
   const { directory, settings, fetcher, collected = [], urls } = build;
@@ -71,10 +68,8 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
       const folder = join(directory, settings.images.assets.folder);
       await writeImages([folder], contents, (name) => fetcher.readImage(name));
     }
-    const finished = { at: Date.now(), code: verifier.code, inlined };
-    return inlined === undefined
-      ? finished
-      : { ...finished, record: () => recordSite(build, inlined, finished.at) };
+    const at = Date.now();
+    return { at, verifier, inlined, record: inlined && (() => recordSite(build, inlined, at)) };
   } catch (error) {
     // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
     // to it, so closing the connections with an error after that would end the process instead of showing the report.

@@ -4,8 +4,6 @@ import { attributesOf, readAttribute, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
 import type { MadePage } from './inline-page.ts';
 
-const namesShown = 10;
-
 /**
  * Finds classes of snippets that no style sheet of their pages has.
  *
@@ -14,7 +12,6 @@ const namesShown = 10;
 export function classChecker(directory: string, base: string, made: readonly string[]) {
   const root = base.replace(/\/$/, '');
   const sheets = new Map<string, ReadonlySet<string> | undefined>();
-  /** By the ids of snippets. */
   const missing = new Map<number, { names: Set<string>; places: Set<string> }>();
 
   /** The classes of a style sheet; `undefined` if it is not part of the site, so that it may have any. */
@@ -71,7 +68,7 @@ export function classChecker(directory: string, base: string, made: readonly str
       [...missing].map(([id, { names, places }]) => {
         const isNew = [...names].some((name) => !made.includes(name));
         const next = isNew ? ' Build again: some of them were not known before.' : '';
-        return `Snippet ${id} has classes that no style sheet of ${listPlaces([...places])} has: ${listNames([...names], namesShown)}.${next}`;
+        return `Snippet ${id} has classes that no style sheet of ${listPlaces([...places])} has: ${listNames([...names])}.${next}`;
       }),
   };
 }

@@ -19,11 +19,10 @@ import {
 export interface FinishedSite {
   /** In milliseconds since the epoch. */
   at: number;
-  /** Scripts and style sheets that hold an embed. Astro still removes those that it rendered pages with. */
-  code: readonly SiteFile[];
+  verifier: OutputVerifier;
   /** `undefined` for a site that needs no manifest. */
   inlined?: Manifest | undefined;
-  record?(): Promise<void>;
+  record?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -40,7 +39,7 @@ export async function finishPlainSite(
   if (scannable.some(mayEmbed(verifier))) return undefined;
   await verifier.read(others);
   await refuseKey(verifier);
-  return { at: Date.now(), code: verifier.code };
+  return { at: Date.now(), verifier };
 }
 
 /** @throws AstroError if the output contains the API key. The files that contain it are removed. */
@@ -50,21 +49,21 @@ export async function refuseKey(verifier: OutputVerifier): Promise<void> {
 }
 
 /**
- * Checks the files that other integrations wrote after snippets were inlined. Embeds in them are refused, since copies,
- * compressed files and lists for service workers exist by then. So are compressed files that were made before.
+ * Checks the files that other integrations wrote since. Embeds in them are refused, since copies, compressed files and
+ * lists for service workers exist by then. So are compressed files that were made before.
  */
 export async function checkLateFiles(
   directory: string,
-  { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
-  { at, code, inlined }: FinishedSite,
+  { exclude }: Pick<Settings, 'exclude'>,
+  { at, verifier, inlined }: FinishedSite,
   logger: BuildLogger,
 ): Promise<void> {
-  const verifier = new OutputVerifier(apiKey);
   const isLate = ({ file }: SiteFile) => isWrittenSince(file, at);
   const { scannable, others, compressed } = listSiteFiles([directory], exclude);
   const embedding = scannable.filter(isLate).filter(mayEmbed(verifier));
   await verifier.read(others.filter(isLate));
-  for (const line of codeWarnings([...code, ...verifier.code])) logger.warn(line);
+  // Of the whole build: Astro still removed those that it rendered pages with.
+  for (const line of codeWarnings(verifier.code)) logger.warn(line);
   verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
   if (embedding.length === 0 && inlined === undefined) return;
   const { refuseLateFiles } = await import('./output-state.ts');

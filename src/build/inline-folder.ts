@@ -47,8 +47,6 @@ export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'logger'>
   manifest: string;
 }
 
-const namesShown = 10;
-
 /**
  * Inlines snippets into a folder of files, whatever has written them. Files that an earlier run has inlined are updated.
  *
@@ -221,7 +219,7 @@ function warnOfDropped(files: readonly SiteFile[], logger: FolderInlining['logge
   if (withoutEmbeds.length === 0) return;
   const dropped = withoutEmbeds.map(({ name }) => name);
   logger.warn(
-    `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped, namesShown)}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
+    `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped)}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
   );
 }
 

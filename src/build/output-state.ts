@@ -57,13 +57,10 @@ export function stateOf(
   return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };
 }
 
-const namesShown = 10;
-
 export function describeChanged(names: readonly string[]): string {
-  return `Changed after the build, and still with the contents on record: ${listNames(names, namesShown)}. A refresh does not write to these.`;
+  return `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
 }
 
-/** What is not as a record says. */
 export interface OutputFlaws {
   toBuild: PageToBuild[];
   /** Files that something else has written since, and that still show what the record says. */

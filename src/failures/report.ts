@@ -145,7 +145,7 @@ function messageOf({ request, error }: Shown): string {
 }
 
 /** The first few names, cleaned, and how many more there are. */
-export function listNames(names: readonly string[], most: number): string {
+export function listNames(names: readonly string[], most = 10): string {
   const shown = names.slice(0, most).map(cleanText).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
