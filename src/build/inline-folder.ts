@@ -18,7 +18,7 @@ import {
 } from '../record/manifest.ts';
 import { contains, lockFile, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh } from '../record/output-lock.ts';
-import { flawOf, listPacks, packReader, removeOtherPacks } from '../record/pack.ts';
+import { flawOf, listPacks, readPage, removeOtherPacks } from '../record/pack.ts';
 import { fetcherAfter } from './build-fetcher.ts';
 import type { MadePage } from './inline-page.ts';
 import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
@@ -145,7 +145,7 @@ interface LastRun {
   files: ReadonlyMap<string, ManifestFile>;
   /** The hashes of files that are as it left them, such as those of a generator that did not write them again. */
   kept: ReadonlyMap<string, string>;
-  readPage: ReturnType<typeof packReader> | undefined;
+  readGenerated: ((page: ManifestFile) => Buffer) | undefined;
 }
 
 /** Finds out what the last run left, and has these files made from what they were when they were generated. */
@@ -169,19 +169,20 @@ async function openLastRun(
       `${what} Files that were inlined then stay as they are, and are not in the new record, unless they are written again.`,
     );
   }
-  const readPage = record?.pack && packFlaw === undefined ? packReader(manifest, record) : undefined;
+  const isReadable = record?.pack && packFlaw === undefined;
+  const readGenerated = isReadable ? (page: ManifestFile) => readPage(manifest, record, page) : undefined;
   const recorded = new Map(record?.files.map((file) => [file.name, file]));
   const kept = new Map<string, string>();
-  for (const file of readPage === undefined ? [] : files) {
+  for (const file of readGenerated === undefined ? [] : files) {
     const known = recorded.get(file.name);
     if (known === undefined) continue;
     const hash = hashOf(readFileSync(file.file));
     // A run that was killed has written it, or has not.
     if (!statesOf(known).has(hash)) continue;
     kept.set(file.name, hash);
-    Object.assign(file, { generated: () => readPage?.(known) });
+    Object.assign(file, { generated: () => readGenerated?.(known) });
   }
-  return { record, files: recorded, kept, readPage };
+  return { record, files: recorded, kept, readGenerated };
 }
 
 export function lastRecordFile(manifest: string): string {
@@ -195,7 +196,7 @@ function asideOf(manifest: string): string {
 
 /** What a file with new embeds still shows of the last run: a step after that has changed it, not the generator. */
 function leftIn(
-  { record, files, kept, readPage }: LastRun,
+  { record, files, kept, readGenerated }: LastRun,
   name: string,
   { generated, embeds }: MadePage,
 ): LeftSnippet[] {
@@ -206,7 +207,7 @@ function leftIn(
     const { id = 0, params } = record.snippets[index] ?? {};
     return !embedded.has(toRequest(id, params).key);
   });
-  if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return [];
+  if (others.length === 0 || (!kept.has(name) && readGenerated?.(file).equals(generated))) return [];
   return shownIn(generated, others, file, record).map((index) => ({
     snippet: record.snippets[index] as RecordedSnippet,
     hash: hashShown(record, file, index),

@@ -19,7 +19,7 @@ import {
   sourceNames,
   writeManifest,
 } from '../record/manifest.ts';
-import { packReader } from '../record/pack.ts';
+import { readPage } from '../record/pack.ts';
 import type { Progress } from '../record/progress.ts';
 import { writeImages } from '../record/write-images.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
@@ -66,7 +66,7 @@ export interface RefreshedSite extends Pick<Changes, 'snippets' | 'hashes'> {
   file: string;
   manifest: Manifest;
   cwd: string;
-  progress?: Progress | undefined;
+  progress: Progress;
   containsKey(text: Buffer | string): boolean;
   readImage(name: string): Promise<Uint8Array | undefined>;
 }
@@ -80,20 +80,20 @@ const maxKeptBytes = 64 * 1024 * 1024;
  * @throws AstroError if the pages are not there as they were generated, or if one would contain the API key.
  */
 export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
-  const { file, manifest, hashes, cwd, progress = () => {}, containsKey } = site;
+  const { file, manifest, hashes, cwd, progress, containsKey } = site;
   const output = outputOf(file, manifest);
   const folders = siteFolders(file, manifest, cwd);
-  const found = await lookAtOutput(file, manifest);
-  const plan: RefreshPlan = { pages: [], toBuild: found.toBuild, changed: [], stale: [] };
+  const plan: RefreshPlan = { ...(await lookAtOutput(file, manifest)), pages: [], stale: [] };
+  const refused = new Set(plan.toBuild.map(({ name }) => name));
+  const modified = new Set(plan.changed);
   for (const entry of manifest.collections) {
     if (entry.content === hashes[entry.snippet]) continue;
     const reason = 'shows a changed snippet, and which pages use this entry is not known';
     plan.toBuild.push({ name: entryName(entry), reason });
   }
   if (!existsSync(output)) return plan;
-  const refused = new Set(found.toBuild.map(({ name }) => name));
-  const modified = new Set(found.changed);
   const outdated = manifest.files
+    .filter(({ name }) => !refused.has(name))
     .map((page) => ({ page, changed: outdatedIn(manifest, page, hashes) }))
     .filter(({ page, changed }) => changed.length > 0 || page.next !== undefined);
   const reasonForAll = manifest.rules.sanitizes
@@ -101,18 +101,15 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     : reasonForStyles(site);
   const changing: SiteFile[] = [];
   const withKey: string[] = [];
-  let make: ReturnType<typeof pageMaker> | undefined;
+  const make = pageMaker(site);
   let keptBytes = 0;
   const planPage = (page: ManifestFile, changed: readonly number[]) => {
     const refuse = (reason: string, name = page.name) => void plan.toBuild.push({ name, reason });
-    if (refused.has(page.name)) return;
     if (modified.delete(page.name)) return refuse('was changed after the build');
     if (page.isLate) {
       return refuse(`is changed in each build after snippets are inlined (by ${describeLate(manifest)})`);
     }
     if (reasonForAll !== undefined) return refuse(reasonForAll);
-    make ??= pageMaker(site);
-    const again = make;
     const made = make(page);
     const reason = reasonForPage(page, made, changed, site);
     if (reason !== undefined) return refuse(reason);
@@ -128,7 +125,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     keptBytes += made.file.length;
     const kept = keptBytes > maxKeptBytes ? undefined : made.file;
     const hash = hashOf(made.file);
-    plan.pages.push({ page, hash, changed, copies, made: () => kept ?? again(page).file });
+    plan.pages.push({ page, hash, changed, copies, made: () => kept ?? make(page).file });
   };
   for (const [index, { page, changed }] of outdated.entries()) {
     progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
@@ -137,7 +134,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
   if (withKey.length > 0) {
     throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
   }
-  plan.changed.push(...modified);
+  plan.changed = [...modified];
   // Files that show snippets by themselves are looked at as such. A refresh that was killed may have left others, and a
   // cache folder may be in the output.
   const recorded = new Set(manifest.files.flatMap(({ name, copies = [] }) => [name, ...copies]));
@@ -180,7 +177,6 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
 /** Inlines snippets as a build does, in the pages as they were generated. */
 function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: ManifestFile) => MadePage {
   const { rules, linked } = manifest;
-  const readPage = packReader(file, manifest);
   const requests = requestsOf(manifest);
   const fetched = requests.flatMap(({ key }, index) => {
     const snippet = snippets[index];
@@ -189,7 +185,7 @@ function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: Manifest
   const editLinks = linked && new EditLinks(linked);
   const inlinePage = pageInliner({ snippets: new Map(fetched), rules, editLinks });
   return (page) => {
-    const generated = readPage(page);
+    const generated = readPage(file, manifest, page);
     const kind = fileKind(page.name) as FileKind;
     // As they were asked for: the option `params` is a function, which only a build has.
     const recorded = page.shows.values();
@@ -198,8 +194,6 @@ function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: Manifest
     return inlinePage({ name: page.name, kind }, generated, embeds);
   };
 }
-
-const namesShown = 5;
 
 /** The name of a style sheet, which is in every page, changes with the classes that it is made for. */
 function reasonForStyles({ manifest, snippets }: RefreshedSite): string | undefined {
@@ -210,7 +204,7 @@ function reasonForStyles({ manifest, snippets }: RefreshedSite): string | undefi
   const changed = [...now].filter((name) => !before.has(name) || !made.has(name));
   changed.push(...[...before].filter((name) => !now.has(name)));
   if (changed.length === 0) return undefined;
-  return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, namesShown)})`;
+  return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, 5)})`;
 }
 
 function reasonForPage(
@@ -235,8 +229,7 @@ function reasonForPage(
  * Writes the pages of a plan, their copies and images: all beside their places first, and then each is replaced as a whole.
  * The manifest announces what is going to be written, so that the process can be killed at any moment.
  *
- * @param hasCommand whether a command is going to renew what was made from the pages: until it has succeeded, the manifest
- * says so.
+ * @param hasCommand whether a command is going to renew what was made from the pages.
  * @returns pages that are no longer those the plan was made for. They are left alone.
  */
 export async function writeRefresh(
@@ -244,7 +237,7 @@ export async function writeRefresh(
   { pages }: RefreshPlan,
   hasCommand: boolean,
 ): Promise<PageToBuild[]> {
-  const { file, manifest, snippets, containsKey, progress = () => {} } = site;
+  const { file, manifest, snippets, containsKey, progress } = site;
   const targetOf = ({ name }: ManifestFile) => join(outputOf(file, manifest), name);
   // Not only what changes: after a refresh that was killed, a page may show what the record does not say.
   const written = new Set(pages.flatMap(({ page }) => page.shows));

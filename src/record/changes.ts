@@ -71,7 +71,7 @@ export interface Changes {
 export async function findChanges(
   manifest: Manifest,
   fetcher: SnippetFetcher,
-  { signal, progress = () => {} }: { signal?: AbortSignal | undefined; progress?: Progress | undefined } = {},
+  { signal, progress }: { signal: AbortSignal | undefined; progress: Progress },
 ): Promise<Changes> {
   const uses = usesOf(manifest);
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);

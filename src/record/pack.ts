@@ -62,28 +62,23 @@ export function packWriter(manifest: string) {
   };
 }
 
-/**
- * Returns what reads the pages of a record as they were generated. The pack is open only while it is read, since on
- * Windows no open file can be replaced.
- */
-export function packReader(
+/** Reads a page as it was generated. The pack is open only while it is read: on Windows, no open file can be replaced. */
+export function readPage(
   manifest: string,
   { pack }: Pick<Manifest, 'pack'>,
-): (page: Pick<ManifestFile, 'name' | 'at' | 'length'>) => Buffer {
+  { name, at, length }: Pick<ManifestFile, 'name' | 'at' | 'length'>,
+): Buffer {
   const refuse = (what: string) => userError('missing-manifest', what, 'Build the site once.');
   const flaw = flawOf(manifest, pack);
   if (pack === undefined || flaw !== undefined) throw refuse(`The pages as they were generated ${flaw}.`);
-  const file = packFile(manifest, pack.id);
-  return ({ name, at, length }) => {
-    const page = Buffer.allocUnsafe(length);
-    const descriptor = openSync(file, 'r');
-    try {
-      if (readSync(descriptor, page, 0, length, at) === length) return page;
-    } finally {
-      closeSync(descriptor);
-    }
-    throw refuse(`${name} as it was generated was cut off.`);
-  };
+  const page = Buffer.allocUnsafe(length);
+  const descriptor = openSync(packFile(manifest, pack.id), 'r');
+  try {
+    if (readSync(descriptor, page, 0, length, at) === length) return page;
+  } finally {
+    closeSync(descriptor);
+  }
+  throw refuse(`${name} as it was generated was cut off.`);
 }
 
 /** Why a pack cannot be used: the end of a sentence that begins with the pages. `undefined` if it can. */
