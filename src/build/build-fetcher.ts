@@ -20,11 +20,7 @@ export function fetcherAfter(
   });
 }
 
-/**
- * Prepares the snippets that are known before Astro bundles. One that fails is asked for again when a page shows it.
- *
- * @returns their classes. Where the service did not send a snippet, they are those that the last build knew.
- */
+/** Returns the classes of snippets that are known before Astro bundles; of those that fail, what the last build knew. */
 export async function prepareEarly(
   fetcher: SnippetFetcher,
   before: Manifest | undefined,

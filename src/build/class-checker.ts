@@ -4,11 +4,7 @@ import { attributesOf, readAttribute, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
 import type { MadePage } from './inline-page.ts';
 
-/**
- * Finds classes of snippets that no style sheet of their pages has.
- *
- * @param made the classes for which CSS was asked.
- */
+/** Finds classes of snippets that no style sheet of their pages has. `made` are those for which CSS was asked. */
 export function classChecker(directory: string, base: string, made: readonly string[]) {
   const root = base.replace(/\/$/, '');
   const sheets = new Map<string, ReadonlySet<string> | undefined>();

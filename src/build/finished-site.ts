@@ -1,11 +1,11 @@
+import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { mayHoldEmbeds } from '../embed/element.ts';
-import { isWrittenSince } from '../files/read.ts';
+import { isSince } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { BuildLogger } from './inline-snippets.ts';
 import {
-  codeWarnings,
   listSiteFiles,
   OutputVerifier,
   readEmbedding,
@@ -25,11 +25,7 @@ export interface FinishedSite {
   record?: (() => Promise<void>) | undefined;
 }
 
-/**
- * Finishes the build of a site without embeds; returns `undefined` if a file may contain one.
- *
- * @throws AstroError if the output contains the API key.
- */
+/** Finishes the build of a site without embeds; returns `undefined` if a file may contain one. @throws as `refuseKey`. */
 export async function finishPlainSite(
   directory: string,
   { apiKey, exclude }: Pick<Settings, 'apiKey' | 'exclude'>,
@@ -58,12 +54,12 @@ export async function checkLateFiles(
   { at, verifier, inlined }: FinishedSite,
   logger: BuildLogger,
 ): Promise<void> {
-  const isLate = ({ file }: SiteFile) => isWrittenSince(file, at);
+  const isLate = ({ file }: SiteFile) => isSince(statSync(file), at);
   const { scannable, others, compressed } = listSiteFiles([directory], exclude);
   const embedding = scannable.filter(isLate).filter(mayEmbed(verifier));
   await verifier.read(others.filter(isLate));
   // Of the whole build: Astro still removed those that it rendered pages with.
-  for (const line of codeWarnings(verifier.code)) logger.warn(line);
+  for (const line of verifier.codeWarnings()) logger.warn(line);
   verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
   if (embedding.length === 0 && inlined === undefined) return;
   const { refuseLateFiles } = await import('./output-state.ts');

@@ -26,7 +26,6 @@ import { sealedFiles, shownIn } from './output-state.ts';
 import type { LeftSnippet } from './recorder.ts';
 import { statesOf } from './refresh.ts';
 import {
-  codeWarnings,
   listSiteFiles,
   OutputVerifier,
   type ScannableFile,
@@ -47,12 +46,7 @@ export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'logger'>
   manifest: string;
 }
 
-/**
- * Inlines snippets into a folder of files, whatever has written them. Files that an earlier run has inlined are updated.
- *
- * @throws AstroError with one report of everything that went wrong; if another process writes to the folder; if the
- * folders cannot be used. No file has been written then.
- */
+/** Inlines snippets into files of any generator, and updates those of an earlier run. Writes no file if it throws. */
 export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
@@ -115,7 +109,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       },
     });
     await verifier.read(others);
-    for (const line of codeWarnings(verifier.code)) logger.warn(line);
+    for (const line of verifier.codeWarnings()) logger.warn(line);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
     const recorded = new Set(inlined.files.map(({ name }) => name));
     const dropped = [...scannable, ...others].filter(
@@ -238,8 +232,6 @@ function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buff
 /**
  * Until everything is written, the record is beside its place: there it would say that it is. It announces what is going
  * to be written, as a refresh does, so that the process can be killed at any moment.
- *
- * @param hashes of the files that are made, as they are now.
  */
 async function publish(
   { from, to, manifest }: FolderInlining,

@@ -56,11 +56,7 @@ interface Inlining {
   write(file: ScannableFile, page: MadePage): readonly LeftSnippet[];
 }
 
-/**
- * The one way from files with embeds to files with snippets: fetch, inline, and check for the API key.
- *
- * @returns the manifest, which is not written yet.
- */
+/** The one way from files with embeds to files with snippets. The manifest that it returns is not written yet. */
 export async function inlineSnippets(
   { startedAt, files, uses, invalid }: ScannedSite,
   site: InlinedSite,
@@ -106,7 +102,7 @@ export async function inlineSnippets(
   ];
   for (const warning of flaws.flat()) if (warning !== undefined) logger.warn(warning);
   if (files.length > 0) {
-    const { requests, retries, cached = 0 } = fetcher.counts;
+    const { requests, retries, cached } = fetcher.counts;
     const isPage = files.every(({ kind }) => kind === 'html');
     const places = isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`;
     const all = settings.renderBaseUrl === undefined ? [] : [...snippets.values()];

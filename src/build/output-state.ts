@@ -18,11 +18,7 @@ import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 /** How many earlier states of a file are recognized. */
 const pastStates = 3;
 
-/**
- * The files of a new record as later steps of the build, such as a minifier, have left them.
- *
- * @param at when snippets were inlined, in milliseconds since the epoch.
- */
+/** The files of a new record as later steps, such as a minifier, have left them. Snippets were inlined `at` that time. */
 export async function sealedFiles(
   directory: string,
   files: readonly ManifestFile[],

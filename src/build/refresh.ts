@@ -74,11 +74,7 @@ export interface RefreshedSite extends Pick<Changes, 'snippets' | 'hashes'> {
 // Making a page again takes as long as reading it; keeping all pages of a large site takes too much memory.
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/**
- * Computes what a build would make of each page whose snippets have changed, or that a killed refresh was writing.
- *
- * @throws AstroError if the pages are not there as they were generated, or if one would contain the API key.
- */
+/** Computes what a build would make of each page whose snippets have changed, or that a killed refresh was writing. */
 export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
   const { file, manifest, hashes, cwd, progress, containsKey } = site;
   const output = outputOf(file, manifest);

@@ -56,11 +56,7 @@ class OutputFile implements ScannableFile {
   }
 }
 
-/**
- * Lists the files of a site, in an order that does not depend on the disk. Other binary files are left out.
- *
- * @param exclude patterns of files whose embeds are examples.
- */
+/** Lists the files of a site, in an order that does not depend on the disk. Other binary files are left out. */
 export function listSiteFiles(
   directories: readonly string[],
   exclude: readonly string[],
@@ -161,8 +157,7 @@ const embedInCode =
 export class OutputVerifier {
   readonly containsKey: (text: Buffer | string) => boolean;
   readonly withKey: SiteFile[] = [];
-  /** Scripts and style sheets that hold an embed. */
-  readonly code: OtherFile[] = [];
+  readonly #code: OtherFile[] = [];
 
   constructor(apiKey: string | undefined) {
     this.containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
@@ -177,11 +172,21 @@ export class OutputVerifier {
     if (isFound) this.withKey.push(file);
   }
 
+  /** About scripts and style sheets that hold an embed, and are still there. */
+  codeWarnings(): string[] {
+    const names = new Set(this.#code.flatMap(({ file, name }) => (existsSync(file) ? name : [])));
+    return Array.from(
+      names,
+      (name) =>
+        `${name}: holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.`,
+    );
+  }
+
   async read(files: readonly OtherFile[]): Promise<void> {
     await inTurns(files, (file) => {
       const bytes = readUnlessLarge(file.file);
       this.check(file, bytes);
-      if (file.isCode && embedInCode.test(bytes?.toString('latin1') ?? '')) this.code.push(file);
+      if (file.isCode && embedInCode.test(bytes?.toString('latin1') ?? '')) this.#code.push(file);
     });
   }
 
@@ -192,21 +197,9 @@ export class OutputVerifier {
   }
 }
 
-/** Warnings about scripts and style sheets that hold an embed, and are still there. */
-export function codeWarnings(files: readonly SiteFile[]): string[] {
-  const names = new Set(files.flatMap(({ file, name }) => (existsSync(file) ? name : [])));
-  return [...names].map(
-    (name) =>
-      `${name}: holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.`,
-  );
-}
-
 const turnMilliseconds = 10;
 
-/**
- * Works through a list synchronously, which is several times faster than to wait for the disk once per file. Every few
- * milliseconds, the network gets its turn.
- */
+/** Work that waits for the disk once per file takes several times as long. Now and then, the network gets its turn. */
 export async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
   let turnEnds = performance.now() + turnMilliseconds;
   for (const item of items) {

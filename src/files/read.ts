@@ -62,13 +62,7 @@ export function* piecesOf(file: string, overlap: number): Generator<Buffer> {
 }
 
 /** Whether a file was written since a moment, in milliseconds since the epoch, or just before it. `false` without a file. */
-export function isWrittenSince(file: string, since: number): boolean {
-  const found = statSync(file, { throwIfNoEntry: false });
-  return found !== undefined && isSince(found, since);
-}
-
-/** The same for a file that was looked at. */
-export function isSince({ ctimeMs }: Stats, since: number): boolean {
+export function isSince(file: Stats | undefined, since: number): boolean {
   // Not the time of its content, which a copy takes over from the original.
-  return ctimeMs >= since - clockGranularity;
+  return file !== undefined && file.ctimeMs >= since - clockGranularity;
 }

@@ -19,9 +19,7 @@ const suffix = '.snippets.tmp';
  * Replaces a file as a whole, or writes it for the first time, with its folder: a reader sees all of the old bytes or all
  * of the new ones, even if the process is killed. Its permissions stay.
  *
- * @param temporary the file that is written first. In the output folder it needs a known name, so that it can be
- * removed if it is left behind.
- * @throws AstroError that says why the file could not be written.
+ * @param temporary the file that is written first. In the output, it needs a name by which it is found if it is left there.
  */
 export function writeAtomically(
   file: string,

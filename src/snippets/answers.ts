@@ -33,7 +33,7 @@ export interface AnswersOptions {
 }
 
 /** What the service was asked, and how many snippets were kept from an earlier run instead. */
-export type AnswerCounts = Readonly<Counts & { cached?: number }>;
+export type AnswerCounts = Readonly<Counts & { cached: number }>;
 
 /** Asks for each snippet once, and only where no answer was kept that is good enough. */
 export class Answers {
@@ -51,9 +51,8 @@ export class Answers {
   }
 
   get counts(): AnswerCounts {
-    const { client, kept } = this.#opened ?? {};
-    const counts = client?.counts ?? { requests: 0, retries: 0, fallbacks: 0 };
-    return kept === undefined ? counts : { ...counts, cached: this.#cached };
+    const none = { requests: 0, retries: 0, fallbacks: 0 };
+    return { ...(this.#opened?.client.counts ?? none), cached: this.#cached };
   }
 
   /** Warns once if no snippet was rendered, as where variant B's base URL is wrong: all are retrieved. */

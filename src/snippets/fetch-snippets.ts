@@ -98,7 +98,6 @@ export class SnippetFetcher {
    * The others are fetched after a failure, so that all failures are known at once; unless every request would fail the
    * same way, as with an invalid key.
    *
-   * @returns a snippet for each use, except for those whose children are shown.
    * @throws AstroError with one report of everything a build has to fail for.
    */
   async fetch(

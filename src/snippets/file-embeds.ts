@@ -226,10 +226,7 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
   };
 }
 
-/**
- * Adds what the option `params` returns for a page to requests. The params of a request win. The function is asked once
- * for each language of the page.
- */
+/** Adds what the option `params` returns for a page, once for each of its languages. The params of a request win. */
 export function pageParams(params: ParsedOptions['params'], page: string): ReadableFile['addParams'] {
   if (params === undefined) return undefined;
   const known = new Map<string | undefined, ReturnType<typeof paramsObject>>();

@@ -30,11 +30,7 @@ export interface OldContent {
 
 const indexEntry = 'pagefind-entry.json';
 
-/**
- * Finds the files that would be out of date when these pages change.
- *
- * @param mayBeMade tells files that may be made from these pages by their names and when they were written.
- */
+/** Finds the files that would be out of date when these pages change, among those that may be made from them. */
 export function findDerivedFiles(
   folders: readonly SiteFolder[],
   pages: readonly SiteFile[],

@@ -9,7 +9,7 @@ import {
   zstdCompressSync,
   zstdDecompressSync,
 } from 'node:zlib';
-import { isWrittenSince } from '../../files/read.ts';
+import { isSince } from '../../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../../record/manifest.ts';
 import type { SiteFile } from '../scan-site.ts';
 
@@ -128,7 +128,8 @@ export function findCopies(
   const folders = copyFolders.map((folder) => join(root, folder)).filter(existsSync);
   return folders.filter((folder) => {
     const isCopied = (copy: string, original: string) =>
-      isWrittenSince(copy, since) && readFileSync(copy).equals(readFileSync(original));
+      isSince(statSync(copy, { throwIfNoEntry: false }), since) &&
+      readFileSync(copy).equals(readFileSync(original));
     const isOther = realpathSync(folder) !== realpathSync(output);
     return isOther && files.some(({ name }) => isCopied(join(folder, name), join(output, name)));
   });
