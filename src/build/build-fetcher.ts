@@ -1,10 +1,8 @@
-import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf } from '../failures/errors.ts';
 import { hashOf, type Manifest, requestsOf, snippetsByKey } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { addUse, type SnippetUses } from '../snippets/file-embeds.ts';
-import type { KeptAnswer } from '../snippets/kept-answers.ts';
 import { type SiteSource, SourceSearch } from '../source/source-search.ts';
 import type { BuildLogger } from './inline-snippets.ts';
 
@@ -13,10 +11,17 @@ export function fetcherAfter(
   settings: Settings,
   logger: BuildLogger,
 ): SnippetFetcher {
+  const shown = snippetsByKey(before);
+  const askedAt = Date.parse(before?.refreshedAt ?? before?.builtAt ?? '');
   return new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
     remember: true,
-    isSuperseded: supersededBy(before),
+    // A cached answer is too old if the site has shown a newer one since, or that the snippet does not exist.
+    isSuperseded({ key }, { content, fetchedAt }) {
+      const { content: known, missing } = shown.get(key) ?? {};
+      if (missing) return fetchedAt < askedAt;
+      return known !== undefined && fetchedAt < known.fetchedAt && hashOf(content) !== known.hash;
+    },
   });
 }
 
@@ -36,16 +41,4 @@ export async function prepareEarly(
   const shown = snippetsByKey(before);
   const kept = missed.map(({ request }) => shown.get(request.key)?.content);
   return [...fetched.values(), ...kept].flatMap((content) => content?.classes ?? []);
-}
-
-/** A cached answer is too old if the site has shown a newer one since, or that the snippet does not exist. */
-function supersededBy(before: Manifest | undefined): (request: SnippetRequest, entry: KeptAnswer) => boolean {
-  if (before === undefined) return () => false;
-  const shown = snippetsByKey(before);
-  const askedAt = Date.parse(before.refreshedAt ?? before.builtAt);
-  return ({ key }, { content, fetchedAt }) => {
-    const { content: known, missing } = shown.get(key) ?? {};
-    if (missing) return fetchedAt < askedAt;
-    return known !== undefined && fetchedAt < known.fetchedAt && hashOf(content) !== known.hash;
-  };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
@@ -6,7 +6,7 @@ import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import { entryName, listNames, listPlaces } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import { isTemporary, listTemporaryFiles } from '../files/write.ts';
+import { isTemporary, removeTemporaryFiles } from '../files/write.ts';
 import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
 import {
   asBefore,
@@ -240,7 +240,7 @@ export async function writeRefresh(
   const assets = manifest.rules.images?.assets.folder;
   if (assets !== undefined) {
     const folders = siteFolders(file, manifest, site.cwd).map(({ directory }) => join(directory, assets));
-    for (const left of listTemporaryFiles(folders)) rmSync(left, { force: true });
+    for (const folder of folders) removeTemporaryFiles(folder);
     // First, since a page must not show what is not there. An image that no page shows does no harm.
     const shown = [...written].map((index) => snippets[index]);
     await writeImages(folders, shown, site.readImage);

@@ -53,12 +53,9 @@ export function isTemporary(name: string): boolean {
   return name.endsWith(suffix);
 }
 
-export function listTemporaryFiles(folders: readonly string[]): string[] {
-  return folders.filter(existsSync).flatMap((folder) =>
-    readdirSync(folder)
-      .filter(isTemporary)
-      .map((name) => join(folder, name)),
-  );
+export function removeTemporaryFiles(folder: string): void {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  for (const name of names.filter(isTemporary)) rmSync(join(folder, name), { force: true });
 }
 
 /** @param outcome what became of the file, as a sentence. */

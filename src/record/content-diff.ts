@@ -1,26 +1,17 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { count } from '../client/format.ts';
-import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type Changes, shownOn } from './changes.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
 
 // In lines that are removed or added. The time for a comparison grows with its square.
 const maxEdits = 1_000;
 
-/** How the content of a snippet changes on some pages. */
-export interface ContentDiff {
-  request: SnippetRequest;
-  pages: string[];
-  /** A unified diff of what the service sent for these pages and what it sends now. Not safe for a terminal yet. */
-  patch: string;
-}
-
-/** Compares the contents of snippets that change on these pages: one diff for each. */
+/** For each way that a snippet changes on these pages, a unified diff of its content. Not safe for a terminal yet. */
 export function contentDiffs(
   manifest: Manifest,
   pages: ManifestFile[],
   { snippets, hashes }: Pick<Changes, 'snippets' | 'hashes'>,
-): ContentDiff[] {
+) {
   const shown = shownOn({ ...manifest, files: pages, collections: [] }, hashes);
   return shown.flatMap(({ request, recorded, pages }, index) => {
     const before = recorded.content?.text ?? '';

@@ -87,8 +87,7 @@ export class KeptAnswers {
   }
 
   #write(operation: (storage: Storage) => Promise<void>): void {
-    const [before, write] = [this.#written, this.#attempt('write', operation)];
-    this.#written = write.then(() => before);
+    this.#written = Promise.all([this.#written, this.#attempt('write', operation)]);
   }
 
   #attempt<T>(kind: 'read' | 'write', operation: (storage: Storage) => Promise<T>): Promise<T | undefined> {
