@@ -113,10 +113,8 @@ export class BuildRun extends SiteRun {
     // They may depend on the page's language, which is known once the page is rendered.
     if (this.settings.params !== undefined) return;
     // What fails here fails again when the page needs the snippet.
-    this.open().then(
-      (fetcher) => fetcher.prefetch(request),
-      () => {},
-    );
+    const prefetch = (fetcher: SnippetFetcher) => fetcher.prefetch(request);
+    this.open().then(prefetch, () => {});
   }
 
   #requireConnection(neededFor: string): void {

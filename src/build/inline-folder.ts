@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { toRequest } from '../client/snippet-request.ts';
 import { embedName } from '../embed/element.ts';
@@ -16,7 +16,7 @@ import {
   readManifest,
   writeManifest,
 } from '../record/manifest.ts';
-import { contains, lockFile, noteMissing } from '../record/manifest-file.ts';
+import { contains, lockFile, noteMissing, pathFrom } from '../record/manifest-file.ts';
 import { lockAfterRefresh } from '../record/output-lock.ts';
 import { flawOf, listPacks, readPage, removeOtherPacks } from '../record/pack.ts';
 import { fetcherAfter } from './build-fetcher.ts';
@@ -255,7 +255,7 @@ async function publish(
       preserveTimestamps: true,
       verbatimSymlinks: true,
       filter(source) {
-        const name = relative(input, source).split(sep).join('/');
+        const name = pathFrom(input, source);
         return !hashes.has(name) && join(from, name) !== dirname(manifest);
       },
     });

@@ -15,7 +15,6 @@ import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 // Whether the output is what the record says. It may have been deleted, rolled back, or built again without the
 // integration, and the record alone would still say that everything is up to date.
 
-/** How many earlier states of a file are recognized. */
 const pastStates = 3;
 
 /** The files of a new record as later steps, such as a minifier, have left them. Snippets were inlined `at` that time. */

@@ -23,7 +23,6 @@ export interface LeftSnippet {
   hash: string | undefined;
 }
 
-/** Collects what a site shows, file by file, for its manifest. */
 export function siteRecorder(
   site: InlinedSite,
   uses: readonly SnippetUse[],
@@ -105,7 +104,6 @@ export function siteRecorder(
   };
 }
 
-/** The rules for HTML as a manifest has them. */
 export function recordedRules({ html, images, editLinks }: Settings): Manifest['rules'] {
   const { sanitize, classes: _, ...rules } = html;
   return {

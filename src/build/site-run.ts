@@ -30,7 +30,6 @@ export interface Site {
   sources: SiteSource;
 }
 
-/** One run of Astro. */
 export abstract class SiteRun {
   readonly site: Site;
   readonly urls: SiteUrls;

@@ -17,7 +17,6 @@ const kinds: readonly [kind: Kind, extensions: RegExp][] = [
   ],
 ];
 
-/** What a file of the output holds, by its name. */
 export function fileKind(name: string): Kind {
   const extension = extname(name);
   return kinds.find(([, extensions]) => extensions.test(extension))?.[0] ?? 'text';

@@ -17,8 +17,8 @@ export function manifestFile({
   return join(cacheDir, 'astro-snippets', `${parts.join('.')}.json`);
 }
 
-/** The same on all systems. */
-function pathFrom(folder: string, path: string): string {
+/** With slashes, on all systems. */
+export function pathFrom(folder: string, path: string): string {
   return relative(folder, path).split(sep).join('/');
 }
 
@@ -61,10 +61,8 @@ export function missingNote(manifest: string): string {
 /** @param why a sentence, or the error with which a build has failed. */
 export function noteMissing(manifest: string, why: string | Error): void {
   mkdirSync(dirname(manifest), { recursive: true });
-  writeFileSync(
-    missingNote(manifest),
-    typeof why === 'string' ? why : `The last build failed: ${startOf(why)}`,
-  );
+  const text = typeof why === 'string' ? why : `The last build failed: ${startOf(why)}`;
+  writeFileSync(missingNote(manifest), text);
 }
 
 /** Of a report, what it is about and the first failure. */

@@ -24,7 +24,6 @@ const patience = 30_000;
 const pause = 100;
 const refreshPatience = 60_000;
 
-/** A lock that this process holds. */
 export interface OutputLock {
   token: string;
   /** Gives it back, unless it was taken over. Never throws: the work is done. */

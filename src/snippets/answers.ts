@@ -32,9 +32,6 @@ export interface AnswersOptions {
   isWorthKeeping?: ((request: SnippetRequest, content: string) => boolean) | undefined;
 }
 
-/** What the service was asked, and how many snippets were kept from an earlier run instead. */
-export type AnswerCounts = Readonly<Counts & { cached: number }>;
-
 /** Asks for each snippet once, and only where no answer was kept that is good enough. */
 export class Answers {
   readonly #settings: Settings;
@@ -50,7 +47,8 @@ export class Answers {
     this.#options = options;
   }
 
-  get counts(): AnswerCounts {
+  /** What the service was asked, and how many snippets were kept from an earlier run instead. */
+  get counts(): Counts & { cached: number } {
     const none = { requests: 0, retries: 0, fallbacks: 0 };
     return { ...(this.#opened?.client.counts ?? none), cached: this.#cached };
   }

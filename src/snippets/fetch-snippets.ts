@@ -14,7 +14,7 @@ import {
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
 import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import { isWithoutKey, requireConnection, type Settings, withoutKeyWarning } from '../settings/settings.ts';
-import { type Answer, type AnswerCounts, Answers, type AnswersOptions } from './answers.ts';
+import { type Answer, Answers, type AnswersOptions } from './answers.ts';
 import type { SnippetUse } from './file-embeds.ts';
 
 /** An answer as pages show it. */
@@ -77,7 +77,7 @@ export class SnippetFetcher {
     this.#images = import('../images/site-images.ts').then((module) => new module.SiteImages(imageOptions));
   }
 
-  get counts(): AnswerCounts {
+  get counts(): Answers['counts'] {
     return this.#answers.counts;
   }
 

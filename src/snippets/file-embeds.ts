@@ -135,7 +135,8 @@ function requestOf({ attributes, inIsland, misspelled }: FoundEmbed): SnippetReq
   if (as !== 'html' && as !== 'text') {
     throw new SiteError('invalid-as', 'The attribute `as` of an embed must be "html" or "text".');
   }
-  if (!optionalValues.has(optional)) {
+  // What frameworks make of a boolean.
+  if (!/^(?:optional|true|false)?$/.test(optional)) {
     throw new SiteError('invalid-optional', 'The attribute `optional` of an embed takes no value.');
   }
   if (inIsland) {
@@ -146,9 +147,6 @@ function requestOf({ attributes, inIsland, misspelled }: FoundEmbed): SnippetReq
   }
   return request;
 }
-
-// What frameworks make of a boolean.
-const optionalValues: ReadonlySet<string> = new Set(['', 'optional', 'true', 'false']);
 
 /** The id of a tag, even if Markdown or an encoding has rewritten its attributes. */
 function idAt(file: Buffer, start: number): string | undefined {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, extname, join, posix, relative, resolve, sep } from 'node:path';
+import { dirname, extname, join, posix, resolve } from 'node:path';
 import {
   brotliCompressSync,
   brotliDecompressSync,
@@ -11,6 +11,7 @@ import {
 } from 'node:zlib';
 import { isSince } from '../../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../../record/manifest.ts';
+import { pathFrom } from '../../record/manifest-file.ts';
 import type { SiteFile } from '../scan-site.ts';
 
 // Files that hold a page and nothing else: compressed beside it, of another name, or in a copy of the output.
@@ -115,7 +116,7 @@ export function siteFolders(
 }
 
 export function shownPath(cwd: string, path: string): string {
-  return (relative(cwd, path) || '.').split(sep).join('/');
+  return pathFrom(cwd, path) || '.';
 }
 
 /** @param since in milliseconds since the epoch: an older copy was made by another build. */
