@@ -122,10 +122,8 @@ export class BuildRun extends SiteRun {
   }
 
   /**
-   * From now on, no other build or refresh may write to the output until this build has ended. Called with the first sign
-   * of an embed, in the site's own code or its collections: a build of a site without embeds locks nothing.
-   *
-   * @throws AstroError if another build writes to it.
+   * Until this build has ended, no other build or refresh may write to the output. Called with the first sign of an embed,
+   * in the site's own code or its collections. @throws AstroError if another build writes to it.
    */
   async lockOutput(): Promise<void> {
     const { root, outDir } = this.sources.folders;
@@ -217,7 +215,7 @@ export class Announcements {
   /** By the path of the page: how often it announced each snippet, by its key. */
   readonly #pages = new Map<string, Map<string, number>>();
   /** Together, since a page may be rendered under the path of another one, such as a fallback of another language. */
-  readonly #everywhere = new Map<string, { id: string; times: number }>();
+  readonly #rendered = new Map<string, { id: string; times: number }>();
   readonly stop: () => void;
 
   /** @param onFirst called with each snippet once. Whatever it throws fails the page. */
@@ -227,8 +225,8 @@ export class Announcements {
       const { key } = request;
       const onPage = this.#pages.get(pathname) ?? new Map<string, number>();
       this.#pages.set(pathname, onPage.set(key, (onPage.get(key) ?? 0) + 1));
-      const { times = 0 } = this.#everywhere.get(key) ?? {};
-      this.#everywhere.set(key, { id: String(id), times: times + 1 });
+      const { times = 0 } = this.#rendered.get(key) ?? {};
+      this.#rendered.set(key, { id: String(id), times: times + 1 });
       if (times === 0) onFirst(request, pathname);
     };
     integration.announce = hear;
@@ -261,7 +259,7 @@ export class Announcements {
       if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
       const found = isKnown ? counted(files.flatMap((name) => embedsIn.get(name) ?? [])) : everywhere;
       return [...onPage].flatMap(([key, times]) => {
-        const { id = '', times: all = 0 } = this.#everywhere.get(key) ?? {};
+        const { id = '', times: all = 0 } = this.#rendered.get(key) ?? {};
         const shown = found.get(key) ?? 0;
         const wanted = isKnown ? times : pathname === containerPage ? all : 0;
         if ((everywhere.get(key) ?? 0) < all && shown > 0 && shown < wanted) {

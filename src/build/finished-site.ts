@@ -5,13 +5,7 @@ import { isSince } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { BuildLogger } from './inline-snippets.ts';
-import {
-  listSiteFiles,
-  OutputVerifier,
-  readEmbedding,
-  type ScannableFile,
-  type SiteFile,
-} from './scan-site.ts';
+import { listSiteFiles, OutputVerifier, readEmbedding, type SiteFile } from './scan-site.ts';
 
 // What a build of a site without embeds needs: to load the code that inlines would be most of its cost.
 
@@ -67,7 +61,7 @@ export async function checkLateFiles(
 }
 
 /** Tells files that may contain embeds. Each is checked for the key. */
-function mayEmbed(verifier: OutputVerifier): (file: ScannableFile) => boolean {
+function mayEmbed(verifier: OutputVerifier): (file: SiteFile) => boolean {
   return (file) => {
     const bytes = readEmbedding(file);
     verifier.check(file, bytes);

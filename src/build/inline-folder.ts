@@ -25,14 +25,7 @@ import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
 import { sealedFiles, shownIn } from './output-state.ts';
 import type { LeftSnippet } from './recorder.ts';
 import { statesOf } from './refresh.ts';
-import {
-  listSiteFiles,
-  OutputVerifier,
-  type ScannableFile,
-  type SiteFile,
-  type SiteFiles,
-  scanSite,
-} from './scan-site.ts';
+import { listSiteFiles, OutputVerifier, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { hashOfCopy, pageCopyOf, shownPath, withoutSuffix } from './side-products/page-copies.ts';
 import { StagedFiles } from './staged-files.ts';
 
@@ -269,7 +262,7 @@ async function publish(
 }
 
 /** What earlier runs have left in the output is published, too. */
-function listFiles({ from, to, manifest, settings }: FolderInlining): SiteFiles {
+function listFiles({ from, to, manifest, settings }: FolderInlining) {
   const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
   const isThere = (file: string) => existsSync(file) && !isRecord(file);
   const folders = from === to || !existsSync(to) ? [from] : [from, to];

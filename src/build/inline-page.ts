@@ -25,10 +25,7 @@ export interface MadePage {
   hasPolicy: boolean;
 }
 
-/**
- * The one way to make a page, for builds, refreshes, folders and `astro dev`: replaces each embed with its content, or its
- * children. Adds hashes of inlined code to the page's policy, and edit links.
- */
+/** The one way to make a page, for builds, refreshes, folders and `astro dev`. */
 export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions) {
   const inPages = composer(({ key }) => snippets.get(key));
   const elsewhere = composer(({ key }) => {
@@ -58,7 +55,7 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
   };
 }
 
-/** Returns a function that composes the content of an embed, and remembers it for the next that is written alike. */
+/** Composes the content of an embed, and remembers it for the next that is written alike. */
 function composer(
   contentOf: (request: SnippetRequest) => Content | undefined,
 ): (embed: FileEmbed) => Composed | undefined {

@@ -6,7 +6,7 @@ import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import { entryName, listNames, listPlaces } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import { isTemporary, removeTemporaryFiles } from '../files/write.ts';
+import { isTemporary } from '../files/write.ts';
 import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
 import {
   asBefore,
@@ -19,6 +19,7 @@ import {
   sourceNames,
   writeManifest,
 } from '../record/manifest.ts';
+import { pathFrom } from '../record/manifest-file.ts';
 import { readPage } from '../record/pack.ts';
 import type { Progress } from '../record/progress.ts';
 import { writeImages } from '../record/write-images.ts';
@@ -33,7 +34,6 @@ import {
   listPageCopies,
   notACopy,
   pageCopyOf,
-  shownPath,
   siteFolders,
 } from './side-products/page-copies.ts';
 import { StagedFiles } from './staged-files.ts';
@@ -134,7 +134,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
   // Files that show snippets by themselves are looked at as such. A refresh that was killed may have left others, and a
   // cache folder may be in the output.
   const recorded = new Set(manifest.files.flatMap(({ name, copies = [] }) => [name, ...copies]));
-  const records = `${shownPath(output, dirname(file))}/`;
+  const records = `${pathFrom(output, dirname(file))}/`;
   const derived = findDerivedFiles(
     folders,
     changing,
@@ -225,7 +225,6 @@ function reasonForPage(
  * Writes the pages of a plan, their copies and images: all beside their places first, and then each is replaced as a whole.
  * The manifest announces what is going to be written, so that the process can be killed at any moment.
  *
- * @param hasCommand whether a command is going to renew what was made from the pages.
  * @returns pages that are no longer those the plan was made for. They are left alone.
  */
 export async function writeRefresh(
@@ -240,7 +239,6 @@ export async function writeRefresh(
   const assets = manifest.rules.images?.assets.folder;
   if (assets !== undefined) {
     const folders = siteFolders(file, manifest, site.cwd).map(({ directory }) => join(directory, assets));
-    for (const folder of folders) removeTemporaryFiles(folder);
     // First, since a page must not show what is not there. An image that no page shows does no harm.
     const shown = [...written].map((index) => snippets[index]);
     await writeImages(folders, shown, site.readImage);

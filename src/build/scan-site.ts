@@ -31,7 +31,7 @@ interface OtherFile extends SiteFile {
   readonly isCode: boolean;
 }
 
-export interface SiteFiles {
+interface SiteFiles {
   scannable: ScannableFile[];
   /** No embed is replaced in these. */
   others: OtherFile[];
@@ -137,7 +137,7 @@ export async function scanSite(
 }
 
 /** Reads a file, unless it is large and contains no embed. */
-export function readEmbedding({ file, name }: ScannableFile): Buffer | undefined {
+export function readEmbedding({ file, name }: SiteFile): Buffer | undefined {
   const bytes = readUnlessLarge(file);
   if (bytes !== undefined) return bytes;
   if (isLargeBinary(file)) return undefined;

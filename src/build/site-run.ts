@@ -9,12 +9,7 @@ import type { ParsedOptions } from '../settings/options.ts';
 import { hasConnection, resolveSettings, type Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { ClassFile } from '../snippets/class-file.ts';
-import type {
-  FetchedSnippet,
-  FetchedSnippets,
-  FetchHook,
-  SnippetFetcher,
-} from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippet, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SnippetUses } from '../snippets/file-embeds.ts';
 import type { SiteSource } from '../source/source-search.ts';
 
@@ -95,7 +90,7 @@ export abstract class SiteRun {
     await (await opened)?.close();
   }
 
-  async fetch({ collection, entries }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
+  async fetch({ collection, entries }: Parameters<FetchHook>[0]): ReturnType<FetchHook> {
     const { addUse } = await import('../snippets/file-embeds.ts');
     const uses: SnippetUses = new Map();
     for (const [entry, request] of entries) addUse(uses, request, { name: entryName({ collection, entry }) });
@@ -110,10 +105,7 @@ export abstract class SiteRun {
     for (const { classes } of snippets) this.classes?.add(classes ?? []);
   }
 
-  /**
-   * Waits for the snippets that are known before a page is rendered, so that CSS is made for their classes. Without a key,
-   * those of the last time stay.
-   */
+  /** CSS is made for the classes of snippets before a page is rendered. Without a key, those of the last time stay. */
   async prepareClasses(): Promise<void> {
     if (this.classes === undefined || !hasConnection(this.settings)) return;
     const { prepareEarly } = await import('./build-fetcher.ts');

@@ -1,15 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { reasonOf } from '../client/clean-text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 
@@ -51,11 +42,6 @@ export function temporaryFile(file: string): string {
 
 export function isTemporary(name: string): boolean {
   return name.endsWith(suffix);
-}
-
-export function removeTemporaryFiles(folder: string): void {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  for (const name of names.filter(isTemporary)) rmSync(join(folder, name), { force: true });
 }
 
 /** @param outcome what became of the file, as a sentence. */

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFile, writeAtomically } from '../files/write.ts';
+import { isTemporary, temporaryFile, writeAtomically } from '../files/write.ts';
 import type { ImageUse } from '../html/urls.ts';
 
 /** Writes the images of contents into folders of assets, unless they are there: their names change with their bytes. */
@@ -9,6 +9,10 @@ export async function writeImages(
   contents: Iterable<{ images?: readonly ImageUse[] | undefined } | undefined>,
   read: (name: string) => Promise<Uint8Array | undefined>,
 ): Promise<void> {
+  for (const folder of folders.filter(existsSync)) {
+    // Left by a process that was killed.
+    for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });
+  }
   const images = [...contents].flatMap((content) => content?.images ?? []);
   for (const name of new Set(images.flatMap(({ file }) => file ?? []))) {
     for (const file of folders.map((folder) => join(folder, name))) {

@@ -95,10 +95,8 @@ export class SnippetFetcher {
   }
 
   /**
-   * The others are fetched after a failure, so that all failures are known at once; unless every request would fail the
-   * same way, as with an invalid key.
-   *
-   * @throws AstroError with one report of everything a build has to fail for.
+   * The others are fetched after a failure, so that all are known at once; unless every request would fail the same way, as
+   * with an invalid key. @throws AstroError with one report of everything a build has to fail for.
    */
   async fetch(
     uses: readonly SnippetUse[],

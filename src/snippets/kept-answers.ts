@@ -24,10 +24,7 @@ const operationTimeout = 2_000;
 // In milliseconds, for storages that delete old entries by themselves: how long an answer should be kept at least.
 const keepFor = 30 * 24 * 60 * 60 * 1000;
 
-/**
- * The answers of the service, kept from run to run in a storage of unstorage. Never fails a build: after a storage fails
- * or hangs, it is not used for the rest of the run, with one warning.
- */
+/** Never fails a build: a storage that fails or hangs is not used for the rest of the run, with one warning. */
 export class KeptAnswers {
   readonly #cache: Exclude<Settings['cache'], false>;
   readonly #folder: string;
