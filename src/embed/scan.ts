@@ -198,6 +198,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   // The code in headings, by the URLs of their ids, and what scans links, whose text may be the same.
   const codeAt = new Map<string | undefined, string[]>();
   const linkScans: (() => void)[] = [];
+  // The headings whose ids were made of an embed, unless they show it as code.
+  const slugged = new Set<Tag>();
   // The one that is open.
   let paragraph: Tag | undefined;
 
@@ -247,8 +249,8 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
       return { ...outside, isExample: true };
     }
-    if (attributes.some(({ name, value }) => name === 'id' && slugOfEmbed.test(value)))
-      search.warnings.push({ start: part.at(start), flaw: 'in-id' });
+    if (inside?.heading && attributes.some(({ name, value }) => name === 'id' && slugOfEmbed.test(value)))
+      slugged.add(tag);
     const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
     for (const attribute of attributes) {
       if (mayHold(attribute.value))
@@ -290,6 +292,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
         const { isExample, heading, link } = context;
         if (markFrom(range.start) >= range.end) return;
         if (isExample && heading !== undefined) {
+          slugged.delete(heading);
           const target = onPage(`#${read(heading, 'id')}`);
           codeAt.set(target, [...(codeAt.get(target) ?? []), shownIn(range)]);
         } else if (link !== undefined && !isExample) {
@@ -310,6 +313,7 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
   );
   // In the headings of a page, Astro turns code into plain text for links to them, as in a table of contents.
   for (const scanLink of linkScans) scanLink();
+  for (const { start } of slugged) search.warnings.push({ start: part.at(start), flaw: 'in-id' });
 }
 
 /** Where embeds begin that do not belong to the result, or would be faults. */
