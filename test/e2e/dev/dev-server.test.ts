@@ -198,9 +198,11 @@ describe('astro dev inlines snippets in', () => {
 
 describe('the error overlay', () => {
   const overlay = () => page.locator('vite-error-overlay');
-  // Its content is in a shadow root.
+  // Its content is in a shadow root. Vite loads a page again once it has prepared a dependency.
   const overlayText = () =>
-    overlay().evaluate(({ shadowRoot }) => shadowRoot?.querySelector('#layout')?.textContent ?? '');
+    vi.waitFor(() =>
+      overlay().evaluate(({ shadowRoot }) => shadowRoot?.querySelector('#layout')?.textContent ?? ''),
+    );
 
   test('shows a problem with its detail, page and hint until it is fixed', async () => {
     const answer = await page.goto(`${siteUrl}/missing`);
