@@ -48,7 +48,7 @@ export async function checkLateFiles(
   { at, verifier, inlined }: FinishedSite,
   logger: BuildLogger,
 ): Promise<void> {
-  const isLate = ({ file }: SiteFile) => isSince(statSync(file), at);
+  const isLate = ({ file }: SiteFile) => isSince(statSync(file, { throwIfNoEntry: false }), at);
   const { scannable, others, compressed } = listSiteFiles([directory], exclude);
   const embedding = scannable.filter(isLate).filter(mayEmbed(verifier));
   await verifier.read(others.filter(isLate));

@@ -18,7 +18,7 @@ import {
 } from '../record/manifest.ts';
 import { contains, lockFile, noteMissing, pathFrom } from '../record/manifest-file.ts';
 import { lockAfterRefresh } from '../record/output-lock.ts';
-import { flawOf, listPacks, readPage, removeOtherPacks } from '../record/pack.ts';
+import { flawOf, listPacks, packReader, removeOtherPacks } from '../record/pack.ts';
 import { fetcherAfter } from './build-fetcher.ts';
 import type { MadePage } from './inline-page.ts';
 import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
@@ -70,6 +70,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   const hashes = new Map(kept);
   const copiesOf = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
   const updated: string[] = [];
+  const outdated: { copy: SiteFile; page: SiteFile }[] = [];
   try {
     const site: InlinedSite = {
       settings,
@@ -96,7 +97,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
           const hash = hashOfCopy(copy, [before, made.file]) ?? '';
           if (hash === hashOf(made.file)) continue;
           hashes.set(copy.name, hash);
-          staged.add(targetOf(copy), pageCopyOf(made.file, copy), copy.file);
+          outdated.push({ copy, page });
         }
         return isPublished(page) ? leftIn(last, page.name, made) : [];
       },
@@ -104,6 +105,9 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     await verifier.read(others);
     for (const line of verifier.codeWarnings()) logger.warn(line);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
+    for (const { copy, page } of outdated) {
+      staged.add(targetOf(copy), await pageCopyOf(staged.read(targetOf(page)), copy), copy.file);
+    }
     const recorded = new Set(inlined.files.map(({ name }) => name));
     const dropped = [...scannable, ...others].filter(
       (file) => isPublished(file) && last.files.has(file.name) && !recorded.has(file.name),
@@ -132,7 +136,7 @@ interface LastRun {
   files: ReadonlyMap<string, ManifestFile>;
   /** The hashes of files that are as it left them, such as those of a generator that did not write them again. */
   kept: ReadonlyMap<string, string>;
-  readGenerated: ((page: ManifestFile) => Buffer) | undefined;
+  readPage: ReturnType<typeof packReader> | undefined;
 }
 
 /** Finds out what the last run left, and has these files made from what they were when they were generated. */
@@ -156,20 +160,19 @@ async function openLastRun(
       `${what} Files that were inlined then stay as they are, and are not in the new record, unless they are written again.`,
     );
   }
-  const isReadable = record?.pack && packFlaw === undefined;
-  const readGenerated = isReadable ? (page: ManifestFile) => readPage(manifest, record, page) : undefined;
+  const readPage = record?.pack && packFlaw === undefined ? packReader(manifest, record) : undefined;
   const recorded = new Map(record?.files.map((file) => [file.name, file]));
   const kept = new Map<string, string>();
-  for (const file of readGenerated === undefined ? [] : files) {
+  for (const file of readPage === undefined ? [] : files) {
     const known = recorded.get(file.name);
     if (known === undefined) continue;
     const hash = hashOf(readFileSync(file.file));
     // A run that was killed has written it, or has not.
     if (!statesOf(known).has(hash)) continue;
     kept.set(file.name, hash);
-    Object.assign(file, { generated: () => readGenerated?.(known) });
+    Object.assign(file, { generated: () => readPage?.(known) });
   }
-  return { record, files: recorded, kept, readGenerated };
+  return { record, files: recorded, kept, readPage };
 }
 
 export function lastRecordFile(manifest: string): string {
@@ -183,7 +186,7 @@ function asideOf(manifest: string): string {
 
 /** What a file with new embeds still shows of the last run: a step after that has changed it, not the generator. */
 function leftIn(
-  { record, files, kept, readGenerated }: LastRun,
+  { record, files, kept, readPage }: LastRun,
   name: string,
   { generated, embeds }: MadePage,
 ): LeftSnippet[] {
@@ -194,7 +197,7 @@ function leftIn(
     const { id = 0, params } = record.snippets[index] ?? {};
     return !embedded.has(toRequest(id, params).key);
   });
-  if (others.length === 0 || (!kept.has(name) && readGenerated?.(file).equals(generated))) return [];
+  if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return [];
   return shownIn(generated, others, file, record).map((index) => ({
     snippet: record.snippets[index] as RecordedSnippet,
     hash: hashShown(record, file, index),

@@ -20,14 +20,14 @@ import {
   writeManifest,
 } from '../record/manifest.ts';
 import { pathFrom } from '../record/manifest-file.ts';
-import { readPage } from '../record/pack.ts';
+import { packReader } from '../record/pack.ts';
 import type { Progress } from '../record/progress.ts';
 import { writeImages } from '../record/write-images.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
 import { describeLate, lookAtOutput, type OutputFlaws, stateOf } from './output-state.ts';
-import { inTurns, type SiteFile } from './scan-site.ts';
+import type { SiteFile } from './scan-site.ts';
 import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
 import {
   hashOfCopy,
@@ -97,7 +97,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     : reasonForStyles(site);
   const changing: SiteFile[] = [];
   const withKey: string[] = [];
-  const make = pageMaker(site);
+  let make: ReturnType<typeof pageMaker> | undefined;
   let keptBytes = 0;
   const planPage = (page: ManifestFile, changed: readonly number[]) => {
     const refuse = (reason: string, name = page.name) => void plan.toBuild.push({ name, reason });
@@ -106,6 +106,8 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
       return refuse(`is changed in each build after snippets are inlined (by ${describeLate(manifest)})`);
     }
     if (reasonForAll !== undefined) return refuse(reasonForAll);
+    make ??= pageMaker(site);
+    const again = make;
     const made = make(page);
     const reason = reasonForPage(page, made, changed, site);
     if (reason !== undefined) return refuse(reason);
@@ -121,7 +123,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     keptBytes += made.file.length;
     const kept = keptBytes > maxKeptBytes ? undefined : made.file;
     const hash = hashOf(made.file);
-    plan.pages.push({ page, hash, changed, copies, made: () => kept ?? make(page).file });
+    plan.pages.push({ page, hash, changed, copies, made: () => kept ?? again(page).file });
   };
   for (const [index, { page, changed }] of outdated.entries()) {
     progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
@@ -173,6 +175,7 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
 /** Inlines snippets as a build does, in the pages as they were generated. */
 function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: ManifestFile) => MadePage {
   const { rules, linked } = manifest;
+  const readPage = packReader(file, manifest);
   const requests = requestsOf(manifest);
   const fetched = requests.flatMap(({ key }, index) => {
     const snippet = snippets[index];
@@ -181,7 +184,7 @@ function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: Manifest
   const editLinks = linked && new EditLinks(linked);
   const inlinePage = pageInliner({ snippets: new Map(fetched), rules, editLinks });
   return (page) => {
-    const generated = readPage(file, manifest, page);
+    const generated = readPage(page);
     const kind = fileKind(page.name) as FileKind;
     // As they were asked for: the option `params` is a function, which only a build has.
     const recorded = page.shows.values();
@@ -274,12 +277,13 @@ export async function writeRefresh(
   const leftAlone: PageToBuild[] = [];
   const staged = new StagedFiles();
   try {
-    await inTurns([...pages.entries()], ([index, { page, copies, made }]) => {
+    for (const [index, { page, copies, made }] of pages.entries()) {
       progress(() => `${index} of ${count(pages.length, 'page')} written`);
       const bytes = made();
       staged.add(targetOf(page), bytes);
-      for (const copy of copies) staged.add(copy.file, pageCopyOf(bytes, copy));
-    });
+      const copied = copies.map(async (copy) => [copy.file, await pageCopyOf(bytes, copy)] as const);
+      for (const [target, copy] of await Promise.all(copied)) staged.add(target, copy);
+    }
     for (const { page, copies, hash } of pages) {
       const target = targetOf(page);
       if (existsSync(target) && statesOf(page).has(hashOf(readFileSync(target)))) {

@@ -27,6 +27,10 @@ export class StagedFiles {
     }
   }
 
+  read(target: string): Buffer {
+    return readFileSync(this.#targets.has(target) ? temporaryFile(target) : target);
+  }
+
   async commit(targets: Iterable<string> = this.#targets): Promise<void> {
     this.#newFolders = [];
     await inTurns([...targets], (target) => {

@@ -75,10 +75,11 @@ export function embedStart(props: Props, page: Page, command: Command | undefine
   const write = ({ id, params }: SnippetRequest) => {
     integration.announce?.(id, params, path);
     const attributes: EmbedAttributes = { id: String(id), params, as, optional: optional ? '' : undefined };
-    const written = Object.entries(attributes).map(([name, value]) =>
-      value === undefined ? '' : ` ${name}="${escapeAttribute(value)}"`,
-    );
-    return `<${elementName}${written.join('')}>`;
+    let tag = `<${elementName}`;
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value !== undefined) tag += ` ${name}="${escapeAttribute(value)}"`;
+    }
+    return `${tag}>`;
   };
   const fail = (error: unknown): never => {
     throw error instanceof SnippetError ? refuse(error.code, error.reason) : error;

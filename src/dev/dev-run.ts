@@ -21,7 +21,7 @@ const limits = {
 // In milliseconds: until a tool has made CSS for classes that are new.
 const stylesPause = 150;
 
-/** The hash is that of what the page shows, if it shows snippets. To refresh is to fetch these, and collections, now. */
+/** `hash` is absent if the page shows no snippets. `refresh` fetches its snippets, and all collections, now. */
 type Ask = { hash?: string; refresh?: true };
 
 /** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */

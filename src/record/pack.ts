@@ -62,23 +62,25 @@ export function packWriter(manifest: string) {
   };
 }
 
-/** Reads a page as it was generated. The pack is open only while it is read: on Windows, no open file can be replaced. */
-export function readPage(
+/** Returns what reads pages as they were generated. The pack is open only meanwhile: on Windows, no open file can be replaced. */
+export function packReader(
   manifest: string,
   { pack }: Pick<Manifest, 'pack'>,
-  { name, at, length }: Pick<ManifestFile, 'name' | 'at' | 'length'>,
-): Buffer {
+): (page: Pick<ManifestFile, 'name' | 'at' | 'length'>) => Buffer {
   const refuse = (what: string) => userError('missing-manifest', what, 'Build the site once.');
   const flaw = flawOf(manifest, pack);
   if (pack === undefined || flaw !== undefined) throw refuse(`The pages as they were generated ${flaw}.`);
-  const page = Buffer.allocUnsafe(length);
-  const descriptor = openSync(packFile(manifest, pack.id), 'r');
-  try {
-    if (readSync(descriptor, page, 0, length, at) === length) return page;
-  } finally {
-    closeSync(descriptor);
-  }
-  throw refuse(`${name} as it was generated was cut off.`);
+  const file = packFile(manifest, pack.id);
+  return ({ name, at, length }) => {
+    const page = Buffer.allocUnsafe(length);
+    const descriptor = openSync(file, 'r');
+    try {
+      if (readSync(descriptor, page, 0, length, at) === length) return page;
+    } finally {
+      closeSync(descriptor);
+    }
+    throw refuse(`${name} as it was generated was cut off.`);
+  };
 }
 
 /** Why a pack cannot be used: the end of a sentence that begins with the pages. `undefined` if it can. */

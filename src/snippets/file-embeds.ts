@@ -178,7 +178,7 @@ const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
     'shows the text of a <Snippet> that was not rendered. In Markdown, frontmatter and data, write <snippet-embed id="42"></snippet-embed>. Put an example between backticks.',
   'invalid-id': `text that looks like an embed has no valid id. ${left}`,
   'in-id':
-    'the id of a heading was made from the tag of an embed, before its snippet was known. Write the heading as <h2 id="…">, with an id of its own.',
+    'the id of a heading was made from the tag of an embed, before its snippet was known. Write the heading as <h2 id="…">.',
   'in-xhtml':
     'shows a snippet in XHTML. Browsers that read the page as XML show none of it if the HTML of the snippet is not well-formed. Serve the page as text/html, or use as="text".',
   'utf-16': 'the file is UTF-16, in which embeds are not found, and stay. Write it as UTF-8.',

@@ -70,7 +70,7 @@ export class EditLinks {
       const places = new Set(shown.flatMap((embed) => unmarked.get(embed) ?? []));
       return { id, ...this.snippets[id], unmarked: [...places] };
     });
-    const script = this.#hash === undefined ? `<script type="module">${pageScript}</script>` : '';
+    const script = this.#hash === undefined ? `<script type="module">${pageScript()}</script>` : '';
     const text = asBytes(dataElement(linked, this.#hash) + script);
     return {
       embeds: embeds.map((embed) =>
@@ -93,14 +93,18 @@ export function dataElement(snippets: readonly PanelSnippet[], hash?: string): s
 
 const asUnit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-// Without what only its readers need, since it is in every page.
 const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
-const panelCode = readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '');
-const pageScript = `${panelCode}addToPage();\n`;
+let code: string | undefined;
+
+function pageScript(): string {
+  // Without what only its readers need, since it is in every page.
+  code ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '')}addToPage();\n`;
+  return code;
+}
 
 /** What a Content Security Policy has to allow for the script: `'sha256-…'`. */
 export function scriptSource(): string {
-  return hashSource(pageScript);
+  return hashSource(pageScript());
 }
 
 /** Finds where the script of a page belongs, and the places that cannot be marked, each as people call it. */

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, extname, join, posix, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import {
-  brotliCompressSync,
+  brotliCompress,
   brotliDecompressSync,
   constants,
   gunzipSync,
-  gzipSync,
-  zstdCompressSync,
+  gzip,
+  zstdCompress,
   zstdDecompressSync,
 } from 'node:zlib';
 import { isSince } from '../../files/read.ts';
@@ -18,23 +19,24 @@ import type { SiteFile } from '../scan-site.ts';
 
 interface Encoding {
   decode(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
-  encode(bytes: Buffer): Buffer;
+  encode(bytes: Buffer): Promise<Buffer>;
 }
 
 const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, ZSTD_c_compressionLevel } = constants;
+const [gzipped, brotli, zstd] = [promisify(gzip), promisify(brotliCompress), promisify(zstdCompress)];
 
 /** What servers send in the place of the file beside it, as small as possible: a file is written once, and sent many times. */
 const encodings: Readonly<Record<string, Encoding>> = {
-  '.gz': { decode: gunzipSync, encode: (bytes) => gzipSync(bytes, { level: 9 }) },
+  '.gz': { decode: gunzipSync, encode: (bytes) => gzipped(bytes, { level: 9 }) },
   '.br': {
     decode: brotliDecompressSync,
-    encode: (bytes) => brotliCompressSync(bytes, { params: { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT } }),
+    encode: (bytes) => brotli(bytes, { params: { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT } }),
   },
   '.zst': {
     decode: zstdDecompressSync,
     // Told how long the input is: it would set aside 100 MB for each file.
     encode: (bytes) =>
-      zstdCompressSync(bytes, { pledgedSrcSize: bytes.length, params: { [ZSTD_c_compressionLevel]: 19 } }),
+      zstd(bytes, { pledgedSrcSize: bytes.length, params: { [ZSTD_c_compressionLevel]: 19 } }),
   },
 };
 
@@ -82,7 +84,7 @@ export function hashOfCopy({ file }: SiteFile, pages: readonly Buffer[]): string
   }
 }
 
-export function pageCopyOf(page: Buffer, { file }: SiteFile): Buffer {
+export function pageCopyOf(page: Buffer, { file }: SiteFile): Buffer | Promise<Buffer> {
   return encodingOf(file)?.encode(page) ?? page;
 }
 
