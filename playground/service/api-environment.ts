@@ -1,5 +1,5 @@
 import type { Http2Bindings, HttpBindings } from '@hono/node-server';
-import type { Caller } from './authenticate.ts';
+import type { Caller, Denial } from './authenticate.ts';
 
 /** What a request of the API carries on its way. */
 export interface ApiEnvironment {
@@ -8,5 +8,6 @@ export interface ApiEnvironment {
     /** Where a problem's `type` leads. */
     websiteUrl: string;
     caller?: Caller;
+    denial?: Denial;
   };
 }

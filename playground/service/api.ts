@@ -99,7 +99,7 @@ export function createApi({
     ['retrieve', `${retrievePath}/snippets/:id`],
     ['render', `${renderPath}/snippets/:id/render`],
   ] as const) {
-    api.use(path, logged(store, operation), faultyAnswers(faults, random), guarded(store, operation));
+    api.use(path, logged(store, operation), faultyAnswers(faults, random), guarded);
     api.on(['POST', 'PUT', 'PATCH', 'DELETE'], path, (context) =>
       problemResponse(context.var.websiteUrl, 405, 'Snippets are only read through the API.', {
         allow: 'GET, HEAD',
@@ -164,15 +164,10 @@ function notFound(context: ApiContext): Response {
   );
 }
 
-function guarded(store: Store, operation: Operation) {
-  return async (context: ApiContext, next: () => Promise<void>): Promise<Response | undefined> => {
-    const answer = authenticate(store, context.req.header('authorization'), operation);
-    if ('status' in answer) {
-      return problemResponse(context.var.websiteUrl, answer.status, answer.detail, answer.headers);
-    }
-    await next();
-    return undefined;
-  };
+async function guarded({ var: { denial, websiteUrl } }: ApiContext, next: () => Promise<void>) {
+  if (denial !== undefined) return problemResponse(websiteUrl, denial.status, denial.detail, denial.headers);
+  await next();
+  return undefined;
 }
 
 function logged(store: Store, operation: Operation) {
@@ -182,6 +177,7 @@ function logged(store: Store, operation: Operation) {
     // Also of a request that a fault answers.
     const caller = 'status' in answer ? answer.caller : answer;
     if (caller !== undefined) context.set('caller', caller);
+    if ('status' in answer) context.set('denial', answer);
     await next();
     const secret = /^Bearer (\S+)/.exec(context.req.header('authorization') ?? '')?.[1];
     // The log is shown on the website, which shows no key.

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import selfsigned from 'selfsigned';
 
 export interface Certificate {
@@ -18,7 +18,9 @@ export async function keptCertificate(file: string): Promise<Certificate> {
     if (Date.parse(new X509Certificate(kept.cert).validTo) > Date.now() + day) return kept;
   }
   const made = await createCertificate();
-  writeFileSync(file, JSON.stringify(made), { mode: 0o600 });
+  // As a whole, since half of it could never be read again.
+  writeFileSync(`${file}.new`, JSON.stringify(made), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
   return made;
 }
 

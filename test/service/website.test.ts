@@ -61,6 +61,10 @@ describe('the session of the website', () => {
     const [wanted = ''] = refused.headers.get('set-cookie')?.split(';') ?? [];
     const link = await fetch(service.loginLink(mine), { headers: { cookie: wanted }, redirect: 'manual' });
     expect(link.headers.get('location')).toBe('/snippets/42?page=/visit/');
+    const byScript = await fetch(`${service.websiteUrl}/publication`, {
+      headers: { 'sec-fetch-dest': 'empty' },
+    });
+    expect([byScript.status, byScript.headers.get('set-cookie')]).toEqual([401, null]);
     const other = { cookie: 'snippets-wanted=//evil.test' };
     const elsewhere = await fetch(service.loginLink(mine), { headers: other, redirect: 'manual' });
     expect(elsewhere.headers.get('location')).toBe('/');

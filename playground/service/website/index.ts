@@ -75,7 +75,8 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     const organization = session && store.organizations.get(session.organizationId);
     if (session === undefined || organization === undefined) {
       const { pathname, search } = new URL(context.req.url);
-      if (context.req.method === 'GET') {
+      // Not what a script asks for, such as the notice about the site.
+      if (context.req.method === 'GET' && context.req.header('sec-fetch-dest') !== 'empty') {
         const wanted = { httpOnly: true, sameSite: 'Lax', path: '/', maxAge: 3_600 } as const;
         setCookie(context, wantedCookie, pathname + search, wanted);
       }

@@ -30,8 +30,8 @@ function numberLines() {
   lines.textContent = Array.from(text.value.split('\n'), (_, index) => index + 1).join('\n');
   lines.scrollTop = text.scrollTop;
 }
-text?.addEventListener('scroll', numberLines);
-if (text !== null) numberLines();
+text.addEventListener('scroll', numberLines);
+numberLines();
 
 form?.addEventListener('input', () => {
   numberLines();

@@ -83,7 +83,7 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     });
   }
 
-  /** What is served has changed: whoever wants to know is told. */
+  /** Tells the webhook, and updates the site. */
   function announce({ organization }: PageContext['var'], event: EventType, id: number): void {
     webhooks.send(organization.id, event, id);
     publisher?.publish();
@@ -250,7 +250,7 @@ function conflictNotice({ draft }: Snippet): Html {
         </div>`;
 }
 
-/** It has the focus, so that it is seen wherever the button is. */
+/** Has the focus: the button may be far below. */
 function refusedNotice(what: 'saved' | 'published', flaw: string): Html {
   return html`<p class="card notice bad" role="alert" tabindex="-1" autofocus><strong>Not ${what}: ${flaw}</strong></p>`;
 }

@@ -28,11 +28,12 @@ export function discardQuestion({ name, published }: Snippet): Asked | undefined
 
 export function rollBackQuestion(
   { name, published }: Snippet,
-  [newest, ...others]: readonly SnippetVersion[],
+  versions: readonly SnippetVersion[],
   number: number,
 ): Asked | undefined {
-  if (newest === undefined || number === published) return undefined;
-  if (number !== newest.number && !others.some((one) => one.number === number)) return undefined;
+  const [newest] = versions;
+  if (newest === undefined || number === published || !versions.some((one) => one.number === number))
+    return undefined;
   return {
     title: `Roll back “${name}” to version ${number}?`,
     body: html`<p>This makes version ${newest.number + 1}, with the content of version ${number}, and publishes it. All versions stay.

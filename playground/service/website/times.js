@@ -22,7 +22,9 @@ export function showTimes(within) {
     const local = date.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
     element.title = local;
     const isClock = element.hasAttribute('data-clock');
-    element.textContent = isClock ? date.toTimeString().slice(0, 5) : (ago(date) ?? local);
+    const text = isClock ? date.toTimeString().slice(0, 5) : (ago(date) ?? local);
+    // A live region is read out at each change.
+    if (element.textContent !== text) element.textContent = text;
   }
 }
 
