@@ -10,6 +10,8 @@ export interface SiteSize {
   distinct: number;
   /** Of each page besides its embeds, in bytes. */
   pageSize: number;
+  /** What pages are: sections of one template, articles with a layout and twelve paragraphs, or the same in Markdown. */
+  kind: 'sections' | 'articles' | 'markdown';
 }
 
 /** How a site has its snippets: how a page shows the one of an `id`, and what that takes. */
@@ -18,6 +20,8 @@ export interface Approach {
   imports: string;
   /** In its markup. */
   shown: string;
+  /** In Markdown. */
+  written?: (id: number) => string;
   config?: string;
   files?: Record<string, string>;
 }
@@ -95,11 +99,13 @@ export function approachesFor({ distinct }: SiteSize): Record<string, Approach> 
     typed: {
       imports: "import { contents } from '../contents.js';",
       shown: '<Fragment set:html={contents[id]} />',
+      written: (id) => contentOf(id),
       files: { 'src/contents.js': `export const contents = ${contents};` },
     },
     ours: {
       imports: "import { Snippet } from 'astro-snippets/components';",
       shown: '<Snippet id={id} />',
+      written: (id) => `<snippet-embed id="${id}"></snippet-embed>`,
       config: oursConfig,
     },
     floor: { imports: '', shown: '<snippet-embed id={id}></snippet-embed>', config: floorConfig },
@@ -166,30 +172,94 @@ function fillerOf(pageSize: number, embeds: number): string {
 }
 
 /** Writes a site of that size, which shows its snippets in that way. */
-export async function generateSite(
-  folder: string,
-  { pages, embeds, distinct, pageSize }: SiteSize,
-  { imports, shown, config = plainConfig, files = {} }: Approach,
-): Promise<void> {
+export async function generateSite(folder: string, size: SiteSize, approach: Approach): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   const all: Record<string, string> = {
-    'astro.config.mjs': config,
-    'src/pages/[page].astro': `---
-${imports}
-export function getStaticPaths() {
-  return Array.from({ length: ${pages} }, (_, page) => ({ params: { page: String(page) } }));
-}
-const page = Number(Astro.params.page);
-const ids = Array.from({ length: ${Math.max(1, embeds)} }, (_, index) => ((page * ${embeds} + index) % ${distinct}) + 1);
-const filler = ${JSON.stringify(fillerOf(pageSize, embeds))};
----
-<html lang="en"><head><title>Page {page}</title></head><body>
-{ids.map((id) => <section><div>${shown}</div><p>{filler}</p></section>)}
-</body></html>`,
-    ...files,
+    'astro.config.mjs': approach.config ?? plainConfig,
+    ...pagesOf[size.kind](size, approach),
+    ...approach.files,
   };
   for (const [name, text] of Object.entries(all)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text);
   }
+}
+
+const paragraphs = 12;
+
+const layout = `---
+const { title } = Astro.props;
+---
+<html lang="en">
+  <head><meta charset="utf-8"><title>{title}</title><meta name="description" content={\`About \${title}\`}></head>
+  <body>
+    <header><nav><a href="/">Home</a> <a href="/about/">About</a> <a href="/contact/">Contact</a></nav></header>
+    <main><h1>{title}</h1><slot /></main>
+    <footer><p>Published with care.</p></footer>
+  </body>
+</html>`;
+
+/** The files of the pages, by the kind of site. */
+const pagesOf: Record<SiteSize['kind'], (size: SiteSize, approach: Approach) => Record<string, string>> = {
+  sections: (size, { imports, shown }) => ({
+    'src/pages/[page].astro': `---
+${imports}
+${pathsOf(size)}
+const ids = Array.from({ length: ${Math.max(1, size.embeds)} }, (_, index) => ((page * ${size.embeds} + index) % ${size.distinct}) + 1);
+const filler = ${JSON.stringify(fillerOf(size.pageSize, size.embeds))};
+---
+<html lang="en"><head><title>Page {page}</title></head><body>
+{ids.map((id) => <section><div>${shown}</div><p>{filler}</p></section>)}
+</body></html>`,
+  }),
+  articles: (size, { imports, shown }) => ({
+    'src/layouts/Article.astro': layout,
+    'src/pages/[page].astro': `---
+import Article from '../layouts/Article.astro';
+${imports}
+${pathsOf(size)}
+const parts = Array.from({ length: ${paragraphs} }, (_, index) => ({
+  id: index < ${size.embeds} ? ((page * ${size.embeds} + index) % ${size.distinct}) + 1 : undefined,
+}));
+const filler = ${JSON.stringify(fillerOf(size.pageSize, paragraphs))};
+---
+<Article title={\`Article \${page}\`}>
+  {parts.map(({ id }) => <Fragment><p>{filler}</p>{id !== undefined && <div>${shown}</div>}</Fragment>)}
+</Article>`,
+  }),
+  markdown: (size, { written = () => '' }) => ({
+    'src/layouts/Article.astro': layout,
+    'src/content.config.js': `import { defineCollection } from 'astro:content';
+import { glob } from 'astro/loaders';
+export const collections = { articles: defineCollection({ loader: glob({ pattern: '*.md', base: 'src/articles' }) }) };`,
+    'src/pages/[page].astro': `---
+import { getCollection, render } from 'astro:content';
+import Article from '../layouts/Article.astro';
+export const getStaticPaths = async () =>
+  (await getCollection('articles')).map((entry) => ({ params: { page: entry.id }, props: { entry } }));
+const { Content } = await render(Astro.props.entry);
+---
+<Article title={Astro.props.entry.data.title}><Content /></Article>`,
+    ...Object.fromEntries(
+      Array.from({ length: size.pages }, (_, page) => [
+        `src/articles/${page}.md`,
+        articleOf(size, page, written),
+      ]),
+    ),
+  }),
+};
+
+function pathsOf({ pages }: SiteSize): string {
+  return `export function getStaticPaths() {
+  return Array.from({ length: ${pages} }, (_, page) => ({ params: { page: String(page) } }));
+}
+const page = Number(Astro.params.page);`;
+}
+
+function articleOf({ embeds, distinct, pageSize }: SiteSize, page: number, written: (id: number) => string) {
+  const blocks = Array.from({ length: paragraphs }, (_, index) => {
+    const shown = index < embeds ? `\n\n<div>${written(((page * embeds + index) % distinct) + 1)}</div>` : '';
+    return `${fillerOf(pageSize, paragraphs)}${shown}`;
+  });
+  return `---\ntitle: Article ${page}\n---\n\n${blocks.join('\n\n')}\n`;
 }

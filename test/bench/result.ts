@@ -57,8 +57,9 @@ function pairsOf(ours: readonly Usage[] = [], theirs: readonly Usage[] = []): [U
 }
 
 /** The size of a site for people. */
-export function sizeOf({ pages, embeds, latency }: Measured['site']): string {
-  const size = `${pages.toLocaleString('en')} pages${embeds === 0 ? '' : ` × ${embeds}`}`;
+export function sizeOf({ pages, embeds, latency, kind }: Measured['site']): string {
+  const noun = { sections: 'pages', articles: 'articles', markdown: 'articles in Markdown' }[kind];
+  const size = `${pages.toLocaleString('en')} ${noun}${embeds === 0 ? '' : ` × ${embeds}`}`;
   return embeds === 0 ? size : `${size}, ${latency} ms`;
 }
 
@@ -78,6 +79,13 @@ export function rowsOf({ measured }: Pick<BenchResult, 'measured'>): Row[] {
     ...site('large').flatMap((one) =>
       ratio(one, ', cold: peak memory', ['cold', 'typed'], { aim: 1.03, of: 'memory' }),
     ),
+    ...['articles', 'markdown'].flatMap((name) => [
+      ...typed(name, 'cold', 'cold', 1.12),
+      ...typed(name, 'with the last manifest', 'warm', 1.1),
+      ...site(name).flatMap((one) =>
+        ratio(one, ', cold: peak memory', ['cold', 'typed'], { aim: 1.06, of: 'memory' }),
+      ),
+    ]),
     ...typed('large-far', 'cold', 'cold', 1.11),
     ...typed('large-far', 'with the last manifest', 'warm', 1.08),
     ...typed('small', 'cold', 'cold', 1.35),

@@ -15,7 +15,7 @@ const peers: VariantName[] = ['memo', 'collection'];
 // One request for each embed on each page would take minutes on a large site, and shows the same on a small one.
 const everyone: VariantName[] = [...peers, 'fetch', 'eleventy'];
 
-const common = { embeds: 5, distinct: 200, pageSize: 4_000, latency: 0 };
+const common = { embeds: 5, distinct: 200, pageSize: 4_000, kind: 'sections', latency: 0 } as const;
 
 export const fullSites: BenchSite[] = [
   {
@@ -31,6 +31,14 @@ export const fullSites: BenchSite[] = [
     latency: 100,
     variants: ['typed', 'floor', 'cold', 'warm', ...peers],
   },
+  {
+    ...common,
+    name: 'articles',
+    kind: 'articles',
+    pages: 5_000,
+    variants: ['typed', 'floor', 'cold', 'warm', 'memo', 'eleventy'],
+  },
+  { ...common, name: 'markdown', kind: 'markdown', pages: 5_000, variants: ['typed', 'cold', 'warm'] },
   { ...common, name: 'small', pages: 200, latency: 20, variants: ['typed', 'floor', 'cold', ...everyone] },
   { ...common, name: 'small-far', pages: 200, latency: 100, variants: ['typed', 'floor', 'cold', ...peers] },
   { ...common, name: 'plain', pages: 200, embeds: 0, variants: ['without', 'empty', 'unused'], times: 5 },
