@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { expect, test } from 'vitest';
 import { anchors, links, pages, readPage } from './pages.ts';
 
@@ -31,17 +31,11 @@ test('a link to a file or a heading that does not exist is found', () => {
   expect(flawOf('docs/embeds.md', 'errors.md#not-found')).toBeUndefined();
 });
 
-test('the README and the index link to every page', () => {
-  const linked = (page: string) =>
-    new Set(
-      links(readPage(page)).map((target) =>
-        relative(root, join(root, dirname(page), target.split('#')[0] ?? '')),
-      ),
-    );
-  for (const index of ['README.md', 'docs/README.md']) {
-    const missing = pages.filter((page) => page !== index && !linked(index).has(page.split('/').join(sep)));
-    expect(missing.filter((page) => index === 'docs/README.md' || page !== 'docs/README.md')).toEqual([]);
-  }
+test('the README links to the index, and the index to every page', () => {
+  expect(links(readPage('README.md'))).toContain('docs/README.md');
+  const linked = new Set(links(readPage('docs/README.md')).map((target) => `docs/${target.split('#')[0]}`));
+  const others = pages.filter((page) => !['README.md', 'docs/README.md'].includes(page));
+  expect(others.filter((page) => !linked.has(page))).toEqual([]);
 });
 
 test('a page that is published links to files that are published', () => {

@@ -8,7 +8,7 @@ const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../../pac
 
 /** Scripts that a reader has. */
 const readersScripts = ['build', 'deploy'];
-const npmCommands = new Set(['ci', 'test', 'install', 'uninstall', 'publish']);
+const npmCommands = new Set(['ci', 'test', 'install', 'uninstall', 'publish', 'pack']);
 const npxPackages = new Set(['astro', 'astro-snippets', '@11ty/eleventy', 'vitest', 'pagefind']);
 
 /** Flags whose value is another command. */
