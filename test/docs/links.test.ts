@@ -38,21 +38,8 @@ test('the README links to the index, and the index to every page', () => {
   expect(others.filter((page) => !linked.has(page))).toEqual([]);
 });
 
-test('a page that is published links to files that are published', () => {
-  const published = new Set([...pages, 'CHANGELOG.md', 'LICENSE']);
-  const outside = pages.flatMap((page) =>
-    links(readPage(page))
-      .filter((target) => !/^(https:|#)/.test(target))
-      .map((target) =>
-        join(dirname(page), target.split('#')[0] ?? '')
-          .split(sep)
-          .join('/'),
-      )
-      .filter((file) => !published.has(file) && !file.startsWith('docs/performance/'))
-      .map((file) => `${page} → ${file}`),
-  );
-  // In the repository: what is of use to those who have it.
-  expect(
-    outside.filter((link) => !/ → (test\/|docs\/(decisions|images)\/|CONTRIBUTING|SECURITY)/.test(link)),
-  ).toEqual([]);
+test('a tarball that is named is that of this version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const named = pages.flatMap((page) => readPage(page).match(/astro-snippets-[\d.]+\.tgz/g) ?? []);
+  expect(new Set(named)).toEqual(new Set([`astro-snippets-${version}.tgz`]));
 });
