@@ -8,8 +8,7 @@ import { Terminal } from './terminal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-const afterHelp =
-  'command that updates what was made from the pages, such as a search index; run once after pages were written';
+const afterHelp = 'run once after pages were written, to renew a search index, for example';
 
 const listsHelp =
   'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
@@ -46,7 +45,7 @@ export function createProgram(context: CliContext) {
     .option('--manifest <file>', "the manifest of the last build, if it is not in Astro's default cacheDir")
     .option(
       '--output <folder>',
-      'the built site, if it was moved after the build; for inline, where to write',
+      'the built site, if it was moved after the build; for inline, where to write, if not in place',
     )
     .showHelpAfterError()
     .showSuggestionAfterError()
@@ -67,13 +66,10 @@ export function createProgram(context: CliContext) {
   const addCommand = (name: keyof typeof exitMeanings, description: string) =>
     program.command(name).description(description).addHelpText('after', exitStatusHelp(name));
 
-  addCommand(
-    'inline',
-    'inline snippets into a folder of files that any generator has written: in place, or in a copy with --output',
-  )
+  addCommand('inline', 'inline snippets into a folder that any generator has written')
     .argument('<folder>', 'the folder that the generator has written')
-    .option('--render-base-url <url>', 'base URL of variant B (render)')
-    .option('--retrieve-base-url <url>', 'base URL of variant A (retrieve)')
+    .option('--render-base-url <url>', 'base URL for rendering')
+    .option('--retrieve-base-url <url>', 'base URL for retrieving')
     .option('--concurrency <number>', 'requests made at the same time', Number)
     .option('--timeout <duration>', 'how long fetching all snippets may take')
     .option('--exclude <pattern...>', 'files whose embeds are examples, and stay: glob patterns')
@@ -158,7 +154,7 @@ export function createProgram(context: CliContext) {
       show(document, () => file);
     });
 
-  addCommand('doctor', 'check the setup: environment, URLs, certificate, key, each variant')
+  addCommand('doctor', 'check the setup: environment, URLs, certificate, key')
     .argument('[id]', 'a snippet to fetch; by default one of the last build')
     .option('--json', 'print JSON')
     .action(async (id) => {

@@ -10,11 +10,11 @@ type Entries<Code extends string = string> = Record<Code, { title: string; hint:
 const ending = {
   unauthorized: {
     title: 'The API key is not valid',
-    hint: 'Check SNIPPETS_API_KEY: the service does not know this key. It may be mistyped, revoked, or missing from the secrets of this environment.',
+    hint: 'Check SNIPPETS_API_KEY: the service does not know this key. It may be mistyped or revoked.',
   },
   'payment-required': {
     title: 'The subscription has expired',
-    hint: "The organization's free trial or subscription has expired. Renew it on the service's website, then try again.",
+    hint: "The organization's free trial or subscription has expired. Renew it on the service's website.",
   },
   'unsupported-node': {
     title: 'This version of Node is too old',
@@ -38,7 +38,7 @@ const failing = {
   },
   'unexpected-status': {
     title: 'The service answered with an unexpected status',
-    hint: 'The specification does not list this status. Check the base URLs, and what stands between here and the service.',
+    hint: 'Check the base URLs, and what stands between here and the service.',
   },
   redirect: {
     title: 'The service answered with a redirect',
@@ -82,15 +82,15 @@ const failing = {
   },
   'too-many-tags': {
     title: 'The snippet has too many tags',
-    hint: 'A snippet may have 100,000 tags. Parsing more would take a build minutes. Split the snippet.',
+    hint: 'Split the snippet: it may have 100,000 tags at most.',
   },
   'script-refused': {
     title: 'The snippet contains a script',
-    hint: "Remove the script from the snippet on the service's website. Or set scripts: 'strip', or 'allow' if you trust the authors of snippets.",
+    hint: "Remove the script on the service's website, or set scripts: 'strip', or 'allow' if you trust the authors of snippets.",
   },
   'left-open': {
     title: 'The snippet leaves an element open',
-    hint: "Close it in the snippet on the service's website. With strict: false, this is a warning.",
+    hint: "Close the element on the service's website. With strict: false, this is a warning.",
   },
   'embed-unclosed': {
     title: 'An embed has no end tag',
@@ -118,7 +118,7 @@ const failing = {
   },
   'embed-lost': {
     title: 'A snippet was rendered, but is not in the output',
-    hint: "It may be in the slot of a server island, in code such as <pre>, in a file that is excluded, or in a component that discards its children. A sanitizer may have removed it from what Astro's Container API rendered: allow the element `snippet-embed`.",
+    hint: 'The embed may be in the slot of a server island, in code such as <pre>, in an excluded file, or in a component that discards its children. If a sanitizer removed it, allow the element `snippet-embed`.',
   },
   'unrendered-component': {
     title: '<Snippet> was not rendered',
@@ -166,7 +166,7 @@ const inTrouble = {
   },
   unavailable: {
     title: 'The service is down',
-    hint: 'The service is down or overloaded: try again when it has recovered. Where nothing answers at all, check the base URLs and the network, too.',
+    hint: 'Try again when the service has recovered. If nothing answers at all, check the base URLs and the network.',
   },
   'not-cached': {
     title: 'The snippet is not in the cache',
@@ -198,7 +198,7 @@ const setup = {
   },
   'late-embed': {
     title: 'Another integration wrote an embed after snippets were inlined',
-    hint: 'Have that integration write the file earlier, in `astro:build:generated`, and list it before snippets() in the Astro config.',
+    hint: 'Have the other integration write the file earlier, in `astro:build:generated`, and list it before snippets() in the Astro config.',
   },
   'stale-compressed-file': {
     title: 'A compressed file was made before snippets were inlined',
@@ -218,7 +218,7 @@ const setup = {
   },
   'embed-in-browser': {
     title: 'A script for the browser writes an embed',
-    hint: 'Snippets are inlined while the site is built. Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>. A script can show it later if the embed is in a <template>.',
+    hint: 'Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>. A script can show it later if the embed is in a <template>.',
   },
   'missing-manifest': {
     title: 'No build manifest found',
@@ -226,7 +226,7 @@ const setup = {
   },
   'output-in-use': {
     title: 'Another process writes to the output folder',
-    hint: 'Wait until it has ended, then try again. Two builds at once need an outDir each. If there is no such process, delete the lock file.',
+    hint: 'Wait until the other process has ended. Two builds at once need an outDir each. If there is no such process, delete the lock file.',
   },
   'missing-output': {
     title: 'The output folder does not exist',
@@ -238,7 +238,7 @@ const setup = {
   },
   'webhook-secret': {
     title: 'The secret of signed calls is not set, or cannot be used',
-    hint: 'Set SNIPPETS_WEBHOOK_SECRET, in the environment or in .env, to the secret that the sender signs its calls with: at least 16 characters. If the sender makes one, use that one. Otherwise, `echo "whsec_$(openssl rand -base64 32)"` makes one for both.',
+    hint: 'Set SNIPPETS_WEBHOOK_SECRET, in the environment or in .env, to the secret of the sender: at least 16 characters. If the sender makes none, `echo "whsec_$(openssl rand -base64 32)"` makes one for both.',
   },
   'cannot-listen': {
     title: 'The host or port of --listen cannot be used',

@@ -52,10 +52,8 @@ const cacheOptions = {
   /** Options for the driver that is named, such as `{ url: process.env.REDIS_URL }`. */
   options: z.record(z.string(), z.unknown()).optional(),
   /**
-   * How old a cached answer may be to be used without a request, such as `'10m'`. `astro dev` and the command line
-   * always make a request.
-   *
-   * @default always make a request
+   * How old a cached answer may be to replace a request of a build, such as `'10m'`. `astro dev` and the command line
+   * always make a request, as builds do by default.
    */
   maxAge: duration.default(0),
 };
@@ -82,44 +80,29 @@ const cache: z.ZodObject<typeof cacheOptions, z.core.$strict> = z.strictObject(c
  * docs/options.md (a test compares them).
  */
 const options = {
-  /**
-   * Base URL of variant B (render), with its path prefix.
-   *
-   * @default at least one of the two URLs is required; with only one, only that variant is used
-   * @environment SNIPPETS_RENDER_BASE_URL
-   */
+  /** Base URL for rendering: what comes before `/snippets/42/render`. One of the two base URLs is enough. */
   renderBaseUrl: z.string().optional(),
-  /**
-   * Base URL of variant A (retrieve), with its path prefix.
-   *
-   * @environment SNIPPETS_RETRIEVE_BASE_URL
-   */
+  /** Base URL for retrieving: what comes before `/snippets/42`. Used if rendering does not exist or keeps failing. */
   retrieveBaseUrl: z.string().optional(),
-  /**
-   * Certificates (PEM text) to trust in addition to the system's. Node reads the variable when it starts, so it belongs
-   * in the environment of the process: in a `.env` file it has no effect.
-   *
-   * @environment NODE_EXTRA_CA_CERTS (a path)
-   */
+  /** Certificates (PEM text) to trust in addition to the system's. */
   ca: z.union([pem, z.array(pem)]).optional(),
   /**
-   * The most requests made at the same time. A build starts with 20, makes more while the service keeps up, and stays at
-   * 20 over HTTP/1.1.
+   * The most requests at the same time. A build starts with 20 and makes more while the service keeps up. Over HTTP/1.1,
+   * it stays at 20.
    *
    * @default 100
    */
   concurrency: z.int().min(1).max(1000).default(100),
   /**
-   * How long fetching all snippets of a build may take, such as `'10m'`. What has not arrived by then has failed, unless
-   * `staleIfError` has its last good content.
+   * How long fetching all snippets of a build may take, such as `'10m'`. What is missing then has failed, unless
+   * `staleIfError` replaces it.
    *
    * @default '30m'
    */
   // Long enough for 100,000 snippets of a slow service, and shorter than a CI system waits.
   timeout: duration.default(30 * 60_000),
   /**
-   * How long a service that gives no answer, or nothing but errors such as 503, is tried before a build fails, such as
-   * `'5m'`: at most 30 seconds where the port refuses or the name does not resolve, and nothing has answered yet.
+   * How long a build tries a service that gives no answer, or only errors such as 503: `'5m'`, for example.
    *
    * @default '60s'
    */
@@ -127,20 +110,16 @@ const options = {
   /** Where a snippet is edited, for the dev toolbar and `editLinks`: a function from an id to a URL. */
   editUrl: functionOf<(id: string) => string>().optional(),
   /**
-   * Adds to each page of a build that shows snippets a button that leads to where each is edited, for previews.
+   * For previews: adds a button to each page, with links to where its snippets are edited.
    *
    * @default false
    */
   editLinks: z.boolean().default(false),
-  /**
-   * Where answers are cached; `false` for no cache. A cache that fails never fails a build.
-   *
-   * @default files in Astro's cache directory
-   */
+  /** Where answers are cached; `false` for no cache. */
   cache: z.union([z.literal(false), cache]).default({ maxAge: 0 }),
   /**
-   * How long the last good content may replace a snippet that cannot be fetched because the service is in trouble, such
-   * as `'7d'`. Each use is a warning. Never replaces what the service refuses (401 to 404).
+   * How long the last good content may replace a snippet while the service is in trouble, such as `'7d'`. Each use is a
+   * warning. A refusal (401 to 404) is never replaced.
    *
    * @default never
    */
@@ -152,45 +131,36 @@ const options = {
    */
   offline: z.boolean().default(false),
   /**
-   * What a build without an API key does: it fails, or shows the children of embeds. Builds of pull requests from forks
-   * have no secrets.
+   * What a build without an API key does: it fails, or with `'children'` shows the children of embeds.
    *
    * @default 'error'
    */
   missingKey: z.enum(['error', 'children']).default('error'),
-  /**
-   * Files of the output whose embeds are examples, and stay: glob patterns, such as `'docs/**'`.
-   *
-   * @default none
-   */
+  /** Files of the output whose embeds are examples, and stay: glob patterns, such as `'docs/**'`. */
   exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
   /**
    * Params for every embed of a page, by its language and path: `({ page, lang }) => ({ locale: lang ?? 'en' })`. The
    * embed's own params win.
-   *
-   * @default none
    */
   params: functionOf<(place: PageOfEmbed) => Params | undefined>().optional(),
-  /** Makes HTML safe before it goes into a page: a function from content to HTML, or to a promise of it. */
+  /** Makes HTML safe before it goes into a page: a function from HTML to HTML, or to a promise of it. */
   sanitize:
     functionOf<
       (html: string, snippet: { id: number; params: Params | undefined }) => string | Promise<string>
     >().optional(),
   /**
-   * `'base'` makes root-relative links and images of snippets those of the site: with its base path, and with or without
-   * slashes at the end.
-   *
-   * @default they stay as they are
+   * `'base'` puts the site's base path before root-relative URLs in snippets, and ends links as `trailingSlash` says.
    */
   links: z.literal('base').optional(),
   /**
-   * What to do with scripts, event handlers and `javascript:` URLs in snippets: allow or strip them, or fail the build.
+   * What to do with scripts, event handlers and `javascript:` URLs in snippets: `'allow'` them, `'strip'` them, or fail
+   * the build with `'error'`.
    *
    * @default 'allow'
    */
   scripts: z.enum(['allow', 'strip', 'error']).default('allow'),
   /**
-   * Fails the build on HTML that would swallow the rest of a page, instead of warning.
+   * Fails the build, instead of warning, on HTML that would swallow the rest of a page.
    *
    * @default false
    */
@@ -202,15 +172,12 @@ const options = {
    */
   csp: z.literal('hash').optional(),
   /**
-   * Downloads the images of these hosts that snippets show, so that the site serves them itself:
-   * `{ hosts: ['cdn.example'] }`. They are measured, too. An image that cannot be downloaded stays where it is, with a
-   * warning.
-   *
-   * @default they stay where they are
+   * Downloads the images in snippets from these hosts, so that the site serves them itself:
+   * `{ hosts: ['cdn.example'] }`. A port other than 443 is part of the host.
    */
   images: images.optional(),
   /**
-   * Tells Tailwind and UnoCSS which classes snippets use, in a file that is written before Vite bundles.
+   * Tells Tailwind and UnoCSS which classes snippets use.
    *
    * @default false
    */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { median, type Usage } from './measure.ts';
 import type { Measured } from './run-sites.ts';
-import { type VariantName, variants } from './variants.ts';
+import type { VariantName } from './variants.ts';
 
 /** What `npm run bench` writes. */
 export interface BenchResult {
@@ -95,7 +95,7 @@ export function rowsOf({ measured }: Pick<BenchResult, 'measured'>): Row[] {
     ...site('pass').flatMap(passRows),
     ...measured.flatMap((one) =>
       peers.flatMap(([peer, name]) =>
-        ratio(one, `, cold, against ${name}`, ['cold', peer], {
+        ratio(one, `, against ${name}`, ['cold', peer], {
           aim: one.site.name === 'large' && peer === 'memo' ? 1.05 : 1,
         }),
       ),
@@ -139,7 +139,7 @@ function passRows({ site, runs: { pass = [] }, manifest = 0 }: Measured): Row[] 
 const digits = { '×': 3, s: 2, ms: 0, MB: 0 } as const;
 
 function shown(value: number, unit: Row['unit']): string {
-  return `${value.toFixed(digits[unit])} ${unit}`;
+  return `${value.toFixed(digits[unit])}${unit === '×' ? '' : ' '}${unit}`;
 }
 
 /** What has to be known about a run to judge its figures. */
@@ -162,7 +162,7 @@ export function tableOf(result: BenchResult): string {
     const spread = `${Math.min(...values).toFixed(digits[unit])}–${Math.max(...values).toFixed(digits[unit])}`;
     const beside = cpu === undefined ? '' : shown(median(cpu), unit);
     const least = floor.length === 0 ? '' : shown(median(floor), unit);
-    return `| ${what} | ${shown(median(values), unit)} | ${spread} | ${beside} | ≤ ${aim} | ${least} |`;
+    return `| ${what} | ${shown(median(values), unit)} | ${spread} | ${beside} | ${aim} | ${least} |`;
   });
   return [
     describeRun(result),
@@ -172,19 +172,4 @@ export function tableOf(result: BenchResult): string {
     ...lines,
     '',
   ].join('\n');
-}
-
-/** How long each variant of a site took: medians, the extremes of wall time, and the ratio to the first variant. */
-export function variantTable({ runs, site }: Measured): string {
-  const [first] = site.variants;
-  const lines = site.variants.flatMap((name) => {
-    const usages = runs[name] ?? [];
-    if (usages.length === 0 || first === undefined) return [];
-    const walls = usages.map(({ wall }) => wall);
-    const ratios = pairsOf(usages, runs[first]).map(([a, b]) => a.wall / b.wall);
-    const of = (what: keyof Usage) => median(usages.map((usage) => usage[what]));
-    return `| ${variants[name].name} | ${of('wall').toFixed(2)} s | ${Math.min(...walls).toFixed(2)}–${Math.max(...walls).toFixed(2)} | ${of('cpu').toFixed(2)} s | ${of('memory').toFixed(0)} MB | ${median(ratios).toFixed(2)} |`;
-  });
-  const header = '| | wall | spread | CPU | memory | × the first |\n| --- | --: | --: | --: | --: | --: |';
-  return `${header}\n${lines.join('\n')}\n`;
 }

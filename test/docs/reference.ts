@@ -19,7 +19,6 @@ export interface DocumentedOption {
   /** All of the description. */
   description: string;
   default: string;
-  environment: string;
   /** Those inside it, if it is an object. */
   inner: DocumentedOption[];
 }
@@ -62,7 +61,6 @@ function documentedOption(property: ts.ObjectLiteralElementLike): Omit<Documente
     name: property.name?.getText() ?? '',
     description: oneLine(ts.getTextOfJSDocComment(comment?.comment)),
     default: tag('default'),
-    environment: tag('environment'),
   };
 }
 
@@ -74,68 +72,46 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-const firstSentence = (text: string) => text.replace(/(?<=[.:]) [A-Z].*$/s, '').replace(/\.$/, '');
-const asCode = (text: string) => text.replace(/^[A-Z_]+/, '`$&`');
 const shownDefault = (value: string) => (/^('.*'|\d+|true|false)$/.test(value) ? `\`${value}\`` : value);
-
-/** One row for each option. */
-function optionsTable(): string {
-  const rows = documentedOptions().map(({ name, description, environment, default: value }) => [
-    `[\`${name}\`](#${name.toLowerCase()})`,
-    firstSentence(description),
-    asCode(environment),
-    shownDefault(value),
-  ]);
-  return table(['option', 'what it does', 'environment', 'default'], rows);
-}
 
 /** One section for each option, with all that its doc comment says. */
 function optionSections(): string {
-  const facts = ({ environment, default: value }: DocumentedOption) =>
-    [
-      ...(value === '' ? [] : [`Default: ${shownDefault(value)}.`]),
-      ...(environment === '' ? [] : [`Environment: ${asCode(environment)}.`]),
-    ].join(' ');
+  const defaultOf = ({ default: value }: DocumentedOption) =>
+    value === '' ? '' : `Default: ${shownDefault(value)}.`;
   const sections = documentedOptions().map((option) => {
     const { name, description, inner } = option;
-    const list = inner.map((one) => `- \`${name}.${one.name}\`: ${one.description} ${facts(one)}`.trimEnd());
+    const list = inner.map((one) =>
+      `- \`${name}.${one.name}\`: ${one.description} ${defaultOf(one)}`.trimEnd(),
+    );
     const page = optionPages[name];
-    return [
-      `### \`${name}\``,
-      description,
-      ...(list.length > 0 ? [list.join('\n')] : []),
-      [facts(option), page === undefined ? '' : `See ${page}.`].filter(Boolean).join(' '),
-    ]
-      .filter(Boolean)
-      .join('\n\n');
+    const text = [description, defaultOf(option), page && `See ${page}.`].filter(Boolean).join(' ');
+    return [`### \`${name}\``, text, list.join('\n')].filter(Boolean).join('\n\n');
   });
   return sections.join('\n\n');
 }
 
 /** Where the docs say more about an option. */
 const optionPages: Record<string, string> = {
-  editUrl: '[the toolbar](writing.md#the-toolbar)',
-  editLinks: '[edit links in previews](writing.md#edit-links-in-previews)',
-  cache: '[when the service is down](#when-the-service-is-down)',
-  staleIfError: '[when the service is down](#when-the-service-is-down)',
-  missingKey: '[environment](#environment)',
-  exclude: '[examples stay](embeds.md#examples-stay)',
-  params: '[params for a whole site](writing.md#params-for-a-whole-site)',
-  sanitize: '[rules for HTML](security.md#rules-for-html)',
-  links: '[links in snippets](writing.md#links-in-snippets)',
-  scripts: '[rules for HTML](security.md#rules-for-html)',
-  strict: '[rules for HTML](security.md#rules-for-html)',
-  csp: '[Content Security Policy](security.md#content-security-policy)',
-  images: '[images](styling-and-images.md#images)',
-  classes: '[classes of snippets](styling-and-images.md#classes-of-snippets)',
+  patience: '[Errors](errors.md#when-a-request-fails)',
+  editUrl: '[Writing](writing.md#the-toolbar)',
+  editLinks: '[Writing](writing.md#edit-links-in-previews)',
+  exclude: '[Embeds](embeds.md#examples-stay)',
+  params: '[Writing](writing.md#params-for-a-whole-site)',
+  sanitize: '[Security](security.md#rules-for-html)',
+  links: '[Writing](writing.md#links-in-snippets)',
+  scripts: '[Security](security.md#rules-for-html)',
+  strict: '[Security](security.md#rules-for-html)',
+  csp: '[Security](security.md#content-security-policy)',
+  images: '[Images](styling-and-images.md#images)',
+  classes: '[Classes](styling-and-images.md#classes-of-snippets)',
 };
 
 const variableMeanings: Record<keyof typeof variables, string> = {
-  apiKey: 'the API key; required as soon as a page has an embed',
-  apiKeyFile: 'the path of a file that contains the key, to keep it out of the environment',
-  renderBaseUrl: 'base URL of variant B (render)',
-  retrieveBaseUrl: 'base URL of variant A (retrieve)',
-  webhookSecret: 'what calls of `watch --listen` are signed with',
+  apiKey: 'the API key, required once a page has an embed',
+  apiKeyFile: 'the path of a file with the key, instead',
+  renderBaseUrl: 'base URL for rendering',
+  retrieveBaseUrl: 'base URL for retrieving',
+  webhookSecret: 'the [secret](push.md#the-secret) of `watch --listen`',
 };
 
 function variablesTable(): string {
@@ -146,9 +122,9 @@ function variablesTable(): string {
   return table(['variable', ''], rows);
 }
 
-/** The table of exit statuses. */
+/** The exit statuses that mean something else for each command. */
 function exitStatusTable(): string {
-  const columns = ['ok', 'changed', 'needsBuild', 'failed', 'usage'] as const;
+  const columns = ['ok', 'changed', 'needsBuild'] as const;
   const rows = Object.entries(exitMeanings).map(
     ([command, meanings]: [string, Partial<Record<string, string>>]) => [
       `[\`${command}\`](#${command})`,
@@ -159,7 +135,6 @@ function exitStatusTable(): string {
 }
 
 const inCell = (text: string) => text.replaceAll('|', '\\|');
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 function flagsTable({ options, registeredArguments }: Command): string {
   const rows = [
@@ -167,14 +142,17 @@ function flagsTable({ options, registeredArguments }: Command): string {
       `\`${argument.required ? `<${argument.name()}>` : `[${argument.name()}]`}\``,
       argument.description,
     ]),
-    ...options.map(({ flags, description, argChoices, defaultValue }) => [
-      `\`${flags}\``,
-      [
-        description,
-        ...(argChoices === undefined ? [] : [`: ${argChoices.map((one) => `\`${one}\``).join(', ')}`]),
-        ...(defaultValue === undefined ? [] : [` (default: \`${defaultValue}\`)`]),
-      ].join(''),
-    ]),
+    // `--json` is said once for all commands.
+    ...options
+      .filter(({ long }) => long !== '--json')
+      .map(({ flags, description, argChoices, defaultValue }) => [
+        `\`${flags}\``,
+        [
+          description,
+          ...(argChoices === undefined ? [] : [`: ${argChoices.map((one) => `\`${one}\``).join(', ')}`]),
+          ...(defaultValue === undefined ? [] : [` (default: \`${defaultValue}\`)`]),
+        ].join(''),
+      ]),
   ];
   return rows.length === 0
     ? ''
@@ -199,68 +177,58 @@ function commandsList(): string {
 
 const exampleArguments: Record<string, string> = { folder: '_site', id: '42' };
 
-function commandSection(command: Command): string {
-  const flags = flagsTable(command);
-  return `${sentence(command.description())}\n${flags === '' ? '' : `\n${flags}\n`}`;
-}
-
-const effects: Record<ReturnType<typeof effectOf>, string> = {
-  end: 'The build fails at once: nothing else could succeed.',
-  fail: 'The build fails, after everything else was tried, so that all failures are reported together.',
-  children: "The embed's children are shown, with a warning. Without children, the build fails.",
+/** The groups of codes, by what they do to a build. */
+const groups = {
+  end: 'Codes that end the build at once\n\nNothing else could succeed.',
+  fail: 'Codes that fail the build\n\nThe build tries everything else first, so that one report names all failures.',
+  children:
+    'Codes of a service in trouble\n\nThe embed shows its children, with a warning. Without children, the build fails.',
+  command: 'Codes of commands',
+  client: 'Codes of the client alone\n\nThe promise rejects.',
 };
 
-/** Codes that no build shows. */
-const otherEffects: Partial<Record<ErrorCode, string>> = {
-  'missing-manifest': 'The command ends with status 3. `check --exec` and `watch --build` build.',
-  'missing-output': 'The command ends with status 2.',
-  'unusable-output': 'The command ends with status 2.',
-  'webhook-secret': 'The command ends with status 1.',
-  'cannot-listen': 'The command ends with status 1.',
-  aborted: 'The promise of the client rejects.',
-  closed: 'The promise of the client rejects.',
+/** Codes that builds show in another group than snippets do, or never. */
+const otherGroups: Partial<Record<ErrorCode, keyof typeof groups>> = {
+  'invalid-options': 'end',
+  'missing-manifest': 'command',
+  'missing-output': 'command',
+  'unusable-output': 'command',
+  'webhook-secret': 'command',
+  'cannot-listen': 'command',
+  aborted: 'client',
+  closed: 'client',
 };
 
-/** Where the docs say more about an error. */
-const errorPages: Partial<Record<ErrorCode, string>> = {
-  'embed-in-attribute': '[Where an embed is an error](embeds.md#where-an-embed-is-an-error)',
-  'embed-in-browser':
-    '[What a browser writes](limits.md#what-a-browser-writes), [Islands](embeds.md#islands)',
-  'embed-in-island': '[Islands](embeds.md#islands)',
-  'embed-in-script': '[Where an embed is an error](embeds.md#where-an-embed-is-an-error)',
-  'embed-in-xml': '[Feeds](embeds.md#feeds)',
-  'embed-lost': '[What your own code removes](limits.md#what-your-own-code-removes)',
-  'on-demand-page': '[Pages that are rendered on demand](limits.md#pages-that-are-rendered-on-demand)',
-  'exposed-key': '[The key](security.md#the-key)',
-  'published-key': '[The key](security.md#the-key)',
-  'missing-key': '[Environment](options.md#environment)',
-  'missing-url': '[Environment](options.md#environment)',
-  'unreadable-key-file': '[Environment](options.md#environment)',
-  'missing-manifest': '[Publishing](publishing.md)',
-  'not-found': '[Optional snippets](embeds.md#optional-snippets)',
-  'not-cached': '[When the service is down](options.md#when-the-service-is-down)',
-  'params-failed': '[Params for a whole site](writing.md#params-for-a-whole-site)',
-  'sanitize-failed': '[Rules for HTML](security.md#rules-for-html)',
-  'script-refused': '[Rules for HTML](security.md#rules-for-html)',
-  'left-open': '[Rules for HTML](security.md#rules-for-html)',
-  'stale-compressed-file': '[What was made from a page](publishing.md#what-was-made-from-a-page)',
-  'unrendered-component': '[Astro versions](upgrading.md#astro-versions)',
-  'unsupported-node': '[Node](upgrading.md#node)',
-  'webhook-secret': '[The secret](push.md#the-secret)',
-  'cannot-listen': '[Push](push.md)',
+/** What the docs add to a hint: where they say more, or the exit status of a command. */
+const additions: Partial<Record<ErrorCode, string>> = {
+  'embed-in-browser': 'See [Limits](limits.md#what-a-browser-writes).',
+  'embed-in-island': 'See [Islands](embeds.md#islands).',
+  'embed-in-xml': 'See [Feeds](embeds.md#feeds).',
+  'embed-lost': 'See [Limits](limits.md#what-your-own-code-removes).',
+  'on-demand-page': 'See [Limits](limits.md#pages-that-are-rendered-on-demand).',
+  'missing-key': 'See [Environment](options.md#environment).',
+  'not-found': 'See [Optional snippets](embeds.md#optional-snippets).',
+  'params-failed': 'See [Params](writing.md#params-for-a-whole-site).',
+  'script-refused': 'See [Rules for HTML](security.md#rules-for-html).',
+  'unsupported-node': 'See [Node](upgrading.md#node).',
+  'missing-manifest': 'Exit status 3.',
+  'missing-output': 'Exit status 2.',
+  'unusable-output': 'Exit status 2.',
+  'webhook-secret': 'Exit status 1.',
+  'cannot-listen': 'Exit status 1.',
 };
 
-/** A section for every error. */
+/** A section for every error, with the hint that the terminal shows. */
 function errorSections(): string {
-  const codes = Object.keys(errors) as ErrorCode[];
-  const sections = codes
-    .sort((a, b) => a.localeCompare(b))
-    .map((code) => {
-      const { title, hint } = errors[code];
-      const page = errorPages[code];
-      const more = page === undefined ? '' : `\n\nMore: ${page}.`;
-      return `### ${code}\n\n${escapeTags(title)}. ${otherEffects[code] ?? effects[effectOf({ code })]}\n\n${escapeTags(hint)}${more}`;
+  const codes = (Object.keys(errors) as ErrorCode[]).sort((a, b) => a.localeCompare(b));
+  const sections = Object.entries(groups).map(([group, heading]) => {
+    const own = codes.filter((code) => (otherGroups[code] ?? effectOf({ code })) === group);
+    const texts = own.map((code) => {
+      const text = [escapeTags(errors[code].hint), additions[code]].filter(Boolean).join(' ');
+      return `### ${code}\n\n${text}`;
     });
+    return [`## ${heading}`, ...texts].join('\n\n');
+  });
   return sections.join('\n\n');
 }
 
@@ -274,13 +242,14 @@ function escapeTags(text: string): string {
 /** What the pages take from the source, by the names of the parts. */
 export function reference(): Map<string, string> {
   return new Map([
-    ['options', optionsTable()],
-    ['option-sections', optionSections()],
+    ['options', optionSections()],
     ['variables', variablesTable()],
     ['exit-statuses', exitStatusTable()],
     ['common-flags', flagsTable(program)],
     ['commands', commandsList()],
-    ...program.commands.map((command) => [`command ${command.name()}`, commandSection(command)] as const),
+    ...program.commands
+      .map((command) => [`command ${command.name()}`, flagsTable(command)] as const)
+      .filter(([, flags]) => flags !== ''),
     ['errors', errorSections()],
     ['how-fast', readmeLines(JSON.parse(readFileSync(fullResult, 'utf8')))],
   ]);
