@@ -62,7 +62,10 @@ test('every promise names a test that exists', () => {
     .filter((line) => line.startsWith('| ') && !line.startsWith('| promise') && !line.startsWith('| ---'));
   expect(rows.length).toBeGreaterThan(10);
   for (const row of rows) {
-    const tests = Array.from(row.matchAll(/`([\w-]+(?:\/[\w-]+)+)`/g), ([, name = '']) => `test/${name}.test.ts`);
+    const tests = Array.from(
+      row.matchAll(/`([\w-]+(?:\/[\w-]+)+)`/g),
+      ([, name = '']) => `test/${name}.test.ts`,
+    );
     expect(tests.length, row).toBeGreaterThan(0);
     for (const file of tests) expect(files.map((name) => name.replaceAll('\\', '/'))).toContain(file);
   }
