@@ -1,5 +1,5 @@
 import { effectOf } from '../failures/errors.ts';
-import { hashOf, type Manifest, requestsOf, snippetsByKey } from '../record/manifest.ts';
+import { byKey, hashOf, type Manifest } from '../record/manifest.ts';
 import type { Settings } from '../settings/settings.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { addUse, type SnippetUses } from '../snippets/file-embeds.ts';
@@ -11,7 +11,7 @@ export function fetcherAfter(
   settings: Settings,
   logger: BuildLogger,
 ): SnippetFetcher {
-  const shown = snippetsByKey(before);
+  const shown = byKey(before?.snippets);
   const askedAt = Date.parse(before?.refreshedAt ?? before?.builtAt ?? '');
   return new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
@@ -35,10 +35,10 @@ export async function prepareEarly(
   const uses: SnippetUses = new Map();
   // What the option adds may depend on the page's language, which is known once the page is rendered.
   const literal = params === undefined ? new SourceSearch(sources).literalRequests() : [];
-  for (const request of [...requestsOf(before), ...literal]) addUse(uses, request, { name: '' });
+  for (const request of [...(before?.snippets ?? []), ...literal]) addUse(uses, request, { name: '' });
   const { fetched, failed } = await fetcher.prepare([...uses.values()]);
   const missed = failed.filter(({ error }) => effectOf(error) === 'children');
-  const shown = snippetsByKey(before);
+  const shown = byKey(before?.snippets);
   const kept = missed.map(({ request }) => shown.get(request.key)?.content);
   return [...fetched.values(), ...kept].flatMap((content) => content?.classes ?? []);
 }

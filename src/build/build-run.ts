@@ -95,10 +95,9 @@ export class BuildRun extends SiteRun {
   }
 
   async #prefetchLastBuild(): Promise<void> {
-    const { requestsOf } = await import('../record/manifest.ts');
     const { removeOtherPacks } = await import('../record/pack.ts');
     const fetcher = await this.open();
-    const requests = requestsOf(this.before);
+    const requests = this.before?.snippets ?? [];
     if (requests.length > 0) this.#requireConnection('the snippets of the last build');
     // From here on the record is wrong, even if this build is killed.
     await rm(this.#manifest, { force: true });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { slugOfEmbed } from '../embed/element.ts';
 import { describeNote, listPlaces } from '../failures/report.ts';
 import { writeError } from '../files/write.ts';
-import { type Manifest, outputFrom, writeManifest } from '../record/manifest.ts';
+import { type Manifest, writeManifest } from '../record/manifest.ts';
 import { noteMissing } from '../record/manifest-file.ts';
 import { removeOtherPacks } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
@@ -114,7 +114,7 @@ async function recordSite(
     ...inlined,
     files,
     lateHooks: late.length === 0 ? undefined : lateHooks,
-    copies: copies.length === 0 ? undefined : copies.map((copy) => outputFrom(manifest, copy)),
+    copies: copies.length === 0 ? undefined : copies,
   });
   removeOtherPacks(manifest, inlined);
 }

@@ -2,7 +2,6 @@ import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { count } from '../client/format.ts';
-import { toRequest } from '../client/snippet-request.ts';
 import { embedName } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
@@ -194,8 +193,7 @@ function leftIn(
   if (record === undefined || file === undefined) return [];
   const embedded = new Set(embeds.map(({ request }) => request.key));
   const others = [...new Set(file.shows)].filter((index) => {
-    const { id = 0, params } = record.snippets[index] ?? {};
-    return !embedded.has(toRequest(id, params).key);
+    return !embedded.has(record.snippets[index]?.key ?? '');
   });
   if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return [];
   return shownIn(generated, others, file, record).map((index) => ({

@@ -6,7 +6,7 @@ import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { isSince } from '../files/read.ts';
-import { hashOf, type Manifest, type ManifestFile, outputOf } from '../record/manifest.ts';
+import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import type { PageToBuild } from './refresh.ts';
 import { inTurns, type ScannableFile, type SiteFile } from './scan-site.ts';
@@ -63,8 +63,8 @@ export interface OutputFlaws {
 }
 
 /** Looks at the files of a record: at their sizes and times, and at the bytes of those where these differ. */
-export async function lookAtOutput(file: string, manifest: Manifest): Promise<OutputFlaws> {
-  const output = outputOf(file, manifest);
+export async function lookAtOutput(manifest: Manifest): Promise<OutputFlaws> {
+  const { output } = manifest;
   const flaws: OutputFlaws = { toBuild: [], changed: [] };
   if (manifest.files.length > 0 && !existsSync(output)) {
     return { ...flaws, toBuild: [{ name: 'The output folder', reason: 'is missing' }] };

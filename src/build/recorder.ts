@@ -1,11 +1,9 @@
-import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import {
   asBefore,
   contentRecord,
   hashOf,
   type Manifest,
   type ManifestFile,
-  outputFrom,
   type RecordedSnippet,
 } from '../record/manifest.ts';
 import { packWriter } from '../record/pack.ts';
@@ -34,19 +32,17 @@ export function siteRecorder(
   const indexes = new Map<string, number>();
   const files: ManifestFile[] = [];
   /** The index of a snippet, which is added if it is new. */
-  const indexOf = (
-    { id, params, key }: SnippetRequest,
-    shown: Omit<RecordedSnippet, 'id' | 'params'>,
-  ): number => {
-    const index = indexes.get(key) ?? recorded.push({ ...shown, id, params }) - 1;
-    indexes.set(key, index);
+  const indexOf = (shown: RecordedSnippet): number => {
+    const index = indexes.get(shown.key) ?? recorded.push(shown) - 1;
+    indexes.set(shown.key, index);
     // An entry of a collection is HTML.
     if (!shown.asText) delete recorded[index]?.asText;
     return index;
   };
   for (const { request, asHtml } of uses) {
     const snippet = snippets.get(request.key);
-    indexOf(request, {
+    indexOf({
+      ...request,
       content: snippet && contentRecord(snippet, containsKey),
       missing: site.fetcher.missing.has(request.key) || undefined,
       asText: !asHtml || undefined,
@@ -54,7 +50,7 @@ export function siteRecorder(
   }
   const collections = (site.collected ?? []).map(({ collection, entry, request, snippet }) => {
     const content = contentRecord(snippet, containsKey);
-    return { collection, entry, snippet: indexOf(request, { content }), content: content.hash };
+    return { collection, entry, snippet: indexOf({ ...request, content }), content: content.hash };
   });
   return {
     add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]): void {
@@ -65,7 +61,7 @@ export function siteRecorder(
       const optional = [...new Set(shows)].filter((index) => uses[index]?.optionalPlaces?.has(name));
       if (optional.length > 0) recordedFile.optional = optional;
       for (const { snippet, hash } of left) {
-        const index = indexOf(toRequest(snippet.id, snippet.params), snippet);
+        const index = indexOf(snippet);
         shows.push(index);
         if (hash === recorded[index]?.content?.hash) continue;
         recordedFile.older = { ...recordedFile.older, [index]: hash ?? null };
@@ -73,13 +69,12 @@ export function siteRecorder(
       files.push(recordedFile);
     },
     finish(more: Pick<Manifest, 'inlinedAt' | 'linked'>): Manifest {
-      const { settings, environment, manifest, directory, search, before, urls, classes } = site;
+      const { settings, environment, directory, search, before, urls, classes } = site;
       const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
       return {
         builtAt: new Date().toISOString(),
-        output: outputFrom(manifest, directory),
-        // The folder that a build empties: the same, or one that contains it.
-        outDir: outputFrom(manifest, search?.source.folders.outDir ?? directory),
+        output: directory,
+        outDir: search?.source.folders.outDir ?? directory,
         urls: search && urls,
         settings: {
           renderBaseUrl,

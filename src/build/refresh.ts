@@ -8,17 +8,7 @@ import { entryName, listNames, listPlaces } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { isTemporary } from '../files/write.ts';
 import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
-import {
-  asBefore,
-  contentRecord,
-  hashOf,
-  type Manifest,
-  type ManifestFile,
-  outputOf,
-  requestsOf,
-  sourceNames,
-  writeManifest,
-} from '../record/manifest.ts';
+import { asBefore, hashOf, type Manifest, type ManifestFile, writeManifest } from '../record/manifest.ts';
 import { pathFrom } from '../record/manifest-file.ts';
 import { packReader } from '../record/pack.ts';
 import type { Progress } from '../record/progress.ts';
@@ -62,7 +52,7 @@ export interface RefreshPlan extends OutputFlaws {
 }
 
 /** A built site, and what the service sends for it now. */
-export interface RefreshedSite extends Pick<Changes, 'snippets' | 'hashes'> {
+export interface RefreshedSite extends Pick<Changes, 'fetched' | 'now'> {
   file: string;
   manifest: Manifest;
   cwd: string;
@@ -76,21 +66,21 @@ const maxKeptBytes = 64 * 1024 * 1024;
 
 /** Computes what a build would make of each page whose snippets have changed, or that a killed refresh was writing. */
 export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
-  const { file, manifest, hashes, cwd, progress, containsKey } = site;
-  const output = outputOf(file, manifest);
-  const folders = siteFolders(file, manifest, cwd);
-  const plan: RefreshPlan = { ...(await lookAtOutput(file, manifest)), pages: [], stale: [] };
+  const { file, manifest, now, cwd, progress, containsKey } = site;
+  const { output } = manifest;
+  const folders = siteFolders(manifest, cwd);
+  const plan: RefreshPlan = { ...(await lookAtOutput(manifest)), pages: [], stale: [] };
   const refused = new Set(plan.toBuild.map(({ name }) => name));
   const modified = new Set(plan.changed);
   for (const entry of manifest.collections) {
-    if (entry.content === hashes[entry.snippet]) continue;
+    if (entry.content === now[entry.snippet]?.hash) continue;
     const reason = 'shows a changed snippet, and which pages use this entry is not known';
     plan.toBuild.push({ name: entryName(entry), reason });
   }
   if (!existsSync(output)) return plan;
   const outdated = manifest.files
     .filter(({ name }) => !refused.has(name))
-    .map((page) => ({ page, changed: outdatedIn(manifest, page, hashes) }))
+    .map((page) => ({ page, changed: outdatedIn(manifest, page, now) }))
     .filter(({ page, changed }) => changed.length > 0 || page.next !== undefined);
   const reasonForAll = manifest.rules.sanitizes
     ? 'shows content that only a build sanitizes'
@@ -158,11 +148,10 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
   return plan;
 }
 
-function oldContents(pages: readonly RefreshedPage[], { manifest, snippets }: RefreshedSite): OldContent[] {
+function oldContents(pages: readonly RefreshedPage[], { manifest, now }: RefreshedSite): OldContent[] {
   return [...new Set(pages.flatMap(({ changed }) => changed))].flatMap((index) => {
     const { id, content } = manifest.snippets[index] ?? {};
-    const now = sourceNames(snippets[index]?.inlineCode) ?? [];
-    const sources = content?.sources?.filter((source) => !now.includes(source)) ?? [];
+    const sources = content?.sources?.filter((source) => !now[index]?.sources?.includes(source)) ?? [];
     return id === undefined ? [] : [{ id, text: content?.text ?? '', sources }];
   });
 }
@@ -173,35 +162,29 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
 }
 
 /** Inlines snippets as a build does, in the pages as they were generated. */
-function pageMaker({ file, manifest, snippets }: RefreshedSite): (page: ManifestFile) => MadePage {
-  const { rules, linked } = manifest;
+function pageMaker({ file, manifest, fetched }: RefreshedSite): (page: ManifestFile) => MadePage {
+  const { rules, linked, snippets } = manifest;
   const readPage = packReader(file, manifest);
-  const requests = requestsOf(manifest);
-  const fetched = requests.flatMap(({ key }, index) => {
-    const snippet = snippets[index];
-    return snippet === undefined ? [] : [[key, snippet] as const];
-  });
-  const editLinks = linked && new EditLinks(linked);
-  const inlinePage = pageInliner({ snippets: new Map(fetched), rules, editLinks });
+  const inlinePage = pageInliner({ snippets: fetched, rules, editLinks: linked && new EditLinks(linked) });
   return (page) => {
     const generated = readPage(page);
     const kind = fileKind(page.name) as FileKind;
     // As they were asked for: the option `params` is a function, which only a build has.
     const recorded = page.shows.values();
-    const addParams = (written: SnippetRequest) => requests[recorded.next().value ?? -1] ?? written;
+    const addParams = (written: SnippetRequest) => snippets[recorded.next().value ?? -1] ?? written;
     const { embeds } = readEmbeds({ name: page.name, bytes: generated, kind, addParams }, new Map());
     return inlinePage({ name: page.name, kind }, generated, embeds);
   };
 }
 
 /** The name of a style sheet, which is in every page, changes with the classes that it is made for. */
-function reasonForStyles({ manifest, snippets }: RefreshedSite): string | undefined {
+function reasonForStyles({ manifest, now }: RefreshedSite): string | undefined {
   if (manifest.classes === undefined) return undefined;
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
-  const now = new Set(snippets.flatMap((snippet) => snippet?.classes ?? []));
+  const after = new Set(now.flatMap((content) => content?.classes ?? []));
   const made = new Set(manifest.classes);
-  const changed = [...now].filter((name) => !before.has(name) || !made.has(name));
-  changed.push(...[...before].filter((name) => !now.has(name)));
+  const changed = [...after].filter((name) => !before.has(name) || !made.has(name));
+  changed.push(...[...before].filter((name) => !after.has(name)));
   if (changed.length === 0) return undefined;
   return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, 5)})`;
 }
@@ -210,7 +193,7 @@ function reasonForPage(
   { name, shows }: ManifestFile,
   { embeds, hasPolicy }: MadePage,
   changed: readonly number[],
-  { manifest: { rules, snippets: recorded }, snippets }: RefreshedSite,
+  { manifest: { rules, snippets }, now }: RefreshedSite,
 ): string | undefined {
   if (shows.slice(embeds.length).some((index) => changed.includes(index))) {
     return 'was changed after a snippet on it was inlined';
@@ -219,8 +202,7 @@ function reasonForPage(
   const needsOtherSources = (index: number, at: number) =>
     embeds[at]?.form.as === 'html' &&
     changed.includes(index) &&
-    String(sourceNames(snippets[index]?.inlineCode) ?? []) !==
-      String(recorded[index]?.content?.sources ?? []);
+    String(now[index]?.sources ?? []) !== String(snippets[index]?.content?.sources ?? []);
   return shows.some(needsOtherSources) ? 'has its policy in headers, which only a build writes' : undefined;
 }
 
@@ -235,15 +217,15 @@ export async function writeRefresh(
   { pages }: RefreshPlan,
   hasCommand: boolean,
 ): Promise<PageToBuild[]> {
-  const { file, manifest, snippets, containsKey, progress } = site;
-  const targetOf = ({ name }: ManifestFile) => join(outputOf(file, manifest), name);
+  const { file, manifest, now, progress } = site;
+  const targetOf = ({ name }: ManifestFile) => join(manifest.output, name);
   // Not only what changes: after a refresh that was killed, a page may show what the record does not say.
   const written = new Set(pages.flatMap(({ page }) => page.shows));
   const assets = manifest.rules.images?.assets.folder;
   if (assets !== undefined) {
-    const folders = siteFolders(file, manifest, site.cwd).map(({ directory }) => join(directory, assets));
+    const folders = siteFolders(manifest, site.cwd).map(({ directory }) => join(directory, assets));
     // First, since a page must not show what is not there. An image that no page shows does no harm.
-    const shown = [...written].map((index) => snippets[index]);
+    const shown = [...written].map((index) => now[index]);
     await writeImages(folders, shown, site.readImage);
   }
   const record: Manifest = {
@@ -253,18 +235,15 @@ export async function writeRefresh(
     snippets: manifest.snippets.map((recorded, index) => {
       // Content that is written nowhere is not what the site shows.
       if (!written.has(index)) return recorded;
-      const { content: _, missing: __, ...more } = recorded;
-      const snippet = snippets[index];
-      return snippet === undefined
-        ? { ...more, missing: true }
-        : { ...more, content: contentRecord(snippet, containsKey) };
+      const content = now[index];
+      return { ...recorded, content, missing: content === undefined || undefined };
     }),
     before: asBefore(manifest),
   };
-  const hashesNow = record.snippets.map(({ content }) => content?.hash);
+  const contents = record.snippets.map(({ content }) => content);
   record.files = manifest.files.map((page): ManifestFile => {
     // The contents that it shows as it is, where they are not those of the new record.
-    const outdated = outdatedIn(manifest, page, hashesNow);
+    const outdated = outdatedIn(manifest, page, contents);
     const older = outdated.map((index) => [index, hashShown(manifest, page, index) ?? null]);
     return { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) };
   });

@@ -26,7 +26,7 @@ export async function check(context: CliContext, exec?: string): Promise<CheckOu
     },
   );
   const { toBuild, changed: written } =
-    context.output === undefined ? { toBuild: [], changed: [] } : await lookAtOutput(file, manifest);
+    context.output === undefined ? { toBuild: [], changed: [] } : await lookAtOutput(manifest);
   if (written.length > 0) context.terminal.printError(describeChanged(written));
   // A check that the command of --exec runs must not fail because that command has not ended.
   const isOfCommand = exec === undefined && isInside(context);
@@ -44,7 +44,7 @@ export async function check(context: CliContext, exec?: string): Promise<CheckOu
     command: 'check',
     exitStatus: toBuild.length > 0 ? exitCodes.needsBuild : isSame ? exitCodes.ok : exitCodes.changed,
     compared: manifest.snippets.length,
-    changed: changed.map(({ request: { id, params }, newHash, ...places }) => ({
+    changed: changed.map(({ recorded: { id, params }, newHash, ...places }) => ({
       id,
       params,
       missing: newHash === undefined ? true : undefined,

@@ -5,7 +5,6 @@ import { SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { errors } from '../failures/errors.ts';
-import { requestsOf, snippetsByKey } from '../record/manifest.ts';
 import { variables } from '../settings/environment.ts';
 import { requireConnection, type Settings, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
@@ -70,13 +69,12 @@ async function checkSetup(context: CliContext, named: SnippetRequest | undefined
     return [...checks, { group, name: 'base-url', outcome, message, hint }];
   }
   if (settings.apiKey === undefined) return checks;
-  const shown = snippetsByKey(manifest);
-  const recorded = requestsOf(manifest).find(({ key }) => !shown.get(key)?.missing);
+  const recorded = manifest?.snippets.find(({ missing }) => !missing);
   const request = named ?? recorded ?? createRequest(1);
   let ifMissing: string | undefined;
   if (request !== named && request !== recorded) {
     ifMissing = 'The service accepts the key. To fetch one of your snippets: astro-snippets doctor 42';
-  } else if (shown.get(request.key)?.missing) {
+  } else if (manifest?.snippets.find(({ key }) => key === request.key)?.missing) {
     ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
   }
   for (const variant of ['render', 'retrieve'] as const) {

@@ -8,16 +8,7 @@ import { type UserError, userError } from '../failures/errors.ts';
 import { imageHref } from '../images/image-file.ts';
 import type { RecordedImages } from '../images/site-images.ts';
 import { findChanges } from '../record/changes.ts';
-import {
-  hashOf,
-  type Manifest,
-  type ManifestFlaw,
-  outDirOf,
-  outputFrom,
-  outputOf,
-  readManifest,
-  snippetsByKey,
-} from '../record/manifest.ts';
+import { byKey, hashOf, type Manifest, type ManifestFlaw, readManifest } from '../record/manifest.ts';
 import { contains, listManifests, manifestOf, manifestsIn, missingNote } from '../record/manifest-file.ts';
 import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
@@ -37,10 +28,9 @@ export async function openProject(context: CliContext, { writes = false } = {}) 
   if (output === undefined) return { file, manifest };
   await requireFolder(cwd, output, 'The output folder');
   const passed = resolve(cwd, output);
-  if (writes || context.manifest === undefined) refuseCopy(cwd, passed, outputOf(file, manifest));
+  if (writes || context.manifest === undefined) refuseCopy(cwd, passed, manifest.output);
   // Where the output was moved, a build still empties the folder that the record names.
-  const outDir = outputFrom(file, outDirOf(file, manifest));
-  return { file, manifest: { ...manifest, output: outputFrom(file, passed), outDir } };
+  return { file, manifest: { ...manifest, output: passed } };
 }
 
 function refuseCopy(cwd: string, passed: string, built: string): void {
@@ -63,7 +53,7 @@ async function flawError({ cwd }: CliContext, flaw: ManifestFlaw, file: string):
   const names: string[] = [];
   for (const record of manifestsIn(dirname(file))) {
     const { manifest } = await readManifest(record);
-    if (manifest) names.push(`${shownPath(cwd, outputOf(record, manifest))} (${shownPath(cwd, record)})`);
+    if (manifest) names.push(`${shownPath(cwd, manifest.output)} (${shownPath(cwd, record)})`);
   }
   if (names.length === 0) return userError('missing-manifest', message);
   const hint =
@@ -138,18 +128,18 @@ export async function openChanges(
     // Changed snippets are cached for builds, so that none shows what the site has shown before.
     answerFolder: refresh && !refresh.dryRun ? ifKept(folders.answerFolder) : undefined,
   };
-  const shown = snippetsByKey(manifest);
+  const shown = byKey(manifest.snippets);
   const fetcher = openCliFetcher(context, settings, {
     patience,
-    recordedImages: images && recordedImages(file, manifest, images),
+    recordedImages: images && recordedImages(manifest, images),
     // A watch would write all others again each time.
     isWorthKeeping: ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content),
   });
   const readImage = (name: string) => fetcher.readImage(name);
+  // Without a snippet, no key is needed.
+  const containsKey = settings.apiKey === undefined ? () => false : keyDetector(settings.apiKey);
   try {
-    const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress });
-    // Without a snippet, no key is needed.
-    const containsKey = settings.apiKey === undefined ? () => false : keyDetector(settings.apiKey);
+    const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress, containsKey });
     return { file, manifest, progress, ...changes, readImage, containsKey };
   } finally {
     await fetcher.close();
@@ -157,10 +147,10 @@ export async function openChanges(
 }
 
 /** The images of the last build. Those whose files are gone count as unknown. */
-function recordedImages(record: string, manifest: Manifest, { assets }: ImageSettings): RecordedImages {
-  const folder = join(outputOf(record, manifest), assets.folder);
+function recordedImages({ output, snippets }: Manifest, { assets }: ImageSettings): RecordedImages {
+  const folder = join(output, assets.folder);
   const recorded: RecordedImages = new Map();
-  const images = manifest.snippets.flatMap(({ content }) => content?.images ?? []);
+  const images = snippets.flatMap(({ content }) => content?.images ?? []);
   for (const { url, file, width, height } of images) {
     if (file === undefined || width === undefined || height === undefined) {
       recorded.set(url, { flaw: 'it could not be downloaded before' });

@@ -9,7 +9,7 @@ import {
 } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
 import { hashShown } from '../record/changes.ts';
-import { outDirOf, readManifest, writeManifest } from '../record/manifest.ts';
+import { readManifest, writeManifest } from '../record/manifest.ts';
 import { lockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import type { RefreshOutput } from './cli-output.ts';
@@ -66,7 +66,7 @@ export async function updateSite(context: CliContext, options: RefreshOptions) {
     for (;;) {
       const before = await readRecord();
       const changes = await openChanges({ ...inner, manifest: file }, patience, options);
-      const outputLock = lockFile(file, outDirOf(file, changes.manifest));
+      const outputLock = lockFile(file, changes.manifest.outDir);
       const locked = async <T>(work: () => Promise<T>) => {
         const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waiting(inner));
         return work().finally(() => lock?.release());
@@ -77,7 +77,7 @@ export async function updateSite(context: CliContext, options: RefreshOptions) {
       );
       if (written === undefined) continue;
       const { document, runsCommand } = written;
-      const published = changes.hashes.join();
+      const published = changes.now.map((content) => content?.hash).join();
       if (after === undefined || !runsCommand) return { document, published };
       // What an earlier command that failed was about is not on record.
       const changed = changes.manifest.pending ? undefined : document.written;
@@ -103,7 +103,7 @@ export async function updateSite(context: CliContext, options: RefreshOptions) {
 }
 
 async function writeChanges(context: CliContext, changes: OpenedChanges, options: RefreshOptions) {
-  const { file, manifest, hashes, warnings } = changes;
+  const { file, manifest, now, warnings } = changes;
   const { dryRun = false, skipModified = false, after } = options;
   const { terminal, cwd } = context;
   const site = { ...changes, cwd };
@@ -140,7 +140,7 @@ async function writeChanges(context: CliContext, changes: OpenedChanges, options
       snippets: changed.flatMap((index) => {
         const { id, params } = manifest.snippets[index] ?? {};
         const oldHash = hashShown(manifest, page, index);
-        return id === undefined ? [] : [{ id, params, oldHash, newHash: hashes[index] }];
+        return id === undefined ? [] : [{ id, params, oldHash, newHash: now[index]?.hash }];
       }),
     })),
     notWritten,
@@ -163,7 +163,7 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly PageToBuild
 async function diffsOf(changes: OpenedChanges, pages: readonly RefreshedPage[]) {
   const { contentDiffs } = await import('../record/content-diff.ts');
   const files = pages.map(({ page }) => page);
-  return contentDiffs(changes.manifest, files, changes).map(({ request: { id, params }, pages, patch }) => {
-    return { id, params, pages: pages.map((name) => shownFile(changes.manifest, name)), patch };
+  return contentDiffs(changes.manifest, files, changes).map((diff) => {
+    return { ...diff, pages: diff.pages.map((name) => shownFile(changes.manifest, name)) };
   });
 }

@@ -1,9 +1,14 @@
 import { count } from '../client/format.ts';
-import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { type CollectionEntry, entryName, shownWarnings } from '../failures/report.ts';
-import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
-import { hashOf, type Manifest, type ManifestFile, type RecordedSnippet } from './manifest.ts';
+import {
+  contentRecord,
+  type Manifest,
+  type ManifestContent,
+  type ManifestFile,
+  type RecordedSnippet,
+} from './manifest.ts';
 import type { Progress } from './progress.ts';
 
 export interface Shown {
@@ -13,14 +18,13 @@ export interface Shown {
 }
 
 export interface ShownSnippet extends Shown {
-  request: SnippetRequest;
   recorded: RecordedSnippet;
   /** The hash of its content now; `undefined` if it is optional and no longer exists. */
   newHash: string | undefined;
 }
 
-/** The hashes of contents, in the order of the snippets of a manifest; `undefined` where children are shown. */
-export type Hashes = readonly (string | undefined)[];
+/** What the snippets of a manifest show, in its order; `undefined` for children. */
+export type Contents = readonly (Pick<ManifestContent, 'hash'> | undefined)[];
 
 /** `undefined` where the file shows children. */
 export function hashShown(
@@ -33,15 +37,14 @@ export function hashShown(
 }
 
 /** The snippets of which a file shows another content than it would now, each once. */
-export function outdatedIn(manifest: Pick<Manifest, 'snippets'>, file: ManifestFile, now: Hashes): number[] {
-  return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]))];
+export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents): number[] {
+  return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]?.hash))];
 }
 
-/** The snippets of a manifest, in their order, and where each is shown; with `now`, where it shows other contents. */
-export function shownOn(manifest: Manifest, now?: Hashes): ShownSnippet[] {
+/** The snippets of a manifest, in their order, and where each is shown. With `now`, those that change, and where. */
+export function shownOn(manifest: Manifest, now?: Contents): ShownSnippet[] {
   const shown = manifest.snippets.map((recorded, index): ShownSnippet => {
-    const request = toRequest(recorded.id, recorded.params);
-    return { request, recorded, pages: [], collections: [], newHash: now?.[index] };
+    return { recorded, pages: [], collections: [], newHash: now?.[index]?.hash };
   });
   for (const file of manifest.files) {
     for (const index of now === undefined ? file.shows : outdatedIn(manifest, file, now)) {
@@ -51,46 +54,53 @@ export function shownOn(manifest: Manifest, now?: Hashes): ShownSnippet[] {
     }
   }
   for (const { collection, entry, snippet, content } of manifest.collections) {
-    if (now === undefined || content !== now[snippet])
+    if (now === undefined || content !== now[snippet]?.hash)
       shown[snippet]?.collections.push({ collection, entry });
   }
-  return shown;
+  return now ? shown.filter(({ pages, collections }) => pages.length + collections.length > 0) : shown;
 }
 
 export interface Changes {
-  /** All snippets of the manifest, in its order; `undefined` for an optional one that does not exist. */
-  snippets: (FetchedSnippet | undefined)[];
-  hashes: Hashes;
+  /** By the keys of requests, without those of optional snippets that do not exist. */
+  fetched: FetchedSnippets;
+  /** The same, as a manifest has it, in its order. */
+  now: (ManifestContent | undefined)[];
   /** Those whose content differs from what the site shows, and where it shows other content. */
   changed: ShownSnippet[];
   /** Flaws of changed snippets that do not keep them from being shown. */
   warnings: string[];
 }
 
+interface FindOptions {
+  signal: AbortSignal | undefined;
+  progress: Progress;
+  containsKey(text: Buffer | string): boolean;
+}
+
 /** Fetches every snippet, and finds those that have changed. @throws AstroError if one could not be fetched. */
 export async function findChanges(
   manifest: Manifest,
   fetcher: SnippetFetcher,
-  { signal, progress }: { signal: AbortSignal | undefined; progress: Progress },
+  { signal, progress, containsKey }: FindOptions,
 ): Promise<Changes> {
   const uses = usesOf(manifest);
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
   const fetched = await fetcher.fetch(uses, { signal, onSettled });
-  const snippets = uses.map(({ request }) => fetched.get(request.key));
-  const hashes = snippets.map((snippet) => snippet && hashOf(snippet.content));
-  const changed = shownOn(manifest, hashes).filter(
-    ({ pages, collections }) => pages.length + collections.length > 0,
-  );
-  const keys = new Set(changed.map(({ request }) => request.key));
+  const now = manifest.snippets.map(({ key }) => {
+    const snippet = fetched.get(key);
+    return snippet && contentRecord(snippet, containsKey);
+  });
+  const changed = shownOn(manifest, now);
+  const keys = new Set(changed.map(({ recorded }) => recorded.key));
   const changedUses = uses.filter(({ request }) => keys.has(request.key));
-  return { snippets, hashes, changed, warnings: shownWarnings(fetched, changedUses) };
+  return { fetched, now, changed, warnings: shownWarnings(fetched, changedUses) };
 }
 
 /** Without children: where the site shows them, it waits for the snippet, unless that does not exist. */
 function usesOf(manifest: Manifest): SnippetUse[] {
-  const uses = shownOn(manifest).map(({ request, recorded, pages, collections }): SnippetUse => {
+  const uses = shownOn(manifest).map(({ recorded, pages, collections }): SnippetUse => {
     const places = [...pages, ...collections.map(entryName)];
-    return { request, places, placesWithoutChildren: places, asHtml: !recorded.asText };
+    return { request: recorded, places, placesWithoutChildren: places, asHtml: !recorded.asText };
   });
   for (const { name, optional = [] } of manifest.files) {
     for (const index of optional) {

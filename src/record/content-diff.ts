@@ -10,14 +10,14 @@ const maxEdits = 1_000;
 export function contentDiffs(
   manifest: Manifest,
   pages: ManifestFile[],
-  { snippets, hashes }: Pick<Changes, 'snippets' | 'hashes'>,
+  { fetched, now }: Pick<Changes, 'fetched' | 'now'>,
 ) {
-  const shown = shownOn({ ...manifest, files: pages, collections: [] }, hashes);
-  return shown.flatMap(({ request, recorded, pages }, index) => {
-    const before = recorded.content?.text ?? '';
-    const now = snippets[index]?.content ?? '';
+  const shown = shownOn({ ...manifest, files: pages, collections: [] }, now);
+  return shown.flatMap(({ recorded: { id, params, key, content }, pages }) => {
+    const before = content?.text ?? '';
+    const after = fetched.get(key)?.content ?? '';
     // What a page shows that the last refresh left out is not recorded.
-    return pages.length === 0 || before === now ? [] : [{ request, pages, patch: patchOf(before, now) }];
+    return before === after ? [] : [{ id, params, pages, patch: patchOf(before, after) }];
   });
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/report.ts';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { HtmlRules, SnippetsOptions } from '../settings/options.ts';
@@ -12,7 +12,7 @@ import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { missingNote } from './manifest-file.ts';
 
 // Changes with these types: what another version has written is not read.
-const version = 12;
+const version = 13;
 
 /** Which snippets are in which files and collections. */
 export interface Manifest {
@@ -20,10 +20,10 @@ export interface Manifest {
   /** When the build began to inline snippets: what is older was not made from pages. In milliseconds, as all times here. */
   inlinedAt: number;
   refreshedAt?: string | undefined;
-  /** The output folder, from the manifest's own folder, as the two below. */
+  /** The output folder. Written from the folder of the manifest, as the two below, so that both can be moved together. */
   output: string;
-  /** Astro's `outDir`, where an adapter has its pages in a folder of that. */
-  outDir?: string | undefined;
+  /** The folder that a build empties: Astro's `outDir`, where an adapter has its pages in a folder of that. */
+  outDir: string;
   /** Copies of the output that adapters made. */
   copies?: string[] | undefined;
   /** How Astro writes the URLs of the site; absent where another generator has written the files. */
@@ -52,7 +52,7 @@ export interface Manifest {
   /** Without content where a snippet could not be fetched. */
   snippets: RecordedSnippet[];
   /** What it showed before the last build or refresh. */
-  before?: { at: string; snippets: (RecordedRequest & { hash?: string | undefined })[] } | undefined;
+  before?: { at: string; snippets: (SnippetRequest & { hash?: string | undefined })[] } | undefined;
   files: ManifestFile[];
   /** Each with the hash of the content that it shows. */
   collections: (CollectionEntry & { snippet: number; content: string })[];
@@ -76,12 +76,7 @@ export interface RecordedPack {
   version: string;
 }
 
-interface RecordedRequest {
-  id: number;
-  params?: string | undefined;
-}
-
-export interface RecordedSnippet extends RecordedRequest {
+export interface RecordedSnippet extends SnippetRequest {
   content?: ManifestContent | undefined;
   /** Whether it does not exist, so that its embeds, which are optional, show their children. */
   missing?: true | undefined;
@@ -147,14 +142,10 @@ export function hashOf(bytes: Buffer | string): string {
   return hash('sha256', bytes, 'base64url').slice(0, 22);
 }
 
-export function requestsOf(manifest: Pick<Manifest, 'snippets'> | undefined): SnippetRequest[] {
-  return manifest?.snippets.map(({ id, params }) => toRequest(id, params)) ?? [];
-}
-
-export function snippetsByKey<Recorded extends RecordedRequest>(
-  manifest: { snippets: readonly Recorded[] } | undefined,
+export function byKey<Recorded extends SnippetRequest>(
+  snippets: readonly Recorded[] | undefined,
 ): Map<string, Recorded> {
-  return new Map(manifest?.snippets.map((one) => [toRequest(one.id, one.params).key, one]));
+  return new Map(snippets?.map((one) => [one.key, one]));
 }
 
 /** @param containsKey tells contents that are not kept, as no file but `.env` may have the API key. */
@@ -185,22 +176,17 @@ export function sourceNames(code: FetchedSnippet['inlineCode']): string[] | unde
 export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest['before'] {
   return {
     at: refreshedAt ?? builtAt,
-    snippets: snippets.map(({ id, params, content }) => ({ id, params, hash: content?.hash })),
+    snippets: snippets.map(({ id, params, key, content }) => ({ id, params, key, hash: content?.hash })),
   };
 }
 
-export function outputOf(file: string, { output }: Manifest): string {
-  return resolve(dirname(file), output);
-}
-
-/** The folder that a build empties: the output, or one that contains it. */
-export function outDirOf(file: string, { output, outDir = output }: Manifest): string {
-  return resolve(dirname(file), outDir);
-}
-
-/** Relative, so that both can be moved together. */
-export function outputFrom(file: string, directory: string): string {
-  return relative(dirname(file), directory);
+/** With its folders as `to` writes them. */
+function withFolders<Found extends Pick<Manifest, 'output' | 'outDir' | 'copies'>>(
+  manifest: Found,
+  to: (folder: string) => string,
+): Found {
+  const { output, outDir, copies } = manifest;
+  return { ...manifest, output: to(output), outDir: to(outDir), copies: copies?.map(to) };
 }
 
 export type ManifestFlaw = 'absent' | 'damaged' | 'other-version';
@@ -210,7 +196,12 @@ type FoundManifest = { manifest: Manifest; flaw?: undefined } | { manifest?: und
 export async function readManifest(file: string): Promise<FoundManifest> {
   try {
     const { version: writtenAs, files, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
-    if (writtenAs === version) return { manifest: { ...manifest, files: files.map(fileOf) } };
+    if (writtenAs === version) {
+      const folder = dirname(file);
+      return {
+        manifest: withFolders({ ...manifest, files: files.map(fileOf) }, (path) => resolve(folder, path)),
+      };
+    }
     return { flaw: writtenAs === undefined ? 'damaged' : 'other-version' };
   } catch (error) {
     return { flaw: (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT' ? 'absent' : 'damaged' };
@@ -219,7 +210,8 @@ export async function readManifest(file: string): Promise<FoundManifest> {
 
 export function writeManifest(file: string, manifest: Manifest): void {
   // A known name: what a killed process has left is written over.
-  const written = { version, ...manifest, files: manifest.files.map(writtenFile) };
+  const relocated = withFolders(manifest, (path) => relative(dirname(file), path));
+  const written = { version, ...relocated, files: manifest.files.map(writtenFile) };
   writeAtomically(file, JSON.stringify(written), temporaryFile(file));
   rmSync(missingNote(file), { force: true });
 }

@@ -24,7 +24,8 @@ async function build(output: string, id: number) {
   await writeManifest(recordOf(output), {
     builtAt: '2026-01-01T00:00:00.000Z',
     inlinedAt: 0,
-    output: join('../..', output),
+    output: pathOf(output),
+    outDir: pathOf(output),
     settings: {
       renderBaseUrl: undefined,
       retrieveBaseUrl: undefined,
@@ -34,7 +35,7 @@ async function build(output: string, id: number) {
       patience: '60s',
     },
     rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
-    snippets: [{ id }],
+    snippets: [{ id, params: undefined, key: `${id}` }],
     files: [],
     collections: [],
   });

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, extname, join, posix, resolve } from 'node:path';
+import { extname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import {
   brotliCompress,
@@ -106,12 +106,10 @@ const copyFolders = ['.vercel/output/static'];
 
 /** The output, and the copies of it that are still there. A refresh keeps them up to date. */
 export function siteFolders(
-  file: string,
   { output, copies = [] }: Pick<Manifest, 'output' | 'copies'>,
   cwd: string,
 ): SiteFolder[] {
-  return [output, ...copies].flatMap((path, index) => {
-    const directory = resolve(dirname(file), path);
+  return [output, ...copies].flatMap((directory, index) => {
     const folder = { directory, shown: shownPath(cwd, directory), isCopy: index > 0 };
     return folder.isCopy && !existsSync(directory) ? [] : folder;
   });

@@ -7,7 +7,7 @@ import { count, formatBytes, formatDuration } from '../../client/format.ts';
 import { toRequest } from '../../client/snippet-request.ts';
 import { entryName } from '../../failures/report.ts';
 import { writeAtomically } from '../../files/write.ts';
-import { snippetsByKey } from '../../record/manifest.ts';
+import { byKey } from '../../record/manifest.ts';
 import type { ReportOutput } from '../cli-output.ts';
 import type { CliContext } from '../context.ts';
 import { listSnippets } from '../list.ts';
@@ -19,7 +19,7 @@ type Row = ReportOutput['snippets'][number];
 export async function report(context: CliContext): Promise<ReportOutput> {
   const { manifest } = await openProject(context);
   const { builtAt, refreshedAt, before } = manifest;
-  const earlier = snippetsByKey(before);
+  const earlier = byKey(before?.snippets);
   const snippets = listSnippets(manifest).map((snippet): Row => {
     const { key } = toRequest(snippet.id, snippet.params);
     const known = earlier.get(key);
