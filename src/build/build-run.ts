@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { containerPage, integration } from '../embed/element.ts';
 import type { EmbedNote, InvalidEmbed } from '../failures/report.ts';
+import { isSince } from '../files/read.ts';
+import type { Manifest } from '../record/manifest.ts';
 import { lockFile, manifestFile, missingNote, noteMissing } from '../record/manifest-file.ts';
 import { lockAfterRefresh, type OutputLock } from '../record/output-lock.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
@@ -12,10 +14,26 @@ import { isWithoutKey, requireConnection } from '../settings/settings.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
-import { checkLateFiles, type FinishedSite, finishPlainSite } from './finished-site.ts';
+import type { SiteBuild } from './build-site.ts';
 import type { CollectedEntry } from './inline-snippets.ts';
-import type { ScannableFile, ScannedSite } from './scan-site.ts';
+import {
+  listSiteFiles,
+  OutputVerifier,
+  type ScannableFile,
+  type ScannedSite,
+  type SiteFile,
+} from './scan-site.ts';
 import { type Site, SiteRun } from './site-run.ts';
+
+/** What a build has left, to tell what was written later. */
+interface FinishedSite {
+  /** In milliseconds since the epoch. */
+  at: number;
+  verifier: OutputVerifier;
+  /** `undefined` for a site that needs no manifest. */
+  inlined?: Manifest;
+  record?: (at: number) => Promise<void>;
+}
 
 /** A build; or a sync, which loads collections and nothing else. */
 export class BuildRun extends SiteRun {
@@ -138,24 +156,42 @@ export class BuildRun extends SiteRun {
   async finish(directory: string, routeToHeaders?: RouteToHeaders): Promise<void> {
     if (this.#finished !== undefined) return;
     await this.#attempt(async () => {
+      const { apiKey, exclude } = this.settings;
+      const { scannable, others } = listSiteFiles([directory], exclude);
+      let verifier = new OutputVerifier(apiKey);
       // There was no sign of an embed so far. The output has the last word.
-      const isPlain = this.#lock === undefined && this.#collected.size === 0;
-      const plain = isPlain ? await finishPlainSite(directory, this.settings) : undefined;
-      this.#finished = plain ?? (await this.#inline(directory, routeToHeaders));
+      const isPlain =
+        this.#lock === undefined &&
+        this.#collected.size === 0 &&
+        !scannable.some((file) => verifier.mayEmbed(file));
+      let made: Pick<FinishedSite, 'inlined' | 'record'> | undefined;
+      if (!isPlain) {
+        // What is inside an embed goes, so the files are checked as they are then.
+        verifier = new OutputVerifier(apiKey);
+        made = await this.#inline({ directory, routeToHeaders, verifier }, scannable);
+      }
+      await verifier.read(others);
+      for (const { file } of verifier.withKey) await rm(file, { force: true });
+      verifier.refuse((names) => `The API key was found in ${names}. These files were removed.`);
+      this.#finished = { at: Date.now(), verifier, ...made };
     });
     await this.close();
   }
 
-  async #inline(directory: string, routeToHeaders: RouteToHeaders | undefined): Promise<FinishedSite> {
+  /** What it loads would be most of the cost of a site without embeds. */
+  async #inline(
+    output: Pick<SiteBuild, 'directory' | 'routeToHeaders' | 'verifier'>,
+    scannable: readonly ScannableFile[],
+  ) {
     const fetcher = await this.open();
     const { settings, sources, urls, environment, before } = this;
-    const { buildSite } = await import('./build-site.ts');
+    const { config, logger } = this.site;
+    const { buildSite, recordSite } = await import('./build-site.ts');
     const { SourceSearch } = await import('../source/source-search.ts');
-    return buildSite({
+    const site: SiteBuild = {
+      ...output,
       fetcher,
       before,
-      directory,
-      routeToHeaders,
       manifest: this.#manifest,
       hadManifest: this.#hadManifest,
       collected: [...this.#collected.values()].flat(),
@@ -164,25 +200,42 @@ export class BuildRun extends SiteRun {
       search: new SourceSearch(sources),
       settings,
       environment,
-      logger: this.site.logger,
+      logger,
       announcements: this.#announcements,
-      assets: this.site.config.build.assets,
-      lateHooks: this.site.config.integrations
+      assets: config.build.assets,
+      lateHooks: config.integrations
         .filter(({ name }) => !name.startsWith('astro-snippets'))
         .filter(({ hooks }) => hooks['astro:build:generated'] ?? hooks['astro:build:done'])
         .map(({ name }) => name),
-    });
+    };
+    const inlined = await buildSite(site, scannable);
+    return inlined && { inlined, record: (at: number) => recordSite(site, inlined, at) };
   }
 
-  /** In the last `astro:build:done` of all, since a build that fails has no record. */
+  /**
+   * In the last `astro:build:done` of all, since a build that fails has no record. Embeds in files that other integrations
+   * wrote since are refused, as copies, compressed files and lists for service workers exist by then. So are compressed files
+   * that were made before.
+   */
   async complete(directory: string): Promise<void> {
     const finished = this.#finished;
     if (finished !== undefined) {
       await this.#attempt(async () => {
-        await checkLateFiles(directory, this.settings, finished, this.site.logger);
-        // A site without snippets has none, and there is nothing to say of that.
-        if (finished.record === undefined) await rm(missingNote(this.#manifest), { force: true });
-        await finished.record?.();
+        const { at, verifier, inlined, record } = finished;
+        const isLate = ({ file }: SiteFile) => isSince(statSync(file, { throwIfNoEntry: false }), at);
+        const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
+        const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
+        await verifier.read(others.filter(isLate));
+        // Of the whole build: Astro still removed those that it rendered pages with.
+        for (const line of verifier.codeWarnings()) this.site.logger.warn(line);
+        verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
+        if (embedding.length > 0 || inlined !== undefined) {
+          const { refuseLateFiles } = await import('./output-state.ts');
+          refuseLateFiles(embedding, compressed, inlined);
+        }
+        // A site without snippets has no record, and there is nothing to say of that.
+        if (record === undefined) await rm(missingNote(this.#manifest), { force: true });
+        else await record(at);
       });
     }
     await this.release();
@@ -193,7 +246,11 @@ export class BuildRun extends SiteRun {
     try {
       await work();
     } catch (error) {
-      if (this.#isLocked) noteMissing(this.#manifest, error as Error);
+      if (this.#isLocked) {
+        const { removeOtherPacks } = await import('../record/pack.ts');
+        noteMissing(this.#manifest, error as Error);
+        removeOtherPacks(this.#manifest, {});
+      }
       await this.release();
       throw error;
     }

@@ -9,11 +9,10 @@ import { removeOtherPacks } from '../record/pack.ts';
 import { writeImages } from '../record/write-images.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import type { Announcements } from './build-run.ts';
-import { type FinishedSite, refuseKey } from './finished-site.ts';
 import type { MadePage } from './inline-page.ts';
 import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
 import { describeLate, sealedFiles } from './output-state.ts';
-import { listSiteFiles, OutputVerifier, type SiteFile, scanSite } from './scan-site.ts';
+import { type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { findCopies } from './side-products/page-copies.ts';
 
 export interface SiteBuild extends InlinedSite {
@@ -29,14 +28,17 @@ export interface SiteBuild extends InlinedSite {
 /**
  * Runs after Astro has generated the site. If it throws, no file is left in the output that still contains an embed, or in
  * which the report found something invalid. The manifest is not written yet: other integrations may still fail.
+ *
+ * @returns `undefined` for a site that needs no manifest.
  */
-export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
+export async function buildSite(
+  build: SiteBuild,
+  scannable: readonly ScannableFile[],
+): Promise<Manifest | undefined> {
   const { directory, settings, fetcher, collected = [], urls } = build;
-  const { scannable, others } = listSiteFiles([directory], settings.exclude);
   let unfinished = new Set<SiteFile>(scannable);
-  const verifier = new OutputVerifier(settings.apiKey);
   try {
-    const scanned = await scanSite(scannable, build, verifier);
+    const scanned = await scanSite(scannable, build);
     for (const { name } of scanned.files.filter((file) => file.name.startsWith(`${build.assets}/`))) {
       build.logger.warn(
         `${name}: shows a snippet, but its name changes with its source alone. Browsers keep the old content. Show the snippet on a page, or put the file into public/.`,
@@ -60,22 +62,19 @@ export async function buildSite(build: SiteBuild): Promise<FinishedSite> {
     };
     // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
     const isPlain = unfinished.size + lost.length + collected.length === 0 && !build.hadManifest;
-    const inlined = isPlain ? undefined : await inlineSnippets(scanned, build, { verifier, lost, write });
-    await verifier.read(others);
-    await refuseKey(verifier);
-    if (inlined !== undefined && settings.images !== undefined) {
+    if (isPlain) return undefined;
+    const inlined = await inlineSnippets(scanned, build, { lost, write });
+    if (settings.images !== undefined) {
       const contents = inlined.snippets.map(({ content }) => content);
       const folder = join(directory, settings.images.assets.folder);
       await writeImages([folder], contents, (name) => fetcher.readImage(name));
     }
-    const at = Date.now();
-    return { at, verifier, inlined, record: inlined && (() => recordSite(build, inlined, at)) };
+    return inlined;
   } catch (error) {
     // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
     await fetcher.close().catch(() => {});
     for (const { file } of unfinished) rmSync(file, { force: true });
-    removeOtherPacks(build.manifest, {});
     throw error;
   }
 }
@@ -92,7 +91,7 @@ function overwrite({ file, name }: SiteFile, bytes: Buffer, lengthBefore: number
   }
 }
 
-async function recordSite(
+export async function recordSite(
   { manifest, directory, search, before, fetcher, lateHooks, logger }: SiteBuild,
   inlined: Manifest,
   at: number,

@@ -79,15 +79,15 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       manifest,
       before,
       fetcher,
+      verifier,
       logger,
     };
-    const scanned = await scanSite(scannable, site, verifier);
+    const scanned = await scanSite(scannable, site);
     const written = scanned.files.filter(({ generated }) => generated === undefined);
     for (const { file, name, bytes } of written) hashes.set(name, hashOf(bytes ?? readFileSync(file)));
     // The folder is not what the record says, even if this run fails.
     if (written.some(isPublished) && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
     const inlined = await inlineSnippets(scanned, site, {
-      verifier,
       write(page, made) {
         const before = readUnchanged(page, hashes.get(page.name));
         staged.add(targetOf(page), made.file, page.file);

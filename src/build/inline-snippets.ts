@@ -33,6 +33,7 @@ export interface InlinedSite {
   /** Of the last build. */
   before: Manifest | undefined;
   fetcher: SnippetFetcher;
+  verifier: OutputVerifier;
   logger: BuildLogger;
   /** The sources of an Astro site. */
   search?: SourceSearch | undefined;
@@ -49,7 +50,6 @@ export interface CollectedEntry extends CollectionEntry {
 }
 
 interface Inlining {
-  verifier: OutputVerifier;
   /** Snippets that were rendered but are not in the output. */
   lost?: readonly InvalidEmbed[];
   /** Writes a page, or notes that it has to be written. Returns what it still shows of an earlier run. */
@@ -60,9 +60,9 @@ interface Inlining {
 export async function inlineSnippets(
   { startedAt, files, uses, invalid }: ScannedSite,
   site: InlinedSite,
-  { verifier, lost = [], write }: Inlining,
+  { lost = [], write }: Inlining,
 ): Promise<Manifest> {
-  const { settings, fetcher, search, classes, logger } = site;
+  const { settings, fetcher, verifier, search, classes, logger } = site;
   const placeOf = search?.whereWritten;
   const progress = paced({ first: 5_000, every: 5_000 }, (line) => logger.info(line));
   const snippets = await fetcher.fetch(uses, {
@@ -71,7 +71,7 @@ export async function inlineSnippets(
     onSettled: (done) => progress(() => `${done} of ${count(uses.length, 'snippet')}`),
   });
   const editLinks = linkSnippets(settings, uses, snippets);
-  const recorder = siteRecorder(site, uses, snippets, verifier.containsKey);
+  const recorder = siteRecorder(site, uses, snippets);
   const inlinePage = pageInliner({
     snippets,
     rules: recordedRules(settings),

@@ -21,12 +21,8 @@ export interface LeftSnippet {
   hash: string | undefined;
 }
 
-export function siteRecorder(
-  site: InlinedSite,
-  uses: readonly SnippetUse[],
-  snippets: FetchedSnippets,
-  containsKey: (text: string) => boolean,
-) {
+export function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: FetchedSnippets) {
+  const { containsKey } = site.verifier;
   const pack = packWriter(site.manifest);
   const recorded: RecordedSnippet[] = [];
   const indexes = new Map<string, number>();

@@ -111,8 +111,7 @@ const maxKeptBytes = 32 * 1024 * 1024;
 /** Reads files and finds their embeds. Those without are checked for the API key. */
 export async function scanSite(
   files: readonly ScannableFile[],
-  { settings: { params }, fetcher, urls, logger, search }: InlinedSite,
-  verifier: OutputVerifier,
+  { settings: { params }, fetcher, verifier, urls, logger, search }: InlinedSite,
 ): Promise<ScannedSite> {
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
   const uses: SnippetUses = new Map();
@@ -170,6 +169,13 @@ export class OutputVerifier {
         ? piecesOf(file.file, overlaps.key).some(this.containsKey)
         : this.containsKey(bytes);
     if (isFound) this.withKey.push(file);
+  }
+
+  /** Whether a file may contain embeds. It is checked, too. */
+  mayEmbed(file: SiteFile): boolean {
+    const bytes = readEmbedding(file);
+    this.check(file, bytes);
+    return bytes !== undefined && mayHoldEmbeds(bytes);
   }
 
   /** About scripts and style sheets that hold an embed, and are still there. */

@@ -1,4 +1,5 @@
-import { buildSite } from '../../src/build/build-site.ts';
+import { buildSite, recordSite, type SiteBuild } from '../../src/build/build-site.ts';
+import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
 import { applyRules } from '../../src/html/rules.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
@@ -25,8 +26,11 @@ const fetcher = {
   },
 } as unknown as SnippetFetcher;
 
-const { record } = await buildSite({
+const { scannable, others } = listSiteFiles([directory], []);
+const verifier = new OutputVerifier('sk_of_the_benchmark');
+const site = {
   directory,
+  verifier,
   manifest,
   fetcher,
   search: new SourceSearch({
@@ -40,10 +44,13 @@ const { record } = await buildSite({
   classes: undefined,
   collected: [],
   routeToHeaders: new Map(),
-  urls: { base: '/', trailingSlash: 'ignore', format: 'directory' },
+  urls: { base: '/', trailingSlash: 'ignore', format: 'directory' } as const,
   settings: { apiKey: 'sk_of_the_benchmark', html: rules, exclude: [], urlOptions: [], timeout: 0 } as never,
   environment: { mode: 'production' },
   announcements: undefined,
   logger: { info() {}, warn() {} } as never,
-});
-await record?.();
+} satisfies SiteBuild;
+const inlined = await buildSite(site, scannable);
+await verifier.read(others);
+verifier.refuse((names) => names);
+if (inlined) await recordSite(site, inlined, Date.now());

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { fetcherAfter } from '../../src/build/build-fetcher.ts';
-import { buildSite } from '../../src/build/build-site.ts';
+import { buildSite, recordSite, type SiteBuild } from '../../src/build/build-site.ts';
+import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
 import { readManifest } from '../../src/record/manifest.ts';
 import { manifestFile } from '../../src/record/manifest-file.ts';
 import { parseOptions } from '../../src/settings/options.ts';
@@ -168,7 +169,10 @@ async function build(
   const { manifest: before } = await readManifest(manifest);
   const fetcher = fetcherAfter(before, settings, logger);
   try {
-    const { record } = await buildSite({
+    const { scannable, others } = listSiteFiles([directory], []);
+    const verifier = new OutputVerifier(settings.apiKey);
+    const site = {
+      verifier,
       fetcher,
       before,
       directory,
@@ -193,8 +197,11 @@ async function build(
       environment: { mode: 'production' },
       announcements: undefined,
       logger,
-    });
-    await record?.();
+    } satisfies SiteBuild;
+    const inlined = await buildSite(site, scannable);
+    await verifier.read(others);
+    verifier.refuse((names) => names);
+    if (inlined) await recordSite(site, inlined, Date.now());
   } finally {
     await fetcher.close();
   }
