@@ -104,11 +104,11 @@ export class BuildRun extends SiteRun {
     const before = this.before?.collections ?? [];
     if (!experimental.incrementalBuild || collected.length + before.length === 0) return;
     const { hashOf } = await import('../record/manifest.ts');
-    const keyOf = (...parts: string[]) => JSON.stringify(parts);
-    const known = new Set(before.map((one) => keyOf(one.collection, one.entry, one.content)));
-    const isKnown = ({ collection, entry, snippet }: CollectedEntry) =>
-      known.has(keyOf(collection, entry, hashOf(snippet.content)));
-    if (known.size === collected.length && collected.every(isKnown)) return;
+    const now = collected.map(({ snippet, ...one }) => ({ ...one, content: hashOf(snippet.content) }));
+    const [shown, shownBefore] = [now, before].map((entries) =>
+      entries.map(({ collection, entry, content }) => JSON.stringify([collection, entry, content])).sort(),
+    );
+    if (`${shown}` === `${shownBefore}`) return;
     await rm(new URL('incremental-build.json', cacheDir), { force: true });
   }
 

@@ -72,15 +72,14 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   const outdated: { copy: SiteFile; page: SiteFile }[] = [];
   try {
     const site: InlinedSite = {
+      ...inlining,
       settings,
       // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
       urls: { base: '/', trailingSlash: 'ignore', format: 'preserve' },
       directory: to,
-      manifest,
       before,
       fetcher,
       verifier,
-      logger,
     };
     const scanned = await scanSite(scannable, site);
     const written = scanned.files.filter(({ generated }) => generated === undefined);
@@ -89,7 +88,11 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     if (written.some(isPublished) && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
     const inlined = await inlineSnippets(scanned, site, {
       write(page, made) {
-        const before = readUnchanged(page, hashes.get(page.name));
+        const before = readFileSync(page.file);
+        if (hashOf(before) !== hashes.get(page.name)) {
+          const message = `${page.name} was changed while snippets were fetched. Nothing was written.`;
+          throw userError('output-in-use', message, 'Run the command when the generator has ended.');
+        }
         staged.add(targetOf(page), made.file, page.file);
         if (kept.has(page.name) && !made.file.equals(before)) updated.push(page.name);
         for (const copy of copiesOf.get(page.name) ?? []) {
@@ -108,10 +111,19 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       staged.add(targetOf(copy), await pageCopyOf(staged.read(targetOf(page)), copy), copy.file);
     }
     const recorded = new Set(inlined.files.map(({ name }) => name));
+    // A file that the generator has written again without embeds, and one that a minifier has changed, look alike.
     const dropped = [...scannable, ...others].filter(
-      (file) => isPublished(file) && last.files.has(file.name) && !recorded.has(file.name),
+      (file) =>
+        isPublished(file) &&
+        last.files.has(file.name) &&
+        !recorded.has(file.name) &&
+        !embedName.test(readFileSync(file.file, 'latin1')),
     );
-    warnOfDropped(dropped, logger);
+    if (dropped.length > 0) {
+      logger.warn(
+        `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped.map(({ name }) => name))}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
+      );
+    }
     // With a record, a check could say that nothing has changed. What the command of `refresh --after` was to renew is still
     // out of date.
     const record = fetcher.showsChildren ? undefined : { ...inlined, pending: before?.pending };
@@ -147,13 +159,10 @@ async function openLastRun(
   const { manifest: record, flaw } = await readManifest(file);
   const packFlaw = record?.pack && flawOf(manifest, record.pack);
   // The pages of a run are kept beside its record.
-  const isLost = flaw !== undefined && (flaw !== 'absent' || listPacks(manifest).length > 0);
+  const isLost = flaw !== undefined && (flaw !== 'is missing' || listPacks(manifest).length > 0);
   if (isLost || packFlaw !== undefined) {
-    const otherVersion = 'was written by another version of astro-snippets';
-    const problem =
-      flaw && { absent: 'is missing', damaged: 'is damaged', 'other-version': otherVersion }[flaw];
-    const what = problem
-      ? `The record of the last run at ${shownPath(cwd, flaw === 'absent' ? manifest : file)} ${problem}.`
+    const what = isLost
+      ? `The record of the last run at ${shownPath(cwd, file)} ${flaw}.`
       : `The files of the last run as they were generated ${packFlaw}.`;
     logger.warn(
       `${what} Files that were inlined then stay as they are, and are not in the new record, unless they are written again.`,
@@ -175,7 +184,7 @@ async function openLastRun(
 }
 
 export function lastRecordFile(manifest: string): string {
-  return existsSync(manifest) ? manifest : asideOf(manifest);
+  return [manifest, asideOf(manifest)].find(existsSync) ?? manifest;
 }
 
 /** For a record that says more, or less, than the folder holds. */
@@ -192,35 +201,12 @@ function leftIn(
   const file = files.get(name);
   if (record === undefined || file === undefined) return [];
   const embedded = new Set(embeds.map(({ request }) => request.key));
-  const others = [...new Set(file.shows)].filter((index) => {
-    return !embedded.has(record.snippets[index]?.key ?? '');
-  });
+  const others = [...new Set(file.shows)].filter((at) => !embedded.has(record.snippets[at]?.key ?? ''));
   if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return [];
   return shownIn(generated, others, file, record).map((index) => ({
     snippet: record.snippets[index] as RecordedSnippet,
     hash: hashShown(record, file, index),
   }));
-}
-
-/** A file that the generator has written again without embeds, and one that a minifier has changed, look alike. */
-function warnOfDropped(files: readonly SiteFile[], logger: FolderInlining['logger']): void {
-  const withoutEmbeds = files.filter(({ file }) => !embedName.test(readFileSync(file, 'latin1')));
-  if (withoutEmbeds.length === 0) return;
-  const dropped = withoutEmbeds.map(({ name }) => name);
-  logger.warn(
-    `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped)}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
-  );
-}
-
-/** @throws AstroError if a file no longer holds what it did when the run began. */
-function readUnchanged({ file, name }: SiteFile, hash: string | undefined): Buffer {
-  const bytes = readFileSync(file);
-  if (hashOf(bytes) === hash) return bytes;
-  throw userError(
-    'output-in-use',
-    `${name} was changed while snippets were fetched. Nothing was written.`,
-    'Run the command when the generator has ended.',
-  );
 }
 
 /**

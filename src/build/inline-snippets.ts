@@ -14,7 +14,7 @@ import type { SourceSearch } from '../source/source-search.ts';
 import { classChecker } from './class-checker.ts';
 import { linkSnippets } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import { type LeftSnippet, recordedRules, siteRecorder } from './recorder.ts';
+import { type LeftSnippet, siteRecorder } from './recorder.ts';
 import { inTurns, type OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
 
 /** Astro's logger, or the command line. Lines are cleaned there. */
@@ -74,7 +74,7 @@ export async function inlineSnippets(
   const recorder = siteRecorder(site, uses, snippets);
   const inlinePage = pageInliner({
     snippets,
-    rules: recordedRules(settings),
+    rules: recorder.rules,
     editLinks,
     allow: headerPolicies(site.routeToHeaders ?? new Map(), site.urls.base),
   });

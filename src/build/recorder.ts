@@ -7,7 +7,6 @@ import {
   type RecordedSnippet,
 } from '../record/manifest.ts';
 import { packWriter } from '../record/pack.ts';
-import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../snippets/file-embeds.ts';
 import { scriptSource } from './edit-links/edit-links.ts';
@@ -21,12 +20,22 @@ export interface LeftSnippet {
   hash: string | undefined;
 }
 
+/** Makes a record, which gets its files one after the other. */
 export function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: FetchedSnippets) {
-  const { containsKey } = site.verifier;
-  const pack = packWriter(site.manifest);
-  const recorded: RecordedSnippet[] = [];
-  const indexes = new Map<string, number>();
-  const files: ManifestFile[] = [];
+  const { verifier, fetcher, settings, environment, directory, search, before, urls, collected = [] } = site;
+  const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
+  const { sanitize, classes: _, ...rules } = settings.html;
+  const { containsKey } = verifier;
+  const recorded = uses.map(({ request, asHtml }): RecordedSnippet => {
+    const snippet = snippets.get(request.key);
+    return {
+      ...request,
+      content: snippet && contentRecord(snippet, containsKey),
+      missing: fetcher.missing.has(request.key) || undefined,
+      asText: !asHtml || undefined,
+    };
+  });
+  const indexes = new Map(recorded.map(({ key }, index) => [key, index]));
   /** The index of a snippet, which is added if it is new. */
   const indexOf = (shown: RecordedSnippet): number => {
     const index = indexes.get(shown.key) ?? recorded.push(shown) - 1;
@@ -35,20 +44,40 @@ export function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], sni
     if (!shown.asText) delete recorded[index]?.asText;
     return index;
   };
-  for (const { request, asHtml } of uses) {
-    const snippet = snippets.get(request.key);
-    indexOf({
-      ...request,
-      content: snippet && contentRecord(snippet, containsKey),
-      missing: site.fetcher.missing.has(request.key) || undefined,
-      asText: !asHtml || undefined,
-    });
-  }
-  const collections = (site.collected ?? []).map(({ collection, entry, request, snippet }) => {
-    const content = contentRecord(snippet, containsKey);
-    return { collection, entry, snippet: indexOf({ ...request, content }), content: content.hash };
-  });
+  const record: Manifest = {
+    builtAt: '',
+    inlinedAt: 0,
+    output: directory,
+    outDir: search?.source.folders.outDir ?? directory,
+    urls: search && urls,
+    settings: {
+      renderBaseUrl,
+      retrieveBaseUrl,
+      urlOptions,
+      environment,
+      ca,
+      concurrency,
+      timeout: `${timeout}ms`,
+      patience: `${patience}ms`,
+    },
+    rules: {
+      ...rules,
+      sanitizes: sanitize !== undefined,
+      editLinks: settings.editLinks ? scriptSource() : undefined,
+      images: settings.images,
+    },
+    classes: site.classes,
+    snippets: recorded,
+    before: before && asBefore(before),
+    files: [],
+    collections: collected.map(({ collection, entry, request, snippet }) => {
+      const content = contentRecord(snippet, containsKey);
+      return { collection, entry, snippet: indexOf({ ...request, content }), content: content.hash };
+    }),
+  };
+  const pack = packWriter(site.manifest);
   return {
+    rules: record.rules,
     add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]): void {
       const shows = embeds.map(({ request }) => indexes.get(request.key) ?? 0);
       const { at, length } = pack.add(generated);
@@ -62,45 +91,13 @@ export function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], sni
         if (hash === recorded[index]?.content?.hash) continue;
         recordedFile.older = { ...recordedFile.older, [index]: hash ?? null };
       }
-      files.push(recordedFile);
+      record.files.push(recordedFile);
     },
-    finish(more: Pick<Manifest, 'inlinedAt' | 'linked'>): Manifest {
-      const { settings, environment, directory, search, before, urls, classes } = site;
-      const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
-      return {
-        builtAt: new Date().toISOString(),
-        output: directory,
-        outDir: search?.source.folders.outDir ?? directory,
-        urls: search && urls,
-        settings: {
-          renderBaseUrl,
-          retrieveBaseUrl,
-          urlOptions,
-          environment,
-          ca,
-          concurrency,
-          timeout: `${timeout}ms`,
-          patience: `${patience}ms`,
-        },
-        rules: recordedRules(settings),
-        classes,
-        ...more,
-        pack: pack.finish(),
-        snippets: recorded,
-        before: before && asBefore(before),
-        files,
-        collections,
-      };
-    },
-  };
-}
-
-export function recordedRules({ html, images, editLinks }: Settings): Manifest['rules'] {
-  const { sanitize, classes: _, ...rules } = html;
-  return {
-    ...rules,
-    sanitizes: sanitize !== undefined,
-    editLinks: editLinks ? scriptSource() : undefined,
-    images,
+    finish: (more: Pick<Manifest, 'inlinedAt' | 'linked'>): Manifest => ({
+      ...record,
+      ...more,
+      builtAt: new Date().toISOString(),
+      pack: pack.finish(),
+    }),
   };
 }

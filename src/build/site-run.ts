@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
+import { effectOf } from '../failures/errors.ts';
 import { entryName } from '../failures/report.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { hasPolicy } from '../settings/astro-version.ts';
@@ -105,12 +106,26 @@ export abstract class SiteRun {
     for (const { classes } of snippets) this.classes?.add(classes ?? []);
   }
 
-  /** CSS is made for the classes of snippets before a page is rendered. Without a key, those of the last time stay. */
+  /**
+   * CSS is made for the classes of snippets before a page is rendered; for those that fail, of what the last build knew.
+   * Without a key, those of the last time stay.
+   */
   async prepareClasses(): Promise<void> {
     if (this.classes === undefined || !hasConnection(this.settings)) return;
-    const { prepareEarly } = await import('./build-fetcher.ts');
     const fetcher = await this.open();
-    this.classes.add(await prepareEarly(fetcher, this.before, this.sources, this.settings));
+    const { addUse } = await import('../snippets/file-embeds.ts');
+    const { SourceSearch } = await import('../source/source-search.ts');
+    // What the option adds may depend on the page's language, which is known once the page is rendered.
+    const isKnown = this.settings.params === undefined;
+    const literal = isKnown ? new SourceSearch(this.sources).literalRequests() : [];
+    const before = this.before?.snippets ?? [];
+    const uses: SnippetUses = new Map();
+    for (const request of [...before, ...literal]) addUse(uses, request, { name: '' });
+    const { fetched, failed } = await fetcher.prepare([...uses.values()]);
+    this.noteClasses(fetched.values());
+    const missed = failed.filter(({ error }) => effectOf(error) === 'children');
+    const keys = new Set(missed.map(({ request }) => request.key));
+    for (const { key, content } of before) if (keys.has(key)) this.classes.add(content?.classes ?? []);
     this.classes.write();
   }
 }

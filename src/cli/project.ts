@@ -43,9 +43,8 @@ function refuseCopy(cwd: string, passed: string, built: string): void {
 }
 
 async function flawError({ cwd }: CliContext, flaw: ManifestFlaw, file: string): Promise<UserError> {
-  if (flaw !== 'absent') {
-    const problem = flaw === 'damaged' ? 'is damaged' : 'was written by another version of astro-snippets';
-    return userError('missing-manifest', `The build manifest at ${file} ${problem}.`, 'Build the site once.');
+  if (flaw !== 'is missing') {
+    return userError('missing-manifest', `The build manifest at ${file} ${flaw}.`, 'Build the site once.');
   }
   const why = await readFile(missingNote(file), 'utf8').catch(() => '');
   if (why) return userError('missing-manifest', `${why} There is no record at ${file}.`, 'Build again.');

@@ -189,7 +189,8 @@ function withFolders<Found extends Pick<Manifest, 'output' | 'outDir' | 'copies'
   return { ...manifest, output: to(output), outDir: to(outDir), copies: copies?.map(to) };
 }
 
-export type ManifestFlaw = 'absent' | 'damaged' | 'other-version';
+/** Why there is no manifest: the end of a sentence that begins with its name. */
+export type ManifestFlaw = 'is missing' | 'is damaged' | 'was written by another version of astro-snippets';
 
 type FoundManifest = { manifest: Manifest; flaw?: undefined } | { manifest?: undefined; flaw: ManifestFlaw };
 
@@ -202,9 +203,11 @@ export async function readManifest(file: string): Promise<FoundManifest> {
         manifest: withFolders({ ...manifest, files: files.map(fileOf) }, (path) => resolve(folder, path)),
       };
     }
-    return { flaw: writtenAs === undefined ? 'damaged' : 'other-version' };
+    const isOther = writtenAs !== undefined;
+    return { flaw: isOther ? 'was written by another version of astro-snippets' : 'is damaged' };
   } catch (error) {
-    return { flaw: (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT' ? 'absent' : 'damaged' };
+    const isMissing = (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+    return { flaw: isMissing ? 'is missing' : 'is damaged' };
   }
 }
 

@@ -48,38 +48,30 @@ export function findDerivedFiles(
     const { scannable, others } = listSiteFiles([directory], []);
     const files = [...scannable, ...others];
     const indexes = html === undefined ? [] : files.filter(({ name }) => basename(name) === indexEntry);
-    const isReadable = ({ file, name }: SiteFile) =>
-      !/\.(css|map)$/.test(name) &&
-      !indexes.some((index) => name.startsWith(index.name.slice(0, -indexEntry.length))) &&
-      !isLargeBinary(file);
-    const originalOf = ({ file }: SiteFile): string | undefined => {
+    const isOfIndex = (name: string) =>
+      indexes.some((index) => name.startsWith(index.name.slice(0, -indexEntry.length)));
+    return files.flatMap((found): DerivedFile | [] => {
+      const { file, name } = found;
+      const derived = { ...copyOf(folder, name), isCopy };
+      if (indexes.includes(found)) {
+        const rebuild = searchIndexCommand(folder, dirname(name));
+        return { ...derived, rebuild, reason: `is a search index of pages that change, such as ${html}` };
+      }
+      if (!mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file)) return [];
       const alike = isCopy ? undefined : pagesOfSize.get(statSync(file).size);
       const bytes = alike && readFileSync(file);
-      const isOriginal = (page: SiteFile) =>
-        fileKind(page.name) === fileKind(file) && bytes?.equals(readFileSync(page.file));
-      return alike?.find(isOriginal)?.name;
-    };
-    const reasonFor = ({ file, name }: SiteFile): string | undefined => {
+      const page = alike?.find(
+        (page) => fileKind(page.name) === fileKind(file) && bytes?.equals(readFileSync(page.file)),
+      )?.name;
+      if (page !== undefined) return { ...derived, page, reason: `is a copy of ${page}` };
       for (const piece of piecesOf(file, overlaps.revision)) {
         const text = piece.toString();
-        const page = findPrecached(text, name) ?? findDigest(text);
-        if (page !== undefined) return `contains the revision of ${page}, which changes`;
-        const snippet = findOldText(text);
-        if (snippet !== undefined) return `contains what snippet ${snippet} was, which changes`;
+        const revised = findPrecached(text, name) ?? findDigest(text);
+        const snippet = revised === undefined ? findOldText(text) : undefined;
+        const what = revised ? `the revision of ${revised}` : snippet && `what snippet ${snippet} was`;
+        if (what) return { ...derived, reason: `contains ${what}, which changes` };
       }
-      return undefined;
-    };
-    return files.flatMap((found): DerivedFile | [] => {
-      const file = { ...copyOf(folder, found.name), isCopy };
-      if (indexes.includes(found)) {
-        const rebuild = searchIndexCommand(folder, dirname(found.name));
-        return { ...file, rebuild, reason: `is a search index of pages that change, such as ${html}` };
-      }
-      if (!mayBeMade(found) || !isReadable(found)) return [];
-      const page = originalOf(found);
-      if (page !== undefined) return { ...file, page, reason: `is a copy of ${page}` };
-      const reason = reasonFor(found);
-      return reason === undefined ? [] : { ...file, reason };
+      return [];
     });
   });
 }
