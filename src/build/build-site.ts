@@ -49,10 +49,12 @@ export async function buildSite(
         `${name}: the path was made from an embed, before its snippet was known. Give the page its own slug.`,
       );
     }
+    // Snippets that were rendered but are not in the output.
     const lost =
       build.announcements?.lost(scanned, scannable, urls.base, (note) =>
         build.logger.warn(describeNote(note, build.search.whereWritten)),
       ) ?? [];
+    scanned.invalid.push(...lost);
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
     const write = (page: SiteFile, { generated, file }: MadePage) => {
@@ -63,7 +65,7 @@ export async function buildSite(
     // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
     const isPlain = unfinished.size + lost.length + collected.length === 0 && !build.hadManifest;
     if (isPlain) return undefined;
-    const inlined = await inlineSnippets(scanned, build, { lost, write });
+    const inlined = await inlineSnippets(scanned, build, write);
     if (settings.images !== undefined) {
       const contents = inlined.snippets.map(({ content }) => content);
       const folder = join(directory, settings.images.assets.folder);

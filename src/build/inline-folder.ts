@@ -86,23 +86,21 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     for (const { file, name, bytes } of written) hashes.set(name, hashOf(bytes ?? readFileSync(file)));
     // The folder is not what the record says, even if this run fails.
     if (written.some(isPublished) && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
-    const inlined = await inlineSnippets(scanned, site, {
-      write(page, made) {
-        const before = readFileSync(page.file);
-        if (hashOf(before) !== hashes.get(page.name)) {
-          const message = `${page.name} was changed while snippets were fetched. Nothing was written.`;
-          throw userError('output-in-use', message, 'Run the command when the generator has ended.');
-        }
-        staged.add(targetOf(page), made.file, page.file);
-        if (kept.has(page.name) && !made.file.equals(before)) updated.push(page.name);
-        for (const copy of copiesOf.get(page.name) ?? []) {
-          const hash = hashOfCopy(copy, [before, made.file]) ?? '';
-          if (hash === hashOf(made.file)) continue;
-          hashes.set(copy.name, hash);
-          outdated.push({ copy, page });
-        }
-        return isPublished(page) ? leftIn(last, page.name, made) : [];
-      },
+    const inlined = await inlineSnippets(scanned, site, (page, made) => {
+      const before = readFileSync(page.file);
+      if (hashOf(before) !== hashes.get(page.name)) {
+        const message = `${page.name} was changed while snippets were fetched. Nothing was written.`;
+        throw userError('output-in-use', message, 'Run the command when the generator has ended.');
+      }
+      staged.add(targetOf(page), made.file, page.file);
+      if (kept.has(page.name) && !made.file.equals(before)) updated.push(page.name);
+      for (const copy of copiesOf.get(page.name) ?? []) {
+        const hash = hashOfCopy(copy, [before, made.file]) ?? '';
+        if (hash === hashOf(made.file)) continue;
+        hashes.set(copy.name, hash);
+        outdated.push({ copy, page });
+      }
+      return isPublished(page) ? leftIn(last, page.name, made) : [];
     });
     await verifier.read(others);
     for (const line of verifier.codeWarnings()) logger.warn(line);

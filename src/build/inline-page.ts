@@ -7,9 +7,11 @@ import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { EditLinks } from './edit-links/edit-links.ts';
 import type { ScannableFile } from './scan-site.ts';
 
+type ShownSnippet = Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
+
 interface InlineOptions {
   /** By the keys of requests. */
-  snippets: ReadonlyMap<string, Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>>;
+  snippets: ReadonlyMap<string, ShownSnippet>;
   rules: SourceRules;
   editLinks?: EditLinks | undefined;
   /** Allows in the policies that are sent as headers what a page has to allow. */
@@ -27,11 +29,24 @@ export interface MadePage {
 
 /** The one way to make a page, for builds, refreshes, folders and `astro dev`. */
 export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions) {
-  const inPages = composer(({ key }) => snippets.get(key));
-  const elsewhere = composer(({ key }) => {
-    const snippet = snippets.get(key);
-    return snippet && { ...snippet, html: snippet.htmlElsewhere ?? snippet.html };
-  });
+  /** Composes the content of an embed, and remembers it for the next that is written alike. */
+  const composer = (htmlOf: (snippet: ShownSnippet) => string) => {
+    // By the request as an object: a site has few of them, and many embeds of each.
+    const composed = new Map<string, Map<SnippetRequest, Composed | undefined>>();
+    return ({ request, form }: FileEmbed): Composed | undefined => {
+      const key = formKey(form);
+      const alike = composed.get(key) ?? new Map<SnippetRequest, Composed | undefined>();
+      composed.set(key, alike);
+      if (!alike.has(request)) {
+        const snippet = snippets.get(request.key);
+        const content = snippet && { ...snippet, html: htmlOf(snippet) };
+        alike.set(request, content && compose(content, form, String(request.id)));
+      }
+      return alike.get(request);
+    };
+  };
+  const inPages = composer(({ html }) => html);
+  const elsewhere = composer(({ html, htmlElsewhere = html }) => htmlElsewhere);
   return (
     { name, kind }: Pick<ScannableFile, 'name' | 'kind'>,
     generated: Buffer,
@@ -52,23 +67,5 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
     const pieces = script === undefined ? policies : [...policies, script];
     const file = inline(generated, embeds, isPage ? inPages : elsewhere, pieces);
     return { generated, embeds: found, file, hasPolicy: policies.length > 0 };
-  };
-}
-
-/** Composes the content of an embed, and remembers it for the next that is written alike. */
-function composer(
-  contentOf: (request: SnippetRequest) => Content | undefined,
-): (embed: FileEmbed) => Composed | undefined {
-  // By the request as an object: a site has few of them, and many embeds of each.
-  const composed = new Map<string, Map<SnippetRequest, Composed | undefined>>();
-  return ({ request, form }) => {
-    const key = formKey(form);
-    const alike = composed.get(key) ?? new Map<SnippetRequest, Composed | undefined>();
-    composed.set(key, alike);
-    if (!alike.has(request)) {
-      const content = contentOf(request);
-      alike.set(request, content && compose(content, form, String(request.id)));
-    }
-    return alike.get(request);
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { CollectionEntry, InvalidEmbed } from '../failures/report.ts';
+import type { CollectionEntry } from '../failures/report.ts';
 import { headerPolicies } from '../html/content-security-policy.ts';
 import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
 import { paced } from '../record/progress.ts';
@@ -49,27 +49,21 @@ export interface CollectedEntry extends CollectionEntry {
   snippet: FetchedSnippet;
 }
 
-interface Inlining {
-  /** Snippets that were rendered but are not in the output. */
-  lost?: readonly InvalidEmbed[];
-  /** Writes a page, or notes that it has to be written. Returns what it still shows of an earlier run. */
-  write(file: ScannableFile, page: MadePage): readonly LeftSnippet[];
-}
-
-/** The one way from files with embeds to files with snippets. The manifest that it returns is not written yet. */
+/**
+ * The one way from files with embeds to files with snippets. The manifest that it returns is not written yet.
+ *
+ * @param write writes a page, or notes that it has to be written. Returns what it still shows of an earlier run.
+ */
 export async function inlineSnippets(
   { startedAt, files, uses, invalid }: ScannedSite,
   site: InlinedSite,
-  { lost = [], write }: Inlining,
+  write: (file: ScannableFile, page: MadePage) => readonly LeftSnippet[],
 ): Promise<Manifest> {
   const { settings, fetcher, verifier, search, classes, logger } = site;
   const placeOf = search?.whereWritten;
   const progress = paced({ first: 5_000, every: 5_000 }, (line) => logger.info(line));
-  const snippets = await fetcher.fetch(uses, {
-    invalid: [...invalid, ...lost],
-    placeOf,
-    onSettled: (done) => progress(() => `${done} of ${count(uses.length, 'snippet')}`),
-  });
+  const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')}`);
+  const snippets = await fetcher.fetch(uses, { invalid, placeOf, onSettled });
   const editLinks = linkSnippets(settings, uses, snippets);
   const recorder = siteRecorder(site, uses, snippets);
   const inlinePage = pageInliner({
@@ -94,13 +88,9 @@ export async function inlineSnippets(
     blocks.add(name, made.generated, embeds);
     inHeadings.push(...embeds.filter(({ inHeading }) => inHeading));
   });
-  const flaws = [
-    search?.headingWarnings(inHeadings),
-    search?.imageWarnings(),
-    blocks.warnings(),
-    styles?.warnings(),
-  ];
-  for (const warning of flaws.flat()) if (warning !== undefined) logger.warn(warning);
+  const inSources = search === undefined ? [] : [search.headingWarnings(inHeadings), search.imageWarnings()];
+  const warnings = [...inSources, blocks.warnings(), styles?.warnings() ?? []].flat();
+  for (const warning of warnings) logger.warn(warning);
   if (files.length > 0) {
     const { requests, retries, cached } = fetcher.counts;
     const isPage = files.every(({ kind }) => kind === 'html');

@@ -40,7 +40,7 @@ export class SiteImages {
   readonly #cache: Storage;
   readonly #transport: Transport;
   readonly #queue = pLimit(downloadsAtOnce);
-  readonly #found = new Map<string, { image: Promise<FoundImage>; until: number }>();
+  readonly #found = new Map<string, Promise<FoundImage>>();
   readonly #ended = new AbortController();
 
   constructor(options: SiteImagesOptions) {
@@ -60,12 +60,12 @@ export class SiteImages {
     if (known !== undefined) return known;
     const asked = this.#found.get(url.href);
     // The first one that is known: a download that is under way comes too late.
-    if (!mayDownload) return Promise.race([...(asked ? [asked.image] : []), this.#find(url, false)]);
-    if (asked !== undefined && Date.now() < asked.until) return asked.image;
-    const found = { image: this.#queue(() => this.#find(url, true)), until: Number.POSITIVE_INFINITY };
-    this.#found.set(url.href, found);
-    const image = await found.image;
-    if (image.copy === undefined) found.until = Date.now() + failureLasts;
+    if (!mayDownload) return Promise.race([...(asked ? [asked] : []), this.#find(url, false)]);
+    if (asked !== undefined) return asked;
+    const image = this.#queue(() => this.#find(url, true));
+    this.#found.set(url.href, image);
+    const { copy } = await image;
+    if (copy === undefined) setTimeout(() => this.#found.delete(url.href), failureLasts).unref();
     return image;
   }
 

@@ -32,7 +32,6 @@ export interface OutputLock {
 
 /** Takes a lock that is free or abandoned. @throws AstroError if an abandoned one cannot be removed. */
 export function takeLock(file: string, work: LockHolder['work']): OutputLock | undefined {
-  mkdirSync(dirname(file), { recursive: true });
   const { pid } = process;
   const own: LockHolder = { work, token: randomUUID(), pid, started: startOf(pid), host: hostname() };
   while (!create(file, JSON.stringify(own))) {
@@ -48,9 +47,7 @@ export function takeLock(file: string, work: LockHolder['work']): OutputLock | u
       const holder = readHolder(file);
       if (holder?.token === own.token) return utimesSync(file, now, now);
       // A command may empty the folder: `npm ci` does. The lock of a build that failed must not come back.
-      if (holder !== undefined || work !== 'command') return;
-      mkdirSync(dirname(file), { recursive: true });
-      create(file, JSON.stringify(own));
+      if (holder === undefined && work === 'command') create(file, JSON.stringify(own));
     } catch {
       // Tried again with the next beat.
     }
@@ -141,6 +138,7 @@ function remove(file: string, token: string): void {
 }
 
 function create(file: string, text: string): boolean {
+  mkdirSync(dirname(file), { recursive: true });
   try {
     writeFileSync(file, text, { flag: 'wx' });
     return true;
