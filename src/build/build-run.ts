@@ -92,7 +92,17 @@ export class BuildRun extends SiteRun {
     this.#announcements = new Announcements((request, pathname) => this.#prefetch(request, pathname));
     this.#hadManifest = existsSync(this.#manifest);
     // Nothing more is loaded for a site that never showed a snippet.
-    if (this.#hadManifest) await this.#prefetchLastBuild();
+    if (this.#hadManifest) {
+      const { removeOtherPacks } = await import('../record/pack.ts');
+      const fetcher = await this.open();
+      const requests = this.before?.snippets ?? [];
+      if (requests.length > 0) this.#requireConnection('the snippets of the last build');
+      // From here on the record is wrong, even if this build is killed.
+      await rm(this.#manifest, { force: true });
+      removeOtherPacks(this.#manifest, {});
+      // While Astro still bundles. A snippet that is no longer embedded costs a request and nothing else.
+      for (const request of requests) fetcher.prefetch(request);
+    }
     await this.#renewEntries();
     await this.prepareClasses();
   }
@@ -110,18 +120,6 @@ export class BuildRun extends SiteRun {
     );
     if (`${shown}` === `${shownBefore}`) return;
     await rm(new URL('incremental-build.json', cacheDir), { force: true });
-  }
-
-  async #prefetchLastBuild(): Promise<void> {
-    const { removeOtherPacks } = await import('../record/pack.ts');
-    const fetcher = await this.open();
-    const requests = this.before?.snippets ?? [];
-    if (requests.length > 0) this.#requireConnection('the snippets of the last build');
-    // From here on the record is wrong, even if this build is killed.
-    await rm(this.#manifest, { force: true });
-    removeOtherPacks(this.#manifest, {});
-    // While Astro still bundles. A snippet that is no longer embedded costs a request and nothing else.
-    for (const request of requests) fetcher.prefetch(request);
   }
 
   #prefetch(request: SnippetRequest, pathname: string): void {

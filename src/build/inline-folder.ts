@@ -17,12 +17,11 @@ import {
 } from '../record/manifest.ts';
 import { contains, lockFile, noteMissing, pathFrom } from '../record/manifest-file.ts';
 import { lockAfterRefresh } from '../record/output-lock.ts';
-import { flawOf, listPacks, packReader, removeOtherPacks } from '../record/pack.ts';
+import { listPacks, openPack, removeOtherPacks } from '../record/pack.ts';
 import { fetcherAfter } from './build-fetcher.ts';
 import type { MadePage } from './inline-page.ts';
-import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
+import { type InlinedSite, inlineSnippets, type LeftSnippet } from './inline-snippets.ts';
 import { sealedFiles, shownIn } from './output-state.ts';
-import type { LeftSnippet } from './recorder.ts';
 import { statesOf } from './refresh.ts';
 import { listSiteFiles, OutputVerifier, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { hashOfCopy, pageCopyOf, shownPath, withoutSuffix } from './side-products/page-copies.ts';
@@ -145,7 +144,7 @@ interface LastRun {
   files: ReadonlyMap<string, ManifestFile>;
   /** The hashes of files that are as it left them, such as those of a generator that did not write them again. */
   kept: ReadonlyMap<string, string>;
-  readPage: ReturnType<typeof packReader> | undefined;
+  pack: ReturnType<typeof openPack> | undefined;
 }
 
 /** Finds out what the last run left, and has these files made from what they were when they were generated. */
@@ -155,30 +154,30 @@ async function openLastRun(
 ): Promise<LastRun> {
   const file = lastRecordFile(manifest);
   const { manifest: record, flaw } = await readManifest(file);
-  const packFlaw = record?.pack && flawOf(manifest, record.pack);
+  const found = record?.pack && openPack(manifest, record);
+  const pack = found?.flaw === undefined ? found : undefined;
   // The pages of a run are kept beside its record.
   const isLost = flaw !== undefined && (flaw !== 'is missing' || listPacks(manifest).length > 0);
-  if (isLost || packFlaw !== undefined) {
+  if (isLost || pack !== found) {
     const what = isLost
       ? `The record of the last run at ${shownPath(cwd, file)} ${flaw}.`
-      : `The files of the last run as they were generated ${packFlaw}.`;
+      : `The files of the last run as they were generated ${found?.flaw}.`;
     logger.warn(
       `${what} Files that were inlined then stay as they are, and are not in the new record, unless they are written again.`,
     );
   }
-  const readPage = record?.pack && packFlaw === undefined ? packReader(manifest, record) : undefined;
   const recorded = new Map(record?.files.map((file) => [file.name, file]));
   const kept = new Map<string, string>();
-  for (const file of readPage === undefined ? [] : files) {
+  for (const file of pack === undefined ? [] : files) {
     const known = recorded.get(file.name);
     if (known === undefined) continue;
     const hash = hashOf(readFileSync(file.file));
     // A run that was killed has written it, or has not.
     if (!statesOf(known).has(hash)) continue;
     kept.set(file.name, hash);
-    Object.assign(file, { generated: () => readPage?.(known) });
+    Object.assign(file, { generated: () => pack?.read(known) });
   }
-  return { record, files: recorded, kept, readPage };
+  return { record, files: recorded, kept, pack };
 }
 
 export function lastRecordFile(manifest: string): string {
@@ -192,7 +191,7 @@ function asideOf(manifest: string): string {
 
 /** What a file with new embeds still shows of the last run: a step after that has changed it, not the generator. */
 function leftIn(
-  { record, files, kept, readPage }: LastRun,
+  { record, files, kept, pack }: LastRun,
   name: string,
   { generated, embeds }: MadePage,
 ): LeftSnippet[] {
@@ -200,7 +199,7 @@ function leftIn(
   if (record === undefined || file === undefined) return [];
   const embedded = new Set(embeds.map(({ request }) => request.key));
   const others = [...new Set(file.shows)].filter((at) => !embedded.has(record.snippets[at]?.key ?? ''));
-  if (others.length === 0 || (!kept.has(name) && readPage?.(file).equals(generated))) return [];
+  if (others.length === 0 || (!kept.has(name) && pack?.read(file).equals(generated))) return [];
   return shownIn(generated, others, file, record).map((index) => ({
     snippet: record.snippets[index] as RecordedSnippet,
     hash: hashShown(record, file, index),

@@ -3,18 +3,26 @@ import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/report.ts';
 import { headerPolicies } from '../html/content-security-policy.ts';
-import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
+import {
+  asBefore,
+  contentRecord,
+  hashOf,
+  type Manifest,
+  type ManifestFile,
+  type RecordedEnvironment,
+  type RecordedSnippet,
+} from '../record/manifest.ts';
+import { packWriter } from '../record/pack.ts';
 import { paced } from '../record/progress.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
-import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { blockFinder, type FileEmbed } from '../snippets/file-embeds.ts';
+import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { blockFinder, type FileEmbed, type SnippetUse } from '../snippets/file-embeds.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import { classChecker } from './class-checker.ts';
-import { linkSnippets } from './edit-links/edit-links.ts';
+import { linkSnippets, scriptSource } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import { type LeftSnippet, siteRecorder } from './recorder.ts';
 import { inTurns, type OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
 
 /** Astro's logger, or the command line. Lines are cleaned there. */
@@ -49,6 +57,13 @@ export interface CollectedEntry extends CollectionEntry {
   snippet: FetchedSnippet;
 }
 
+/** What a file still shows of an earlier run, without an embed: a later step has changed the file. */
+export interface LeftSnippet {
+  snippet: RecordedSnippet;
+  /** Of the content that it shows; `undefined` where it shows children. */
+  hash: string | undefined;
+}
+
 /**
  * The one way from files with embeds to files with snippets. The manifest that it returns is not written yet.
  *
@@ -68,7 +83,7 @@ export async function inlineSnippets(
   const recorder = siteRecorder(site, uses, snippets);
   const inlinePage = pageInliner({
     snippets,
-    rules: recorder.rules,
+    rules: recorder.record.rules,
     editLinks,
     allow: headerPolicies(site.routeToHeaders ?? new Map(), site.urls.base),
   });
@@ -111,9 +126,90 @@ export async function inlineSnippets(
     logger.info(facts.filter(Boolean).join(' · '));
     if (editLinks !== undefined) logger.warn(editLinksWarning);
   }
-  return recorder.finish({ inlinedAt: startedAt, linked: editLinks?.snippets });
+  return {
+    ...recorder.record,
+    builtAt: new Date().toISOString(),
+    inlinedAt: startedAt,
+    linked: editLinks?.snippets,
+    pack: recorder.pack.finish(),
+  };
 }
 
 // Where a build is published is not known here.
 const editLinksWarning =
   'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.';
+
+/** Makes a record, which gets its files one after the other. */
+function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: FetchedSnippets) {
+  const { verifier, fetcher, settings, environment, directory, search, before, urls, collected = [] } = site;
+  const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
+  const { sanitize, classes: _, ...rules } = settings.html;
+  const { containsKey } = verifier;
+  const recorded = uses.map(({ request, asHtml }): RecordedSnippet => {
+    const snippet = snippets.get(request.key);
+    return {
+      ...request,
+      content: snippet && contentRecord(snippet, containsKey),
+      missing: fetcher.missing.has(request.key) || undefined,
+      asText: !asHtml || undefined,
+    };
+  });
+  const indexes = new Map(recorded.map(({ key }, index) => [key, index]));
+  /** The index of a snippet, which is added if it is new. */
+  const indexOf = (shown: RecordedSnippet): number => {
+    const index = indexes.get(shown.key) ?? recorded.push(shown) - 1;
+    indexes.set(shown.key, index);
+    // An entry of a collection is HTML.
+    if (!shown.asText) delete recorded[index]?.asText;
+    return index;
+  };
+  const record: Omit<Manifest, 'builtAt' | 'inlinedAt'> = {
+    output: directory,
+    outDir: search?.source.folders.outDir ?? directory,
+    urls: search && urls,
+    settings: {
+      renderBaseUrl,
+      retrieveBaseUrl,
+      urlOptions,
+      environment,
+      ca,
+      concurrency,
+      timeout: `${timeout}ms`,
+      patience: `${patience}ms`,
+    },
+    rules: {
+      ...rules,
+      sanitizes: sanitize !== undefined,
+      editLinks: settings.editLinks ? scriptSource() : undefined,
+      images: settings.images,
+    },
+    classes: site.classes,
+    snippets: recorded,
+    before: before && asBefore(before),
+    files: [],
+    collections: collected.map(({ collection, entry, request, snippet }) => {
+      const content = contentRecord(snippet, containsKey);
+      return { collection, entry, snippet: indexOf({ ...request, content }), content: content.hash };
+    }),
+  };
+  const pack = packWriter(site.manifest);
+  return {
+    record,
+    pack,
+    add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]): void {
+      const shows = embeds.map(({ request }) => indexes.get(request.key) ?? 0);
+      const { at, length } = pack.add(generated);
+      const recordedFile: ManifestFile = { name, hash: hashOf(file), shows, at, length, size: 0, time: 0 };
+      // The first snippets are those of the uses, in their order.
+      const optional = [...new Set(shows)].filter((index) => uses[index]?.optionalPlaces?.has(name));
+      if (optional.length > 0) recordedFile.optional = optional;
+      for (const { snippet, hash } of left) {
+        const index = indexOf(snippet);
+        shows.push(index);
+        if (hash === recorded[index]?.content?.hash) continue;
+        recordedFile.older = { ...recordedFile.older, [index]: hash ?? null };
+      }
+      record.files.push(recordedFile);
+    },
+  };
+}

@@ -10,7 +10,7 @@ import { isTemporary } from '../files/write.ts';
 import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
 import { asBefore, hashOf, type Manifest, type ManifestFile, writeManifest } from '../record/manifest.ts';
 import { pathFrom } from '../record/manifest-file.ts';
-import { packReader } from '../record/pack.ts';
+import { openPack } from '../record/pack.ts';
 import type { Progress } from '../record/progress.ts';
 import { writeImages } from '../record/write-images.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
@@ -164,10 +164,10 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
 /** Inlines snippets as a build does, in the pages as they were generated. */
 function pageMaker({ file, manifest, fetched }: RefreshedSite): (page: ManifestFile) => MadePage {
   const { rules, linked, snippets } = manifest;
-  const readPage = packReader(file, manifest);
+  const pack = openPack(file, manifest);
   const inlinePage = pageInliner({ snippets: fetched, rules, editLinks: linked && new EditLinks(linked) });
   return (page) => {
-    const generated = readPage(page);
+    const generated = pack.read(page);
     const kind = fileKind(page.name) as FileKind;
     // As they were asked for: the option `params` is a function, which only a build has.
     const recorded = page.shows.values();

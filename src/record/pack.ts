@@ -62,35 +62,31 @@ export function packWriter(manifest: string) {
   };
 }
 
-/** Returns what reads pages as they were generated. The pack is open only meanwhile: on Windows, no open file can be replaced. */
-export function packReader(
-  manifest: string,
-  { pack }: Pick<Manifest, 'pack'>,
-): (page: Pick<ManifestFile, 'name' | 'at' | 'length'>) => Buffer {
+/** What reads pages as they were generated. The pack is open only meanwhile: on Windows, no open file can be replaced. */
+export function openPack(manifest: string, { pack }: Pick<Manifest, 'pack'>) {
+  const file = packFile(manifest, pack?.id ?? '');
+  const found = statSync(file, { throwIfNoEntry: false });
+  let flaw: string | undefined;
+  if (pack === undefined || found === undefined) flaw = `are not beside ${manifest}`;
+  else if (found.size !== pack.length) flaw = 'were cut off';
+  else if (pack.version !== version)
+    flaw = `were read by version ${pack.version} of astro-snippets, and this is ${version}`;
   const refuse = (what: string) => userError('missing-manifest', what, 'Build the site once.');
-  const flaw = flawOf(manifest, pack);
-  if (pack === undefined || flaw !== undefined) throw refuse(`The pages as they were generated ${flaw}.`);
-  const file = packFile(manifest, pack.id);
-  return ({ name, at, length }) => {
-    const page = Buffer.allocUnsafe(length);
-    const descriptor = openSync(file, 'r');
-    try {
-      if (readSync(descriptor, page, 0, length, at) === length) return page;
-    } finally {
-      closeSync(descriptor);
-    }
-    throw refuse(`${name} as it was generated was cut off.`);
+  return {
+    /** Why it cannot be used: the end of a sentence that begins with the pages. */
+    flaw,
+    read({ name, at, length }: Pick<ManifestFile, 'name' | 'at' | 'length'>): Buffer {
+      if (flaw !== undefined) throw refuse(`The pages as they were generated ${flaw}.`);
+      const page = Buffer.allocUnsafe(length);
+      const descriptor = openSync(file, 'r');
+      try {
+        if (readSync(descriptor, page, 0, length, at) === length) return page;
+      } finally {
+        closeSync(descriptor);
+      }
+      throw refuse(`${name} as it was generated was cut off.`);
+    },
   };
-}
-
-/** Why a pack cannot be used: the end of a sentence that begins with the pages. `undefined` if it can. */
-export function flawOf(manifest: string, pack: RecordedPack | undefined): string | undefined {
-  const found = pack && statSync(packFile(manifest, pack.id), { throwIfNoEntry: false });
-  if (pack === undefined || found === undefined) return `are not beside ${manifest}`;
-  if (found.size !== pack.length) return 'were cut off';
-  if (pack.version !== version)
-    return `were read by version ${pack.version} of astro-snippets, and this is ${version}`;
-  return undefined;
 }
 
 /** Its own, and those of earlier records that were not removed. */
