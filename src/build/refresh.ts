@@ -87,7 +87,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     : reasonForStyles(site);
   const changing: SiteFile[] = [];
   const withKey: string[] = [];
-  let make: ReturnType<typeof pageMaker> | undefined;
+  const make = pageMaker(site);
   let keptBytes = 0;
   const planPage = (page: ManifestFile, changed: readonly number[]) => {
     const refuse = (reason: string, name = page.name) => void plan.toBuild.push({ name, reason });
@@ -96,8 +96,6 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
       return refuse(`is changed in each build after snippets are inlined (by ${describeLate(manifest)})`);
     }
     if (reasonForAll !== undefined) return refuse(reasonForAll);
-    make ??= pageMaker(site);
-    const again = make;
     const made = make(page);
     const reason = reasonForPage(page, made, changed, site);
     if (reason !== undefined) return refuse(reason);
@@ -113,7 +111,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     keptBytes += made.file.length;
     const kept = keptBytes > maxKeptBytes ? undefined : made.file;
     const hash = hashOf(made.file);
-    plan.pages.push({ page, hash, changed, copies, made: () => kept ?? again(page).file });
+    plan.pages.push({ page, hash, changed, copies, made: () => kept ?? make(page).file });
   };
   for (const [index, { page, changed }] of outdated.entries()) {
     progress(() => `${index} of ${count(outdated.length, 'page')} compared`);

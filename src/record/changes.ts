@@ -71,18 +71,13 @@ export interface Changes {
   warnings: string[];
 }
 
-interface FindOptions {
-  signal: AbortSignal | undefined;
-  progress: Progress;
-  containsKey(text: Buffer | string): boolean;
-}
-
 /** Fetches every snippet, and finds those that have changed. @throws AstroError if one could not be fetched. */
 export async function findChanges(
   manifest: Manifest,
   fetcher: SnippetFetcher,
-  { signal, progress, containsKey }: FindOptions,
+  options: { signal: AbortSignal | undefined; progress: Progress; containsKey(text: string): boolean },
 ): Promise<Changes> {
+  const { signal, progress, containsKey } = options;
   const uses = usesOf(manifest);
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
   const fetched = await fetcher.fetch(uses, { signal, onSettled });
