@@ -179,7 +179,8 @@ export default defineConfig({ integrations: [snippets(), adder] });`,
   expect(embeds.output).toContain(
     '[astro-snippets/late-embed] Another integration wrote an embed into feed.xml, index.html, late.html after snippets were inlined.',
   );
-  expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
+  const records = await site.list('node_modules/.astro/astro-snippets');
+  expect(records.filter((name) => /^manifest\.(json|.*pack)$/.test(name))).toEqual([]);
 
   const key = await site.build({ ...service.environment, LEAK: '1' });
   expect(key.exitCode).not.toBe(0);
