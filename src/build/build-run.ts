@@ -101,7 +101,7 @@ export class BuildRun extends SiteRun {
       await rm(this.#manifest, { force: true });
       removeOtherPacks(this.#manifest, {});
       // While Astro still bundles. A snippet that is no longer embedded costs a request and nothing else.
-      for (const request of requests) fetcher.prefetch(request);
+      for (const request of requests) fetcher.answers.prefetch(request);
     }
     await this.#renewEntries();
     await this.prepareClasses();
@@ -128,7 +128,7 @@ export class BuildRun extends SiteRun {
     // They may depend on the page's language, which is known once the page is rendered.
     if (this.settings.params !== undefined) return;
     // What fails here fails again when the page needs the snippet.
-    const prefetch = (fetcher: SnippetFetcher) => fetcher.prefetch(request);
+    const prefetch = (fetcher: SnippetFetcher) => fetcher.answers.prefetch(request);
     this.open().then(prefetch, () => {});
   }
 

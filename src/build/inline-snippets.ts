@@ -107,7 +107,7 @@ export async function inlineSnippets(
   const warnings = [...inSources, blocks.warnings(), styles?.warnings() ?? []].flat();
   for (const warning of warnings) logger.warn(warning);
   if (files.length > 0) {
-    const { requests, retries, cached } = fetcher.counts;
+    const { requests, retries, cached } = fetcher.answers.counts;
     const isPage = files.every(({ kind }) => kind === 'html');
     const places = isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`;
     const all = settings.renderBaseUrl === undefined ? [] : [...snippets.values()];
@@ -143,7 +143,7 @@ const editLinksWarning =
 function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: FetchedSnippets) {
   const { verifier, fetcher, settings, environment, directory, search, before, urls, collected = [] } = site;
   const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
-  const { sanitize, classes: _, ...rules } = settings.html;
+  const { links, scripts, strict, policy, sanitize, images } = settings;
   const { containsKey } = verifier;
   const recorded = uses.map(({ request, asHtml }): RecordedSnippet => {
     const snippet = snippets.get(request.key);
@@ -178,10 +178,13 @@ function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: 
       patience: `${patience}ms`,
     },
     rules: {
-      ...rules,
+      links,
+      scripts,
+      strict,
+      policy,
       sanitizes: sanitize !== undefined,
       editLinks: settings.editLinks ? scriptSource() : undefined,
-      images: settings.images,
+      images,
     },
     classes: site.classes,
     snippets: recorded,

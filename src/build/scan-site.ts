@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSy
 import { join, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import picomatch from 'picomatch';
-import { keyDetector } from '../client/api-key.ts';
+import { keySearch } from '../client/api-key.ts';
 import { mayHoldEmbeds } from '../embed/element.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
@@ -128,7 +128,7 @@ export async function scanSite(
     if (embeds.length + invalid.length === 0) return verifier.check(source, bytes);
     for (const embed of invalid) site.invalid.push(embed);
     for (const { request } of embeds)
-      if (uses.get(request.key)?.places.length === 1) fetcher.prefetch(request);
+      if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
     keptBytes += bytes.length;
     site.files.push(Object.assign(source, { embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes }));
   });
@@ -159,7 +159,7 @@ export class OutputVerifier {
   readonly #code: OtherFile[] = [];
 
   constructor(apiKey: string | undefined) {
-    this.containsKey = apiKey === undefined ? () => false : keyDetector(apiKey);
+    this.containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
   }
 
   /** @param bytes `undefined` for a file that is too large to be in memory. */

@@ -23,7 +23,7 @@ export async function get(context: CliContext, id: string, { params }: { params?
       variant,
       formatDuration(performance.now() - start),
       formatBytes(Buffer.byteLength(content)),
-      count(fetcher.counts.requests, 'request'),
+      count(fetcher.answers.counts.requests, 'request'),
     ];
     terminal.printError(facts.join(' · '));
     for (const warning of warnings) terminal.printError(warning);

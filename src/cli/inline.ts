@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
 import { shownPath } from '../build/side-products/page-copies.ts';
-import { keyDetector } from '../client/api-key.ts';
+import { keySearch } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
@@ -65,7 +65,7 @@ async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = ''): Pr
   const name = configFiles.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return parseOptions(flags);
   const file = join(cwd, name);
-  if (apiKey !== '' && keyDetector(apiKey)(await readFile(file))) {
+  if (apiKey !== '' && keySearch(apiKey).isIn(await readFile(file))) {
     throw userError(
       'invalid-options',
       `${name} contains the API key.`,

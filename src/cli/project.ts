@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { shownPath } from '../build/side-products/page-copies.ts';
-import { keyDetector } from '../client/api-key.ts';
+import { keySearch } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 import { imageHref } from '../images/image-file.ts';
@@ -81,7 +81,7 @@ export async function readSettings(context: CliContext, manifest: Manifest | und
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
     ...(await readEnvironment(environmentFilesOf(context, manifest), context)),
   });
-  return { ...settings, html: { ...settings.html, ...(sanitizes ? {} : { policy, links }) } };
+  return { ...settings, ...(sanitizes ? {} : { policy, links }) };
 }
 
 /** Where the last build read the environment. Before there is a record, it is where a build without `--mode` reads it. */
@@ -136,7 +136,7 @@ export async function openChanges(
   });
   const readImage = (name: string) => fetcher.readImage(name);
   // Without a snippet, no key is needed.
-  const containsKey = settings.apiKey === undefined ? () => false : keyDetector(settings.apiKey);
+  const containsKey = settings.apiKey === undefined ? () => false : keySearch(settings.apiKey).isIn;
   try {
     const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress, containsKey });
     return { file, manifest, progress, ...changes, readImage, containsKey };

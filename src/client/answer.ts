@@ -18,20 +18,13 @@ export interface RetrievedSnippet {
   content?: string | undefined;
 }
 
-/** The service's error object (specification, section 2; RFC 9457), with its texts cleaned. */
-export interface Problem {
-  title?: string | undefined;
-  detail?: string | undefined;
-  type?: string | undefined;
-}
-
-const rendered: z.ZodType<RenderedSnippet> = z.object({ content: z.string() });
+const rendered: z.ZodType<Partial<RetrievedSnippet>> = z.object({ content: z.string() });
 
 const optionalText = z
   .string()
   .nullish()
   .transform((value) => value ?? undefined);
-const retrieved: z.ZodType<RetrievedSnippet> = z.object({
+const retrieved: z.ZodType<Partial<RetrievedSnippet>> = z.object({
   id: z.int(),
   name: optionalText,
   content: optionalText,
@@ -40,15 +33,13 @@ const retrieved: z.ZodType<RetrievedSnippet> = z.object({
 const cleaned = z.string().transform(cleanText);
 // A field of the wrong type is dropped without affecting the others.
 const problemText = cleaned.optional().catch(undefined);
-const problem = z.object({ title: problemText, detail: problemText, type: problemText });
+const problemSchema = z.object({ title: problemText, detail: problemText, type: problemText });
+
+/** The service's error object (specification, section 2; RFC 9457), with its texts cleaned. */
+export type Problem = z.infer<typeof problemSchema>;
 
 // All fields of section 2: recognized even without the media type, which some gateways rewrite.
 const completeProblem = z.object({ status: z.int(), title: cleaned, detail: cleaned, type: cleaned });
-
-function readProblem(contentType: string, body: Uint8Array): Problem | undefined {
-  const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
-  return read<Problem>(isDeclared ? problem : completeProblem, body);
-}
 
 function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
   try {
@@ -114,10 +105,12 @@ export function verdictOf(code: SnippetErrorCode): Verdict {
 export function readAnswer(answer: Answer, variant: Variant, id: number, now: number): Response {
   const { status, contentType, body } = answer;
   if (status === 200) {
-    const value = variant === 'render' ? read(rendered, body) : readRetrieved(body, id);
-    return { code: value === undefined ? 'bad-answer' : undefined, value, status };
+    const schema = variant === 'render' ? rendered : retrieved;
+    const { id: sent = id, ...value } = read(schema, body) ?? { id: Number.NaN };
+    return sent === id ? { value, status } : { code: 'bad-answer', status };
   }
-  const problem = readProblem(contentType, body);
+  const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
+  const problem = read<Problem>(isDeclared ? problemSchema : completeProblem, body);
   const retryAfter = parseRetryAfter(answer.retryAfter, now);
   return { code: codeOf(status, problem), status, problem, retryAfter };
 }
@@ -125,11 +118,6 @@ export function readAnswer(answer: Answer, variant: Variant, id: number, now: nu
 export function readFailure(error: unknown): Response {
   const { kind, isUnreachable } = error instanceof NoAnswer ? error : { kind: 'network' as const };
   return { code: kind, reason: reasonOf(error), isUnreachable: isUnreachable ?? false };
-}
-
-function readRetrieved(body: Uint8Array, id: number): Omit<RetrievedSnippet, 'id'> | undefined {
-  const { id: sent, ...value } = read(retrieved, body) ?? { id: Number.NaN };
-  return sent === id ? value : undefined;
 }
 
 function codeOf(status: number, problem: Problem | undefined): SnippetErrorCode {

@@ -30,14 +30,10 @@ function encodings(key: string): string[] {
   return [...new Set([hex, hex.toUpperCase(), ...base64])];
 }
 
-/** Finds one API key in every form that encoders give to a whole key. */
-interface KeySearch {
-  isIn(text: Buffer | string): boolean;
-  /** @param isCut whether text is missing at the end, so that the beginning of a key there is removed. */
-  hide(text: string, isCut: boolean): string;
-}
+type KeySearch = ReturnType<typeof keySearch>;
 
-function keySearch(key: string): KeySearch {
+/** Finds one API key in every form that encoders give to a whole key. */
+export function keySearch(key: string) {
   const encoded = encodings(key);
   const written = [...key].map(characterPattern).join('\\s*');
   const forms = new RegExp([written, ...encoded.map((form) => form.replaceAll('+', '\\+'))].join('|'), 'g');
@@ -46,11 +42,12 @@ function keySearch(key: string): KeySearch {
   // Each form has one of these, and a search for them is many times faster than one by a pattern.
   const signs = [longestRun, ...encoded].map((sign) => Buffer.from(sign));
   return {
-    isIn(text) {
+    isIn(text: Buffer | string): boolean {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text;
       return signs.some((sign) => bytes.includes(sign)) && bytes.toString('latin1').search(forms) !== -1;
     },
-    hide(text, isCut) {
+    /** @param isCut whether text is missing at the end, so that the beginning of a key there is removed. */
+    hide(text: string, isCut: boolean): string {
       const hidden = text.replace(forms, '[API key]');
       for (let at = Math.max(0, hidden.length - 2 * key.length); isCut && at < hidden.length; at += 1) {
         if (key.startsWith(hidden.slice(at).replace(/\s/g, ''))) return hidden.slice(0, at);
@@ -58,10 +55,6 @@ function keySearch(key: string): KeySearch {
       return hidden;
     },
   };
-}
-
-export function keyDetector(key: string): KeySearch['isIn'] {
-  return keySearch(key).isIn;
 }
 
 // Kept by the process, as the site's code (component, loader) shares no module with the integration. A key itself stays in
@@ -81,7 +74,7 @@ export function containsKnownKey(text: string): boolean {
   return known[hook]?.some((search) => search.isIn(text)) ?? false;
 }
 
-/** Replaces the protected keys in clean text (an escape sequence may split a key). @param isCut see {@link KeySearch} */
+/** Replaces the protected keys in clean text (an escape sequence may split a key). @param isCut see {@link keySearch} */
 export function hideKnownKeys(text: string, isCut = false): string {
   return known[hook]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
 }

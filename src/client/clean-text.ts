@@ -41,7 +41,7 @@ export function cleanLines(text: string): string {
 /** Writes JSON in which every string is safe to show, and means the same. */
 export function cleanJson(value: unknown, indent = 2): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(redacted(value), null, indent)
+  return JSON.stringify(value, redacted, indent)
     .replace(unprintableInLines, (character) => character.split('').map(escaped).join(''))
     .replace(/##(?=\w*\[)/g, '#\\u0023');
 }
@@ -56,11 +56,8 @@ function harmless(plain: string, isCut = false): string {
     .replace(/##(?=\w*\[)/g, '# #');
 }
 
-function redacted(value: unknown): unknown {
+function redacted(_name: string, value: unknown): unknown {
   if (typeof value === 'string') return hideKnownKeys(value);
-  if (Array.isArray(value)) return value.map(redacted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [hideKnownKeys(name), redacted(inner)]),
-  );
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [hideKnownKeys(name), inner]));
 }

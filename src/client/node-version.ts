@@ -5,8 +5,6 @@ export const nodeVersion: string = process.versions.node;
 
 /** Says that Node is too old. Without this, a dependency fails with a syntax error. */
 export function nodeFlaw(version = nodeVersion): string | undefined {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldestMajor = 0, oldestMinor = 0] = oldestNode.split('.').map(Number);
-  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined;
-  return `astro-snippets needs Node ${oldestMajor}.${oldestMinor} or newer, and this is Node ${version}.`;
+  if (version.localeCompare(oldestNode, 'en', { numeric: true }) >= 0) return undefined;
+  return `astro-snippets needs Node ${oldestNode.replace(/\.0$/, '')} or newer, and this is Node ${version}.`;
 }

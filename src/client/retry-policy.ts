@@ -1,7 +1,9 @@
-import type { Verdict } from './answer.ts';
+import type { Response, Verdict } from './answer.ts';
 import type { Limits } from './limits.ts';
+import type { Job } from './scheduler.ts';
+import type { BaseUrl, Variant } from './service-url.ts';
 
-/** Whether an endpoint (a variant at its origin) may be asked. */
+/** Whether an endpoint may be asked. */
 export type EndpointStatus =
   | 'open'
   | 'held' // It asked to wait.
@@ -9,28 +11,82 @@ export type EndpointStatus =
   | 'down' // It answers no request; one witness at a time asks.
   | 'given-up'; // It has been down for too long.
 
-/** How an endpoint treats a snippet, and the others. */
+/**
+ * One of the two variants, and how it is doing. Judged by first attempts alone: a snippet that keeps failing would make it
+ * look worse with each retry.
+ */
+export class Endpoint {
+  /** Snippets that were answered, and how often these had failed before: by chance. */
+  answered = 0;
+  failedBefore = 0;
+  /** First attempts that were answered, and that failed before the last answer; in `row` those that failed since. */
+  firstAnswered = 0;
+  firstFailed = 0;
+  readonly row = new Set<number>();
+  lastAnswer = Number.NEGATIVE_INFINITY;
+  lastFailure: Response | undefined;
+  heldUntil = 0;
+  isDoubted = false;
+  hasWitness = false;
+  nextWitness = 0;
+  /** Since the last answer. */
+  failedWitnesses = 0;
+  /** When the last witness failed after patience had ended. */
+  givenUpAt = Number.NEGATIVE_INFINITY;
+  triedFor = 0;
+  /** Whether the run asks the other one first. */
+  isLeft = false;
+
+  readonly variant: Variant;
+  readonly base: BaseUrl;
+  readonly #downAfter: number;
+
+  constructor(variant: Variant, base: BaseUrl, { downAfter }: Pick<Limits, 'downAfter'>) {
+    this.variant = variant;
+    this.base = base;
+    this.#downAfter = downAfter;
+  }
+
+  /** The share of attempts that fail even for snippets that arrive in the end. */
+  get failureShare(): number {
+    return shareOf(this.failedBefore, this.answered);
+  }
+
+  get isGivenUp(): boolean {
+    return this.givenUpAt > this.lastAnswer;
+  }
+
+  get isDown(): boolean {
+    const { answered, failedWitnesses, row, firstAnswered, firstFailed } = this;
+    if (failedWitnesses + row.size === 0) return false;
+    // One that has never answered may not exist.
+    const witnesses = answered === 0 ? 1 : beyondChance(this.failureShare);
+    const inRow = firstAnswered === 0 ? 0 : beyondChance(shareOf(firstFailed, firstAnswered));
+    return failedWitnesses >= witnesses || row.size >= Math.max(this.#downAfter, inRow);
+  }
+
+  status(now: number): EndpointStatus {
+    if (this.heldUntil > now) return 'held';
+    if (this.isGivenUp) return 'given-up';
+    if (this.isDown) return 'down';
+    return this.isDoubted ? 'doubted' : 'open';
+  }
+}
+
+/** How an endpoint treats a snippet. */
 export interface Way {
-  readonly endpoint: {
-    status(now: number): EndpointStatus;
-    /** The share of attempts that fail even for snippets that arrive in the end; `undefined` if none has arrived. */
-    readonly failureShare: number | undefined;
-  };
+  readonly endpoint: Endpoint;
   failures: number;
   /** Those made while others arrived: they say something about the snippet. */
   counted: number;
+  lastFailure: number;
 }
 
-/**
- * Chooses the way that the next attempt takes, or waits for.
- *
- * @param ways one or two, in the order of preference: variant B, then variant A.
- * @param leavesFirst whether the run has given up the first.
- */
-export function route<W extends Way>(ways: readonly W[], now: number, leavesFirst: boolean): W {
-  const [first, second] = ways as readonly [W, W?];
+/** Chooses the way that the next attempt takes, or waits for. */
+export function route(ways: readonly Way[], now: number): Way {
+  const [first, second] = ways as readonly [Way, Way?];
   if (second === undefined) return first;
-  const leaves = leavesFirst || first.failures >= renderAttempts;
+  const leaves = first.endpoint.isLeft || first.failures >= renderAttempts;
   const [wanted, other] = leaves ? [second, first] : [first, second];
   const isClosed = ['down', 'given-up'].includes(wanted.endpoint.status(now));
   return isClosed && other.endpoint.status(now) === 'open' ? other : wanted;
@@ -46,18 +102,8 @@ const chanceOfLoss = 1e-6;
 const chanceOfFalseAlarm = 1e-3;
 
 /** Estimates the share of attempts that fail. Without any it is one half: a single success proves little. */
-export function failureShare(succeeded: number, failed: number): number {
+function shareOf(failed: number, succeeded: number): number {
   return (failed + 1) / (succeeded + failed + 2);
-}
-
-/** How many first attempts have to fail in a row before an endpoint counts as down, given those before them. */
-export function rowLimit(answered: number, failed: number, { downAfter }: Pick<Limits, 'downAfter'>): number {
-  return answered === 0 ? downAfter : Math.max(downAfter, beyondChance(failureShare(answered, failed)));
-}
-
-/** How many witnesses have to fail before an endpoint counts as down. One that has never answered may not exist. */
-export function witnessLimit(share: number | undefined): number {
-  return share === undefined ? 1 : beyondChance(share);
 }
 
 /** How many failures in a row are more than chance, if this share of requests fails. */
@@ -65,62 +111,44 @@ function beyondChance(share: number): number {
   return Math.ceil(Math.log(chanceOfFalseAlarm) / Math.log(share));
 }
 
-export interface AttemptState {
-  ways: readonly Way[];
-  failed: Way;
-  /** Attempts that say something about the snippet. */
-  counted: number;
-  leavesFirst: boolean;
-  /** Whether other snippets arrive at present. */
-  isAlive: boolean;
-  timeLeft: number;
-  random: number;
-  now: number;
-}
-
 /** How long to wait before the next attempt, in milliseconds; `undefined` if it was the last. */
-export function nextWait(verdict: Verdict, state: AttemptState, limits: Limits): number | undefined {
-  const { ways, failed, leavesFirst, timeLeft, now } = state;
+export function nextWait(
+  verdict: Verdict,
+  { ways, last, counted, spent }: Pick<Job, 'ways' | 'last' | 'counted' | 'spent'>,
+  { now, random }: { now: number; random: number },
+  limits: Limits,
+): number | undefined {
+  const timeLeft = limits.deadline - spent;
   if (verdict === 'end' || verdict === 'fail' || ways.length === 0 || timeLeft <= 0) return undefined;
   if (verdict === 'elsewhere') return 0;
-  if (isBeyondChance(state, limits) && !mayReturn(state)) return undefined;
-  const next = route(ways, now, leavesFirst);
-  if (next !== failed && next.endpoint.status(now) === 'open' && next.failures === 0) return 0;
-  const cap = state.isAlive ? limits.retryCap : limits.outageCap;
+  const known = ways.filter(({ endpoint }) => endpoint.answered > 0);
+  // An endpoint that is down now may serve the snippet later.
+  const mayReturn = (known.length > 0 ? known : ways).some(
+    ({ endpoint }) => endpoint.status(now) === 'down' && !(endpoint.isLeft && ways.length > 1),
+  );
+  if (counted >= limits.attempts && !mayReturn && isBeyondChance(known)) return undefined;
+  const next = route(ways, now);
+  if (next !== last && next.endpoint.status(now) === 'open' && next.failures === 0) return 0;
+  const isAlive = now - last.endpoint.lastAnswer <= limits.outageCap;
+  const cap = isAlive ? limits.retryCap : limits.outageCap;
   // Full jitter, so that builds which failed together do not come back together.
-  const milliseconds = state.random * Math.min(cap, limits.retryBase * 2 ** failed.failures);
+  const milliseconds = random * Math.min(cap, limits.retryBase * 2 ** last.failures);
   return milliseconds < timeLeft ? milliseconds : undefined;
 }
 
 /**
  * Whether a snippet has failed more often than chance explains, judged by the failures of the snippets that arrived. Where
  * nothing has arrived, the number of attempts decides.
+ *
+ * @param known its ways to the endpoints from which snippets have arrived.
  */
-function isBeyondChance({ ways, counted }: AttemptState, { attempts }: Pick<Limits, 'attempts'>): boolean {
-  if (counted < attempts) return false;
-  const known = ways.filter(({ endpoint }) => endpoint.failureShare !== undefined);
-  if (known.length === 0) return true;
+function isBeyondChance(known: readonly Way[]): boolean {
   // The worse of two shares: the one with fewer requests may owe it to those that have not arrived yet.
-  const share = Math.max(...known.map(({ endpoint }) => endpoint.failureShare ?? 0));
-  return share ** known.reduce((sum, way) => sum + way.counted, 0) < chanceOfLoss;
-}
-
-/** Whether an endpoint that is down now may serve the snippet later. */
-function mayReturn({ ways, leavesFirst, now }: AttemptState): boolean {
-  const isKnown = ways.some(({ endpoint }) => endpoint.failureShare !== undefined);
-  return ways.some(
-    ({ endpoint }, index) =>
-      endpoint.status(now) === 'down' &&
-      (endpoint.failureShare !== undefined || !isKnown) &&
-      !(leavesFirst && index === 0 && ways.length > 1),
-  );
+  const share = Math.max(...known.map(({ endpoint }) => endpoint.failureShare));
+  return known.length === 0 || share ** known.reduce((sum, way) => sum + way.counted, 0) < chanceOfLoss;
 }
 
 /** How long after a witness the next one asks. Half of it is certain: full jitter would make more requests than meant. */
-export function witnessDelay(
-  failed: number,
-  random: number,
-  { retryBase, outageCap }: Pick<Limits, 'retryBase' | 'outageCap'>,
-): number {
+export function witnessDelay(failed: number, random: number, { retryBase, outageCap }: Limits): number {
   return (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failed + 1));
 }

@@ -4,17 +4,8 @@ import { describe, type Response, type RetrievedSnippet, verdictOf } from './ans
 import type { Clock } from './clock.ts';
 import { formatDuration } from './format.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
-import {
-  type EndpointStatus,
-  failureShare,
-  nextWait,
-  type Way as RoutedWay,
-  route,
-  rowLimit,
-  witnessDelay,
-  witnessLimit,
-} from './retry-policy.ts';
-import type { BaseUrl, Variant } from './service-url.ts';
+import { type Endpoint, nextWait, route, type Way, witnessDelay } from './retry-policy.ts';
+import type { Variant } from './service-url.ts';
 import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
 
@@ -43,98 +34,48 @@ export interface Counts {
   fallbacks: number;
 }
 
-/** Both variants may share one, and `Retry-After` is about all of it. */
-export interface Origin {
-  name: string;
-  heldUntil: number;
+export type Job = ReturnType<typeof createJob>;
+
+function createJob(
+  request: SnippetRequest,
+  endpoints: readonly Endpoint[],
+  cameAt: number,
+  signal?: AbortSignal,
+) {
+  const stop = new AbortController();
+  const ways: readonly Way[] = endpoints.map((endpoint) => ({
+    endpoint,
+    failures: 0,
+    counted: 0,
+    lastFailure: 0,
+  }));
+  const [last] = ways as [Way];
+  return {
+    request,
+    stop,
+    // One signal for each job, since a thousand listeners on one signal are slow.
+    signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+    /** One or two, in the order of preference: variant B, then variant A. */
+    ways,
+    /** The way of the last attempt. */
+    last,
+    preferred: last.endpoint,
+    cameAt,
+    attempts: 0,
+    /** Attempts that say something about the snippet. */
+    counted: 0,
+    /** Milliseconds on the wire and between two attempts. Waiting for a turn does not count. */
+    spent: 0,
+    startedAt: 0,
+    notBefore: 0,
+    isFallback: false,
+    /** The outcome of the current attempt, which may still wait for its turn. */
+    attempt: Promise.withResolvers<Arrival>(),
+  };
 }
 
-/**
- * One of the two variants, and how it is doing. Judged by first attempts alone: a snippet that keeps failing would make it
- * look worse with each retry.
- */
-export class Endpoint {
-  /** Snippets that were answered, and how often these had failed before: by chance. */
-  answered = 0;
-  failedBefore = 0;
-  /** First attempts that were answered, and that failed before the last answer; in `row` those that failed since. */
-  firstAnswered = 0;
-  firstFailed = 0;
-  readonly row = new Set<number>();
-  lastAnswer = Number.NEGATIVE_INFINITY;
-  lastFailure: Response | undefined;
-  isDoubted = false;
-  hasWitness = false;
-  nextWitness = 0;
-  /** Since the last answer. */
-  failedWitnesses = 0;
-  /** When the last witness failed after patience had ended. */
-  givenUpAt = Number.NEGATIVE_INFINITY;
-  triedFor = 0;
-
-  readonly variant: Variant;
-  readonly base: BaseUrl;
-  readonly origin: Origin;
-  readonly #limits: Limits;
-
-  constructor(variant: Variant, base: BaseUrl, origin: Origin, limits: Limits) {
-    this.variant = variant;
-    this.base = base;
-    this.origin = origin;
-    this.#limits = limits;
-  }
-
-  get failureShare(): number | undefined {
-    return this.answered === 0 ? undefined : failureShare(this.answered, this.failedBefore);
-  }
-
-  get isGivenUp(): boolean {
-    return this.givenUpAt > this.lastAnswer;
-  }
-
-  get isDown(): boolean {
-    const { failedWitnesses, row, firstAnswered, firstFailed } = this;
-    if (failedWitnesses + row.size === 0) return false;
-    if (failedWitnesses > 0 && failedWitnesses >= witnessLimit(this.failureShare)) return true;
-    return row.size >= rowLimit(firstAnswered, firstFailed, this.#limits);
-  }
-
-  status(now: number): EndpointStatus {
-    if (this.origin.heldUntil > now) return 'held';
-    if (this.isGivenUp) return 'given-up';
-    if (this.isDown) return 'down';
-    return this.isDoubted ? 'doubted' : 'open';
-  }
-}
-
-interface Way extends RoutedWay {
-  readonly endpoint: Endpoint;
-  lastFailure: number;
-}
-
-interface Job {
-  readonly request: SnippetRequest;
-  readonly signal: AbortSignal;
-  readonly stop: AbortController;
-  ways: readonly Way[];
-  readonly preferred: Endpoint | undefined;
-  readonly cameAt: number;
-  attempts: number;
-  /** Milliseconds on the wire and between two attempts. Waiting for a turn does not count. */
-  spent: number;
-  startedAt: number;
-  notBefore: number;
-  isFallback: boolean;
-  /** The way of the last attempt, and whether its failure says something about the snippet. */
-  failed: Way | undefined;
-  counts: boolean;
-  /** The outcome of the current attempt, which may still wait for its turn. */
-  attempt: PromiseWithResolvers<Arrival>;
-}
-
-export interface Arrival {
+export interface Arrival extends Omit<RetrievedSnippet, 'id'> {
   variant: Variant;
-  value: Omit<RetrievedSnippet, 'id'>;
   attempts: number;
   milliseconds: number;
 }
@@ -187,23 +128,20 @@ export class Scheduler {
   #untried: Job[] = [];
   #again: Job[] = [];
   readonly #answered: SnippetRequest[] = [];
-  /** Ids that failed as with a wrong setup. */
-  readonly #misled = new Set<number>();
-  /** Whether anything else has happened. */
-  #isSetUp = false;
+  /** Ids that failed as with a wrong setup, as long as nothing else has happened. */
+  #misled: Set<number> | undefined = new Set();
   /** When the first request was made that has failed since the last answer. */
   #failingSince = Number.POSITIVE_INFINITY;
   #isSilent = false;
-  #leavesFirst = false;
   #fallbacksInARow = 0;
-  // Of variant B: whether it has rendered a snippet, how many it had no route for, and what it answered instead.
-  #hasRendered = false;
-  #withoutRoute = 0;
-  #routeStatus: number | undefined;
+  /** What variant B answered for a route that it does not have, and whether it has shown that it is there. */
+  #withoutRoute: { baseUrl: string; status: number | undefined } | undefined;
+  #hasRoute = false;
   #pace: number;
   #underWay = 0;
   #isLooking = false;
-  #alarm: { at: number; ended: AbortController } | undefined;
+  #alarm = new AbortController();
+  #alarmAt = Number.POSITIVE_INFINITY;
   readonly #ended = new AbortController();
 
   constructor(options: SchedulerOptions) {
@@ -212,11 +150,8 @@ export class Scheduler {
   }
 
   /** What variant B answers, if it has rendered nothing, and each snippet fell back because it has no such route. */
-  get routeMissing(): { baseUrl: string; status: number | undefined } | undefined {
-    const render = this.#options.endpoints.find(({ variant }) => variant === 'render');
-    const hasRoute = this.#hasRendered || this.#withoutRoute < this.counts.fallbacks;
-    if (render === undefined || hasRoute || this.#withoutRoute === 0) return undefined;
-    return { baseUrl: render.base.href, status: this.#routeStatus };
+  get routeMissing() {
+    return this.#hasRoute ? undefined : this.#withoutRoute;
   }
 
   /** @throws SnippetError, or the reason of `signal`. */
@@ -227,24 +162,7 @@ export class Scheduler {
   ): Promise<Arrival> {
     this.#ended.signal.throwIfAborted();
     const { clock, limits } = this.#options;
-    const stop = new AbortController();
-    const job: Job = {
-      request,
-      stop,
-      // One signal for each job, since a thousand listeners on one signal are slow.
-      signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
-      ways: endpoints.map((endpoint) => ({ endpoint, failures: 0, counted: 0, lastFailure: 0 })),
-      preferred: endpoints[0],
-      cameAt: clock.now(),
-      attempts: 0,
-      spent: 0,
-      startedAt: 0,
-      notBefore: 0,
-      isFallback: false,
-      failed: undefined,
-      counts: true,
-      attempt: Promise.withResolvers(),
-    };
+    const job = createJob(request, endpoints, clock.now(), signal);
     const abort = () => job.attempt.reject(job.signal.reason);
     job.signal.addEventListener('abort', abort, { once: true });
     this.#jobs.add(job);
@@ -254,9 +172,8 @@ export class Scheduler {
         // An attempt waits for its turn instead: p-retry knows neither Retry-After nor other snippets.
         minTimeout: 0,
         signal: job.signal,
-        shouldConsumeRetry: () => job.counts,
-        shouldRetry: ({ error, retriesConsumed }) =>
-          error instanceof SnippetError && this.#mayRetry(job, error.code, retriesConsumed),
+        shouldConsumeRetry: ({ retriesConsumed }) => job.counted > retriesConsumed,
+        shouldRetry: ({ error }) => error instanceof SnippetError && this.#mayRetry(job, error.code),
       });
     } catch (error) {
       this.#withdraw(job);
@@ -266,8 +183,7 @@ export class Scheduler {
       job.signal.removeEventListener('abort', abort);
       this.#jobs.delete(job);
       if (this.#jobs.size === 0) {
-        this.#alarm?.ended.abort();
-        this.#alarm = undefined;
+        this.#endAlarm();
         // What comes later has its own patience.
         const isAnyGivenUp = this.#options.endpoints.some(({ isGivenUp }) => isGivenUp);
         if (!isAnyGivenUp) this.#failingSince = Number.POSITIVE_INFINITY;
@@ -287,9 +203,9 @@ export class Scheduler {
   }
 
   #noteLoss({ id }: SnippetRequest, code: SnippetErrorCode): void {
-    if (!setupFailures.has(code)) this.#isSetUp = true;
-    else this.#misled.add(id);
-    const isMisled = !this.#isSetUp && this.#misled.size > setupFailuresAllowed;
+    if (setupFailures.has(code)) this.#misled?.add(id);
+    else this.#misled = undefined;
+    const isMisled = this.#misled !== undefined && this.#misled.size > setupFailuresAllowed;
     if (!isMisled && verdictOf(code) !== 'end') return;
     this.#endAll(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
   }
@@ -301,22 +217,10 @@ export class Scheduler {
     return job.attempt.promise;
   }
 
-  #mayRetry(job: Job, code: SnippetErrorCode, counted: number): boolean {
+  #mayRetry(job: Job, code: SnippetErrorCode): boolean {
     const { clock, limits } = this.#options;
-    const { ways, failed, counts, spent } = job;
-    if (failed === undefined) return false;
     const now = clock.now();
-    const state = {
-      ways,
-      failed,
-      counted: counts ? counted + 1 : counted,
-      leavesFirst: this.#leavesFirst,
-      isAlive: now - failed.endpoint.lastAnswer <= limits.outageCap,
-      timeLeft: limits.deadline - spent,
-      random: clock.random(),
-      now,
-    };
-    const milliseconds = nextWait(verdictOf(code), state, limits);
+    const milliseconds = nextWait(verdictOf(code), job, { now, random: clock.random() }, limits);
     if (milliseconds === undefined) return false;
     job.spent += milliseconds;
     job.notBefore = now + milliseconds;
@@ -373,7 +277,7 @@ export class Scheduler {
       const at = (from + tried) % jobs.length;
       const job = jobs[at] as Job;
       if (job.notBefore > now) continue;
-      const way = this.#route(job, now);
+      const way = route(job.ways, now);
       const { endpoint } = way;
       if (endpoint.status(now) !== 'open') continue;
       if (this.#needsWitness(job, way, now)) {
@@ -383,14 +287,10 @@ export class Scheduler {
       }
       jobs[at] = jobs.at(-1) as Job;
       jobs.pop();
-      this.#begin(job, way, now, false);
+      this.#ask(job, way, now, false).then(job.attempt.resolve, job.attempt.reject);
       return true;
     }
     return false;
-  }
-
-  #route({ ways }: Job, now: number): Way {
-    return route(ways, now, this.#leavesFirst);
   }
 
   /**
@@ -407,9 +307,9 @@ export class Scheduler {
   #refusal(job: Job, now: number): SnippetError | undefined {
     const { limits } = this.#options;
     const { request, ways, attempts } = job;
-    const { origin, variant, triedFor, lastFailure = {} } = this.#route(job, now).endpoint;
+    const { heldUntil, variant, triedFor, lastFailure = {} } = route(ways, now).endpoint;
     const place = { snippetId: request.id, variant, attempts };
-    const pause = origin.heldUntil - now;
+    const pause = heldUntil - now;
     if (pause > 0) {
       if (pause <= limits.retryAfter && pause < limits.deadline - job.spent) return undefined;
       return new SnippetError('rate-limited', `the service asks to wait ${formatDuration(pause)}`, place);
@@ -448,7 +348,7 @@ export class Scheduler {
     if (status === 'open' || status === 'held' || endpoint.hasWitness) return;
     if (this.#underWay >= most() || now < this.#witnessDue(endpoint)) return;
     const waits = (job: Job) =>
-      this.#route(job, now).endpoint === endpoint ||
+      route(job.ways, now).endpoint === endpoint ||
       (job.ways.some((way) => way.endpoint === endpoint) &&
         !job.ways.some((way) => way.endpoint.status(now) === 'open'));
     const untried = this.#untried.filter(waits);
@@ -471,7 +371,7 @@ export class Scheduler {
     const job = pick(untried.length > 0 ? untried : again, clock.random());
     this.#withdraw(job);
     const way = job.ways.find((one) => one.endpoint === endpoint) as Way;
-    this.#begin(job, way, now, true);
+    this.#ask(job, way, now, true).then(job.attempt.resolve, job.attempt.reject);
   }
 
   #setAlarm(now: number): void {
@@ -482,27 +382,27 @@ export class Scheduler {
     };
     if (this.#untried.length + this.#again.length > 0) {
       for (const endpoint of endpoints) {
-        consider(endpoint.origin.heldUntil);
+        consider(endpoint.heldUntil);
         if (endpoint.status(now) !== 'open' && !endpoint.hasWitness) consider(this.#witnessDue(endpoint));
       }
     }
     for (const { notBefore } of this.#again) consider(notBefore);
     if (patience > 0 && this.#jobs.size > 0 && !this.#isSilent)
       consider(this.#failingSince + silenceBeforeNotice);
-    if (at >= (this.#alarm?.at ?? Number.POSITIVE_INFINITY)) return;
-    this.#alarm?.ended.abort();
-    const alarm = { at, ended: new AbortController() };
-    this.#alarm = alarm;
+    if (at >= this.#alarmAt) return;
+    this.#endAlarm();
+    this.#alarmAt = at;
     const ring = () => {
-      if (this.#alarm === alarm) this.#alarm = undefined;
+      this.#endAlarm();
       this.#look();
     };
-    clock.wait(at - now, alarm.ended.signal).then(ring, () => {});
+    clock.wait(at - now, this.#alarm.signal).then(ring, () => {});
   }
 
-  #begin(job: Job, way: Way, now: number, isWitness: boolean): void {
-    const { resolve, reject } = job.attempt;
-    this.#ask(job, way, now, isWitness).then(resolve, reject);
+  #endAlarm(): void {
+    this.#alarm.abort();
+    this.#alarm = new AbortController();
+    this.#alarmAt = Number.POSITIVE_INFINITY;
   }
 
   async #ask(job: Job, way: Way, startedAt: number, isWitness: boolean): Promise<Arrival> {
@@ -515,18 +415,19 @@ export class Scheduler {
     if (isFirst) job.startedAt = startedAt;
     job.attempts += 1;
     if (way.failures > 0) this.counts.retries += 1;
-    if (endpoint !== job.preferred && !job.isFallback && !this.#leavesFirst) {
+    if (endpoint !== job.preferred && !job.isFallback && !job.preferred.isLeft) {
       job.isFallback = true;
       this.counts.fallbacks += 1;
+      if (job.ways.length > 1) this.#hasRoute = true;
     }
     const turn = { request, endpoint, isWitness, isFirst, startedAt, milliseconds };
-    const { response, counts, now } = await this.#send(turn, job.signal);
-    const { code, value = {}, status, problem, reason } = response;
+    const { response, verdict, counts, now } = await this.#send(turn, job.signal);
+    const { code, value, status, problem, reason } = response;
     const { attempts } = job;
     job.spent += now - startedAt;
-    job.failed = way;
-    job.counts = counts;
-    if (code !== undefined && verdictOf(code) === 'again') {
+    job.last = way;
+    if (counts) job.counted += 1;
+    if (verdict === 'again') {
       way.failures += 1;
       if (counts) way.counted += 1;
       way.lastFailure = now;
@@ -538,14 +439,11 @@ export class Scheduler {
     }
     if (code === undefined) {
       this.#noteArrival(job, variant);
-      return { variant, value, attempts, milliseconds: now - job.startedAt };
+      return { ...value, variant, attempts, milliseconds: now - job.startedAt };
     }
-    if (verdictOf(code) === 'elsewhere') {
+    if (verdict === 'elsewhere') {
       job.ways = job.ways.filter((one) => one !== way);
-      if (variant === 'render') {
-        this.#withoutRoute += 1;
-        this.#routeStatus = status;
-      }
+      if (variant === 'render') this.#withoutRoute = { baseUrl: endpoint.base.href, status };
     }
     const afterAttempts = attempts === 1 ? '' : ` (${attempts} attempts)`;
     const cause = reason === undefined ? undefined : new Error(reason);
@@ -563,10 +461,10 @@ export class Scheduler {
       this.#look();
     });
     const now = clock.now();
-    const isFailure = response.code !== undefined && verdictOf(response.code) === 'again';
-    if (isFailure) return { response, counts: this.#noteFailure(turn, response, now), now };
-    this.#noteAnswer(turn, now);
-    return { response, counts: true, now };
+    const verdict = response.code && verdictOf(response.code);
+    const counts = verdict !== 'again' || this.#noteFailure(turn, response, now);
+    if (verdict !== 'again') this.#noteAnswer(turn, now);
+    return { response, verdict, counts, now };
   }
 
   #noteAnswer({ endpoint, request, isFirst }: Turn, now: number): void {
@@ -584,21 +482,21 @@ export class Scheduler {
     this.#pace = Math.min(this.#pace + 1, this.#options.most());
     if (!this.#isSilent) return;
     this.#isSilent = false;
-    this.#options.notify({ kind: 'recovered', origin: endpoint.origin.name });
+    this.#options.notify({ kind: 'recovered', origin: endpoint.base.origin });
   }
 
-  #noteArrival({ isFallback }: Job, variant: Variant): void {
+  #noteArrival({ isFallback, preferred }: Job, variant: Variant): void {
     const { limits, notify } = this.#options;
-    this.#isSetUp = true;
+    this.#misled = undefined;
     if (variant === 'render') {
-      this.#hasRendered = true;
+      this.#hasRoute = true;
       this.#fallbacksInARow = 0;
     }
     // Only fallbacks that arrive count: if both variants are down, this one is not the one to leave.
     if (!isFallback || variant === 'render') return;
     this.#fallbacksInARow += 1;
-    if (this.#leavesFirst || this.#fallbacksInARow < limits.fallbacksInARow) return;
-    this.#leavesFirst = true;
+    if (preferred.isLeft || this.#fallbacksInARow < limits.fallbacksInARow) return;
+    preferred.isLeft = true;
     notify({ kind: 'render-given-up', isRouteMissing: this.routeMissing !== undefined });
   }
 
@@ -622,7 +520,7 @@ export class Scheduler {
       }
     }
     const { retryAfter } = response;
-    if (retryAfter !== undefined) this.#hold(endpoint.origin, retryAfter, now);
+    if (retryAfter !== undefined) this.#hold(endpoint, retryAfter, now);
     return patience === 0 || (this.#answered.length > 0 && !endpoint.isDown && !endpoint.isGivenUp);
   }
 
@@ -636,21 +534,22 @@ export class Scheduler {
     this.#isSilent = true;
     notify({
       kind: 'failing',
-      origin: endpoint.origin.name,
+      origin: endpoint.base.origin,
       reason: describe(endpoint.lastFailure),
       until: this.#patienceEnds(endpoint),
       patience: this.#patienceFor(endpoint),
     });
   }
 
-  #hold(origin: Origin, milliseconds: number, now: number): void {
-    const { limits, notify } = this.#options;
+  #hold({ base, heldUntil }: Endpoint, milliseconds: number, now: number): void {
+    const { endpoints, limits, notify } = this.#options;
     const until = now + milliseconds;
-    if (until <= origin.heldUntil) return;
-    if (origin.heldUntil <= now && milliseconds <= limits.retryAfter) {
-      notify({ kind: 'held', origin: origin.name, milliseconds });
+    if (until <= heldUntil) return;
+    if (heldUntil <= now && milliseconds <= limits.retryAfter) {
+      notify({ kind: 'held', origin: base.origin, milliseconds });
     }
-    origin.heldUntil = until;
+    // Both variants may share an origin, and the pause is about all of it.
+    for (const one of endpoints) if (one.base.origin === base.origin) one.heldUntil = until;
   }
 }
 

@@ -1,16 +1,10 @@
-import {
-  describe,
-  type RenderedSnippet,
-  type Response,
-  type RetrievedSnippet,
-  readAnswer,
-  readFailure,
-} from './answer.ts';
+import { describe, type RenderedSnippet, type RetrievedSnippet, readAnswer, readFailure } from './answer.ts';
 import { containsKnownKey, protectKey } from './api-key.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { defaultPatience, type Limits, type PublicLimits, publicLimits, withDefaults } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
-import { type Counts, Endpoint, type Notice, type Origin, Scheduler, type Turn } from './scheduler.ts';
+import { Endpoint } from './retry-policy.ts';
+import { type Counts, type Notice, Scheduler } from './scheduler.ts';
 import { checkApiKey, parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import { SnippetError } from './snippet-error.ts';
 import { createRequest, type Params, type SnippetRequest } from './snippet-request.ts';
@@ -80,8 +74,6 @@ export class SnippetClient {
   readonly #scheduler: Scheduler;
   readonly #limits: Limits;
   readonly #transport: Transport;
-  readonly #clock: Clock;
-  readonly #headers: Record<string, string>;
 
   /** @throws SnippetError `unsupported-node`, or `invalid-options`. A malformed key is rejected without being shown. */
   constructor(options: SnippetClientOptions);
@@ -100,20 +92,29 @@ export class SnippetClient {
     if (!(patience >= 0)) throw new SnippetError('invalid-options', 'patience must not be negative.');
     this.#limits = withDefaults({ ...options.limits, ...limits });
     this.#endpoints = endpointsOf(options, this.#limits);
-    this.#transport = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
-    this.#clock = clock;
-    this.#headers = {
+    const headers = {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json, application/problem+json',
     };
+    const service = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
+    this.#transport = service;
     this.#scheduler = new Scheduler({
       endpoints: this.#endpoints,
       clock,
       limits: this.#limits,
       patience,
-      ask: (turn, signal) => this.#ask(turn, signal),
-      most: () => Math.min(concurrency, this.#transport.capacity),
-      notify: (notice) => {
+      most: () => Math.min(concurrency, service.capacity),
+      async ask({ request, endpoint: { base, variant }, milliseconds }, signal) {
+        const url = snippetUrl(base, variant, request);
+        try {
+          const answer = await service.send({ url, headers, milliseconds }, signal);
+          return readAnswer(answer, variant, request.id, clock.now());
+        } catch (error) {
+          signal.throwIfAborted();
+          return readFailure(error);
+        }
+      },
+      notify(notice) {
         try {
           onNotice(notice);
         } catch {
@@ -151,11 +152,8 @@ export class SnippetClient {
    * @throws SnippetError
    */
   async retrieve(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RetrievedSnippet> {
-    const {
-      milliseconds: _,
-      variant: __,
-      ...snippet
-    } = await this.fetch(createRequest(id, params), signal, 'retrieve');
+    const request = createRequest(id, params);
+    const { milliseconds: _, variant: __, ...snippet } = await this.fetch(request, signal, 'retrieve');
     return { id, ...snippet };
   }
 
@@ -176,13 +174,12 @@ export class SnippetClient {
     this.#checkParams(request, endpoints);
     const { id: snippetId } = request;
     try {
-      const { value, ...place } = await this.#scheduler.fetch(request, endpoints, signal);
-      const { variant, attempts, milliseconds } = place;
-      if (only === undefined && value.content === undefined) {
-        const fields = { snippetId, variant, attempts, status: 200 };
+      const { attempts, ...snippet } = await this.#scheduler.fetch(request, endpoints, signal);
+      if (only === undefined && snippet.content === undefined) {
+        const fields = { snippetId, variant: snippet.variant, attempts, status: 200 };
         throw new SnippetError('no-content', describe({ code: 'no-content' }), fields);
       }
-      return { ...(value as RenderedSnippet), variant, milliseconds };
+      return snippet as Snippet;
     } catch (error) {
       if (error instanceof SnippetError || !signal?.aborted) throw error;
       throw new SnippetError('aborted', 'the request was aborted.', { snippetId, cause: signal.reason });
@@ -193,18 +190,6 @@ export class SnippetClient {
   async close(): Promise<void> {
     this.#scheduler.end(new SnippetError('closed', 'The client was closed.'));
     await this.#transport.close();
-  }
-
-  async #ask({ request, endpoint, milliseconds }: Turn, signal: AbortSignal): Promise<Response> {
-    const { base, variant } = endpoint;
-    const url = snippetUrl(base, variant, request);
-    try {
-      const answer = await this.#transport.send({ url, headers: this.#headers, milliseconds }, signal);
-      return readAnswer(answer, variant, request.id, this.#clock.now());
-    } catch (error) {
-      signal.throwIfAborted();
-      return readFailure(error);
-    }
   }
 
   #checkParams(request: SnippetRequest, endpoints: readonly Endpoint[]): void {
@@ -223,14 +208,10 @@ export class SnippetClient {
 }
 
 function endpointsOf(options: SnippetClientOptions, limits: Limits): Endpoint[] {
-  const origins = new Map<string, Origin>();
   const endpoints = (['render', 'retrieve'] as const).flatMap((variant) => {
-    const value = options[`${variant}BaseUrl`];
-    if (value === undefined) return [];
-    const base = parseBaseUrl(`${variant}BaseUrl`, value);
-    const origin = origins.get(base.origin) ?? { name: base.origin, heldUntil: 0 };
-    origins.set(base.origin, origin);
-    return new Endpoint(variant, base, origin, limits);
+    const name = `${variant}BaseUrl` as const;
+    const value = options[name];
+    return value === undefined ? [] : new Endpoint(variant, parseBaseUrl(name, value), limits);
   });
   if (endpoints.length > 0) return endpoints;
   throw new SnippetError('invalid-options', 'Set renderBaseUrl, retrieveBaseUrl, or both.');

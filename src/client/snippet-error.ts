@@ -34,11 +34,8 @@ export type SnippetErrorCode =
   | 'aborted' // The caller's signal was aborted.
   | 'closed'; // The client was closed.
 
-interface SnippetErrorFields {
-  snippetId?: number | undefined;
-  variant?: Variant | undefined;
-  attempts?: number | undefined;
-  status?: number | undefined;
+interface SnippetErrorFields
+  extends Partial<Pick<SnippetError, 'snippetId' | 'variant' | 'attempts' | 'status'>> {
   problem?: Problem | undefined;
   cause?: unknown;
 }

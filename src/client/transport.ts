@@ -8,12 +8,6 @@ import { reasonOf } from './clean-text.ts';
 import { timerLength } from './clock.ts';
 import { firstPace, type Limits } from './limits.ts';
 
-export interface HttpRequest {
-  url: string;
-  headers: Record<string, string>;
-  milliseconds: number;
-}
-
 /** A complete answer. Of a repeated header, it has the first. */
 export interface Answer {
   status: number;
@@ -40,7 +34,10 @@ export class NoAnswer extends Error {
 /** Passed in, so that tests can put a simulated service in its place. */
 export interface Transport {
   /** Makes one GET request. @throws NoAnswer, or the reason of `signal` once it is aborted. */
-  send(request: HttpRequest, signal: AbortSignal): Promise<Answer>;
+  send(
+    request: { url: string; headers: Record<string, string>; milliseconds: number },
+    signal: AbortSignal,
+  ): Promise<Answer>;
   /** In requests at once. */
   readonly capacity: number;
   close(): Promise<void>;
@@ -98,7 +95,8 @@ export function httpsTransport(options: TransportOptions): Transport {
     },
     async close() {
       // First: destroying the dispatcher alone hands an error to every HTTP/2 stream that is not quite closed.
-      await Promise.all([...sockets].map(closeSocket));
+      const close = (socket: Socket) => new Promise((resolve) => socket.destroy().once('close', resolve));
+      await Promise.all(Array.from(sockets, close));
       try {
         await dispatcher?.destroy();
       } catch {
@@ -106,13 +104,6 @@ export function httpsTransport(options: TransportOptions): Transport {
       }
     },
   };
-}
-
-async function closeSocket(socket: Socket): Promise<void> {
-  if (socket.closed) return;
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  socket.destroy();
-  await closed;
 }
 
 // Node's codes for a certificate that does not verify. UNSPECIFIED is for reasons without a name, such as a weak signature.

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import type { ResolvedConfig } from 'vite';
-import { keyDetector } from '../client/api-key.ts';
+import { keySearch } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
 import { astroPackage } from './astro-version.ts';
 
@@ -45,7 +45,7 @@ export function environmentPlugin(onRead: (environment: Environment, files: Envi
       onRead(environment, files);
       const { [variables.apiKey]: key } = environment;
       // Everything that Astro sends to browsers is public, whether a page uses it today or not.
-      const containsKey = key ? keyDetector(key) : () => false;
+      const containsKey = key ? keySearch(key).isIn : () => false;
       const names = Object.keys(env).filter((name) => containsKey(String(env[name])));
       if (names.length === 0) return;
       const verb = names.length === 1 ? 'contains' : 'contain';
@@ -61,7 +61,9 @@ export async function readEnvironment(
   { env, cwd }: { env: Environment; cwd: string },
 ): Promise<Environment> {
   const { directory } = files;
-  const environment = await readVariables(files, env);
+  const read = directory === false ? {} : await readFiles(directory, files.mode);
+  const all = Object.entries({ ...read, ...env }).filter(([name]) => name.startsWith(prefix));
+  const environment: Environment = Object.fromEntries(all);
   const file = environment[variables.apiKeyFile];
   if (!file || environment[variables.apiKey]) return environment;
   try {
@@ -76,22 +78,15 @@ export async function readEnvironment(
   }
 }
 
-async function readVariables({ mode, directory }: EnvironmentFiles, env: Environment): Promise<Environment> {
-  if (directory === false) return ownVariables(env);
+async function readFiles(directory: string, mode: string): Promise<Environment> {
   const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
   const files = names.map((name) => join(directory, name)).filter((file) => existsSync(file));
-  if (files.length === 0) return ownVariables(env);
   const astro = astroPackage(directory);
-  if (astro !== undefined) {
-    // Astro's own: as a dependency of ours, it could be another version. Loading it takes as long as a short command.
-    const vite = createRequire(astro).resolve('vite');
-    const { loadEnv }: typeof import('vite') = await import(pathToFileURL(vite).href);
-    // Vite reads those of the process besides.
-    return { ...loadEnv(mode, directory, prefix), ...ownVariables(env) };
+  if (astro === undefined || files.length === 0) {
+    return Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))));
   }
-  return ownVariables(Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))), env));
-}
-
-function ownVariables(environment: Environment): Environment {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith(prefix)));
+  // Astro's own: as a dependency of ours, it could be another version. Loading it takes as long as a short command.
+  const vite = createRequire(astro).resolve('vite');
+  const { loadEnv }: typeof import('vite') = await import(pathToFileURL(vite).href);
+  return loadEnv(mode, directory, prefix);
 }

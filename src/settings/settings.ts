@@ -12,13 +12,12 @@ const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
 type UrlOption = (typeof urlOptions)[number];
 
 /** The options and the environment together, validated. A missing key or URL is an error only once it is needed. */
-export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images'> {
+export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images'>, HtmlRules {
   apiKey: string | undefined;
   /** Whether a file for the key is named. If there is no key, it does not exist. */
   hasKeyFile: boolean;
   /** Which of the two are options, so that the environment cannot replace them. */
   urlOptions: readonly UrlOption[];
-  html: HtmlRules;
   /** Where answers are cached, if not in a storage of the user's own; without it, none are cached anywhere. */
   answerFolder: string | undefined;
   images: ImageSettings | undefined;
@@ -51,7 +50,7 @@ export function resolveSettings(
   environment: Environment,
   { cacheDirectory, hasPolicy = false, urls, assets }: SiteConfig = {},
 ): Settings {
-  const { sanitize, scripts, strict, classes, links, csp, images, ...more } = options;
+  const { links, csp, images, ...more } = options;
   const key = environment[variables.apiKey] || undefined;
   const apiKey = key && checked(() => checkApiKey(key, variables.apiKey));
   if (apiKey !== undefined) protectKey(apiKey);
@@ -64,14 +63,8 @@ export function resolveSettings(
     renderBaseUrl: baseUrl('renderBaseUrl', options, environment),
     retrieveBaseUrl: baseUrl('retrieveBaseUrl', options, environment),
     urlOptions: urlOptions.filter((name) => options[name] !== undefined),
-    html: {
-      sanitize,
-      links: links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
-      scripts,
-      strict,
-      classes,
-      policy: hasPolicy ? (csp ?? 'warn') : 'none',
-    },
+    links: links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
+    policy: hasPolicy ? (csp ?? 'warn') : 'none',
     ...cacheFolders(folder),
     images: images && assets && { hosts: images.hosts, assets },
   };

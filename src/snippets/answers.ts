@@ -49,8 +49,7 @@ export class Answers {
 
   /** What the service was asked, and how many snippets were kept from an earlier run instead. */
   get counts(): Counts & { cached: number } {
-    const none = { requests: 0, retries: 0, fallbacks: 0 };
-    return { ...(this.#opened?.client.counts ?? none), cached: this.#cached };
+    return { requests: 0, retries: 0, fallbacks: 0, ...this.#opened?.client.counts, cached: this.#cached };
   }
 
   /** Warns once if no snippet was rendered, as where variant B's base URL is wrong: all are retrieved. */
@@ -65,6 +64,7 @@ export class Answers {
     ];
   }
 
+  /** Starts a request before its snippet is needed. After a failure, it is made again when it is. */
   prefetch(request: SnippetRequest): void {
     if (!hasConnection(this.#settings) || this.#isEnded) return;
     this.get(request).catch((error) => {
@@ -86,13 +86,12 @@ export class Answers {
     return answer;
   }
 
-  /** If the service is in trouble; not if it refuses. The rest of the run shows it, too. */
-  async lastGood(request: SnippetRequest, error: SnippetFailure): Promise<Answer | undefined> {
+  /** If the service is in trouble; not if it refuses. The rest of the run shows it, too. @throws `error` if there is none. */
+  async lastGood(request: SnippetRequest, error: SnippetFailure): Promise<Answer> {
     const { staleIfError } = this.#settings;
-    if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children')
-      return undefined;
+    if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children') throw error;
     const kept = await this.#recall(request, staleIfError);
-    if (kept === undefined) return undefined;
+    if (kept === undefined) throw error;
     const answer = { ...kept, error };
     if (this.#options.remember) this.#asked.set(request.key, Promise.resolve(answer));
     return answer;
@@ -115,9 +114,8 @@ export class Answers {
       }
       return snippet;
     } catch (error) {
-      const last = isSnippetFailure(error) && (await this.lastGood(request, error));
-      if (last) return last;
-      throw error;
+      if (!isSnippetFailure(error)) throw error;
+      return this.lastGood(request, error);
     }
   }
 
@@ -145,29 +143,23 @@ export class Answers {
   }
 
   #open() {
-    const { cache, answerFolder } = this.#settings;
+    if (this.#opened !== undefined) return this.#opened;
+    const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, answerFolder } = this.#settings;
+    const { warn, notify = warn, parts = {}, patience: most = Number.POSITIVE_INFINITY } = this.#options;
+    const apiKey = requireConnection(this.#settings);
+    const patience = Math.min(this.#settings.patience, most);
+    const onNotice = (notice: Notice) => {
+      // When all snippets are there, that is a warning with the URL.
+      if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
+    };
+    const options = { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, patience, onNotice };
     const isKept = cache !== false && answerFolder !== undefined;
-    this.#opened ??= {
-      client: openClient(this.#settings, this.#options),
-      kept: isKept ? new KeptAnswers(answerFolder, cache, this.#settings, this.#options.warn) : undefined,
+    this.#opened = {
+      client: new SnippetClient(options, parts),
+      kept: isKept ? new KeptAnswers(answerFolder, cache, this.#settings, warn) : undefined,
     };
     return this.#opened;
   }
-}
-
-function openClient(settings: Settings, options: AnswersOptions): SnippetClient {
-  const { renderBaseUrl, retrieveBaseUrl, ca, concurrency } = settings;
-  const { warn, notify = warn, parts = {} } = options;
-  const apiKey = requireConnection(settings);
-  const patience = Math.min(settings.patience, options.patience ?? Number.POSITIVE_INFINITY);
-  const onNotice = (notice: Notice) => {
-    // When all snippets are there, that is a warning with the URL.
-    if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
-  };
-  return new SnippetClient(
-    { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, patience, onNotice },
-    parts,
-  );
 }
 
 function describeNotice(notice: Notice): string {

@@ -54,7 +54,7 @@ interface Results extends Pick<Failures, 'notAsked'> {
 export class SnippetFetcher {
   readonly #settings: Settings;
   readonly #options: FetcherOptions;
-  readonly #answers: Answers;
+  readonly answers: Answers;
   readonly #images: Promise<SiteImages> | undefined;
   readonly #prepared = {
     html: new WeakMap<Answer, Promise<PreparedSnippet>>(),
@@ -70,20 +70,11 @@ export class SnippetFetcher {
   constructor(settings: Settings, options: FetcherOptions) {
     this.#settings = settings;
     this.#options = options;
-    this.#answers = new Answers(settings, options);
+    this.answers = new Answers(settings, options);
     if (settings.images === undefined) return;
     const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
     // Loaded only here: most sites leave images where they are.
     this.#images = import('../images/site-images.ts').then((module) => new module.SiteImages(imageOptions));
-  }
-
-  get counts(): Answers['counts'] {
-    return this.#answers.counts;
-  }
-
-  /** Starts a request before its snippet is needed. After a failure, it is made again when it is. */
-  prefetch(request: SnippetRequest): void {
-    this.#answers.prefetch(request);
   }
 
   /** Fetches snippets that a page may show. Those that fail are asked for again when one does. */
@@ -114,7 +105,7 @@ export class SnippetFetcher {
       ...(showsChildren && !this.showsChildren ? [withoutKeyWarning(this.#settings)] : []),
       ...childrenWarnings(failed, placeOf),
       ...shownWarnings(fetched, uses, placeOf),
-      ...this.#answers.routeWarnings(fetched.values()),
+      ...this.answers.routeWarnings(fetched.values()),
     ];
     this.showsChildren ||= showsChildren;
     for (const line of warnings) this.#options.warn(line);
@@ -122,7 +113,7 @@ export class SnippetFetcher {
   }
 
   async get(shown: ShownAs): Promise<FetchedSnippet> {
-    const answer = await this.#answers.get(shown.request);
+    const answer = await this.answers.get(shown.request);
     const known = this.#prepared[shown.asHtml ? 'html' : 'text'];
     const prepared = known.get(answer) ?? this.#applyRules(answer, shown);
     known.set(answer, prepared);
@@ -136,7 +127,7 @@ export class SnippetFetcher {
 
   /** Connections are opened again when another snippet is needed. */
   async close(): Promise<void> {
-    await this.#answers.close();
+    await this.answers.close();
     await (await this.#images)?.close();
   }
 
@@ -176,14 +167,13 @@ export class SnippetFetcher {
 
   /** When there is no time left. @throws `error` if there is no last good content. */
   async #lastGood(shown: ShownAs, error: SnippetError): Promise<FetchedSnippet> {
-    const answer = await this.#answers.lastGood(shown.request, error);
-    if (answer === undefined) throw error;
+    const answer = await this.answers.lastGood(shown.request, error);
     return { ...answer, ...(await this.#applyRules(answer, shown, { mayDownload: false })) };
   }
 
   async #applyRules(answer: Answer, shown: ShownAs, { mayDownload = true } = {}): Promise<PreparedSnippet> {
     const images = await this.#images;
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
-    return applyRules(answer, shown, { ...this.#settings.html, findImage });
+    return applyRules(answer, shown, { ...this.#settings, findImage });
   }
 }

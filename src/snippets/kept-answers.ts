@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { createStorage, type Driver, type Storage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
 import { z } from 'zod';
-import { keyDetector } from '../client/api-key.ts';
+import { keySearch } from '../client/api-key.ts';
 import { reasonOf } from '../client/clean-text.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { writeAtomically } from '../files/write.ts';
@@ -20,19 +20,19 @@ const answerSchema = z.object({
 
 export type KeptAnswer = z.infer<typeof answerSchema>;
 
+type CacheSettings = Exclude<Settings['cache'], false>;
+
 const operationTimeout = 2_000;
 // In milliseconds, for storages that delete old entries by themselves: how long an answer should be kept at least.
 const keepFor = 30 * 24 * 60 * 60 * 1000;
 
 /** Never fails a build: a storage that fails or hangs is not used for the rest of the run, with one warning. */
 export class KeptAnswers {
-  readonly #cache: Exclude<Settings['cache'], false>;
   readonly #folder: string;
+  readonly #cache: CacheSettings;
+  readonly #settings: Settings;
   readonly #warn: (line: string) => void;
   readonly #containsKey: (text: string) => boolean;
-  /** Another API key may see other snippets. Its hash does not reveal it. */
-  readonly #keyParts: readonly unknown[];
-  readonly #ttlSeconds: number;
   // Some systems limit the number of open files.
   readonly #queue = pLimit(32);
   #written: Promise<unknown> = Promise.resolve();
@@ -41,19 +41,12 @@ export class KeptAnswers {
   #connectionError: Error | undefined;
 
   /** @param folder where they are, if not in a storage of the user's own. */
-  constructor(
-    folder: string,
-    cache: Exclude<Settings['cache'], false>,
-    settings: Pick<Settings, 'apiKey' | 'renderBaseUrl' | 'retrieveBaseUrl' | 'staleIfError'>,
-    warn: (line: string) => void,
-  ) {
-    const { apiKey = '', renderBaseUrl, retrieveBaseUrl, staleIfError } = settings;
+  constructor(folder: string, cache: CacheSettings, settings: Settings, warn: (line: string) => void) {
     this.#folder = folder;
     this.#cache = cache;
+    this.#settings = settings;
     this.#warn = warn;
-    this.#containsKey = keyDetector(apiKey);
-    this.#keyParts = [hash('sha256', apiKey), renderBaseUrl ?? null, retrieveBaseUrl ?? null];
-    this.#ttlSeconds = Math.ceil(Math.max(keepFor, cache.maxAge, staleIfError) / 1000);
+    this.#containsKey = keySearch(settings.apiKey ?? '').isIn;
   }
 
   async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
@@ -65,7 +58,8 @@ export class KeptAnswers {
   /** In the background. An answer with the API key is not kept. */
   write(request: SnippetRequest, answer: KeptAnswer): void {
     if (this.#containsKey(answer.content) || this.#containsKey(answer.name ?? '')) return;
-    const options = { ttl: this.#ttlSeconds };
+    const longest = Math.max(keepFor, this.#cache.maxAge, this.#settings.staleIfError);
+    const options = { ttl: Math.ceil(longest / 1000) };
     this.#write((storage) => storage.setItem<KeptAnswer>(this.#keyOf(request), answer, options));
   }
 
@@ -80,7 +74,10 @@ export class KeptAnswers {
 
   /** A valid file name on every system. */
   #keyOf({ id, params }: SnippetRequest): string {
-    return hash('sha256', JSON.stringify([...this.#keyParts, id, params ?? null]));
+    const { apiKey = '', renderBaseUrl, retrieveBaseUrl } = this.#settings;
+    // Another API key may see other snippets. Its hash does not reveal it.
+    const parts = [hash('sha256', apiKey), renderBaseUrl, retrieveBaseUrl, id, params];
+    return hash('sha256', JSON.stringify(parts));
   }
 
   #write(operation: (storage: Storage) => Promise<void>): void {

@@ -44,7 +44,7 @@ const site = {
   collected: [],
   routeToHeaders: new Map(),
   urls: { base: '/', trailingSlash: 'ignore', format: 'directory' } as const,
-  settings: { apiKey: 'sk_of_the_benchmark', html: rules, exclude: [], urlOptions: [], timeout: 0 } as never,
+  settings: { apiKey: 'sk_of_the_benchmark', ...rules, exclude: [], urlOptions: [], timeout: 0 } as never,
   environment: { mode: 'production' },
   announcements: undefined,
   logger: { info() {}, warn() {} } as never,

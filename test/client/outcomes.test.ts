@@ -115,18 +115,24 @@ test('a variant without a fallback has all five attempts', async () => {
   expect(count(asked)).toEqual([5, 5]);
 });
 
-test('after five fallbacks in a row the client stays with variant A, with one notice', async () => {
-  const { asked } = answer({
-    render: [text('', 404)],
-    retrieve: [1, 2, 3, 4, 5, 6, 7, 8].map((id) => json({ id, content: `${id}` })),
-  });
-  const notices: unknown[] = [];
-  await using service = disposable({ onNotice: (notice) => notices.push(notice) });
-  for (const id of [1, 2, 3, 4, 5, 6, 7, 8])
-    expect(await service.get(id)).toMatchObject({ content: `${id}` });
-  expect(count(asked)).toEqual([5, 8]);
-  expect(notices).toEqual([{ kind: 'render-given-up', isRouteMissing: true }]);
-});
+test.for([
+  ['none had a route', [], [5, 8], true],
+  ['one of them had failed otherwise', [problem(503), problem(503)], [6, 8], false],
+] as const)(
+  'after five fallbacks in a row the client stays with variant A, with one notice (%s)',
+  async ([, first, counts, isRouteMissing]) => {
+    const { asked } = answer({
+      render: [...first, text('', 404)],
+      retrieve: [1, 2, 3, 4, 5, 6, 7, 8].map((id) => json({ id, content: `${id}` })),
+    });
+    const notices: unknown[] = [];
+    await using service = disposable({ onNotice: (notice) => notices.push(notice) });
+    for (const id of [1, 2, 3, 4, 5, 6, 7, 8])
+      expect(await service.get(id)).toMatchObject({ content: `${id}` });
+    expect(count(asked)).toEqual(counts);
+    expect(notices).toEqual([{ kind: 'render-given-up', isRouteMissing }]);
+  },
+);
 
 test('a success of variant B resets the count of fallbacks in a row', async () => {
   const missing = text('', 404);

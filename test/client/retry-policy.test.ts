@@ -1,30 +1,33 @@
 import { expect, test } from 'vitest';
 import { defaultLimits, withDefaults } from '../../src/client/limits.ts';
 import {
-  type AttemptState,
+  Endpoint,
   type EndpointStatus,
-  failureShare,
   nextWait,
   route,
-  rowLimit,
   type Way,
   witnessDelay,
-  witnessLimit,
 } from '../../src/client/retry-policy.ts';
+import type { Job } from '../../src/client/scheduler.ts';
+import { parseBaseUrl } from '../../src/client/service-url.ts';
 
-interface View {
-  status: EndpointStatus;
-  failures: number;
-  counted: number;
-  failureShare: number | undefined;
+function endpointWith(state: Partial<Endpoint>): Endpoint {
+  const base = parseBaseUrl('base', 'https://render.test');
+  return Object.assign(new Endpoint('render', base, defaultLimits), state);
 }
 
-function view(more: Partial<View> = {}): Way {
-  const { status, failureShare, ...way } = {
-    ...{ status: 'open' as const, failures: 0, counted: 0, failureShare: 0.01 },
-    ...more,
-  };
-  return { ...way, endpoint: { status: () => status, failureShare } };
+interface View extends Partial<Pick<Way, 'failures' | 'counted'>>, Partial<Pick<Endpoint, 'isLeft'>> {
+  status?: EndpointStatus;
+  /** Whether snippets have arrived from it, and whether each had failed once. */
+  arrived?: 'none' | 'some' | 'each had failed';
+}
+
+function view(more: View = {}): Way {
+  const { status = 'open', arrived = 'some', isLeft = false, failures = 0, counted = 0 } = more;
+  const answered = arrived === 'none' ? 0 : 98;
+  const failedBefore = arrived === 'each had failed' ? 98 : 0;
+  const endpoint = endpointWith({ answered, failedBefore, isLeft, lastAnswer: 0, status: () => status });
+  return { endpoint, failures, counted, lastFailure: 0 };
 }
 
 test.for([
@@ -49,8 +52,10 @@ test.for([
   ['a fifth was answered', 200, 800, 31],
 ] as const)(
   'a variant counts as down if, when %s (%i and %i failures), %i snippets fail in a row',
-  ([, answered, failed, limit]) => {
-    expect(rowLimit(answered, failed, defaultLimits)).toBe(limit);
+  ([, firstAnswered, firstFailed, limit]) => {
+    const endpoint = endpointWith({ firstAnswered, firstFailed });
+    while (!endpoint.isDown) endpoint.row.add(endpoint.row.size);
+    expect(endpoint.row.size).toBe(limit);
   },
 );
 
@@ -60,44 +65,31 @@ test.for([
   ['each had failed once', 400, 400, 10],
 ] as const)(
   'a variant that is doubted is down if, when %s (%i and %i failures), %i witnesses fail',
-  ([, answered, failed, limit]) => {
-    expect(witnessLimit(answered === 0 ? undefined : failureShare(answered, failed))).toBe(limit);
+  ([, answered, failedBefore, limit]) => {
+    const endpoint = endpointWith({ answered, failedBefore });
+    while (!endpoint.isDown) endpoint.failedWitnesses += 1;
+    expect(endpoint.failedWitnesses).toBe(limit);
   },
 );
 
-test.for<[string, Partial<View>[], boolean, number]>([
-  ['variant B is asked first', [{}, {}], false, 0],
-  ['variant B is asked twice', [{ failures: 1 }, {}], false, 0],
-  ['then variant A is', [{ failures: 2 }, {}], false, 1],
-  ['the run has left variant B', [{}, {}], true, 1],
-  ['variant B is down', [{ status: 'down' }, {}], false, 1],
-  ['variant A is down', [{ failures: 2 }, { status: 'down' }], false, 0],
-  ['variant A is doubted', [{ failures: 2 }, { status: 'doubted' }], false, 1],
-  ['both are down', [{ status: 'down' }, { status: 'down' }], false, 0],
-  ['variant B asks to wait', [{ status: 'held' }, {}], false, 0],
-  ['there is one', [{ status: 'given-up', failures: 9 }], false, 0],
-])('the next attempt goes where it should if %s', ([, views, leavesFirst, index]) => {
+test.for<[string, View[], number]>([
+  ['variant B is asked first', [{}, {}], 0],
+  ['variant B is asked twice', [{ failures: 1 }, {}], 0],
+  ['then variant A is', [{ failures: 2 }, {}], 1],
+  ['the run has left variant B', [{ isLeft: true }, {}], 1],
+  ['variant B is down', [{ status: 'down' }, {}], 1],
+  ['variant A is down', [{ failures: 2 }, { status: 'down' }], 0],
+  ['variant A is doubted', [{ failures: 2 }, { status: 'doubted' }], 1],
+  ['both are down', [{ status: 'down' }, { status: 'down' }], 0],
+  ['variant B asks to wait', [{ status: 'held' }, {}], 0],
+  ['there is one', [{ status: 'given-up', failures: 9 }], 0],
+])('the next attempt goes where it should if %s', ([, views, index]) => {
   const ways = views.map(view);
-  expect(ways.indexOf(route(ways, 0, leavesFirst))).toBe(index);
+  expect(ways.indexOf(route(ways, 0))).toBe(index);
 });
 
-function stateOf(more: Partial<AttemptState>): AttemptState {
-  const ways = more.ways ?? [view({ failures: 1, counted: 1 })];
-  return {
-    ways,
-    failed: ways[0] ?? view(),
-    counted: 1,
-    leavesFirst: false,
-    isAlive: true,
-    timeLeft: 60_000,
-    random: 1,
-    now: 0,
-    ...more,
-  };
-}
-
 /** Of one endpoint that has failed so often. */
-const failed = (failures: number, more: Partial<View> = {}) => ({
+const failed = (failures: number, more: View = {}) => ({
   ways: [view({ failures, counted: failures, ...more })],
   counted: failures,
 });
@@ -108,29 +100,27 @@ const failedFirst = (failures: number) => ({
   counted: failures,
 });
 
-const unknown = { failureShare: undefined };
+const half = { arrived: 'each had failed' } as const;
+const none = { arrived: 'none' } as const;
 
-test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>, number | undefined]>([
+test.for<
+  [string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<Job> & { now?: number }, number | undefined]
+>([
   ['the key is refused', 'end', {}, undefined],
   ['the snippet is refused', 'fail', {}, undefined],
   ['the only route is missing', 'elsewhere', { ways: [] }, undefined],
-  ['one of two routes is missing', 'elsewhere', { ways: [view()], failed: view() }, 0],
+  ['one of two routes is missing', 'elsewhere', { ways: [view()], last: view() }, 0],
   ['it may be temporary', 'again', {}, 500],
   ['it may be temporary, and variant A has not been asked', 'again', failedFirst(2), 0],
-  ['others arrive, after many failures', 'again', failed(9, { failureShare: 0.5 }), 2_000],
-  [
-    'nothing arrives, after many failures',
-    'again',
-    { ...failed(9, { failureShare: 0.5 }), isAlive: false },
-    8_000,
-  ],
+  ['others arrive, after many failures', 'again', failed(9, half), 2_000],
+  ['nothing arrives, after many failures', 'again', { ...failed(9, half), now: 8_001 }, 8_000],
   ['it is more than chance', 'again', failed(5), undefined],
-  ['nothing has ever arrived', 'again', failed(5, unknown), undefined],
+  ['nothing has ever arrived', 'again', failed(5, none), undefined],
   ['it looks like more than chance, but the service is down', 'again', failed(5, { status: 'down' }), 2_000],
   [
     'it looks like more than chance, but the service is down, and nothing has ever arrived',
     'again',
-    failed(5, { status: 'down', ...unknown }),
+    failed(5, { status: 'down', ...none }),
     2_000,
   ],
   ['few of its attempts say something', 'again', { ...failed(9), counted: 1 }, 2_000],
@@ -138,7 +128,7 @@ test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>,
     'two attempts failed at the variant that others arrive from, and 20 where nothing does',
     'again',
     {
-      ways: [view({ failures: 2, counted: 2 }), view({ failures: 20, counted: 20, ...unknown })],
+      ways: [view({ failures: 2, counted: 2 }), view({ failures: 20, counted: 20, ...none })],
       counted: 22,
     },
     1_000,
@@ -147,25 +137,29 @@ test.for<[string, 'again' | 'end' | 'fail' | 'elsewhere', Partial<AttemptState>,
     'four did, and 20 where nothing does',
     'again',
     {
-      ways: [view({ failures: 4, counted: 4 }), view({ failures: 20, counted: 20, ...unknown })],
+      ways: [view({ failures: 4, counted: 4 }), view({ failures: 20, counted: 20, ...none })],
       counted: 24,
     },
     undefined,
   ],
-  ['its time is over', 'again', { timeLeft: 500 }, undefined],
-  ['there is no time to ask variant A', 'again', { ...failedFirst(2), timeLeft: 0 }, undefined],
+  ['its time is over', 'again', { spent: 119_500 }, undefined],
+  ['there is no time to ask variant A', 'again', { ...failedFirst(2), spent: 120_000 }, undefined],
   [
     'variant B is down, and the run has left it',
     'again',
     {
-      ways: [view({ failures: 5, counted: 5, status: 'down' }), view({ failures: 5, counted: 5 })],
+      ways: [
+        view({ failures: 5, counted: 5, status: 'down', isLeft: true }),
+        view({ failures: 5, counted: 5 }),
+      ],
       counted: 10,
-      leavesFirst: true,
     },
     undefined,
   ],
-])('how long to wait if %s', ([, verdict, state, milliseconds]) => {
-  expect(nextWait(verdict, stateOf(state), defaultLimits)).toBe(milliseconds);
+])('how long to wait if %s', ([, verdict, { now = 0, ...state }, milliseconds]) => {
+  const { ways = [view({ failures: 1, counted: 1 })] } = state;
+  const attempts = { ways, last: ways[0] ?? view(), counted: 1, spent: 0, ...state };
+  expect(nextWait(verdict, attempts, { now, random: 1 }, defaultLimits)).toBe(milliseconds);
 });
 
 test('a limit for `attempts` is exact unless `mostAttempts` is set too', () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { keyDetector, protectKey } from '../../src/client/api-key.ts';
+import { keySearch, protectKey } from '../../src/client/api-key.ts';
 import { cleanJson, cleanLines, cleanText } from '../../src/client/clean-text.ts';
 import { defineSnippet, SnippetError } from '../../src/client/index.ts';
 import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
@@ -55,7 +55,7 @@ const spellings: Record<string, string> = {
 
 describe('the API key in text from outside', () => {
   test.for(Object.entries(spellings))('is found in the output and hidden in messages %s', ([, spelling]) => {
-    const containsKey = keyDetector(key);
+    const containsKey = keySearch(key).isIn;
     expect(containsKey(Buffer.from(`<p title="${spelling}">ä</p>`))).toBe(true);
     expect(containsKey(`<p title="${spelling.slice(spelling.length / 2)}">ä</p>`)).toBe(false);
     for (const clean of [cleanText, cleanLines]) {
@@ -183,7 +183,7 @@ describe('params with the API key are refused', () => {
 describe('against a service whose every text is hostile', async () => {
   const split = `${key.slice(0, 9)}\u001b[0m${key.slice(9)}`;
   const hostile = `\n::error::pwned ${split} ${key}\n##[group]pwned \u001b]0;title\u0007`;
-  const containsKey = keyDetector(key);
+  const containsKey = keySearch(key).isIn;
   let leaks = false;
   const server = await httpServer(
     (request, response) => {
