@@ -40,7 +40,7 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
       if (!alike.has(request)) {
         const snippet = snippets.get(request.key);
         const content = snippet && { ...snippet, html: htmlOf(snippet) };
-        alike.set(request, content && compose(content, form, String(request.id)));
+        alike.set(request, content && compose(content, form));
       }
       return alike.get(request);
     };

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import picomatch from 'picomatch';
 import { keySearch } from '../client/api-key.ts';
-import { mayHoldEmbeds } from '../embed/element.ts';
+import { mayHold } from '../embed/element.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import { describeNote, type InvalidEmbed } from '../failures/report.ts';
@@ -140,7 +140,7 @@ export function readEmbedding({ file, name }: SiteFile): Buffer | undefined {
   const bytes = readUnlessLarge(file);
   if (bytes !== undefined) return bytes;
   if (isLargeBinary(file)) return undefined;
-  if (!piecesOf(file, overlaps.embed).some((piece) => mayHoldEmbeds(piece))) return undefined;
+  if (!piecesOf(file, overlaps.embed).some((piece) => mayHold(piece.toString('latin1')))) return undefined;
   try {
     return readFileSync(file);
   } catch (error) {
@@ -175,7 +175,7 @@ export class OutputVerifier {
   mayEmbed(file: SiteFile): boolean {
     const bytes = readEmbedding(file);
     this.check(file, bytes);
-    return bytes !== undefined && mayHoldEmbeds(bytes);
+    return bytes !== undefined && mayHold(bytes.toString('latin1'));
   }
 
   /** About scripts and style sheets that hold an embed, and are still there. */

@@ -16,13 +16,7 @@ import {
 } from '../embed/element.ts';
 import { type ErrorCode, type UserError, userError } from '../failures/errors.ts';
 
-interface Props {
-  id?: unknown;
-  of?: SnippetDefinition | undefined;
-  params?: unknown;
-  as?: unknown;
-  optional?: unknown;
-}
+type Props = Partial<Record<keyof EmbedAttributes, unknown>> & { of?: SnippetDefinition | undefined };
 
 type Page = Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>;
 

@@ -5,7 +5,7 @@ import { pageInliner } from '../build/inline-page.ts';
 import { containsKnownKey } from '../client/api-key.ts';
 import { cleanLines } from '../client/clean-text.ts';
 import { UserError, userError } from '../failures/errors.ts';
-import { childrenWarnings, describeNote, type FailedSnippet, throwFailures } from '../failures/report.ts';
+import { describeNote, type FailedSnippet, failureWarnings, throwFailures } from '../failures/report.ts';
 import { editUrlOf, isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
 import {
@@ -78,7 +78,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       if (failed.length > 0) {
         const looks = failed.map((one) => [one.request.key, failureLook(one.error)]);
         failures = JSON.stringify([page, found.invalid, looks]);
-        lines.set(failures, () => logger.warn(childrenWarnings(failed).join('\n')));
+        lines.set(failures, () => logger.warn(failureWarnings(failed).join('\n')));
       }
       throwFailures({ failed, notAsked: 0, embeds: found.invalid, placeOf });
       const panel = panelSnippets(shown, contents, (id) => linkOf(id, settings.editUrl, warn), describeUse);

@@ -1,17 +1,9 @@
 import { applyEdits, blockElements, isBlockLevel, matchEnd, type Range, tagAt } from './html-scanner.ts';
 
-/** Code of Markdown: a fence, or text between backticks. */
-export interface MarkdownCode extends Range {
-  /** Whether it may be none: the text may be HTML, where backticks and tildes mean nothing. */
-  isDoubtful: boolean;
-}
-
 /** Replaces Markdown code with spaces, so that offsets stay the same. */
 export function withoutCodeSpans(text: string, code: readonly Range[] = findCode(text)): string {
-  return applyEdits(
-    text,
-    code.map(({ start, end }) => ({ start, end, text: ' '.repeat(end - start) })),
-  );
+  const edits = code.map(({ start, end }) => ({ start, end, text: ' '.repeat(end - start) }));
+  return applyEdits(text, edits);
 }
 
 const item = '(?:[-*+]|\\d{1,9}[.)])[ \\t]';
@@ -38,12 +30,13 @@ const mark = new RegExp(
 const opaque = /^(?:code|kbd|pre|samp|script|style|textarea|title)$/;
 
 /**
- * Finds what is code if a text is Markdown, which may have HTML in it. As in Markdown, what begins first counts, and the
- * tag of a block begins HTML that ends at a blank line.
+ * Finds what is code if a text is Markdown, which may have HTML in it: fences, and text between backticks. As in Markdown,
+ * what begins first counts, and the tag of a block begins HTML that ends at a blank line. Code is doubtful where the text
+ * may be HTML, in which backticks and tildes mean nothing.
  */
-export function findCode(text: string): MarkdownCode[] {
+export function findCode(text: string): (Range & { isDoubtful: boolean })[] {
   if (!/[`~]/.test(text) || isPlainHtml(text)) return [];
-  const code: MarkdownCode[] = [];
+  const code: ReturnType<typeof findCode> = [];
   const unclosed = new Set<string>();
   let holdsTags = false;
   let isMarkdown = false;

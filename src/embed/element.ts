@@ -10,9 +10,8 @@ export const slugOfEmbed: RegExp = /snippet-embed[\W_]*id[\W_]*\d/i;
 export const writtenComponent: RegExp =
   /snippet(?<=(?:<|lt;|#0*60;?|x0*3c;?|u003c)snippet)(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 
-/** Whether a file, or part of one, may contain embeds: a search for the name, many times faster than a scan. */
-export function mayHoldEmbeds(file: Buffer): boolean {
-  const text = file.toString('latin1');
+/** Whether text may hold embeds, or what was meant as one: a search for the name, many times faster than a scan. */
+export function mayHold(text: string): boolean {
   return embedName.test(text) || writtenComponent.test(text);
 }
 

@@ -27,7 +27,7 @@ export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 /** In document order. `Context` is what the visitor keeps about the current element. */
 export interface Visitor<Context> {
   /** @returns the context for the element's content, or `undefined` if the element ends with its start tag. */
-  open?(tag: Tag, context: Context): Context | undefined;
+  open(tag: Tag, context: Context): Context | undefined;
   /** @param isImplied whether another element, or the end of the page, closed this one. */
   close?(name: string, place: Range, context: Context, isImplied: boolean): void;
   text?(place: Range, context: Context, kind: TextKind): void;
@@ -112,21 +112,21 @@ export function walk<Context>(
 ): void {
   let current: OpenElement<Context> = { name: '', context, language: isXml ? 'xml' : 'html' };
 
-  const pop = (place: Range, isImplied: boolean) => {
+  const pop = (start: number, end = start) => {
     const closed = current;
     current = closed.parent ?? closed;
-    visitor.close?.(closed.name, place, closed.context, isImplied);
+    visitor.close?.(closed.name, { start, end }, closed.context, start === end);
   };
-  const leaveForeign = (place: Range) => {
-    while (current.language === 'svg' || current.language === 'math') pop(place, true);
+  const leaveForeign = (at: number) => {
+    while (current.language === 'svg' || current.language === 'math') pop(at);
   };
 
   const startTag = (tag: Tag): number => {
     const { name, start, end } = tag;
-    if (current.language !== 'html' && htmlOnly.has(name)) leaveForeign({ start, end: start });
+    if (current.language !== 'html' && htmlOnly.has(name)) leaveForeign(start);
     const isHtml = current.language === 'html';
-    while (isHtml && endedBy.get(current.name)?.has(name)) pop({ start, end: start }, true);
-    const inside = visitor.open === undefined ? current.context : visitor.open(tag, current.context);
+    while (isHtml && endedBy.get(current.name)?.has(name)) pop(start);
+    const inside = visitor.open(tag, current.context);
     const language = languageIn(name, current.language);
     const isEmpty = isHtml && language === 'html' ? voidElements.has(name) : tag.isSelfClosing;
     if (inside === undefined || isEmpty) return end;
@@ -139,13 +139,12 @@ export function walk<Context>(
   };
 
   const endTag = ({ name, start, end }: Tag) => {
-    const here = { start, end: start };
-    if (name === 'p' || name === 'br') leaveForeign(here);
+    if (name === 'p' || name === 'br') leaveForeign(start);
     let opened: OpenElement<Context> | undefined = current;
     for (let depth = 0; opened && opened.name !== name && depth < deepest; depth += 1) opened = opened.parent;
     if (opened?.name !== name) return;
-    while (current !== opened) pop(here, true);
-    pop({ start, end }, false);
+    while (current !== opened) pop(start);
+    pop(start, end);
   };
 
   let read = 0;
@@ -170,7 +169,7 @@ export function walk<Context>(
     }
   }
   if (read < text.length) visitor.text?.({ start: read, end: text.length }, current.context, 'text');
-  while (current.parent !== undefined) pop({ start: text.length, end: text.length }, true);
+  while (current.parent !== undefined) pop(text.length);
 }
 
 function languageIn(name: string, language: Language): Language {
@@ -191,19 +190,15 @@ export function matchEnd(pattern: RegExp, text: string, from: number): number | 
 /** The end of raw text. In a script, the end tag in `<!-- <script> </script> -->` does not count. */
 function rawEnd(text: string, from: number, name: string): number {
   if (name === 'plaintext') return text.length;
-  const mark = new RegExp(
-    name === 'script' ? '<!--|-->|</?script(?=[\\t\\n\\f\\r />])' : `</${name}(?=[\\t\\n\\f\\r />])`,
-    'gi',
-  );
+  // <!--> opens and closes with the same dashes.
+  const tag = name === 'script' ? '<!(?=--)|-->|</?script' : `</${name}`;
+  const mark = new RegExp(`${tag}(?=[\\t\\n\\f\\r />])`, 'gi');
   mark.lastIndex = from;
   // 1 in a comment, 2 in a script in a comment.
   let depth = 0;
   for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
-    if (found[0] === '<!--') {
-      depth ||= 1;
-      // <!--> opens and closes with the same dashes.
-      mark.lastIndex -= 2;
-    } else if (found[0] === '-->') depth = 0;
+    if (found[0] === '<!') depth ||= 1;
+    else if (found[0] === '-->') depth = 0;
     else if (!found[0].startsWith('</')) depth &&= 2;
     else if (depth === 2) depth = 1;
     else return found.index;
@@ -249,13 +244,9 @@ function readAttributes(text: string, from: number, attributes?: Attribute[]): n
 }
 
 /** The value of an attribute, as a browser reads it. */
-export function readAttribute(
-  attributes: readonly Attribute[],
-  name: string,
-  decode: (value: string) => string = decodeHTMLAttribute,
-): string | undefined {
+export function readAttribute(attributes: readonly Attribute[], name: string): string | undefined {
   const found = attributes.find((attribute) => attribute.name === name);
-  return found && decode(found.value);
+  return found && decodeHTMLAttribute(found.value);
 }
 
 /** Gives an attribute another value. */
@@ -265,12 +256,13 @@ export function replaceValue({ start, end, quote }: Attribute, value: string): E
   return { start, end, text: quote === '' ? `"${escaped}"` : escaped };
 }
 
-export function startTags(html: string): Tag[] {
-  const tags: Tag[] = [];
-  walk(html, null, {
-    open(tag, context) {
-      tags.push(tag);
-      return context;
+/** Each with the name of the element that it is in. */
+export function startTags(html: string): (Tag & { parent: string })[] {
+  const tags: (Tag & { parent: string })[] = [];
+  walk(html, '', {
+    open(tag, parent) {
+      tags.push(Object.assign(tag, { parent }));
+      return tag.name;
     },
   });
   return tags;
@@ -304,9 +296,7 @@ export function textOf(html: string): string {
   return text.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '');
 }
 
-export interface Edit extends Range {
-  text: string;
-}
+export type Edit = Range & { text: string };
 
 /** @param edits in any order. Of parts that overlap, all is taken out. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {

@@ -8,13 +8,13 @@ export interface Form {
   as: EmbedAs;
   /** The encodings around the content, outermost first. */
   layers: readonly Layer[];
-  /** Whether comments around the content say which snippet it is. */
-  isMarked?: true | undefined;
+  /** What comments around the content say. */
+  mark?: string | undefined;
 }
 
 /** Equal for equal forms. */
-export function formKey({ as, layers, isMarked }: Form): string {
-  return `${as} ${layers.join()} ${isMarked}`;
+export function formKey({ as, layers, mark }: Form): string {
+  return `${as} ${layers.join()} ${mark}`;
 }
 
 export interface Content {
@@ -34,11 +34,10 @@ export interface Composed {
 
 export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'>;
 
-/** @param mark what the comments around a place that is marked say. */
-export function compose(content: Content, { as, layers, isMarked }: Form, mark?: string): Composed {
+export function compose(content: Content, { as, layers, mark }: Form): Composed {
   const encoded = encode(content[as], layers);
   // A second mark that is swallowed would be part of a tag, or text.
-  const marks = isMarked && mark !== undefined && !(as === 'html' && content.leavesOpen);
+  const marks = mark !== undefined && !(as === 'html' && content.leavesOpen);
   const written = marks ? `<!--snippet ${mark}-->${encoded}<!--/snippet ${mark}-->` : encoded;
   return { text: asBytes(written), isBlock: as === 'html' && isBlockLevel(content.html) };
 }

@@ -125,17 +125,12 @@ const asPercent = (character: string) => `%${character.charCodeAt(0).toString(16
 const encodePercent = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, asPercent);
 const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-const asUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+export const asUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const asUnits = (text: string) => text.replace(/[\u0080-\uffff]/g, asUnit);
 const asReferences = (text: string) =>
   text.replace(/[\u0080-\u{10ffff}]/gu, (character) => `&#${character.codePointAt(0)};`);
 const asCssEscapes = (css: string) =>
   css.replace(/[\u0080-\u{10ffff}]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `);
-
-/** JSON without what could end a script. */
-export function escapeForScript(json: string): string {
-  return json.replace(/[<>&\u2028\u2029]/g, asUnit);
-}
 
 /** What another layer has encoded, in ASCII. Scripts and styles of HTML have other escapes. */
 function asAscii(text: string, layer?: string): string {
@@ -173,7 +168,7 @@ const layers = {
   /** A JSON string, without its quotes. */
   json: json(encodeJson),
   /** The same without `<`: in a script, or in a file that avoids it. */
-  'json-in-script': json((text) => escapeForScript(encodeJson(text))),
+  'json-in-script': json((text) => encodeJson(text).replace(/[<>&\u2028\u2029]/g, asUnit)),
   /** Part of a URL. */
   url: codec(/%[\da-f]{2}/gi, decodePercent)(encodePercent),
   /** The same in a query that writes spaces as `+`. */

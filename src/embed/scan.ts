@@ -1,12 +1,13 @@
 import { findCode, withoutCodeSpans } from './code-spans.ts';
 import {
-  writtenComponent as component,
   type EmbedAs,
   type EmbedAttributes,
   elementName,
+  embedName,
   intendedName,
-  embedName as name,
+  mayHold,
   slugOfEmbed,
+  writtenComponent,
 } from './element.ts';
 import {
   type Attribute,
@@ -14,12 +15,12 @@ import {
   blockElements,
   matchEnd,
   type Range,
-  readAttribute,
   startTags,
   type Tag,
   type TextKind,
   tagAt,
   textOf,
+  type Visitor,
   walk,
 } from './html-scanner.ts';
 import type { Form } from './inline.ts';
@@ -49,16 +50,11 @@ export interface FoundEmbed extends Range {
 
 type Incomplete = 'unclosed' | 'unrendered' | 'nested';
 
-/** Why no embed can work in a place. */
-interface Refusal {
-  flaw: 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
-  attribute?: string;
-}
-
 /** What fails a build: an embed that is incomplete, inside another one, or refused, or a component that was not rendered. */
-export interface EmbedFault extends Pick<Refusal, 'attribute'> {
+export interface EmbedFault {
   start: number;
-  flaw: Incomplete | Refusal['flaw'];
+  flaw: Incomplete | 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
+  attribute?: string;
   /** Where the embed begins that one is nested in. */
   outer?: number | undefined;
 }
@@ -108,7 +104,7 @@ export function scan(file: Buffer, kind: FileKind): Scan {
   const search: Search = { isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
   const whole: Part = { text, layers: [], at: (offset) => offset };
   if (!mayHold(text)) {
-    const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && name.test(text.replaceAll('\0', ''));
+    const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && embedName.test(text.replaceAll('\0', ''));
     if (isUtf16) search.warnings.push({ flaw: 'utf-16', start: 0 });
   } else if (kind === 'json') scanJson(search, whole, inFile);
   else if (kind === 'text') scanString(search, whole, inFile);
@@ -137,22 +133,15 @@ function readDeclarations({ isPage, embeds, warnings }: Search, file: string): v
     warnings.push({ flaw: 'in-xhtml', start: shown.start });
   const [, inMeta, inXml] = charset.exec(head) ?? [];
   if (hasMark || utf8.test(inMeta ?? inXml ?? 'utf-8')) return;
-  for (const embed of embeds) {
-    embed.form = { ...embed.form, layers: ['ascii', ...embed.form.layers] };
-  }
-}
-
-/** Whether text may hold an embed, or what was meant as one. */
-function mayHold(text: string): boolean {
-  return name.test(text) || component.test(text);
+  for (const embed of embeds) embed.form = { ...embed.form, layers: ['ascii', ...embed.form.layers] };
 }
 
 const ignored = 'data-snippets-ignore';
 // Once for all pages: making them takes as long as using them. One each: a pattern of alternatives takes several times as
 // long. All that is looked for, `lang` apart, has "snippet" in its name.
 const marks = /snippet/gi;
-const langs = /lang\s*=/gi;
-const componentTag = new RegExp(`<${component.source}`, 'i');
+const hasLang = /lang\s*=/i;
+const componentTag = new RegExp(`<${writtenComponent.source}`, 'i');
 // The attributes of copy buttons.
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;
@@ -191,9 +180,13 @@ inside('script style', (holder) => ({ holder }));
 /** HTML, where an embed is an element, or XML, where it can only be encoded in text. */
 function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
   const { text } = part;
-  const markFrom = finder(text, marks);
-  const langFrom = finder(text, langs);
-  const shownIn = ({ start, end }: Range) => decodeAttribute(text.slice(start, end));
+  let mark = -1;
+  /** Where the first mark is from an offset on. Offsets do not decrease. */
+  const markFrom = (from: number) => {
+    marks.lastIndex = from;
+    if (mark < from) mark = marks.exec(text)?.index ?? Infinity;
+    return mark;
+  };
   const read = (tag: Tag, attribute: string) => valueIn(attributesOf(text, tag), attribute);
   // The code in headings, by the URLs of their ids, and what scans links, whose text may be the same.
   const codeAt = new Map<string | undefined, string[]>();
@@ -233,36 +226,6 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     return embed === undefined ? { ...context, embed: tag } : { ...context, isExample: true };
   };
 
-  const open = (tag: Tag, outside: Context): Context | undefined => {
-    const { start, end } = tag;
-    if (tag.name === elementName) return openEmbed(tag, outside);
-    if (outside.isExample && outside.embed === undefined) return outside;
-    if (tag.name === 'snippet' && text.slice(start, start + 320).search(componentTag) === 0)
-      report(search, part, part.at(start), 'unrendered');
-    if (tag.name.startsWith(elementName) && broken.test(`<${tag.name}`))
-      search.warnings.push({ start: part.at(start), flaw: 'invalid-id' });
-    if (outside.embed === undefined && blockElements.has(tag.name))
-      paragraph = tag.name === 'p' ? tag : undefined;
-    const inside = contextIn.get(tag.name)?.(tag);
-    const isRead = markFrom(start) < end || langFrom(start) < end;
-    const attributes = isRead ? attributesOf(text, tag) : [];
-    if (inside?.isExample || attributes.some((attribute) => attribute.name === ignored)) {
-      return { ...outside, isExample: true };
-    }
-    if (inside?.heading && attributes.some(({ name, value }) => name === 'id' && slugOfEmbed.test(value)))
-      slugged.add(tag);
-    const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
-    for (const attribute of attributes) {
-      if (mayHold(attribute.value))
-        scanIn(outside, (found) => scanAttribute(found, { ...part, lang }, attribute, isXml));
-    }
-    const context = lang === outside.lang ? outside : { ...outside, lang };
-    if (isXml) return /(?:^|:)(?:title|svg)$/.test(tag.name) ? { ...context, holder: tag } : context;
-    return inside === undefined ? context : { ...context, ...inside };
-  };
-
-  const scanRange = (range: Range, context: Context, kind: TextKind) =>
-    scanIn(context, (found) => scanPiece(found, range, context, kind));
   const scanPiece = (search: Search, range: Range, { holder, lang }: Context, kind: TextKind) => {
     const raw = cut({ ...part, lang }, range);
     const type = (holder && read(holder, 'type'))?.trim() ?? '';
@@ -276,41 +239,62 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
   };
 
-  walk<Context>(
-    text,
-    { isExample: false, inIsland: false, lang: part.lang },
-    {
-      open,
-      close(closed, at, context, isImplied) {
-        const { embed, isExample } = context;
-        if (embed === undefined && closed === 'p') paragraph = undefined;
-        if (embed === undefined || isExample || closed !== elementName) return;
-        if (isImplied) report(search, part, part.at(embed.start), 'unclosed');
-        else addElement(embed, context, at);
-      },
-      text(range, context, kind) {
-        const { isExample, heading, link } = context;
-        if (markFrom(range.start) >= range.end) return;
-        if (isExample && heading !== undefined) {
-          slugged.delete(heading);
-          const target = onPage(`#${read(heading, 'id')}`);
-          codeAt.set(target, [...(codeAt.get(target) ?? []), shownIn(range)]);
-        } else if (link !== undefined && !isExample) {
-          linkScans.push(() => {
-            const shown = shownIn(range);
-            const codes = codeAt.get(onPage(read(link, 'href') ?? ''));
-            if (!codes?.some((code) => shown.includes(code))) scanRange(range, context, kind);
-          });
-        } else if (!isExample) scanRange(range, context, kind);
-      },
-      cut(start, { isExample, embed }) {
-        const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
-        if (isEmbed && embed === undefined && !isExample) report(search, part, part.at(start), 'unclosed');
-      },
-      isDone: (at, { embed }) => embed === undefined && markFrom(at) === Infinity,
+  const visitor: Visitor<Context> = {
+    open(tag, outside) {
+      const { name, start, end } = tag;
+      if (name === elementName) return openEmbed(tag, outside);
+      if (outside.isExample && outside.embed === undefined) return outside;
+      if (name === 'snippet' && text.slice(start, start + 320).search(componentTag) === 0)
+        report(search, part, part.at(start), 'unrendered');
+      if (name.startsWith(elementName) && broken.test(`<${name}`))
+        search.warnings.push({ start: part.at(start), flaw: 'invalid-id' });
+      if (outside.embed === undefined && blockElements.has(name)) paragraph = name === 'p' ? tag : undefined;
+      const inside = contextIn.get(name)?.(tag);
+      const isRead = markFrom(start) < end || hasLang.test(text.slice(start, end));
+      const attributes = isRead ? attributesOf(text, tag) : [];
+      const isIgnored = attributes.some(({ name }) => name === ignored);
+      if (inside?.isExample || isIgnored) return { ...outside, isExample: true };
+      if (inside?.heading && attributes.some(({ name, value }) => name === 'id' && slugOfEmbed.test(value)))
+        slugged.add(tag);
+      const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
+      for (const attribute of attributes) {
+        if (mayHold(attribute.value))
+          scanIn(outside, (found) => scanAttribute(found, { ...part, lang }, attribute, isXml));
+      }
+      const context = lang === outside.lang ? outside : { ...outside, lang };
+      if (isXml) return /(?:^|:)(?:title|svg)$/.test(name) ? { ...context, holder: tag } : context;
+      return inside === undefined ? context : { ...context, ...inside };
     },
-    { isXml },
-  );
+    close(closed, at, context, isImplied) {
+      const { embed, isExample } = context;
+      if (embed === undefined && closed === 'p') paragraph = undefined;
+      if (embed === undefined || isExample || closed !== elementName) return;
+      if (isImplied) report(search, part, part.at(embed.start), 'unclosed');
+      else addElement(embed, context, at);
+    },
+    text(range, context, kind) {
+      const { isExample, heading, link } = context;
+      if (markFrom(range.start) >= range.end) return;
+      const shown = () => decodeAttribute(text.slice(range.start, range.end));
+      const scanRange = () => scanIn(context, (found) => scanPiece(found, range, context, kind));
+      if (isExample && heading !== undefined) {
+        slugged.delete(heading);
+        const target = onPage(`#${read(heading, 'id')}`);
+        codeAt.set(target, [...(codeAt.get(target) ?? []), shown()]);
+      } else if (link !== undefined && !isExample) {
+        linkScans.push(() => {
+          const codes = codeAt.get(onPage(read(link, 'href') ?? ''));
+          if (!codes?.some((code) => shown().includes(code))) scanRange();
+        });
+      } else if (!isExample) scanRange();
+    },
+    cut(start, { isExample, embed }) {
+      const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
+      if (isEmbed && embed === undefined && !isExample) report(search, part, part.at(start), 'unclosed');
+    },
+    isDone: (at, { embed }) => embed === undefined && markFrom(at) === Infinity,
+  };
+  walk(text, { isExample: false, inIsland: false, lang: part.lang }, visitor, { isXml });
   // In the headings of a page, Astro turns code into plain text for links to them, as in a table of contents.
   for (const scanLink of linkScans) scanLink();
   for (const { start } of slugged) search.warnings.push({ start: part.at(start), flaw: 'in-id' });
@@ -329,23 +313,22 @@ function onPage(url: string): string | undefined {
 }
 
 function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: boolean): void {
-  const { name: attributeName, quote } = attribute;
-  if (codeAttributes.has(attributeName)) return;
+  const { name, quote } = attribute;
+  if (codeAttributes.has(name)) return;
   const layer = isXml ? 'xml-attribute' : quote === '' ? 'html-unquoted' : 'html-attribute';
   const inner = enter(cut(part, attribute), layer);
   const before = search.embeds.length;
-  if (refusedAttributes.test(attributeName) || /^\s*javascript:/i.test(inner.text)) {
-    scanCode(search, inner, { flaw: 'in-attribute', attribute: attributeName });
-  } else if (attributeName === 'srcdoc') scanMarkup(search, inner, inHtml);
-  else if (attributeName.startsWith('data-') || isJson(inner.text)) scanString(search, inner, inData);
+  if (refusedAttributes.test(name) || /^\s*javascript:/i.test(inner.text)) {
+    scanCode(search, inner, { flaw: 'in-attribute', attribute: name });
+  } else if (name === 'srcdoc') scanMarkup(search, inner, inHtml);
+  else if (name.startsWith('data-') || isJson(inner.text)) scanString(search, inner, inData);
   else scanText(search, inner, inText);
-  if (quote !== '') return;
+  const [embed] = search.embeds.slice(before);
+  const isWhole = embed?.start === part.at(attribute.start) && embed.end === part.at(attribute.end);
+  if (quote !== '' || !isWhole) return;
   // Without quotes, an empty value would swallow the next attribute.
-  for (const embed of search.embeds.slice(before)) {
-    if (embed.start !== part.at(attribute.start) || embed.end !== part.at(attribute.end)) continue;
-    const layers = embed.form.layers.with(part.layers.length, 'html-unquoted-whole');
-    embed.form = { ...embed.form, layers };
-  }
+  const layers = embed.form.layers.with(part.layers.length, 'html-unquoted-whole');
+  embed.form = { ...embed.form, layers };
 }
 
 /** A string, such as one of JSON: XML, JSON again, or HTML. */
@@ -391,7 +374,7 @@ function scanJson(search: Search, part: Part, place: Place, { inScript = false }
 }
 
 /** Scripts and styles, where no embed can work. */
-function scanCode(search: Search, part: Part, refusal: Refusal): void {
+function scanCode(search: Search, part: Part, refusal: Omit<EmbedFault, 'start'>): void {
   const refused = startsIn(search, (aside) => scanText(aside, enter(part, 'json'), inText));
   for (const start of refused) search.faults.push({ start, ...refusal });
 }
@@ -505,18 +488,7 @@ function langIn(attributes: readonly Attribute[], outer: string | undefined): st
   return lang === undefined ? outer : lang.trim() || undefined;
 }
 
-/** Returns a function that finds the first match of a global pattern from an offset on. Offsets must not decrease. */
-function finder(text: string, all: RegExp): (from: number) => number {
-  let next = -1;
-  return (from) => {
-    if (next < from) {
-      all.lastIndex = from;
-      next = all.exec(text)?.index ?? Infinity;
-    }
-    return next;
-  };
-}
-
 function valueIn(attributes: readonly Attribute[], name: string): string | undefined {
-  return readAttribute(attributes, name, decodeAttribute);
+  const found = attributes.find((attribute) => attribute.name === name);
+  return found && decodeAttribute(found.value);
 }

@@ -285,11 +285,6 @@ export function effectOf({ code }: { code: ErrorCode }): 'end' | 'fail' | 'child
   return code in inTrouble ? 'children' : 'end';
 }
 
-/** Whether the service says that the snippet does not exist: then an optional embed shows its children. */
-export function isMissing({ code }: SnippetFailure): boolean {
-  return code === 'not-found';
-}
-
 /**
  * An error for people: Astro prints its name, message and hint, and the command line does too. Astro recognizes its errors
  * by `type`; its class is not imported, as the command line and the client work without Astro.

@@ -2,19 +2,20 @@ import { cleanText } from '../client/clean-text.ts';
 import { count, formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type ErrorCode, effectOf, errors, isMissing, type SnippetFailure, UserError } from './errors.ts';
+import { type ErrorCode, effectOf, errors, type SnippetFailure, UserError } from './errors.ts';
 
-/** A request that failed, and where its snippet belongs. */
-export interface FailedSnippet {
+/** A request, and where its snippet belongs. */
+export interface PlacedSnippet {
   request: SnippetRequest;
-  error: SnippetFailure;
-  /** The names of pages, and of entries of collections. */
-  places: readonly string[];
+  /** The names of files, and of entries of collections, each once. */
+  places: string[];
   /** Those where no children can be shown instead. */
-  placesWithoutChildren: readonly string[];
+  placesWithoutChildren: string[];
   /** Those where each of its embeds is optional. */
-  optionalPlaces?: ReadonlySet<string>;
+  optionalPlaces?: Set<string>;
 }
+
+export type FailedSnippet = PlacedSnippet & { error: SnippetFailure };
 
 export interface CollectionEntry {
   collection: string;
@@ -25,8 +26,9 @@ export function entryName({ collection, entry }: CollectionEntry): string {
   return `${collection} (collection), entry "${entry}"`;
 }
 
-/** An embed to search the sources for, or a snippet on any page. */
-export interface Sought {
+/** What a build says about an embed without failing. */
+export interface EmbedNote {
+  message: string;
   /** The id as it is written; `undefined` if it is not known. */
   id?: string | undefined;
   /** The name of the file, or the path of its URL. */
@@ -37,17 +39,10 @@ export interface Sought {
   isDoubtful?: boolean | undefined;
 }
 
-export type PlaceOf = (sought: Sought) => string;
+/** Says where an embed, or a snippet on any page, is written. */
+export type PlaceOf = (sought: Omit<EmbedNote, 'message'>) => string;
 
-/** What a build says about an embed without failing. */
-export interface EmbedNote extends Sought {
-  message: string;
-}
-
-export interface InvalidEmbed extends EmbedNote {
-  file: string;
-  code: ErrorCode;
-}
+export type InvalidEmbed = EmbedNote & { file: string; code: ErrorCode };
 
 export function describeNote(note: EmbedNote, placeOf: PlaceOf = () => ''): string {
   const place = placeOf(note);
@@ -66,8 +61,9 @@ const placesShown = 3;
 const paramsShown = 80;
 const examplesShown = 10;
 
-type Placed = Pick<FailedSnippet, 'request' | 'places'>;
-type Shown = Placed & Pick<FailedSnippet, 'error'>;
+type Placed = Pick<PlacedSnippet, 'request' | 'places'>;
+/** With the time of the last good content, if that is shown instead. */
+type Failed = Placed & { error: SnippetFailure; fetchedAt?: number };
 
 /** @throws AstroError with one report of everything a build has to fail for; nothing where children are shown instead. */
 export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: Failures): void {
@@ -75,11 +71,11 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
   const ending = failed.filter(({ error }) => effectOf(error) === 'end');
   const reported = failed
     .filter((failure) => effectOf(failure.error) !== 'end' || failure === ending[0])
-    .map((failure): Shown => ({ ...failure, places: placesThatFail(failure) }))
+    .map((failure): Failed => ({ ...failure, places: placesThatFail(failure) }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
   const skipped = notAsked + Math.max(0, ending.length - 1);
-  const describe = ({ request, error, places }: Shown) => {
+  const describe = ({ request, error, places }: Failed) => {
     const lines = [`on ${listPlaces(places)}`, placeOf({ id: String(request.id) })];
     return paragraph(nameOf(request), reasonOf(error), error, lines);
   };
@@ -93,10 +89,11 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
   );
 }
 
-export function childrenWarnings(failed: readonly FailedSnippet[], placeOf?: PlaceOf): string[] {
-  const consequence = ({ length }: { length: number }) =>
-    `${length === 1 ? 'Its' : 'Their'} children are shown instead`;
-  return warningsOf(failed, consequence, placeOf);
+/** About snippets whose children, or last good content, are shown instead. */
+export function failureWarnings(failed: readonly Failed[], placeOf: PlaceOf = () => ''): string[] {
+  const warn = (one: Failed) =>
+    `${messageOf(one).replace(/\.?$/, '.')} ${shownInstead([one])} on ${allPlaces(one, placeOf)}. [${one.error.code}]`;
+  return tell(failed, placeOf, warn, (many) => `\n${shownInstead(many)}.`);
 }
 
 interface ShownSnippet {
@@ -112,34 +109,27 @@ export function shownWarnings(
   placeOf?: PlaceOf,
 ): string[] {
   const flaws = new Set<string>();
-  const stale: (Shown & { age: number })[] = [];
+  const stale: Failed[] = [];
   for (const { request, places } of uses) {
     const { error, fetchedAt = 0, warnings = [] } = snippets.get(request.key) ?? {};
-    if (error !== undefined) stale.push({ request, error, places, age: Date.now() - fetchedAt });
+    if (error !== undefined) stale.push({ request, error, places, fetchedAt });
     // With other params the same snippet has the same flaw, which is worth one warning per list of pages.
     for (const flaw of warnings) flaws.add(`${flaw} It is on ${allPlaces({ request, places }, placeOf)}.`);
   }
-  const consequence = (some: readonly { age: number }[]) => {
-    const oldest = formatDuration(Math.max(0, ...some.map(({ age }) => age)), 'long');
-    return some.length === 1
-      ? `Its last good content, fetched ${oldest} ago, is shown instead`
-      : `Their last good content, the oldest fetched ${oldest} ago, is shown instead`;
-  };
-  return [...warningsOf(stale, consequence, placeOf), ...flaws];
+  return [...failureWarnings(stale, placeOf), ...flaws];
 }
 
-function warningsOf<T extends Shown>(
-  failed: readonly T[],
-  consequence: (some: readonly T[]) => string,
-  placeOf: PlaceOf = () => '',
-): string[] {
-  const warn = (one: T) =>
-    `${messageOf(one).replace(/\.?$/, '.')} ${consequence([one])} on ${allPlaces(one, placeOf)}. [${one.error.code}]`;
-  return tell(failed, placeOf, warn, (many) => `\n${consequence(many)}.`);
+function shownInstead(some: readonly Failed[]): string {
+  const isOne = some.length === 1;
+  const times = some.flatMap(({ fetchedAt }) => fetchedAt ?? []);
+  if (times.length === 0) return `${isOne ? 'Its' : 'Their'} children are shown instead`;
+  const oldest = formatDuration(Math.max(0, Date.now() - Math.min(...times)), 'long');
+  const content = isOne ? 'Its last good content,' : 'Their last good content, the oldest';
+  return `${content} fetched ${oldest} ago, is shown instead`;
 }
 
 /** What fails for all snippets at once does not name one. */
-function messageOf({ request, error }: Shown): string {
+function messageOf({ request, error }: Failed): string {
   const isForAll = error instanceof SnippetError && error.snippetId === undefined;
   return isForAll ? `${nameOf(request)}: ${error.reason}` : error.message;
 }
@@ -160,15 +150,16 @@ function allPlaces({ request, places }: Placed, placeOf: PlaceOf = () => ''): st
   return [listPlaces(places), placeOf({ id: String(request.id) })].filter(Boolean).join(', ');
 }
 
-function placesThatFail(failed: FailedSnippet): readonly string[] {
+function placesThatFail(failed: FailedSnippet): string[] {
   const { error, places, placesWithoutChildren, optionalPlaces } = failed;
   const failing = effectOf(error) === 'children' ? placesWithoutChildren : places;
-  return isMissing(error) ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
+  // Where the service says that it does not exist, an optional embed shows its children.
+  return error.code === 'not-found' ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
 
 /** How many snippets, each with its params, are not shown. Those that were not asked for count as well. */
-function headline(snippets: readonly Shown[], skipped: number, embeds: number): string {
-  const isFetched = ({ error }: Shown) => !(error instanceof SnippetError) && error.code !== 'not-cached';
+function headline(snippets: readonly Failed[], skipped: number, embeds: number): string {
+  const isFetched = ({ error }: Failed) => !(error instanceof SnippetError) && error.code !== 'not-cached';
   const refused = snippets.filter(isFetched).length;
   const failed = snippets.length - refused + skipped;
   const parts = [
@@ -194,11 +185,11 @@ function reasonOf(error: SnippetFailure): string {
 }
 
 /** The same fault is told of a few snippets one by one; of many, in one paragraph with examples, which ends with `end`. */
-function tell<T extends Shown>(
-  failed: readonly T[],
+function tell(
+  failed: readonly Failed[],
   placeOf: PlaceOf,
-  tellOne: (one: T) => string,
-  end: (many: readonly T[]) => string = () => '',
+  tellOne: (one: Failed) => string,
+  end: (many: readonly Failed[]) => string = () => '',
 ): string[] {
   // An answer has the same status and title for the same fault.
   const groups = Map.groupBy(failed, ({ error }) => `${error.code} ${isAnswer(error) && reasonOf(error)}`);

@@ -102,11 +102,9 @@ export function headerPolicies(
   routes: RouteToHeaders,
   base: string,
 ): (page: string, sources: Sources) => void {
-  const headersOf = new Map(
-    [...routes].flatMap(([pathname, { headers }]) =>
-      routeFiles(pathname, base).map((name) => [name, headers] as const),
-    ),
-  );
+  const headersOf = new Map<string, Headers>();
+  for (const [pathname, { headers }] of routes)
+    for (const name of routeFiles(pathname, base)) headersOf.set(name, headers);
   return (page, sources) => {
     const headers = headersOf.get(page);
     const policy = headers?.get(header);

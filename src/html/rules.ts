@@ -24,10 +24,8 @@ export interface PreparedSnippet extends Content {
   images?: readonly ImageUse[] | undefined;
 }
 
-export interface AppliedRules extends HtmlRules {
-  /** If the site serves images itself. */
-  findImage?: FindImage | undefined;
-}
+/** With `findImage` if the site serves images itself. */
+export type AppliedRules = HtmlRules & { findImage?: FindImage | undefined };
 
 /** Prepares content to which no rules apply. */
 export function withoutRules(content: string): PreparedSnippet {
@@ -106,12 +104,11 @@ async function findOpen(html: string, { scripts }: HtmlRules): Promise<string | 
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts, leftOpen } = await parsing();
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
-  const places = scripts === 'allow' ? [''] : contexts;
-  const open = places
-    .values()
-    .map((before) => leftOpen(html, before))
-    .find((found) => found !== undefined);
-  return open && `leaves ${open} open, which swallows the rest of the page.`;
+  for (const before of scripts === 'allow' ? [''] : contexts) {
+    const open = leftOpen(html, before);
+    if (open !== undefined) return `leaves ${open} open, which swallows the rest of the page.`;
+  }
+  return undefined;
 }
 
 /** What a policy blocks: the end of a sentence. */

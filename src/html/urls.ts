@@ -7,8 +7,7 @@ import {
   type Edit,
   readAttribute,
   replaceValue,
-  type Tag,
-  walk,
+  startTags,
 } from '../embed/html-scanner.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 
@@ -90,13 +89,15 @@ export async function localizeImages(
 }
 
 function replaceImages(html: string, find: (url: string) => FoundImage | undefined): string {
-  return editTags(html, ({ name, start }, attributes, parent) => {
+  return editTags(html, ({ name, start, parent }, attributes) => {
     const isSource = name === 'source' && parent === 'picture';
     // Browsers take <image> for <img>.
     if (!isSource && name !== 'img' && name !== 'image') return [];
     const shown: (LocalImage | undefined)[] = [];
     const hrefOf = (url: string) => {
-      const copy = find(wholeUrl(url))?.copy;
+      // Without its fragment. One without a host gets one that no option can name.
+      const whole = URL.parse(url, 'https://relative.invalid/')?.href.replace(/#.*/, '');
+      const copy = whole === undefined ? undefined : find(whole)?.copy;
       shown.push(copy);
       return copy?.href ?? url;
     };
@@ -110,12 +111,6 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
     if (shown[0]) edits.push({ start: at, end: at, text: newAttributes(shown[0], isSource, attributes) });
     return edits;
   });
-}
-
-/** A URL whole, and without its fragment. One without a host gets one that no option can name. */
-function wholeUrl(written: string): string {
-  const nowhere = 'https://relative.invalid/';
-  return URL.parse(written, nowhere)?.href.replace(/#.*/, '') ?? nowhere;
 }
 
 /** What the tag of an image lacks. */
@@ -144,15 +139,9 @@ function newAttributes(
 /** Also in `<noscript>` and `<template>`: a browser may show what is in there. Every other byte stays. */
 function editTags(
   html: string,
-  editsOf: (tag: Tag, attributes: readonly Attribute[], parent: string) => readonly Edit[],
+  editsOf: (tag: ReturnType<typeof startTags>[number], attributes: readonly Attribute[]) => readonly Edit[],
 ): string {
-  const edits: Edit[] = [];
-  walk(html, '', {
-    open(tag, parent) {
-      edits.push(...editsOf(tag, attributesOf(html, tag), parent));
-      return tag.name;
-    },
-  });
+  const edits = startTags(html).flatMap((tag) => editsOf(tag, attributesOf(html, tag)));
   return applyEdits(html, edits);
 }
 

@@ -45,8 +45,7 @@ export class ClassFile {
     clearTimeout(this.#soon);
     this.written = [...this.#names].sort();
     const text = `<div class="${escapeAttribute(this.written.join(' '))}"></div>\n`;
-    if (text === this.#read()) return;
-    writeAtomically(this.file, text);
+    if (text !== this.#read()) writeAtomically(this.file, text);
   }
 
   /** `undefined` before the first build. */

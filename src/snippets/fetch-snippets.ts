@@ -2,11 +2,11 @@ import { timerLength, unlessAborted } from '../client/clock.ts';
 import { formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { isMissing, isSnippetFailure } from '../failures/errors.ts';
+import { isSnippetFailure } from '../failures/errors.ts';
 import {
-  childrenWarnings,
   type FailedSnippet,
   type Failures,
+  failureWarnings,
   listPlaces,
   shownWarnings,
   throwFailures,
@@ -100,10 +100,10 @@ export class SnippetFetcher {
     }
     const { fetched, failed, notAsked } = await this.#fetchAll(showsChildren ? [] : uses, options);
     throwFailures({ failed, notAsked, embeds: invalid, placeOf });
-    for (const { request, error } of failed) if (isMissing(error)) this.missing.add(request.key);
+    for (const { request, error } of failed) if (error.code === 'not-found') this.missing.add(request.key);
     const warnings = [
       ...(showsChildren && !this.showsChildren ? [withoutKeyWarning(this.#settings)] : []),
-      ...childrenWarnings(failed, placeOf),
+      ...failureWarnings(failed, placeOf),
       ...shownWarnings(fetched, uses, placeOf),
       ...this.answers.routeWarnings(fetched.values()),
     ];

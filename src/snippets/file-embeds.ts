@@ -7,18 +7,11 @@ import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
 import { type EmbedFault, type EmbedWarning, type FileKind, type FoundEmbed, scan } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
-import type { EmbedNote, InvalidEmbed, PlaceOf } from '../failures/report.ts';
+import type { EmbedNote, InvalidEmbed, PlacedSnippet, PlaceOf } from '../failures/report.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 
 /** A request, and everything on the site that needs it. */
-export interface SnippetUse {
-  request: SnippetRequest;
-  /** The names of files, and of entries of collections, each once. */
-  places: string[];
-  /** Those where no children can be shown instead. */
-  placesWithoutChildren: string[];
-  /** Those where each of its embeds is optional. */
-  optionalPlaces?: Set<string>;
+export interface SnippetUse extends PlacedSnippet {
   /** Whether it is shown as HTML anywhere, and not only as text. */
   asHtml: boolean;
 }

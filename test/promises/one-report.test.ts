@@ -3,8 +3,8 @@ import { SnippetError } from '../../src/client/index.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { SiteError } from '../../src/failures/errors.ts';
 import {
-  childrenWarnings,
   type FailedSnippet,
+  failureWarnings,
   shownWarnings,
   throwFailures,
 } from '../../src/failures/report.ts';
@@ -74,10 +74,10 @@ test('10,000 embeds that show their children, or what they were, for one reason 
   const examples = failed(10).map(
     ({ request: { id }, error }) => `    Snippet ${id} on page-${id}.html: ${error.message}\n`,
   );
-  expect(childrenWarnings(failed(10_000))).toEqual([
+  expect(failureWarnings(failed(10_000))).toEqual([
     `10000 snippets: The service could not be reached [network]\n${examples.join('')}    and 9990 more snippets\nTheir children are shown instead.`,
   ]);
-  expect(childrenWarnings(failed(2))).toHaveLength(2);
+  expect(failureWarnings(failed(2))).toHaveLength(2);
   const stale = failed(10_000).map(({ request, error }, index) => {
     const fetchedAt = Date.now() - index * 1_000;
     return [request.key, { error, fetchedAt, warnings: [] }] as const;

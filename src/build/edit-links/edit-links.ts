@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanText } from '../../client/clean-text.ts';
 import { attributesOf, type Edit, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
-import { asBytes } from '../../embed/layers.ts';
+import { asBytes, asUnit } from '../../embed/layers.ts';
 import { hashSource } from '../../html/content-security-policy.ts';
 import { editUrlOf, type Settings } from '../../settings/settings.ts';
 import type { FetchedSnippets } from '../../snippets/fetch-snippets.ts';
@@ -74,7 +74,7 @@ export class EditLinks {
     const text = asBytes(dataElement(linked, this.#hash) + script);
     return {
       embeds: embeds.map((embed) =>
-        unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, isMarked: true } },
+        unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, mark: `${embed.request.id}` } },
       ),
       script: { start: scriptAt, end: scriptAt, text },
     };
@@ -90,8 +90,6 @@ export function dataElement(snippets: readonly PanelSnippet[], hash?: string): s
   const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, asUnit);
   return `<script type="application/json" id="${dataId}"${attribute}>${data}</script>`;
 }
-
-const asUnit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
 let code: string | undefined;
