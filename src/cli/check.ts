@@ -2,23 +2,22 @@ import { appendFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { escapeText } from 'entities/escape';
 import { describeChanged, lookAtOutput } from '../build/output-state.ts';
-import type { PageToBuild } from '../build/refresh.ts';
 import { cleanLines } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
 import type { CheckOutput } from './cli-output.ts';
-import type { CliContext } from './context.ts';
 import { addDue, deploy, readDeployed } from './deployed.ts';
-import { exitCodes, explain, notWrittenLines, shownPlaces, snippetText } from './output.ts';
+import { exitCodes, explain, notWrittenLines, type Result, shownPlaces, snippetText } from './output.ts';
 import { checkPatience, findManifest, manifestPath, openChanges } from './project.ts';
 import { commandPending } from './refresh.ts';
 import { isInside, whileAlone } from './run-command.ts';
+import type { CliContext } from './terminal.ts';
 
-const deployPending: PageToBuild = {
+const deployPending = {
   name: 'The last --exec command',
   reason: 'has not succeeded, so the site is still to be deployed',
 };
 
-export async function check(context: CliContext, exec?: string): Promise<CheckOutput> {
+export async function check(context: CliContext, exec?: string): Promise<Result<CheckOutput>> {
   const { file, manifest, changed } = await openChanges(context, checkPatience).catch(
     async (thrown: Error) => {
       await appendStepSummary(context, thrown.message);
@@ -39,9 +38,7 @@ export async function check(context: CliContext, exec?: string): Promise<CheckOu
     ...toBuild,
   ];
   const isSame = changed.length + unfinished.length === 0;
-  const document: CheckOutput = {
-    version: 1,
-    command: 'check',
+  const document: Result<CheckOutput> = {
     exitStatus: toBuild.length > 0 ? exitCodes.needsBuild : isSame ? exitCodes.ok : exitCodes.changed,
     compared: manifest.snippets.length,
     changed: changed.map(({ recorded: { id, params }, newHash, ...places }) => ({
@@ -57,7 +54,7 @@ export async function check(context: CliContext, exec?: string): Promise<CheckOu
   return document;
 }
 
-export function checkText({ compared, changed, unfinished }: CheckOutput): string {
+export function checkText({ compared, changed, unfinished }: Result<CheckOutput>): string {
   if (compared === 0 && unfinished.length === 0) return 'The site shows no snippets.';
   if (changed.length + unfinished.length === 0) {
     return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;

@@ -149,19 +149,15 @@ export interface ReportOutput extends Document<'report'> {
   })[];
 }
 
-interface RanCommand {
-  succeeded: boolean;
-  /** Why it did not succeed, as the end of a sentence. */
-  problem?: string | undefined;
-}
-
 /** One line of `watch --json`. */
-export type WatchOutput = {
+export type WatchOutput = WatchEvent & {
   version: 1;
   command: 'watch';
   /** When it happened. */
   at: string;
-} & (
+};
+
+export type WatchEvent =
   | {
       event: 'started';
       everyMilliseconds: number;
@@ -183,14 +179,15 @@ export type WatchOutput = {
   | { event: 'after-failed'; exitStatus: number }
   /** The command of `--build` begins. */
   | { event: 'building' }
-  /** The command of `--build` has ended. */
-  | ({
-      event: 'built';
-      /** How long until it is run again, if it failed. */
+  /** The command of `--build`, or that of `--exec`, has ended. */
+  | {
+      event: 'built' | 'deployed';
+      succeeded: boolean;
+      /** Why it did not succeed, as the end of a sentence. */
+      problem?: string | undefined;
+      /** How long until a build that failed is run again. */
       retryMilliseconds?: number | undefined;
-    } & RanCommand)
-  /** The command of `--exec` has ended. */
-  | ({ event: 'deployed' } & RanCommand)
+    }
   /** A turn has ended. */
   | {
       event: 'waiting';
@@ -198,8 +195,7 @@ export type WatchOutput = {
       upToDate: boolean;
       /** How long until the next turn, unless a call comes before. */
       milliseconds: number;
-    }
-);
+    };
 
 /** What any of these commands prints when it fails. */
 export interface ErrorOutput extends Document<'list' | 'check' | 'refresh' | 'watch' | 'doctor' | 'report'> {

@@ -2,10 +2,10 @@ import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { writeAtomically } from '../files/write.ts';
 import { type Manifest, readManifest } from '../record/manifest.ts';
-import type { CliContext } from './context.ts';
 import { shownFile } from './output.ts';
 import { manifestPath } from './project.ts';
 import { type ChangedFiles, runWithLists } from './run-command.ts';
+import type { CliContext } from './terminal.ts';
 
 /**
  * What a command of `--exec` has last deployed, in a file beside the record: what differs from the record is still to be

@@ -8,9 +8,9 @@ import { errors } from '../failures/errors.ts';
 import { variables } from '../settings/environment.ts';
 import { requireConnection, type Settings, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
-import type { CliContext } from './context.ts';
-import { exitCodes, explain, nameOf } from './output.ts';
+import { exitCodes, explain, nameOf, type Result } from './output.ts';
 import { findManifest, readSettings } from './project.ts';
+import type { CliContext } from './terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
 
@@ -21,15 +21,15 @@ const titles = {
   retrieve: '\nRetrieving (variant A)',
 } as const satisfies Record<Check['group'], string>;
 
-export async function doctor(context: CliContext, id: string | undefined): Promise<DoctorOutput> {
+export async function doctor(context: CliContext, id: string | undefined): Promise<Result<DoctorOutput>> {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
-  const checks = await checkSetup(context, named);
+  const checks: Check[] = [];
+  for await (const check of checkSetup(context, named)) checks.push(check);
   const ready = checks.every(({ outcome }) => outcome !== 'failed');
-  const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
-  return { version: 1, command: 'doctor', exitStatus, ready, checks };
+  return { exitStatus: ready ? exitCodes.ok : exitCodes.failed, ready, checks };
 }
 
-export function doctorText({ ready, checks }: DoctorOutput): string {
+export function doctorText({ ready, checks }: Result<DoctorOutput>): string {
   const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
     ...(group === checks[index - 1]?.group ? [] : [titles[group]]),
     `  ${marks[outcome]} ${message}`,
@@ -44,31 +44,31 @@ function ok(group: Check['group'], name: Check['name'], message: string): Check 
   return { group, name, outcome: 'ok', message };
 }
 
-async function checkSetup(context: CliContext, named: SnippetRequest | undefined): Promise<Check[]> {
+async function* checkSetup(context: CliContext, named: SnippetRequest | undefined): AsyncGenerator<Check> {
   const group = 'environment';
   const outcome = 'failed';
-  const checks = [ok(group, 'node', `Node ${nodeVersion}`)];
+  yield ok(group, 'node', `Node ${nodeVersion}`);
   const manifest = await findManifest(context);
   let settings: Settings;
   try {
     settings = await readSettings(context, manifest);
   } catch (thrown) {
     const { code, message, hint } = explain(thrown).error;
-    return [...checks, { group, name: 'settings', outcome, message, error: { code, message }, hint }];
+    return yield { group, name: 'settings', outcome, message, error: { code, message }, hint };
   }
   if (settings.apiKey === undefined) {
     const { code, text } = whyWithoutKey(settings);
-    checks.push({ group, name: 'api-key', outcome, message: text, hint: errors[code].hint });
+    yield { group, name: 'api-key', outcome, message: text, hint: errors[code].hint };
   } else {
     const place = context.env[variables.apiKey] ? 'in the environment' : 'in a file';
-    checks.push(ok(group, 'api-key', `${variables.apiKey} is set ${place}`));
+    yield ok(group, 'api-key', `${variables.apiKey} is set ${place}`);
   }
   if (settings.renderBaseUrl === undefined && settings.retrieveBaseUrl === undefined) {
     const message = 'No base URL of the service is set';
     const hint = `${errors['missing-url'].hint} Options in the Astro config are known after the first build.`;
-    return [...checks, { group, name: 'base-url', outcome, message, hint }];
+    return yield { group, name: 'base-url', outcome, message, hint };
   }
-  if (settings.apiKey === undefined) return checks;
+  if (settings.apiKey === undefined) return;
   const recorded = manifest?.snippets.find(({ missing }) => !missing);
   const request = named ?? recorded ?? createRequest(1);
   let ifMissing: string | undefined;
@@ -77,43 +77,39 @@ async function checkSetup(context: CliContext, named: SnippetRequest | undefined
   } else if (manifest?.snippets.find(({ key }) => key === request.key)?.missing) {
     ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
   }
-  for (const variant of ['render', 'retrieve'] as const) {
-    checks.push(...(await checkVariant(settings, variant, request, ifMissing)));
-  }
-  return checks;
+  yield* checkVariant(settings, 'render', request, ifMissing);
+  yield* checkVariant(settings, 'retrieve', request, ifMissing);
 }
 
 /** @param ifMissing what it says if the snippet does not exist, unless that is a failure. */
-async function checkVariant(
+async function* checkVariant(
   settings: Settings,
-  variant: Variant,
+  group: Variant,
   request: SnippetRequest,
   ifMissing: string | undefined,
-): Promise<Check[]> {
-  const url = `${variant}BaseUrl` as const;
+): AsyncGenerator<Check> {
+  const url = `${group}BaseUrl` as const;
   const { [url]: value } = settings;
-  const other = variant === 'render' ? settings.retrieveBaseUrl : settings.renderBaseUrl;
+  const other = group === 'render' ? settings.retrieveBaseUrl : settings.renderBaseUrl;
   if (value === undefined) {
     const message = `${variables[url]} is not set, so this variant is not used`;
-    return [{ group: variant, name: 'base-url', outcome: 'not-checked', message }];
+    return yield { group, name: 'base-url', outcome: 'not-checked', message };
   }
   // Such as the playground's service: what works here may not work where the site is built.
   const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${value}/`);
-  const set = ok(variant, 'base-url', `The base URL is ${value}${isHere ? ', on this machine' : ''}`);
+  yield ok(group, 'base-url', `The base URL is ${value}${isHere ? ', on this machine' : ''}`);
   const start = performance.now();
-  const error = await ask(settings, variant, request);
+  const error = await ask(settings, group, request);
   const time = formatDuration(performance.now() - start);
-  if (error === undefined) return [set, ok(variant, 'snippet', `${nameOf(request)} arrived in ${time}`)];
+  if (error === undefined) return yield ok(group, 'snippet', `${nameOf(request)} arrived in ${time}`);
   const { code, message } = error;
-  const failed = { group: variant, name: 'snippet', outcome: 'failed', error: { code, message } } as const;
+  let { title, hint }: { title: string; hint: string } = errors[code];
   const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
-  if (mayBeSwapped && (await ask({ ...settings, [url]: other }, variant, request)) === undefined) {
-    const hint = `Swap the base URLs: ${variant === 'render' ? 'rendering' : 'retrieving'} works at ${other}.`;
-    return [set, { ...failed, message: 'The base URL is the URL of the other variant', hint }];
-  }
-  if (code === 'not-found' && ifMissing !== undefined) return [set, ok(variant, 'snippet', ifMissing)];
-  const { title, hint } = errors[code];
-  return [set, { ...failed, message: title, hint }];
+  if (mayBeSwapped && (await ask({ ...settings, [url]: other }, group, request)) === undefined) {
+    title = 'The base URL is the URL of the other variant';
+    hint = `Swap the base URLs: ${group === 'render' ? 'rendering' : 'retrieving'} works at ${other}.`;
+  } else if (code === 'not-found' && ifMissing !== undefined) return yield ok(group, 'snippet', ifMissing);
+  yield { group, name: 'snippet', outcome: 'failed', error: { code, message }, message: title, hint };
 }
 
 /** Makes one request. @returns why the snippet did not arrive, if it did not. */

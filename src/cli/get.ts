@@ -3,8 +3,8 @@ import { cleanText } from '../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/errors.ts';
-import type { CliContext } from './context.ts';
 import { findManifest, openCliFetcher, readSettings } from './project.ts';
+import type { CliContext } from './terminal.ts';
 
 /** The content goes to standard output and everything else to standard error, so that the content can be piped. */
 export async function get(context: CliContext, id: string, { params }: { params?: string }): Promise<void> {

@@ -8,11 +8,11 @@ import { keySearch } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
-import { readEnvironment, variables } from '../settings/environment.ts';
+import { variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
-import type { CliContext } from './context.ts';
-import { environmentFilesOf, requireFolder } from './project.ts';
+import { readVariables, requireFolder } from './project.ts';
+import type { CliContext } from './terminal.ts';
 
 export async function inline(
   context: CliContext,
@@ -40,7 +40,7 @@ export async function inline(
       `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, record)} first.`,
     );
   }
-  const environment = await readEnvironment(environmentFilesOf(context, undefined), context);
+  const environment = await readVariables(context);
   const options = await readOptions(cwd, flags, environment[variables.apiKey]);
   refuseAstroOptions(options);
   // Without Astro, the only policies are those in the pages themselves.

@@ -1,15 +1,15 @@
 import { shownOn } from '../record/changes.ts';
 import type { Manifest, ManifestContent } from '../record/manifest.ts';
 import type { ListOutput, ShownSnippet } from './cli-output.ts';
-import type { CliContext } from './context.ts';
-import { exitCodes, shownPlaces, snippetText } from './output.ts';
+import { exitCodes, type Result, shownPlaces, snippetText } from './output.ts';
 import { openProject } from './project.ts';
+import type { CliContext } from './terminal.ts';
 
-export async function list(context: CliContext): Promise<ListOutput> {
+export async function list(context: CliContext): Promise<Result<ListOutput>> {
   const { manifest } = await openProject(context);
   const { builtAt, refreshedAt } = manifest;
   const snippets = listSnippets(manifest);
-  return { version: 1, command: 'list', exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };
+  return { exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };
 }
 
 export function listSnippets(manifest: Manifest): ShownSnippet[] {
@@ -27,7 +27,7 @@ function shownContent(content: ManifestContent): ShownSnippet['content'] {
   return { hash, variant, fetchedAt: new Date(fetchedAt).toISOString(), bytes, milliseconds };
 }
 
-export function listText({ snippets }: ListOutput): string {
+export function listText({ snippets }: Result<ListOutput>): string {
   if (snippets.length === 0) return 'The site shows no snippets.';
   const lines = snippets.map((snippet) =>
     snippetText(snippet, snippet.missing ? ' does not exist: children are shown' : ''),

@@ -4,12 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { protectKey } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
-import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
-import type { CliContext } from './context.ts';
+import { type Environment, variables } from '../settings/environment.ts';
 
 /** Reads the secret that calls are signed with, and keeps it out of all output. After `whsec_`, it is base64. */
-export async function readWebhookSecret(context: CliContext, files: EnvironmentFiles): Promise<Webhook> {
-  const { [variables.webhookSecret]: secret = '' } = await readEnvironment(files, context);
+export function readWebhookSecret({ [variables.webhookSecret]: secret = '' }: Environment): Webhook {
   const [, encoded] = /^whsec_(.*)$/.exec(secret) ?? [];
   const form = encoded === undefined ? /^[!-~]*$/ : /^[A-Za-z0-9+/]*={0,2}$/;
   const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');

@@ -7,7 +7,10 @@ import { fileKind } from '../files/kinds.ts';
 import type { Shown } from '../record/changes.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
-import type { ErrorOutput, Places, Request, ShownFile } from './cli-output.ts';
+import type { Document, ErrorOutput, Places, Request, ShownFile } from './cli-output.ts';
+
+/** What a command returns. */
+export type Result<Output extends Document> = Omit<Output, 'version' | 'command'>;
 
 export const exitCodes = {
   ok: 0,
@@ -19,8 +22,6 @@ export const exitCodes = {
   /** An unknown command or option, or an invalid value of one. */
   usage: 2,
 } as const;
-
-type ExitCode = keyof typeof exitCodes;
 
 const always = { failed: 'failed', usage: 'wrong usage' };
 const offline = { ok: 'done', needsBuild: 'no usable record: build', ...always };
@@ -35,7 +36,7 @@ export const exitMeanings = {
   report: offline,
   doctor: { ok: 'ready to build', failed: 'not ready', usage: always.usage },
   get: { ok: 'done', ...always },
-} as const satisfies Record<string, Partial<Record<ExitCode, string>>>;
+} as const satisfies Record<string, Partial<Record<keyof typeof exitCodes, string>>>;
 
 export function exitStatusHelp(command: keyof typeof exitMeanings): string {
   const meanings: Partial<Record<string, string>> = exitMeanings[command];

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../client/format.ts';
-import type { Document } from './cli-output.ts';
-import type { CliContext, CliHost } from './context.ts';
 import { exitCodes, type exitMeanings, exitStatusHelp, explain } from './output.ts';
-import { Terminal } from './terminal.ts';
+import { type CliContext, type CliHost, Terminal } from './terminal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -14,19 +12,17 @@ const listsHelp =
   'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
 
 export async function runCli(argv: readonly string[], host: CliHost): Promise<number> {
-  const terminal = new Terminal(host);
-  terminal.isJson = argv.includes('--json');
-  const { program, run, fail } = createProgram({ ...host, terminal });
+  const { program, run, fail } = createProgram({ ...host, terminal: new Terminal(host) }, argv);
   await program.parseAsync(argv, { from: 'user' }).catch(fail);
   return run.exitStatus;
 }
 
 // Each command is imported when it runs: a short command spends most of its time on loading code.
 /** The command line. The reference in the docs is made from it. */
-export function createProgram(context: CliContext) {
+export function createProgram(context: CliContext, argv: readonly string[] = []) {
   const { stdout, stderr, terminal } = context;
-  const run: { command?: Command; exitStatus: number } = { exitStatus: exitCodes.ok };
-  const show = <One extends Document>(document: One, text: (document: One) => string) => {
+  const run: { exitStatus: number } = { exitStatus: exitCodes.ok };
+  const show = <One extends { exitStatus: number }>(document: One, text: (document: One) => string) => {
     run.exitStatus = document.exitStatus;
     terminal.printDocument(document, text);
   };
@@ -34,8 +30,7 @@ export function createProgram(context: CliContext) {
     const { text, exitStatus, error } = explain(thrown);
     run.exitStatus = exitStatus;
     if (text !== '') terminal.printError(text);
-    if (terminal.isJson && run.command !== undefined && exitStatus !== exitCodes.ok)
-      terminal.printJson({ version: 1, command: run.command.name(), exitStatus, error });
+    if (terminal.json && exitStatus !== exitCodes.ok) terminal.printJson({ exitStatus, error });
   };
   const program = new Command('astro-snippets')
     .description(
@@ -48,7 +43,6 @@ export function createProgram(context: CliContext) {
       'the built site, if it was moved after the build; for inline, where to write, if not in place',
     )
     .showHelpAfterError()
-    .showSuggestionAfterError()
     // Throws where commander would exit with 1, which is the status of a check that failed.
     .exitOverride()
     .configureOutput({
@@ -58,8 +52,8 @@ export function createProgram(context: CliContext) {
       getErrHelpWidth: () => (stderr.isTTY ? stderr.columns : undefined) as number,
     })
     .hook('preSubcommand', (_program, command) => {
-      run.command = command;
-      terminal.isJson &&= command.options.some(({ long }) => long === '--json');
+      const asks = argv.includes('--json') && command.options.some(({ long }) => long === '--json');
+      terminal.json = asks ? command.name() : undefined;
       Object.assign(context, program.opts());
     });
   const scriptsOption = new Option('--scripts <rule>', 'what to do with scripts in snippets');
@@ -116,7 +110,9 @@ export function createProgram(context: CliContext) {
     .addHelpText('after', listsHelp)
     .action(async (options) => {
       const { refresh, refreshText } = await import('./refresh.ts');
-      show(await refresh(context, options), refreshText);
+      const { document } = await refresh(context, options);
+      if (document.after?.exitStatus) terminal.printError(`${document.nextStep}`);
+      show(document, refreshText);
     });
 
   addCommand('watch', 'check regularly, refresh when a snippet was published, and run a command')
@@ -183,12 +179,11 @@ function parseInterval(text: string): number {
 /** The host is required, and written out: `127.1` would be looked up as a name. */
 function parseListen(text: string): { host: string; port: number } {
   const [, name = '', digits] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
-  const host = URL.parse(`http://${name}`)?.host;
-  const port = Number(digits);
-  if (host !== name.toLowerCase() || !(port <= 65_535)) {
+  const { hostname } = URL.parse(`http://${text}`) ?? {};
+  if (hostname !== name.toLowerCase()) {
     throw new InvalidArgumentError('Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.');
   }
-  return { host: host.replace(/^\[|\]$/g, ''), port };
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(digits) };
 }
 
 /** A variable that is not set would make the command empty, and succeed. */

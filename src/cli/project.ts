@@ -10,11 +10,11 @@ import type { RecordedImages } from '../images/site-images.ts';
 import { findChanges } from '../record/changes.ts';
 import { byKey, hashOf, type Manifest, type ManifestFlaw, readManifest } from '../record/manifest.ts';
 import { contains, listManifests, manifestOf, manifestsIn, missingNote } from '../record/manifest-file.ts';
-import { type EnvironmentFiles, readEnvironment, variables } from '../settings/environment.ts';
+import { type Environment, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { cacheFolders, type ImageSettings, resolveSettings, type Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import type { CliContext } from './context.ts';
+import type { CliContext } from './terminal.ts';
 
 /**
  * @throws AstroError if there is no usable record; if the output folder that is passed does not exist, or is a copy of the
@@ -79,15 +79,18 @@ export async function readSettings(context: CliContext, manifest: Manifest | und
   const settings = resolveSettings(parseOptions({ ...others, ...urls, ...rules }), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
-    ...(await readEnvironment(environmentFilesOf(context, manifest), context)),
+    ...(await readVariables(context, manifest)),
   });
   return { ...settings, ...(sanitizes ? {} : { policy, links }) };
 }
 
-/** Where the last build read the environment. Before there is a record, it is where a build without `--mode` reads it. */
-export function environmentFilesOf({ cwd }: CliContext, manifest: Manifest | undefined): EnvironmentFiles {
+/** Reads them where the last build did. Before there is a record, it is where a build without `--mode` does. */
+export function readVariables(context: CliContext, manifest?: Manifest): Promise<Environment> {
   const { mode, directory = '' } = manifest?.settings.environment ?? { mode: 'production' };
-  return { mode, directory: directory !== false && resolve(cwd, directory) };
+  return readEnvironment(
+    { mode, directory: directory !== false && resolve(context.cwd, directory) },
+    context,
+  );
 }
 
 /** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
@@ -108,12 +111,8 @@ export const checkPatience = 12_000;
 export type OpenedChanges = Awaited<ReturnType<typeof openChanges>>;
 
 /** Fetches what has changed since the build. @param refresh the options of a refresh that is to write it. */
-export async function openChanges(
-  context: CliContext,
-  patience: number | undefined,
-  refresh?: { dryRun?: boolean },
-) {
-  const progress = context.terminal.openProgress(context.clock.now);
+export async function openChanges(context: CliContext, patience?: number, refresh?: { dryRun?: boolean }) {
+  const progress = context.terminal.openProgress();
   const { file, manifest } = await openProject(context, { writes: refresh !== undefined });
   // A sanitizer may change which images there are, and only a build has it.
   const images = refresh && !manifest.rules.sanitizes ? manifest.rules.images : undefined;

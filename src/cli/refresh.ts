@@ -1,23 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { describeChanged } from '../build/output-state.ts';
-import {
-  type PageToBuild,
-  planRefresh,
-  type RefreshedPage,
-  type RefreshPlan,
-  writeRefresh,
-} from '../build/refresh.ts';
+import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
 import { hashShown } from '../record/changes.ts';
 import { readManifest, writeManifest } from '../record/manifest.ts';
 import { lockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import type { RefreshOutput } from './cli-output.ts';
-import type { CliContext } from './context.ts';
 import { addDue, readDeployed } from './deployed.ts';
-import { exitCodes, nameOf, notWrittenLines, shownFile } from './output.ts';
+import { exitCodes, nameOf, notWrittenLines, type Result, shownFile } from './output.ts';
 import { manifestPath, type OpenedChanges, openChanges } from './project.ts';
 import { runWithLists, waiting, whileAlone } from './run-command.ts';
+import type { CliContext } from './terminal.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -33,14 +27,7 @@ export const commandPending: PageToBuild = {
   reason: 'has not succeeded yet',
 };
 
-export async function refresh(context: CliContext, options: RefreshOptions): Promise<RefreshOutput> {
-  const { document } = await updateSite(context, options);
-  const { after, nextStep = '' } = document;
-  if (after?.exitStatus) context.terminal.printError(nextStep);
-  return document;
-}
-
-export function refreshText(document: RefreshOutput): string {
+export function refreshText(document: Result<RefreshOutput>): string {
   const { dryRun, written, notWritten, diffs = [], after, nextStep = '' } = document;
   const isEmpty = written.length + notWritten.length === 0 && after === undefined;
   const lines = [
@@ -58,7 +45,7 @@ export function refreshText(document: RefreshOutput): string {
 }
 
 /** @returns with the document, a text that changes with each snippet of the site that is published. */
-export async function updateSite(context: CliContext, options: RefreshOptions) {
+export async function refresh(context: CliContext, options: RefreshOptions) {
   const { after, dryRun = false, patience } = options;
   const file = manifestPath(context);
   const readRecord = () => readFile(file, 'utf8').catch(() => '');
@@ -130,9 +117,7 @@ async function writeChanges(context: CliContext, changes: OpenedChanges, options
   if (isRefused)
     nextStep = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site${otherWay(plan, refused)}`;
   else if (notWritten.length > 0) nextStep = 'Build the site to update these pages too.';
-  const document: RefreshOutput = {
-    version: 1,
-    command: 'refresh',
+  const document: Result<RefreshOutput> = {
     exitStatus: notWritten.length > 0 ? exitCodes.needsBuild : exitCodes.ok,
     dryRun,
     written: written.map(({ page, changed }) => ({
@@ -144,7 +129,7 @@ async function writeChanges(context: CliContext, changes: OpenedChanges, options
       }),
     })),
     notWritten,
-    diffs: dryRun ? await diffsOf(changes, plan.pages) : undefined,
+    diffs: dryRun ? await diffsOf(changes, plan) : undefined,
     nextStep,
   };
   return { document, runsCommand: !dryRun && !isRefused && (pages.length > 0 || manifest.pending === true) };
@@ -160,7 +145,7 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly PageToBuild
   return `, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
 }
 
-async function diffsOf(changes: OpenedChanges, pages: readonly RefreshedPage[]) {
+async function diffsOf(changes: OpenedChanges, { pages }: RefreshPlan) {
   const { contentDiffs } = await import('../record/content-diff.ts');
   const files = pages.map(({ page }) => page);
   return contentDiffs(changes.manifest, files, changes).map((diff) => {

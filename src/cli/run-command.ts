@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { commandLockFile } from '../record/manifest-file.ts';
 import { holderOf, type WaitOptions, waitForLock } from '../record/output-lock.ts';
 import type { ShownFile } from './cli-output.ts';
-import type { CliContext } from './context.ts';
 import { manifestPath } from './project.ts';
+import type { CliContext } from './terminal.ts';
 
 /** `undefined` if that is not known, so that it may be any file of the output. */
 export type ChangedFiles = readonly ShownFile[] | undefined;
@@ -18,11 +18,8 @@ export type ChangedFiles = readonly ShownFile[] | undefined;
  * @returns its exit status, as a shell would report it: 128 + n after a signal, 127 if it could not be started.
  */
 export async function runWithLists(context: CliContext, command: string, changed: ChangedFiles) {
-  const env: NodeJS.ProcessEnv = {
-    ...context.env,
-    ASTRO_SNIPPETS_CHANGED_FILES: undefined,
-    ASTRO_SNIPPETS_CHANGED_URLS: undefined,
-  };
+  const lists = { ASTRO_SNIPPETS_CHANGED_FILES: undefined, ASTRO_SNIPPETS_CHANGED_URLS: undefined };
+  const env: NodeJS.ProcessEnv = { ...context.env, ...lists };
   const run = () => runCommand({ ...context, env }, command);
   // A name with a line break would be taken for two.
   if (changed === undefined || changed.some(({ file }) => /[\r\n]/.test(file))) return run();
@@ -43,31 +40,28 @@ export async function runWithLists(context: CliContext, command: string, changed
  * Runs a shell command where the command line runs, and waits for it, as `npm run` does: Ctrl-C reaches the command by
  * itself, and SIGTERM is passed on to it. Messages leave the command out, since a shell may have expanded the key in it.
  */
-async function runCommand(
-  { cwd, env, stdin = 'ignore', stdout, stderr, signals, terminal }: CliContext,
-  command: string,
-): Promise<number> {
+async function runCommand(context: CliContext, command: string): Promise<number> {
+  const { cwd, env, stdin = 'ignore', stdout, stderr, signals, terminal } = context;
   terminal.clearStatus();
-  const results = terminal.isJson ? stderr : stdout;
+  const results = terminal.json ? stderr : stdout;
   // Without a handler, Ctrl-C would end this process before the command, and its status would be lost.
   const ignore = () => {};
-  const passOn = () => child?.kill('SIGTERM');
-  let child: ChildProcess | undefined;
+  const passOn = () => shell?.kill('SIGTERM');
+  let shell: ChildProcess | undefined;
   signals?.on('SIGINT', ignore);
   signals?.on('SIGTERM', passOn);
   try {
     const stdio: StdioOptions = [stdin, results.fd ?? 'pipe', stderr.fd ?? 'pipe'];
-    const shell = spawn(command, { shell: true, stdio, cwd, env });
-    child = shell;
+    shell = spawn(command, { shell: true, stdio, cwd, env });
     shell.stdout?.on('data', (text: Buffer) => results.write(text));
     shell.stderr?.on('data', (text: Buffer) => stderr.write(text));
-    return await new Promise<number>((resolve, reject) => {
-      // Also emitted when a signal could not be sent.
-      shell.on('error', (error) => shell.pid === undefined && reject(error));
-      shell.once('close', (status, signal) => {
-        resolve(status ?? 128 + (signal === null ? 0 : constants.signals[signal]));
-      });
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    // Also emitted when a signal could not be sent.
+    shell.on('error', (error) => shell?.pid === undefined && reject(error));
+    shell.once('close', (status, signal) =>
+      resolve(status ?? 128 + (signal ? constants.signals[signal] : 0)),
+    );
+    return await promise;
   } catch (error) {
     terminal.printError(`The shell could not be started: ${(error as NodeJS.ErrnoException).code}`);
     return 127;
@@ -89,11 +83,7 @@ export async function whileAlone<T>(context: CliContext, work: (inner: CliContex
   if (isInside(context)) return work(context);
   const lock = await waitForLock(commandLockFile(manifestPath(context)), 'command', waiting(context));
   const env = { ...context.env, [heldLocks]: `${context.env[heldLocks] ?? ''} ${lock.token}` };
-  try {
-    return await work({ ...context, env });
-  } finally {
-    lock.release();
-  }
+  return work({ ...context, env }).finally(() => lock.release());
 }
 
 /** Whether the command of another process runs this one, and waits for it. */

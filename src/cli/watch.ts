@@ -2,14 +2,14 @@ import { constants } from 'node:os';
 import type { PageToBuild } from '../build/refresh.ts';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/errors.ts';
-import type { WatchOutput } from './cli-output.ts';
-import type { CliContext } from './context.ts';
+import type { WatchEvent } from './cli-output.ts';
 import { addDue, deploy, isDue } from './deployed.ts';
 import { type ListenOptions, listen, readWebhookSecret } from './listen.ts';
 import { exitCodes, explain, notWrittenLines } from './output.ts';
-import { checkPatience, environmentFilesOf, findManifest, manifestPath, openProject } from './project.ts';
-import { type RefreshOptions, updateSite } from './refresh.ts';
+import { checkPatience, findManifest, manifestPath, openProject, readVariables } from './project.ts';
+import { type RefreshOptions, refresh } from './refresh.ts';
 import { runWithLists, whileAlone } from './run-command.ts';
+import type { CliContext } from './terminal.ts';
 
 export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** In milliseconds. @default half a minute; with `listen`, five */
@@ -19,10 +19,8 @@ export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'aft
   exec?: string;
 }
 
-type Unsigned<Event> = Event extends unknown ? Omit<Event, 'version' | 'command' | 'at'> : never;
-
 /** Prints an event as JSON, or its text; an event without text is for scripts alone. */
-type Say = (event: Unsigned<WatchOutput>, text?: string) => void;
+type Say = (event: WatchEvent, text?: string) => void;
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
@@ -32,7 +30,7 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
   // Besides calls, it is for those that do not arrive.
   const { every = address === undefined ? 30_000 : 300_000 } = options;
   const found = await findManifest(context);
-  const webhook = address && (await readWebhookSecret(context, environmentFilesOf(context, found)));
+  const webhook = address && readWebhookSecret(await readVariables(context, found));
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
   if (build === undefined || found !== undefined) await openProject(context, { writes: true });
   // What is written from now on is deployed even if this process ends before that.
@@ -45,7 +43,7 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
   const say: Say = (event, text = '') => {
     if (signal.aborted) return;
     const at = new Date().toISOString();
-    if (terminal.isJson) terminal.printJson({ version: 1, command: 'watch', at, ...event });
+    if (terminal.json) terminal.printJson({ at, ...event });
     else if (text !== '') terminal.print(text);
   };
   let called = new AbortController();
@@ -80,7 +78,6 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
 
 const longestPause = 600_000;
 const noRecord = 'no record';
-const noFailure = { what: '', pause: 0, until: 0 };
 
 /** A turn checks, writes, builds and deploys. It returns whether the whole site shows what is published, and was deployed. */
 function turns({ every, build, exec, ...options }: WatchOptions & { every: number }, say: Say) {
@@ -89,7 +86,7 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
   /** What only a build can update, as text. It is said once. */
   let toBuild = '';
   /** What could not be built, and when that is tried again. */
-  let failed = noFailure;
+  let failed: { what: string; pause: number; until: number } | undefined;
 
   const sayToBuild = (notWritten: PageToBuild[]) => {
     const reasons = notWrittenLines(notWritten).join('\n');
@@ -103,7 +100,7 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
   const update = async (context: CliContext): Promise<string | undefined> => {
     say({ event: 'checking' });
     try {
-      const { document, published } = await updateSite(context, { ...options, patience: checkPatience });
+      const { document, published } = await refresh(context, { ...options, patience: checkPatience });
       const { written, notWritten, after } = document;
       if (trouble !== undefined) say({ event: 'recovered' }, 'The check succeeded again.');
       trouble = undefined;
@@ -143,10 +140,10 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     const isBuilt = ((await builtAt()) ?? before) !== before;
     if (status === 0 && isBuilt) {
       say({ event: 'built', succeeded: true });
-      [failed, toBuild] = [noFailure, ''];
+      [failed, toBuild] = [undefined, ''];
       return true;
     }
-    const pause = Math.max(every, Math.min(longestPause, 2 * (failed.pause || every)));
+    const pause = Math.max(every, Math.min(longestPause, 2 * (failed?.pause ?? every)));
     failed = { what, pause, until: context.clock.now() + pause };
     const problem =
       status === 0 ? `left no new record of a build at ${record}` : `exited with status ${status}`;
@@ -163,11 +160,11 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     const isToDeploy = async () => exec !== undefined && (await isDue(manifestPath(context)));
     let what = await update(context);
     // That a failed build has left no record is nothing else to build.
-    if (what !== undefined && what !== noRecord && what !== failed.what) failed = { ...noFailure, what };
-    const canBuild = clock.now() >= failed.until && !signal?.aborted;
+    if (what !== undefined && what !== noRecord && what !== failed?.what) failed = undefined;
+    const canBuild = clock.now() >= (failed?.until ?? 0) && !signal?.aborted;
     if (build !== undefined && what && canBuild && (await buildSite(context, build, what))) what = '';
     // Nothing that a failed build has left in the output is deployed.
-    const canDeploy = failed.pause === 0 && !signal?.aborted;
+    const canDeploy = failed === undefined && !signal?.aborted;
     if (exec !== undefined && canDeploy && (await isToDeploy())) {
       const status = await deploy(context, exec);
       const problem = status === 0 ? undefined : `exited with status ${status}`;

@@ -1,5 +1,6 @@
 import { escapeUTF8 } from 'entities/escape';
 import { dataElement, dataId } from '../build/edit-links/edit-links.ts';
+import type { UserError } from '../failures/errors.ts';
 
 /** A page asks whether it has changed, and the toolbar, for snippets to be fetched now. */
 export const pageEvents = { ask: 'astro-snippets:ask', answer: 'astro-snippets:answer' };
@@ -21,10 +22,7 @@ ask();
 `;
 }
 
-export interface ViewFailure {
-  message: string;
-  hint: string;
-}
+export type ViewFailure = Pick<UserError, 'message' | 'hint'>;
 
 /** Replaces a page that failed: Astro's own error overlay with our report. It reloads when the error is fixed. */
 export function errorPage(base: string, failure: ViewFailure, hash: string | undefined): string {

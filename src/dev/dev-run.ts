@@ -21,9 +21,6 @@ const limits = {
 // In milliseconds: until a tool has made CSS for classes that are new.
 const stylesPause = 150;
 
-/** `hash` is absent if the page shows no snippets. `refresh` fetches its snippets, and all collections, now. */
-type Ask = { hash?: string; refresh?: true };
-
 /** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
   readonly #warn = (line: string) => this.site.logger.warn(line);
@@ -60,15 +57,16 @@ export class DevRun extends SiteRun {
     }, this.#warn);
 
     // Nothing may reject: in a handler of Vite's, it would end the dev server.
-    hot.on(pageEvents.ask, async (asked: Ask | null, client) => {
-      // Any script of the page may send it.
+    hot.on(pageEvents.ask, async (asked: { hash?: string; refresh?: true } | null, client) => {
+      // Any script of the page may send it. `hash` is absent if the page shows no snippets. `refresh` fetches its snippets,
+      // and all collections, now.
       const { hash, refresh } = asked ?? {};
       const shown = hash === undefined ? [] : memory.shownAs(hash);
       let failure: string | undefined;
       try {
         await Promise.all([
           refresh && refreshContent?.({ loaders: ['astro-snippets'] }),
-          ...(shown ?? []).map((one) => (refresh ? memory.update(one) : memory.updateWhenDue(one))),
+          ...(shown ?? []).map((one) => memory.update(one, refresh)),
         ]);
       } catch (error) {
         // What cannot be handled here, such as a key that is missing now, is shown with the next view of the page.

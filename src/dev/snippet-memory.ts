@@ -41,18 +41,15 @@ export class SnippetMemory {
     const known = this.#snippets.get(key) ?? { request, asHtml, dueAt: 0 };
     this.#snippets.set(key, known);
     const isNew = known.content === undefined && known.error === undefined;
-    const update = this.updateWhenDue(known);
+    const update = this.update(known);
     if (isNew || isLast) await update;
     else update?.catch(() => {});
     return known;
   }
 
-  updateWhenDue(snippet: RememberedSnippet): Promise<void> | undefined {
-    return Date.now() < snippet.dueAt ? undefined : this.update(snippet);
-  }
-
-  /** Fetches a snippet again now; once for all who ask at the same time. */
-  update(snippet: RememberedSnippet): Promise<void> {
+  /** Fetches a snippet again if that is due, or needed now; once for all who ask at the same time. */
+  update(snippet: RememberedSnippet, isNow = false): Promise<void> | undefined {
+    if (!isNow && Date.now() < snippet.dueAt) return undefined;
     snippet.update ??= this.#update(snippet).finally(() => {
       snippet.update = undefined;
     });

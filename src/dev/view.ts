@@ -8,13 +8,7 @@ import { UserError, userError } from '../failures/errors.ts';
 import { describeNote, type FailedSnippet, failureWarnings, throwFailures } from '../failures/report.ts';
 import { editUrlOf, isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
-import {
-  blockFinder,
-  pageParams,
-  readEmbeds,
-  type SnippetUse,
-  type SnippetUses,
-} from '../snippets/file-embeds.ts';
+import { blockFinder, pageParams, readEmbeds, type SnippetUse } from '../snippets/file-embeds.ts';
 import { SourceSearch } from '../source/source-search.ts';
 import { errorPage, overlayMessage, type ViewFailure } from './dev-pages.ts';
 import type { DevRun } from './dev-run.ts';
@@ -47,7 +41,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return response;
       const search = new SourceSearch(run.sources);
       const placeOf = search.whereWritten;
-      const uses: SnippetUses = new Map();
+      const uses = new Map<string, SnippetUse>();
       const addParams = pageParams(settings.params, canonicalPath(page, isPage, run.urls));
       const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
       for (const note of found.warnings) warn(describeNote(note, placeOf));
@@ -56,12 +50,9 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       if (withoutKey) warn(withoutKeyWarning(settings));
       // What a script fetches does not ask whether it has changed.
       const isLast = !isPage || request.headers['sec-fetch-dest'] === 'empty';
+      const show = async (use: SnippetUse) => ({ ...use, snippet: await memory.get(use, isLast) });
       // In the order of the page, whatever arrives first: the toolbar lists them.
-      const shown = await Promise.all(
-        [...(withoutKey ? [] : uses.values())].map(
-          async (use): Promise<ShownUse> => ({ ...use, snippet: await memory.get(use, isLast) }),
-        ),
-      );
+      const shown = await Promise.all(withoutKey ? [] : uses.values().map(show));
       // From here to the end at once: another page may update a snippet.
       if (shown.length > 0) hash = memory.hashOf(shown.map(({ snippet }) => snippet));
       const contents = new Map(

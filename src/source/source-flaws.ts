@@ -99,10 +99,9 @@ export function checkBundle(
   const [first] = errors;
   if (first === undefined) return;
   const entries = errors.map(({ text }) => text).sort();
-  throw userError(
-    first.code,
-    `${entries.length === 1 ? 'A file contains' : `${entries.length} files contain`} embeds where no snippet can be inlined.\n\n${entries.join('\n\n')}\n`,
-  );
+  const files = entries.length === 1 ? 'A file contains' : `${entries.length} files contain`;
+  const message = `${files} embeds where no snippet can be inlined.\n\n${entries.join('\n\n')}\n`;
+  throw userError(first.code, message);
 }
 
 export function isStore(id: string): boolean {
@@ -116,11 +115,9 @@ const contentModules =
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
 /** Returns a function that tells whether pages that are rendered on demand show what a module of the server bundle writes. */
-function reach({ isMixed, source, moduleInfo }: BundleContext) {
-  const onDemand = source.routes.filter(
-    ({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal',
-  );
-  const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(source.folders.root, entrypoint))));
+function reach({ isMixed, source: { folders, routes }, moduleInfo }: BundleContext) {
+  const onDemand = routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
+  const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));
   return (id: string): 'page' | 'perhaps' | undefined => {
     const seen = new Set([id]);
     let reached: 'perhaps' | undefined;

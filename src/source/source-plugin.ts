@@ -1,13 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import type { AstroIntegrationLogger, ViteUserConfig } from 'astro';
+import type { AstroIntegrationLogger } from 'astro';
+import type { Plugin } from 'vite';
 import { errors } from '../failures/errors.ts';
 import { separatesPrerendered } from '../settings/astro-version.ts';
 import { fileOf } from './source-files.ts';
 import type { SiteSource } from './source-search.ts';
 import type { SyntaxNode, WrittenEmbeds } from './written-embeds.ts';
-
-type Plugins = NonNullable<ViteUserConfig['plugins']>;
-type Plugin = Extract<Exclude<Plugins[number], false | null | undefined>, { name: string }>;
 
 const ownFolder = fileOf(fileURLToPath(new URL('..', import.meta.url)));
 // In `astro dev`, Vite has replaced what is imported with its URL.

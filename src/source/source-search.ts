@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { IntegrationResolvedRoute } from 'astro';
 import { count } from '../client/format.ts';
@@ -8,14 +8,7 @@ import { userError } from '../failures/errors.ts';
 import type { PlaceOf } from '../failures/report.ts';
 import { canonicalPath, decodePath } from '../settings/site-urls.ts';
 import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
-import {
-  fileOf,
-  isContent,
-  listSources,
-  readSource,
-  type SourceFolders,
-  shownSource,
-} from './source-files.ts';
+import { fileOf, readSource, type SourceFolders, shownSource } from './source-files.ts';
 
 export interface SiteSource {
   folders: SourceFolders;
@@ -48,9 +41,8 @@ export class SourceSearch {
   }
 
   get #all(): readonly SourceEmbed[] {
-    this.#embeds ??= [...new Set([...listSources(this.source.folders), ...this.source.loaded])].flatMap(
-      (file) => embedsIn(readSource(file), file),
-    );
+    const files = () => new Set([...listSources(this.source.folders), ...this.source.loaded]);
+    this.#embeds ??= [...files()].flatMap((file) => embedsIn(readSource(file), file));
     return this.#embeds;
   }
 
@@ -96,10 +88,9 @@ export class SourceSearch {
     const ids = new Set(shown.flatMap(({ inHeading, request }) => (inHeading ? String(request.id) : [])));
     if (ids.size === 0) return [];
     const found = this.#all.filter(({ inHeading, id }) => inHeading && (id === undefined || ids.has(id)));
-    return this.#places(found).map(
-      (place) =>
-        `${place} has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.`,
-    );
+    const flaw =
+      'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.';
+    return this.#places(found).map((place) => `${place} ${flaw}`);
   }
 
   /** Warns of embeds in frontmatter where the site draws images: one of a title would show their tags. */
@@ -123,10 +114,8 @@ export class SourceSearch {
       island === undefined ? this.#on(page) : this.#all.filter(({ file }) => stem(file) === island);
     const what = island === undefined ? `${page} (route ${route.pattern})` : `The server island ${island}`;
     const places = this.#places(found).map((place) => `\n${place}`);
-    throw userError(
-      'on-demand-page',
-      `${what} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.${places.join('')}`,
-    );
+    const message = `${what} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.${places.join('')}`;
+    throw userError('on-demand-page', message);
   }
 
   /** The embeds of the modules behind a page; all, if these are not known. */
@@ -170,6 +159,24 @@ export class SourceSearch {
     const { root } = this.source.folders;
     return [...new Set(embeds.map(({ file, line }) => `${shownSource(file, root)}:${line}`))];
   }
+}
+
+const contentTypes = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
+const moduleTypes = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
+
+/** Whether a file may be an entry of a collection, which no module needs to import. */
+function isContent(file: string): boolean {
+  return contentTypes.split(',').includes(extname(file).slice(1));
+}
+
+/** The files of `srcDir`, and content anywhere in the project but in packages, the output and hidden folders. */
+function listSources({ root, srcDir, publicDir, outDir }: SourceFolders): string[] {
+  const list = (folder: string, types: string): string[] => {
+    const left = [publicDir, outDir].map((path) => `${shownSource(path, folder)}/**`);
+    const found = globSync(`**/*.{${types}}`, { cwd: folder, exclude: ['**/node_modules/**', ...left] });
+    return found.map((path) => fileOf(join(folder, path)));
+  };
+  return [...list(root, contentTypes), ...list(srcDir, `${contentTypes},${moduleTypes}`)].sort();
 }
 
 function stem(file: string): string {

@@ -35,10 +35,10 @@ test('during an outage the last content stays, which is said once', async () => 
   const { memory, said, get } = remember('old', down, down, 'new');
   const snippet = await get();
   for (let times = 0; times < 2; times += 1) {
-    await memory.update(snippet);
+    await memory.update(snippet, true);
     expect(snippet).toMatchObject({ content: { html: 'old' }, error: down });
   }
-  await memory.update(snippet);
+  await memory.update(snippet, true);
   expect(snippet.content?.html).toBe('new');
   expect(snippet.error).toBeUndefined();
   expect(said).toEqual(['it is down Snippet 42 is shown as it was last fetched.']);
@@ -47,7 +47,7 @@ test('during an outage the last content stays, which is said once', async () => 
 test('a snippet that has to be fixed, or is gone, is no longer shown', async () => {
   const { memory, said, get } = remember('old', new SnippetError('not-found', 'it is gone'));
   const snippet = await get();
-  await memory.update(snippet);
+  await memory.update(snippet, true);
   expect(snippet.content).toBeUndefined();
   expect(snippet.error).toMatchObject({ code: 'not-found' });
   expect(said).toEqual([]);
@@ -56,7 +56,7 @@ test('a snippet that has to be fixed, or is gone, is no longer shown', async () 
 test('the end of the dev server is no failure of a snippet', async () => {
   const { memory, get } = remember('old', new SnippetError('closed', 'the client is closed'));
   const snippet = await get();
-  await memory.update(snippet);
+  await memory.update(snippet, true);
   expect(snippet).toMatchObject({ content: { html: 'old' } });
   expect(snippet.error).toBeUndefined();
 });
@@ -69,7 +69,7 @@ async function askedAt(tabs: number, ...answers: (string | SnippetError)[]): Pro
   for (let tenth = 0; tenth < 400; tenth += 1) {
     const before = asked();
     for (let tab = 0; tab < tabs; tab += 1) {
-      if (tenth % 20 === tab * 3) void memory.updateWhenDue(snippet);
+      if (tenth % 20 === tab * 3) void memory.update(snippet);
     }
     await vi.advanceTimersByTimeAsync(100);
     if (asked() > before) times.push(tenth / 10);
@@ -119,9 +119,9 @@ test('a page has changed when it would look different, or has new styles', async
   expect(memory.shownAs('unknown')).toBeUndefined();
   const hasChanged: boolean[] = [];
   for (const turn of [
-    () => memory.update(snippet),
-    () => memory.update(snippet),
-    () => memory.update(snippet),
+    () => memory.update(snippet, true),
+    () => memory.update(snippet, true),
+    () => memory.update(snippet, true),
   ]) {
     await turn();
     hasChanged.push(memory.hashOf([snippet]) !== hash);
@@ -139,8 +139,8 @@ test('a page that shows children or an error does not change while the service i
   );
   const snippet = await get();
   const hash = memory.hashOf([snippet]);
-  await memory.update(snippet);
+  await memory.update(snippet, true);
   expect(memory.hashOf([snippet])).toBe(hash);
-  await memory.update(snippet);
+  await memory.update(snippet, true);
   expect(memory.hashOf([snippet])).not.toBe(hash);
 });

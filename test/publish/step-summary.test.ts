@@ -12,8 +12,6 @@ async function summaryOf(...pages: string[]): Promise<string> {
   const { directory, read } = await folderWith({});
   const file = join(directory, 'summary.md');
   const text = checkText({
-    version: 1,
-    command: 'check',
     exitStatus: 10,
     compared: 3,
     changed: [

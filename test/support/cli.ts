@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Command } from 'commander';
-import type { CliContext, CliHost, OutputStream } from '../../src/cli/context.ts';
 import { createProgram, runCli } from '../../src/cli/program.ts';
-import { Terminal } from '../../src/cli/terminal.ts';
+import { type CliContext, type CliHost, type OutputStream, Terminal } from '../../src/cli/terminal.ts';
 import { type Clock, systemClock } from '../../src/client/clock.ts';
 import { cleanEnvironment } from './environment.ts';
 

@@ -38,11 +38,8 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
 }
 
 /** @throws AstroError if the option `editUrl` throws, or returns anything but a URL. */
-export function linkSnippets(
-  { editLinks, editUrl }: Settings,
-  uses: readonly SnippetUse[],
-  fetched: FetchedSnippets,
-): EditLinks | undefined {
+export function linkSnippets(settings: Settings, uses: readonly SnippetUse[], fetched: FetchedSnippets) {
+  const { editLinks, editUrl } = settings;
   if (!editLinks || editUrl === undefined) return undefined;
   const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
   return new EditLinks(panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl)));
@@ -87,6 +84,7 @@ export const dataId = 'snippet-edit-links';
 export function dataElement(snippets: readonly PanelSnippet[], hash?: string): string {
   const attribute = hash === undefined ? '' : ` data-hash="${hash}"`;
   // In ASCII, as the page may be in any encoding, and without what could end the script.
+  const asUnit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, asUnit);
   return `<script type="application/json" id="${dataId}"${attribute}>${data}</script>`;
 }

@@ -9,14 +9,14 @@ import { entryName } from '../../failures/report.ts';
 import { writeAtomically } from '../../files/write.ts';
 import { byKey } from '../../record/manifest.ts';
 import type { ReportOutput } from '../cli-output.ts';
-import type { CliContext } from '../context.ts';
 import { listSnippets } from '../list.ts';
-import { exitCodes } from '../output.ts';
+import { exitCodes, type Result } from '../output.ts';
 import { openProject } from '../project.ts';
+import type { CliContext } from '../terminal.ts';
 
 type Row = ReportOutput['snippets'][number];
 
-export async function report(context: CliContext): Promise<ReportOutput> {
+export async function report(context: CliContext): Promise<Result<ReportOutput>> {
   const { manifest } = await openProject(context);
   const { builtAt, refreshedAt, before } = manifest;
   const earlier = byKey(before?.snippets);
@@ -32,8 +32,6 @@ export async function report(context: CliContext): Promise<ReportOutput> {
   }
   const contents = snippets.flatMap(({ content }) => content ?? []);
   return {
-    version: 1,
-    command: 'report',
     exitStatus: exitCodes.ok,
     builtAt,
     refreshedAt,
@@ -54,7 +52,7 @@ export async function report(context: CliContext): Promise<ReportOutput> {
 const placesShown = 200;
 
 /** Writes one page that needs no other file and no request: its policy allows only its own style and script. */
-export function writeReport({ cwd }: CliContext, document: ReportOutput, to: string): string {
+export function writeReport({ cwd }: CliContext, document: Result<ReportOutput>, to: string): string {
   const file = resolve(cwd, to);
   const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
   const style = read('report.css');
