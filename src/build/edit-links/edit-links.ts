@@ -84,7 +84,6 @@ export const dataId = 'snippet-edit-links';
 export function dataElement(snippets: readonly PanelSnippet[], hash?: string): string {
   const attribute = hash === undefined ? '' : ` data-hash="${hash}"`;
   // In ASCII, as the page may be in any encoding, and without what could end the script.
-  const asUnit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, asUnit);
   return `<script type="application/json" id="${dataId}"${attribute}>${data}</script>`;
 }
