@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WatchOutput } from '../src/cli/cli-output.ts';
 import { listSnippets, type SiteWatch, site, watchSite } from './run-astro.ts';
-import type { Publication, Publisher } from './service/publisher.ts';
-import { noRecord, type SiteRecord, stylesOf, toSiteRecord } from './site-record.ts';
+import type { ContentWith, Publication, Publisher, Surroundings } from './service/publisher.ts';
+import { pathOfPage } from './service/website/places.ts';
+import { noRecord, type SiteRecord, stylesOf, surroundingsOf, toSiteRecord } from './site-record.ts';
 
 export interface SitePublisher extends Publisher {
   /** Resolves when no attempt is under way any more; one that failed is repeated later. */
@@ -13,6 +14,7 @@ export interface SitePublisher extends Publisher {
 
 export interface SitePublisherOptions {
   siteUrl: string;
+  organizationId: () => number;
   /** What a build of the site needs in its environment. */
   environment: () => Record<string, string>;
   /** The folder that is served. @default the playground's site */
@@ -28,6 +30,7 @@ export interface SitePublisherOptions {
  */
 export function createSitePublisher({
   siteUrl,
+  organizationId,
   environment,
   served = join(site, 'dist'),
   commands = { watch: watchSite, list: listSnippets },
@@ -44,7 +47,6 @@ export function createSitePublisher({
   /** Why the site could not be updated. The watch writes it for people once. */
   let reason = '';
   let record: SiteRecord = noRecord;
-  let styles = '';
 
   function begin(): void {
     if (latest?.state !== 'running') settled = Promise.withResolvers();
@@ -70,10 +72,17 @@ export function createSitePublisher({
 
   async function readSite(): Promise<void> {
     record = await commands.list(folders, environment()).then(toSiteRecord, () => noRecord);
-    styles = await readFile(join(served, 'index.html'), 'utf8').then(
-      (page) => stylesOf(page, siteUrl),
-      () => '',
-    );
+  }
+
+  async function surroundings(id: number, contentWith: ContentWith, wanted: string): Promise<Surroundings> {
+    const { pages = [], params = [] } = record(id) ?? {};
+    const contents = await Promise.all(params.map(contentWith));
+    const read = (file: string) => readFile(join(served, file), 'utf8').catch(() => '');
+    for (const file of pages.toSorted((one) => (pathOfPage(one) === wanted ? -1 : 0)).slice(0, 10)) {
+      const before = surroundingsOf(await read(file), contents, siteUrl);
+      if (before !== undefined) return { page: pathOfPage(file), before };
+    }
+    return { before: stylesOf(await read('index.html'), siteUrl) };
   }
 
   function onEvent(event: WatchOutput): void {
@@ -128,7 +137,8 @@ export function createSitePublisher({
     siteUrl,
     latest: () => latest,
     shown: (id) => record(id),
-    previewHead: () => styles,
+    surroundings,
+    organizationId,
     apiKey: () => environment()['SNIPPETS_API_KEY'],
     publish() {
       requestedAt = Date.now();

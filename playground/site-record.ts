@@ -7,6 +7,7 @@ const listSchema = z.object({
   snippets: z.array(
     z.object({
       id: z.int(),
+      params: z.string().default('{}'),
       pages: z.array(z.object({ file: z.string() })).default([]),
       collections: z.array(z.object({ collection: z.string(), entry: z.string() })).default([]),
     }),
@@ -14,7 +15,7 @@ const listSchema = z.object({
 });
 
 /** Where a site shows a snippet, by the snippet's id; nothing when the site has no usable record. */
-export type SiteRecord = (id: number) => ShownPlaces | undefined;
+export type SiteRecord = (id: number) => (ShownPlaces & { params: string[] }) | undefined;
 
 export const noRecord: SiteRecord = () => undefined;
 
@@ -27,7 +28,11 @@ export function toSiteRecord(json: string): SiteRecord {
     const entries = new Set(
       uses.flatMap((use) => use.collections.map(({ collection, entry }) => `${collection}/${entry}`)),
     );
-    return { pages: [...pages].sort(), entries: [...entries].sort() };
+    return {
+      pages: [...pages].sort(),
+      entries: [...entries].sort(),
+      params: uses.map(({ params }) => params),
+    };
   };
 }
 
@@ -41,6 +46,23 @@ export function stylesOf(page: string, siteUrl: string): string {
     return `<link rel="stylesheet" href="${escapeAttribute(new URL(href, siteUrl).href)}">`;
   });
   return styles.join('');
+}
+
+/** What is around one of these contents on a page: its styles, and the start tags of the elements that contain it. */
+export function surroundingsOf(
+  page: string,
+  contents: readonly string[],
+  siteUrl: string,
+): string | undefined {
+  const content = contents.find((text) => text.trim() !== '' && page.includes(text));
+  if (content === undefined) return undefined;
+  const start = page.indexOf(content);
+  const around = [...elementsOf(parse(page, { sourceCodeLocationInfo: true }))].flatMap((element) => {
+    const { startTag, endOffset = 0 } = element.sourceCodeLocation ?? {};
+    const isAround = startTag && startTag.endOffset <= start && start + content.length <= endOffset;
+    return isAround && element.tagName !== 'head' ? page.slice(startTag.startOffset, startTag.endOffset) : [];
+  });
+  return stylesOf(page, siteUrl) + around.join('');
 }
 
 function* elementsOf({

@@ -60,6 +60,7 @@ await writeFile(authority, certificate.authority);
 let environment: Record<string, string> = {};
 const publisher = createSitePublisher({
   siteUrl: `http://localhost:${flags['site-port']}`,
+  organizationId: () => organization.id,
   environment: () => environment,
 });
 const service = await startService({
@@ -92,6 +93,10 @@ environment = {
   SNIPPETS_API_KEY: newKey(service),
   ...service.settings,
   PLAYGROUND_WEBSITE_URL: service.websiteUrl,
+  // Variant B, by which the site is built, does not send names.
+  PLAYGROUND_NAMES: JSON.stringify(
+    Object.fromEntries(service.store.snippets.list(organization.id).map(({ id, name }) => [id, name])),
+  ),
 };
 
 publisher.publish();

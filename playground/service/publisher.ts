@@ -21,6 +21,16 @@ export interface ShownPlaces {
   entries: readonly string[];
 }
 
+export type ContentWith = (params: string) => Promise<string>;
+
+/** With what a preview looks as on the site. */
+export interface Surroundings {
+  /** The path of the page; absent where the snippet is on none, and it is the styles of the home page. */
+  page?: string;
+  /** Markup before the snippet: the style sheets, and the start tags around it. */
+  before: string;
+}
+
 /**
  * The site that shows the snippets, as the service's website sees it: something that can be updated.
  * How that is done is not the website's concern.
@@ -28,6 +38,8 @@ export interface ShownPlaces {
 export interface Publisher {
   /** Where the site can be looked at. */
   siteUrl: string;
+  /** Whose snippets it shows. */
+  organizationId(): number;
   /**
    * Begins to update the site; once more afterwards, when that has begun already. An attempt that fails
    * is repeated until one succeeds.
@@ -37,8 +49,13 @@ export interface Publisher {
   latest(): Publication | undefined;
   /** Where a snippet is shown; nothing when the site has no usable record. */
   shown(id: number): ShownPlaces | undefined;
-  /** Markup for the head of a preview, with which it looks as on the site; empty when there is none. */
-  previewHead(): string;
+  /**
+   * What is around a snippet on a page of the site.
+   *
+   * @param contentWith the content that is on the site, with the params (JSON) of one of its embeds
+   * @param wanted the path of the page to look at, if that page shows it
+   */
+  surroundings(id: number, contentWith: ContentWith, wanted: string): Promise<Surroundings>;
   /** The API key that the site is built with, where that is known. */
   apiKey(): string | undefined;
 }

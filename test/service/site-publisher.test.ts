@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WatchListener } from '../../playground/run-astro.ts';
 import { createSitePublisher, type SitePublisher } from '../../playground/site-publisher.ts';
-import { stylesOf } from '../../playground/site-record.ts';
+import { stylesOf, surroundingsOf } from '../../playground/site-record.ts';
 import type { WatchOutput } from '../../src/cli/cli-output.ts';
 import { folderWith } from '../support/folder.ts';
 
@@ -26,6 +26,7 @@ beforeEach(async () => {
   asked = [];
   publisher = createSitePublisher({
     siteUrl: 'http://localhost:1',
+    organizationId: () => 1,
     environment: () => ({}),
     served: (await folderWith({})).directory,
     commands: {
@@ -101,4 +102,13 @@ test('the styles of a page are its linked and inline style sheets and nothing el
   expect(stylesOf(page, 'http://localhost:1')).toBe(
     '<link rel="stylesheet" href="http://localhost:1/_astro/a.css?x=1&amp;y=2"><style>a > b { color: red }</style>',
   );
+});
+
+test('what is around a content are the styles of the page, and the start tags of the elements that contain it', () => {
+  const page = `<!doctype html><html lang="en"><head><title>T</title><link rel="stylesheet" href="/a.css"></head>
+    <body class="b"><p>before</p><main class="wrap"><p>one <b>the</b> content</p></main></body></html>`;
+  expect(surroundingsOf(page, ['', 'none', '<b>the</b> content'], 'http://localhost:1')).toBe(
+    '<link rel="stylesheet" href="http://localhost:1/a.css"><html lang="en"><body class="b"><main class="wrap"><p>',
+  );
+  expect(surroundingsOf(page, ['', 'none'], 'http://localhost:1')).toBeUndefined();
 });

@@ -14,7 +14,8 @@ const publisher: Publisher = {
   },
   latest: () => latest,
   shown: () => ({ pages: ['index.html', 'pricing/index.html'], entries: ['offers/spring'] }),
-  previewHead: () => '<style>b { color: red }</style>',
+  surroundings: async () => ({ before: '<style>b { color: red }</style>' }),
+  organizationId: () => mine,
   apiKey: () => siteKey,
 };
 
@@ -151,15 +152,20 @@ describe('snippets on the website', () => {
     const page = await (await send('/snippets/42', { ...typed, action: 'preview' })).text();
     expect(page).toMatch(/<iframe[^>]* sandbox /);
     expect(page).toMatch(/ srcdoc="[^"]*&lt;b&gt;&amp;lt;you&amp;gt;&lt;\/b&gt;/);
-    expect(await (await send('/snippets/42/preview', typed)).json()).toEqual({
+    expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
+  });
+  test('are previewed while they are typed, with how to embed them', async () => {
+    const { path, id } = add('one');
+    const typed = { name: 'x', draft: '<b>{{ who }}</b><script>1</script>', sample: '{"who":"<you>"}' };
+    expect(await (await send(`${path}/draft`, typed)).json()).toEqual({
       content: '<b>&lt;you&gt;</b><script>1</script>',
       embeds: {
-        component: '<Snippet id={42} params={{"who":"<you>"}} />',
-        element: `<snippet-embed id="42" params='{"who":"&lt;you>"}'></snippet-embed>`,
+        component: `<Snippet id={${id}} params={{"who":"<you>"}} />`,
+        element: `<snippet-embed id="${id}" params='{"who":"&lt;you>"}'></snippet-embed>`,
       },
       note: '',
+      base: expect.stringMatching(/./),
     });
-    expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
   });
   test.for([
     ['a\n{{ name', 'line 2: `{{ name` is not closed. Add `}}`.'],
@@ -184,7 +190,7 @@ describe('snippets on the website', () => {
   ] as const)('are published whatever the sample params are: %s', async ([sample, note]) => {
     const { path, form, id } = add('one');
     const typed = { ...form, draft: 'Plan {{ plan }}', sample };
-    expect(await (await send(`${path}/preview`, typed)).json()).toMatchObject({ content: 'Plan ', note });
+    expect(await (await send(`${path}/draft`, typed)).json()).toMatchObject({ content: 'Plan ', note });
     await send(path, { ...typed, action: 'publish' });
     expect(stored(id)?.publishedContent).toBe('Plan {{ plan }}');
   });
@@ -228,7 +234,6 @@ test('no page of the website shows or changes data of another organization', asy
     open(`/snippets/${id}`),
     send(`/snippets/${id}`, { ...form, action: 'save' }),
     send(`/snippets/${id}`, { ...form, action: 'publish' }),
-    send(`/snippets/${id}/preview`, form),
     send(`/snippets/${id}/draft`, form),
     send(`/snippets/${id}/discard`, { confirm: 'yes' }),
     send(`/snippets/${id}/versions/1/roll-back`, { confirm: 'yes' }),
@@ -281,7 +286,7 @@ describe('what the website accepts is limited:', () => {
         expect(answer.status).toBe(422);
         expect(await answer.text()).toMatch(/(has|have) more than (200|200000|8000) characters\./);
       }
-      expect(await (await send(`/snippets/${id}/preview`, long)).json()).toHaveProperty('error');
+      expect(await (await send(`/snippets/${id}/draft`, long)).json()).toHaveProperty('error');
       expect(service.store.snippets.get(mine, id)).toMatchObject({ ...form, published: null });
     },
   );

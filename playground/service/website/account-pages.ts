@@ -4,11 +4,11 @@ import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { repeatFailed } from './publication.ts';
 
 /** The organization: its subscription, and its site. */
-export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
+export function accountPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
 
   pages.get('/account', (context) => {
-    const { organization } = context.var;
+    const { organization, publisher } = context.var;
     const expired = organization.subscription === 'expired';
     const recent = publisher?.latest();
     const isShown = context.req.query('published') !== undefined;
@@ -54,12 +54,12 @@ export function accountPages({ store, publisher }: WebsiteParts): Hono<WebsiteEn
       context.var.organization.id,
       subscription === 'expired' ? 'expired' : 'active',
     );
-    if (subscription === 'active') repeatFailed(publisher);
+    if (subscription === 'active') repeatFailed(context.var.publisher);
     return context.redirect('/account', 303);
   });
 
   pages.post('/account/site', (context) => {
-    publisher?.publish();
+    context.var.publisher?.publish();
     return context.redirect('/account?published', 303);
   });
 

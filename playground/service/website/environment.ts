@@ -22,7 +22,12 @@ export interface WebsiteParts {
 
 /** What a request of a page carries on its way. */
 export interface WebsiteEnvironment {
-  Variables: { session: Session; organization: Organization };
+  Variables: {
+    session: Session;
+    organization: Organization;
+    /** The site, if it is this organization's. */
+    publisher: Publisher | undefined;
+  };
 }
 
 declare module 'hono' {

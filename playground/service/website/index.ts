@@ -25,8 +25,7 @@ const wantedCookie = 'snippets-wanted';
 const assets = {
   'website.css': 'text/css; charset=utf-8',
   'copy.js': 'text/javascript; charset=utf-8',
-  'draft.js': 'text/javascript; charset=utf-8',
-  'preview.js': 'text/javascript; charset=utf-8',
+  'editor.js': 'text/javascript; charset=utf-8',
   'publication.js': 'text/javascript; charset=utf-8',
   'times.js': 'text/javascript; charset=utf-8',
 } as const;
@@ -90,9 +89,11 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     }
     context.set('session', session);
     context.set('organization', organization);
+    const own = publisher?.organizationId() === organization.id ? publisher : undefined;
+    context.set('publisher', own);
     context.header('cache-control', 'no-store');
     context.setRenderer((body, { publication, scripts = [], ...page }) => {
-      const region = publicationRegion(parts, organization, publication);
+      const region = publicationRegion({ store, publisher: own }, organization, publication);
       const all = region === '' ? scripts : [...scripts, 'publication' as const];
       return context.html(layout({ ...page, organization, scripts: all, body: html`${region}${body}` }));
     });

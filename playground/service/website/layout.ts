@@ -25,7 +25,7 @@ interface Page extends PageFacts {
   organization?: Organization;
 }
 
-type Script = 'copy' | 'draft' | 'preview' | 'publication';
+type Script = 'copy' | 'editor' | 'publication';
 
 const sections = [
   ['/snippets', 'Snippets'],

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Publication, Publisher } from '../publisher.ts';
+import type { Store } from '../store/index.ts';
 import type { Organization } from '../store/organizations.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import type { Html } from './layout.ts';
@@ -14,7 +15,10 @@ export interface PublicationView {
   id?: number | undefined;
 }
 
-type Parts = Pick<WebsiteParts, 'publisher' | 'store'>;
+interface Parts {
+  store: Store;
+  publisher: Publisher | undefined;
+}
 
 /** A path of the site, to lead back to. Nothing that could be another host. */
 export function pathOf(page: string | undefined): string {
@@ -27,12 +31,16 @@ export function repeatFailed(publisher: Publisher | undefined): void {
 }
 
 /** The notice alone, for the script that keeps it up to date without loading the page again. */
-export function publicationPages(parts: WebsiteParts): Hono<WebsiteEnvironment> {
+export function publicationPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
   pages.get('/publication', (context) => {
     const id = Number(context.req.query('id'));
     const view = { page: pathOf(context.req.query('page')), id: id > 0 ? id : undefined };
-    const notice = publicationNotice(parts, context.var.organization, view);
+    const notice = publicationNotice(
+      { store, publisher: context.var.publisher },
+      context.var.organization,
+      view,
+    );
     return notice === undefined ? context.notFound() : context.html(notice);
   });
   return pages;

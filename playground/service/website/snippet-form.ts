@@ -10,6 +10,8 @@ export interface SnippetForm extends Typed {
   action: string;
   /** The revision that was edited; empty for a form that says nothing of it. */
   base: string;
+  /** The revision of another's draft that it replaces. */
+  replaces: string;
 }
 
 export function formOf(body: Record<string, unknown>): SnippetForm {
@@ -21,6 +23,7 @@ export function formOf(body: Record<string, unknown>): SnippetForm {
     sample: text('sample').trim() || '{}',
     action: text('action'),
     base: text('base'),
+    replaces: text('replaces'),
   };
 }
 
@@ -60,14 +63,14 @@ export function embedsOf(id: number, params: Record<string, unknown>): Embeds {
   };
 }
 
-/** A note is about the sample params alone. */
-export type Preview = { content: string; embeds: Embeds; note: string } | { error: string };
+/** The note is about the sample params, or says why there is no content. */
+export type Preview = { content: string; embeds: Embeds; note: string } | { note: string; error: string };
 
 /** What the snippet shows with its sample params, or why it shows nothing. */
 export async function previewOf(snippet: Snippet): Promise<Preview> {
   const { id, draft, sample } = snippet;
   const flaw = tooLong(snippet);
-  if (flaw !== undefined) return { error: flaw };
+  if (flaw !== undefined) return { error: flaw, note: flaw };
   const given = parseParams(sample);
   const params = given ?? {};
   try {
@@ -82,6 +85,6 @@ export async function previewOf(snippet: Snippet): Promise<Preview> {
     return { content, embeds: embedsOf(id, params), note: notes.filter(Boolean).join(' ') };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return { error: error.message };
+    return { error: error.message, note: error.message };
   }
 }

@@ -7,15 +7,7 @@ import { type Html, question } from './layout.ts';
 import { pathOf } from './publication.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
 import { deleteQuestion, discardQuestion, rollBackQuestion, unpublishQuestion } from './snippet-questions.ts';
-import {
-  editPart,
-  listPart,
-  placesPart,
-  removePart,
-  type Unsaved,
-  versionPart,
-  versionsPart,
-} from './snippet-views.ts';
+import { editPart, listPart, placesPart, removePart, versionPart, versionsPart } from './snippet-views.ts';
 
 const section = '/snippets';
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
@@ -23,7 +15,7 @@ const oneVersion = ':number{[1-9][0-9]{0,14}}';
 type PageContext = Context<WebsiteEnvironment>;
 
 /** List, search, create, edit, preview, publish, discard, roll back, unpublish, delete. */
-export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono<WebsiteEnvironment> {
+export function snippetPages({ store, webhooks }: WebsiteParts): Hono<WebsiteEnvironment> {
   const pages = new Hono<WebsiteEnvironment>();
   const { snippets } = store;
 
@@ -32,7 +24,8 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
   }
 
   function showList(context: PageContext, flaw?: { name: string; message: string }) {
-    const { id } = context.var.organization;
+    const { organization, publisher } = context.var;
+    const { id } = organization;
     const search = context.req.query('search')?.trim() ?? '';
     const deleted = Number(context.req.query('deleted')) || undefined;
     const body = listPart({ snippets: snippets.list(id, search), search, publisher, deleted, flaw });
@@ -43,23 +36,23 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
   async function showSnippet(
     context: PageContext,
     snippet: Snippet,
-    { unsaved, notice = '' }: { unsaved?: Unsaved; notice?: Html | '' } = {},
+    { unsaved, notice = '', conflict }: { unsaved?: SnippetForm; notice?: Html | ''; conflict?: Html } = {},
   ) {
-    const { organization } = context.var;
+    const { organization, publisher } = context.var;
     const page = pathOf(context.req.query('page'));
     const isFlagged = context.req.query('published') !== undefined;
     const isWorth = isFlagged || publisher?.latest()?.state !== 'done';
     const isSaved = context.req.query('saved') !== undefined && notice === '';
     const body = html`${notice}
         ${isSaved ? savedNotice(snippet) : ''}
-        ${await editPart({ snippet, unsaved, publisher, address: addressOf(snippet.id, page) })}
+        ${await editPart({ snippet, unsaved, conflict, publisher, page, address: addressOf(snippet.id, page) })}
         ${placesPart(snippet, publisher)}
         ${versionsPart(snippet, snippets.versions(organization.id, snippet.id))}
         ${removePart(snippet)}`;
     return context.render(body, {
-      title: unsaved?.form.name ?? snippet.name,
+      title: unsaved?.name ?? snippet.name,
       section,
-      scripts: ['copy', 'draft', 'preview'],
+      scripts: ['copy', 'editor'],
       publication: isWorth ? { page, id: snippet.id } : undefined,
     });
   }
@@ -84,7 +77,7 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
   }
 
   /** Tells the webhook, and updates the site. */
-  function announce({ organization }: PageContext['var'], event: EventType, id: number): void {
+  function announce({ organization, publisher }: PageContext['var'], event: EventType, id: number): void {
     webhooks.send(organization.id, event, id);
     publisher?.publish();
   }
@@ -119,25 +112,24 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     const edited = { ...snippet, ...form };
     const preview = await previewOf(edited);
     const isPublished = form.action === 'publish' || form.action === 'publish-empty';
-    const refuse = (status: 409 | 422, notice: Html, unsaved: Unsaved = { form, reason: 'flaw' }) => {
-      context.status(status);
-      return showSnippet(context, snippet, { unsaved, notice });
+    const refuse = (notice: Html) => {
+      context.status(422);
+      return showSnippet(context, snippet, { unsaved: form, notice });
     };
     const flaw = tooLong(form) ?? ('error' in preview ? preview.error : undefined);
     if (form.action === 'preview') {
       if (flaw !== undefined) context.status(422);
-      return showSnippet(context, snippet, { unsaved: { form, reason: 'flaw' } });
+      return showSnippet(context, snippet, { unsaved: form });
     }
     if (flaw !== undefined && (isPublished || tooLong(form) !== undefined)) {
-      return refuse(422, refusedNotice(isPublished ? 'published' : 'saved', flaw));
+      return refuse(refusedNotice(isPublished ? 'published' : 'saved', flaw));
     }
     if (isChangedSince(snippet, form)) {
-      // Saving once more is then the answer.
-      const unsaved = { form: { ...form, base: revisionOf(snippet) }, reason: 'conflict' } as const;
-      return refuse(409, conflictNotice(snippet), unsaved);
+      context.status(409);
+      return showSnippet(context, snippet, { unsaved: form, conflict: conflictNotice(snippet) });
     }
     if (form.action === 'publish' && 'content' in preview && preview.content.trim() === '') {
-      return refuse(422, emptyNotice(snippet));
+      return refuse(emptyNotice(snippet));
     }
     snippets.save(organization.id, id, edited);
     if (!isPublished) return context.redirect(addressOf(id, page, 'saved'), 303);
@@ -150,19 +142,16 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     const form = formOf(await context.req.parseBody());
     const snippet = found(context);
     if (snippet === undefined) return context.notFound();
-    const error = tooLong(form);
-    if (error !== undefined) return context.json({ error }, 422);
+    const preview = await previewOf({ ...snippet, ...form });
+    const failure = tooLong(form);
+    if (failure !== undefined) return context.json({ ...preview, failure }, 422);
     if (isChangedSince(snippet, form)) {
-      return context.json({ error: 'the draft was changed elsewhere. “Save the draft” shows both.' }, 409);
+      const conflict = await conflictNotice(snippet);
+      return context.json({ ...preview, conflict, failure: 'the draft was changed elsewhere.' }, 409);
     }
-    snippets.save(context.var.organization.id, snippet.id, form);
-    return context.json({ base: revisionOf(form) });
-  });
-
-  pages.post(`${oneSnippet}/preview`, async (context) => {
-    const snippet = found(context);
-    if (snippet === undefined) return context.notFound();
-    return context.json(await previewOf({ ...snippet, ...formOf(await context.req.parseBody()) }));
+    const base = revisionOf(form);
+    if (base !== revisionOf(snippet)) snippets.save(context.var.organization.id, snippet.id, form);
+    return context.json({ ...preview, base });
   });
 
   pages.get(`${oneSnippet}/versions/${oneVersion}`, async (context) => {
@@ -172,7 +161,7 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
     const version = versions.find((one) => one.number === number);
     if (snippet === undefined || version === undefined) return context.notFound();
     const before = versions.find((one) => one.number === number - 1);
-    const body = await versionPart({ snippet, version, before, publisher });
+    const body = await versionPart({ snippet, version, before, publisher: context.var.publisher });
     return context.render(body, { title: `${snippet.name}, version ${number}`, section, scripts: ['copy'] });
   });
 
@@ -200,7 +189,7 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
 
   asked(
     'unpublish',
-    (snippet) => unpublishQuestion(snippet, publisher),
+    (snippet, context) => unpublishQuestion(snippet, context.var.publisher),
     ({ id }, context) => {
       snippets.unpublish(context.var.organization.id, id);
       announce(context.var, 'snippet.unpublished', id);
@@ -210,7 +199,7 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
 
   asked(
     'delete',
-    (snippet) => deleteQuestion(snippet, publisher),
+    (snippet, context) => deleteQuestion(snippet, context.var.publisher),
     ({ id }, context) => {
       snippets.delete(context.var.organization.id, id);
       announce(context.var, 'snippet.deleted', id);
@@ -223,7 +212,7 @@ export function snippetPages({ store, publisher, webhooks }: WebsiteParts): Hono
 
 /** Whether another has changed the draft since this form was opened. */
 function isChangedSince(snippet: Snippet, form: SnippetForm): boolean {
-  return form.base !== '' && form.base !== revisionOf(snippet);
+  return form.base !== '' && ![form.base, form.replaces].includes(revisionOf(snippet));
 }
 
 function addressOf(id: number, page: string, flag?: 'published' | 'saved'): string {
@@ -243,11 +232,11 @@ function savedNotice({ draft, published, publishedContent }: Snippet): Html {
   }</p>`;
 }
 
-function conflictNotice({ draft }: Snippet): Html {
-  return html`<div class="card notice bad" role="alert">
-          <p><strong>Not saved: the draft was changed elsewhere since you opened it.</strong> What you typed is below. Saving once more replaces the other draft.</p>
-          <details><summary>The other draft</summary><pre tabindex="0">${draft}</pre></details>
-        </div>`;
+/** Tells that there are two drafts. To save then is to replace the one that is shown here. */
+function conflictNotice(snippet: Snippet): Html {
+  return html`<input type="hidden" name="replaces" value="${revisionOf(snippet)}">
+            <p><strong>The draft was changed elsewhere.</strong> What is typed here is not saved. “Save the draft” replaces the other draft. <a href="/snippets/${snippet.id}">Load the other draft</a> to go on with that one.</p>
+            <details><summary>The other draft</summary><pre tabindex="0">${snippet.draft}</pre></details>`;
 }
 
 /** Has the focus: the button may be far below. */

@@ -2,7 +2,9 @@ import { diffWordsWithSpace } from 'diff';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Publisher } from '../publisher.ts';
+import { parseParams } from '../schemas.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
+import { renderTemplate } from '../template.ts';
 import { type Html, time } from './layout.ts';
 import { countOf, placesList } from './places.ts';
 import { embedsOf, previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
@@ -73,30 +75,36 @@ export function listPart({ snippets, search, publisher, deleted, flaw }: List): 
       </form>`;
 }
 
-/** What was typed and not saved: as something is wrong with it, or because another has changed the draft. */
-export interface Unsaved {
-  form: SnippetForm;
-  reason: 'flaw' | 'conflict';
-}
-
 interface Edit {
   snippet: Snippet;
-  unsaved: Unsaved | undefined;
+  /** What was typed and not saved. */
+  unsaved: SnippetForm | undefined;
+  /** What is said of another's draft. */
+  conflict: Html | undefined;
+  /** The page of the site to which one goes back. */
+  page: string;
   publisher: Publisher | undefined;
   /** Where the form is sent. */
   address: string;
 }
 
-export async function editPart({ snippet, unsaved, publisher, address }: Edit): Promise<Html> {
+export async function editPart({
+  snippet,
+  unsaved,
+  conflict,
+  publisher,
+  page,
+  address,
+}: Edit): Promise<Html> {
   const { id, published } = snippet;
-  const { name, draft, sample } = unsaved?.form ?? snippet;
+  const { name, draft, sample } = unsaved ?? snippet;
   const preview = await previewOf({ ...snippet, name, draft, sample });
   const embeds = 'error' in preview ? embedsOf(id, {}) : preview.embeds;
-  const head = publisher?.previewHead() ?? '';
+  const around = await surroundingsOf(snippet, publisher, page);
   return html`<h1>${name}</h1>
       <p class="hint">Snippet ${id} · ${stateOf(snippet)}</p>
-      <form class="card two" id="edit" method="post" action="${address}" autocomplete="off" data-edit data-draft="/snippets/${id}/draft" data-preview="/snippets/${id}/preview"${unsaved === undefined ? '' : html` data-unsaved="${unsaved.reason}"`}>
-        <input type="hidden" name="base" value="${unsaved?.form.base || revisionOf(snippet)}">
+      <form class="card two" id="edit" method="post" action="${address}" autocomplete="off" data-draft="/snippets/${id}/draft"${unsaved && html` data-unsaved`}>
+        <input type="hidden" name="base" value="${unsaved?.base || revisionOf(snippet)}">
         <div class="fields">
           <div>
             <label for="name">Name</label>
@@ -115,20 +123,21 @@ ${draft}</textarea></div>
             <textarea class="small" id="sample" name="sample" spellcheck="false" maxlength="${limits.sample}" aria-describedby="sample-hint">
 ${sample}</textarea>
           </div>
+          <div class="card notice bad told" role="alert" data-conflict${conflict === undefined && html` hidden`}>${conflict}</div>
           <div class="row">
             <button name="action" value="publish">Publish</button>
             <button class="quiet" name="action" value="save">Save the draft</button>
             <button class="quiet" name="action" value="preview">Preview</button>
             ${published === null ? '' : html`<a class="button quiet" href="/snippets/${id}/discard">Discard draft…</a>`}
-            <span class="hint" role="status" data-draft-mark></span>
+            <span class="hint" role="status" data-mark></span>
           </div>
           ${diffPart(`What changed since version ${published}`, snippet.publishedContent ?? snippet.draft, draft)}
         </div>
         <div>
           <h2 id="preview">Preview</h2>
-          <p class="status bad" role="status" data-preview-flaw>${'error' in preview ? preview.error : preview.note}</p>
-          <iframe data-preview data-head="${head}" sandbox title="Preview of ${name}" srcdoc="${'error' in preview ? '' : head + preview.content}"></iframe>
-          <p class="hint">${head === '' ? '' : "With the styles of the site's home page."}</p>
+          <p class="status bad" role="status" data-flaw>${preview.note}</p>
+          <iframe data-before="${around.before}" sandbox title="Preview of ${name}" srcdoc="${'error' in preview ? '' : around.before + preview.content}"></iframe>
+          ${around.note}
         </div>
       </form>
       <h2>Embed it</h2>
@@ -193,6 +202,23 @@ function diffPart(title: string, before: string, after: string): Html | '' {
   return html`<details><summary>${title}</summary><pre tabindex="0">${shown}</pre></details>`;
 }
 
+/** With what a preview of a snippet looks as on the site, and where that is. */
+async function surroundingsOf(
+  { id, publishedContent }: Snippet,
+  publisher: Publisher | undefined,
+  wanted = '/',
+): Promise<{ before: string; note: Html | '' }> {
+  const contentWith = (params: string) =>
+    renderTemplate(publishedContent ?? '', parseParams(params) ?? {}).catch(() => '');
+  const { page, before = '' } = (await publisher?.surroundings(id, contentWith, wanted)) ?? {};
+  if (before === '') return { before, note: '' };
+  const note =
+    page === undefined
+      ? "With the styles of the site's home page."
+      : `As on ${page}, in its place and with its styles.`;
+  return { before, note: html`<p class="hint">${note}</p>` };
+}
+
 interface VersionView {
   snippet: Snippet;
   version: SnippetVersion;
@@ -205,6 +231,7 @@ export async function versionPart({ snippet, version, before, publisher }: Versi
   const { id, name, published, draft } = snippet;
   const { number, content, publishedAt } = version;
   const preview = await previewOf({ ...snippet, draft: content });
+  const around = await surroundingsOf(snippet, publisher);
   return html`<p><a href="/snippets/${id}">Back to ${name}</a></p>
       <h1>${name}, version ${number}</h1>
       <p class="hint">Published ${time(publishedAt)}. ${
@@ -223,7 +250,7 @@ export async function versionPart({ snippet, version, before, publisher }: Versi
           ${
             'error' in preview
               ? html`<p class="status bad">${preview.error}</p>`
-              : html`<iframe sandbox title="Preview of version ${number}" srcdoc="${(publisher?.previewHead() ?? '') + preview.content}"></iframe>`
+              : html`<iframe sandbox title="Preview of version ${number}" srcdoc="${around.before + preview.content}"></iframe>${around.note}`
           }
         </div>
       </div>`;

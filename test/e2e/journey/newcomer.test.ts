@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
 import { sharedBrowser } from '../../support/browser.ts';
@@ -60,7 +60,7 @@ test('a snippet is edited from its page, beside its preview, published, and seen
   await page.setViewportSize({ width: 1120, height: 830 });
   await page.goto(`${siteUrl}/pricing/`);
   expect(await page.getByText('The winter roast is here.').count()).toBe(1);
-  await page.getByRole('link', { name: '41' }).click();
+  await page.getByRole('link', { name: 'Announcement banner' }).click();
   const words = 'Autumn roast';
   await page
     .getByLabel('Content')
@@ -68,7 +68,7 @@ test('a snippet is edited from its page, beside its preview, published, and seen
       `<aside aria-label="Announcement">\n  <p>${words}: walnut, honey, a long finish. <a href="/pricing/">Taste it</a>.</p>\n</aside>`,
     );
   // Without a click: the preview follows what is typed.
-  await page.frameLocator('iframe[data-preview]').getByText(words).waitFor();
+  await page.frameLocator('iframe[data-before]').getByText(words).waitFor();
   await picture.add(page);
   await page.getByRole('button', { name: 'Publish' }).click();
   await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
@@ -83,6 +83,27 @@ test('a snippet is edited from its page, beside its preview, published, and seen
   await picture.write(reader, { width: 1280, height: 1000 });
   await reader.close();
 });
+
+test.for([
+  ['the legal notice', 44, '/legal/', 'VAT number'],
+  ['a price card', 43, '/pricing/', 'Two bags a month'],
+  ['the banner', 41, '/visit/', 'Autumn roast'],
+] as const)(
+  'the preview shows %s with the padding and the width that it has on the page of the site, and names that page',
+  async ([, id, path, words]) => {
+    await page.goto(`${websiteUrl}/snippets/${id}?page=${path}`);
+    await page.getByText(`As on ${path}, in its place and with its styles.`).waitFor();
+    const boxOf = (scope: Page | FrameLocator) => scope.getByText(words).first().boundingBox();
+    const frame = await page.locator('iframe[data-before]').boundingBox();
+    const previewed = await boxOf(page.frameLocator('iframe[data-before]'));
+    // A window as wide as the preview, inside of its border.
+    await page.setViewportSize({ width: Math.round((frame?.width ?? 0) - 2), height: 900 });
+    await page.goto(siteUrl + path);
+    const shown = await boxOf(page);
+    expect(previewed?.width).toBeCloseTo(shown?.width ?? 0, 0);
+    expect((previewed?.x ?? 0) - (frame?.x ?? 0)).toBeCloseTo(shown?.x ?? 0, 0);
+  },
+);
 
 test('with an expired subscription the site stays as it was, the website says what to do, and what was published arrives by itself', async () => {
   const words = `Words of ${Date.now()}`;

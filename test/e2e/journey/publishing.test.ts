@@ -26,12 +26,13 @@ let context: BrowserContext;
 let latest: Publication | undefined;
 const publisher: Publisher = {
   siteUrl: 'http://localhost:1',
+  organizationId: () => organizationOf(service),
   publish() {
     latest = { state: 'running', startedAt: Date.now(), output: '' };
   },
   latest: () => latest,
   shown: (id) => ({ pages: id === 41 ? ['index.html', 'pricing/index.html'] : [], entries: [] }),
-  previewHead: () => '',
+  surroundings: async () => ({ before: '' }),
   apiKey: () => siteKey.secret,
 };
 const content = () => page.getByLabel('Content', { exact: true });
@@ -69,6 +70,103 @@ test('what is typed is saved by itself, and is there after loading the page agai
   await page.getByRole('button', { name: 'Discard it' }).click();
   await page.getByRole('heading', { level: 1, name: 'Free-shipping line' }).waitFor();
   expect(await content().inputValue()).toContain('free from 40');
+});
+
+test('a second tab is told while it is open, and while one types in it, that the draft was changed elsewhere; no text is lost', async () => {
+  const other = await context.newPage();
+  const textOf = (one: Page) => one.getByLabel('Content', { exact: true });
+  const told = (one: Page) => one.getByText('The draft was changed elsewhere.').filter({ visible: true });
+  const draft = () => service.store.snippets.get(organizationOf(service), 48)?.draft;
+  await open('/snippets/48');
+  await other.goto(`${service.websiteUrl}/snippets/48`);
+  await textOf(other).fill('theirs');
+  await other.getByText('Saved', { exact: true }).waitFor();
+  // Nothing was typed in this one. It is told where one looks.
+  await told(page).waitFor();
+  expect((await told(page).boundingBox())?.y).toBeLessThan(page.viewportSize()?.height ?? 0);
+  await content().fill('mine');
+  await page.getByText('Not saved: the draft was changed elsewhere.').waitFor();
+  await page.getByText('The other draft', { exact: true }).click();
+  expect(await page.getByText('theirs', { exact: true }).isVisible()).toBe(true);
+  expect(draft()).toBe('theirs');
+  expect(await askedOnLeaving('Load the other draft')).toBe('beforeunload');
+  expect(await content().inputValue()).toBe('mine');
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await page.getByText('The draft is saved.').waitFor();
+  expect(draft()).toBe('mine');
+
+  // The first tab is told in turn, and takes the other text.
+  await told(other).waitFor();
+  await other.getByRole('link', { name: 'Load the other draft' }).click();
+  await told(other).waitFor({ state: 'hidden' });
+  expect(await textOf(other).inputValue()).toBe('mine');
+});
+
+test('where no script runs, two tabs are told when one saves, and saving once more is the answer', async () => {
+  const { snippets } = service.store;
+  const organization = organizationOf(service);
+  const { id } = snippets.create(organization, { name: 'Of two', draft: 'one' });
+  const plain = await browser.newContext({ javaScriptEnabled: false });
+  page = await plain.newPage();
+  await page.goto(service.loginLink(organization));
+  await open(`/snippets/${id}`);
+  snippets.save(organization, id, { name: 'Of two', draft: 'theirs', sample: '{}' });
+  await content().fill('mine');
+  for (const draft of ['theirs', 'mine']) {
+    await page.getByRole('button', { name: 'Save the draft' }).click();
+    expect(await content().inputValue()).toBe('mine');
+    expect(snippets.get(organization, id)?.draft).toBe(draft);
+  }
+  await page.getByText('The draft is saved.').waitFor();
+  await plain.close();
+});
+
+test('without scripts a snippet is added, edited, previewed and published, and the page says what becomes of it', async () => {
+  const plain = await browser.newContext({ javaScriptEnabled: false });
+  page = await plain.newPage();
+  await page.goto(service.loginLink(organizationOf(service)));
+  await page.getByLabel('Name', { exact: true }).fill('Without scripts');
+  await page.getByRole('button', { name: 'Add' }).click();
+  await content().fill('<p>Plan {{ plan }}</p>');
+  await page.getByLabel('Sample params').fill('{"plan":"pro"}');
+  await page.getByRole('button', { name: 'Preview' }).click();
+  const frame = page.frameLocator('iframe[title="Preview of Without scripts"]');
+  await frame.getByText('Plan pro').waitFor();
+  expect(await content().inputValue()).toBe('<p>Plan {{ plan }}</p>');
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await page.getByText('It is not published: no page can show it yet.').waitFor();
+  await page.getByRole('button', { name: 'Publish' }).click();
+  await page.getByText('Updating the site …').waitFor();
+  const id = Number(/snippets\/(\d+)/.exec(page.url())?.[1]);
+  const published = service.store.snippets.published(organizationOf(service), id);
+  expect(published?.content).toBe('<p>Plan {{ plan }}</p>');
+  await page.getByRole('link', { name: 'Look at how it goes' }).click();
+  Object.assign(latest ?? {}, { state: 'done', finishedAt: Date.now() });
+  // It loads itself again.
+  await page.getByText(/Live after \d+\.\d s/).waitFor();
+  await plain.close();
+});
+
+test('what becomes of the site is shown to the organization of the site alone, and it alone updates it', async () => {
+  const [, theirs] = service.store.organizations.list();
+  const other = await browser.newContext();
+  const [snippet] = service.store.snippets.list(theirs?.id ?? 0);
+  page = await other.newPage();
+  await page.goto(service.loginLink(theirs?.id ?? 0));
+  const failed: Publication = { state: 'failed', startedAt: 0, output: 'why' };
+  latest = failed;
+  for (const path of ['/snippets', '/keys', `/snippets/${snippet?.id}?published`, '/account']) {
+    await open(path);
+    expect(await page.locator('[data-publication]').count(), path).toBe(0);
+  }
+  expect(await page.getByRole('button', { name: 'Update the site' }).count()).toBe(0);
+  expect((await page.goto(`${service.websiteUrl}/publication`))?.status()).toBe(404);
+  await open(`/snippets/${snippet?.id}`);
+  expect(await page.getByText('Where it shows').count()).toBe(0);
+  await page.getByRole('button', { name: 'Publish' }).click();
+  await page.waitForURL('**published=');
+  expect(latest).toBe(failed);
+  await other.close();
 });
 
 test('a publish while a draft is being saved publishes what was typed', async () => {

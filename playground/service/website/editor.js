@@ -1,0 +1,98 @@
+// Saves the draft while one types, shows its preview, and says when it was changed elsewhere. Leaving is asked about as
+// long as the service has not taken everything.
+const form = document.querySelector('form[data-draft]');
+const frame = document.querySelector('iframe[data-before]');
+const part = (name) => document.querySelector(`[data-${name}]`);
+const failures = { 401: 'you are signed out. Sign in in another tab.', 404: 'the snippet was deleted.' };
+let typed = form.dataset.unsaved === undefined ? 0 : 1;
+let saved = 0;
+let exchange;
+let isLeaving = false;
+let timer;
+
+async function send() {
+  const data = new FormData(form);
+  // To replace what was written elsewhere takes a click.
+  data.delete('replaces');
+  const response = await fetch(form.dataset.draft, { method: 'POST', body: data }).catch(() => undefined);
+  if ([200, 409, 422].includes(response?.status)) return response.json();
+  return { failure: failures[response?.status] ?? 'the service does not answer.' };
+}
+
+async function synchronize() {
+  const sent = typed;
+  exchange = send();
+  const { base, conflict, failure, ...preview } = await exchange;
+  exchange = undefined;
+  if (base !== undefined) {
+    form.elements.namedItem('base').value = base;
+    saved = sent;
+  }
+  const mark = base !== undefined && sent > 0 ? 'Saved' : '';
+  part('mark').textContent = sent === saved ? mark : `Not saved: ${failure}`;
+  tell(conflict);
+  if (sent > 0 && 'note' in preview) show(preview);
+  again(typed === sent ? 2_000 : 0);
+}
+
+/** Only when it says something new, since it is read out then, and an open part would close. */
+function tell(conflict = '') {
+  const region = part('conflict');
+  if (region.dataset.shown === conflict) return;
+  region.hidden = conflict === '';
+  region.dataset.shown = conflict;
+  region.innerHTML = conflict;
+}
+
+function show({ content, note, embeds }) {
+  part('flaw').textContent = note;
+  if (content === undefined) return;
+  frame.srcdoc = frame.dataset.before + content;
+  for (const [form, text] of Object.entries(embeds)) {
+    document.getElementById(`embed-${form}`).textContent = text;
+  }
+}
+
+function again(milliseconds) {
+  clearTimeout(timer);
+  if (exchange !== undefined || isLeaving) return;
+  timer = setTimeout(() => (document.hidden ? again(2_000) : synchronize()), milliseconds);
+}
+
+// The numbers of the lines, which an error names.
+const text = document.querySelector('#draft');
+function numberLines() {
+  part('lines').textContent = Array.from(text.value.split('\n'), (_, index) => index + 1).join('\n');
+  part('lines').scrollTop = text.scrollTop;
+}
+text.addEventListener('scroll', numberLines);
+numberLines();
+
+form.addEventListener('input', () => {
+  typed += 1;
+  numberLines();
+  again(300);
+});
+form.addEventListener('submit', async (event) => {
+  isLeaving = exchange === undefined;
+  clearTimeout(timer);
+  if (isLeaving) return;
+  // Its answer says which draft this one is based on.
+  event.preventDefault();
+  await exchange;
+  form.requestSubmit(event.submitter);
+});
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload();
+});
+addEventListener('beforeunload', (event) => {
+  if (typed !== saved && !isLeaving) event.preventDefault();
+});
+again(typed > 0 ? 0 : 2_000);
+
+// So that loading the page again does not say once more that it was saved.
+const url = new URL(location.href);
+if (url.searchParams.has('saved')) {
+  url.searchParams.delete('saved');
+  history.replaceState(null, '', url);
+}
