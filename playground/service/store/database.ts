@@ -1,5 +1,5 @@
 import { existsSync, renameSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { schema, schemaVersion } from './schema.ts';
 
 export interface OpenedDatabase {
@@ -27,8 +27,51 @@ export function openDatabase(file: string): OpenedDatabase {
   return { database: create(connect(file)), setAside };
 }
 
+/** A value of a query, or a part of its text. */
+type Part = SQLInputValue | { sql: string };
+
+/** A part of the store. What a query selects has the columns that its caller names. */
+export class Table {
+  protected readonly database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.database = database;
+  }
+
+  protected all<Row>(texts: TemplateStringsArray, ...parts: Part[]): Row[] {
+    const { statement, values } = this.#prepare(texts, parts);
+    return statement.all(...values) as Row[];
+  }
+
+  protected one<Row>(texts: TemplateStringsArray, ...parts: Part[]): Row | undefined {
+    const { statement, values } = this.#prepare(texts, parts);
+    return statement.get(...values) as Row | undefined;
+  }
+
+  /** Returns how many rows were changed. */
+  protected run(texts: TemplateStringsArray, ...parts: Part[]): number {
+    const { statement, values } = this.#prepare(texts, parts);
+    return Number(statement.run(...values).changes);
+  }
+
+  protected transaction<T>(work: () => T): T {
+    return transaction(this.database, work);
+  }
+
+  #prepare([first = '', ...texts]: TemplateStringsArray, parts: readonly Part[]) {
+    const values: SQLInputValue[] = [];
+    const sql = texts.map((text, index) => {
+      const part = parts[index] ?? null;
+      if (typeof part === 'object' && part !== null && 'sql' in part) return part.sql + text;
+      values.push(part);
+      return `?${text}`;
+    });
+    return { statement: this.database.prepare(first + sql.join('')), values };
+  }
+}
+
 /** Runs what `work` does as one transaction: all of it, or nothing. */
-export function transaction<T>(database: DatabaseSync, work: () => T): T {
+function transaction<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = work();

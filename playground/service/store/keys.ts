@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import { Table } from './database.ts';
 
 export type KeyKind = 'secret' | 'public';
 
@@ -14,29 +14,22 @@ export interface ApiKey {
   revokedAt: string | null;
 }
 
-const columns =
-  'id, organization_id AS organizationId, kind, name, ending, created_at AS createdAt, revoked_at AS revokedAt';
+const columns = {
+  sql: 'id, organization_id AS organizationId, kind, name, ending, created_at AS createdAt, revoked_at AS revokedAt',
+};
 
 /**
  * The API keys of organizations (specification, section 5). A key is shown once, when it is made; only its hash
  * is stored. A plain SHA-256 is enough: a key is 256 random bits, so there is nothing to guess faster.
  */
-export class Keys {
-  readonly #database: DatabaseSync;
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-  }
-
+export class Keys extends Table {
   create(organizationId: number, kind: KeyKind, name: string): { key: ApiKey; secret: string } {
     const secret = `${kind === 'secret' ? 'sk' : 'pk'}_${randomBytes(32).toString('base64url')}`;
-    const { lastInsertRowid } = this.#database
-      .prepare(
-        'INSERT INTO api_keys (organization_id, kind, name, hash, ending, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-      )
-      .run(organizationId, kind, name, hash(secret), secret.slice(-4), new Date().toISOString());
-    const key = this.#database.prepare(`SELECT ${columns} FROM api_keys WHERE id = ?`).get(lastInsertRowid);
-    return { key: key as unknown as ApiKey, secret };
+    const key = this.one<ApiKey>`
+      INSERT INTO api_keys (organization_id, kind, name, hash, ending, created_at)
+      VALUES (${organizationId}, ${kind}, ${name}, ${hash(secret)}, ${secret.slice(-4)}, ${new Date().toISOString()})
+      RETURNING ${columns}`;
+    return { key: key as ApiKey, secret };
   }
 
   /**
@@ -45,9 +38,9 @@ export class Keys {
    * @returns whether they could be read.
    */
   adopt(file: string): boolean {
-    this.#database.prepare('ATTACH ? AS other').run(file);
+    this.run`ATTACH ${file} AS other`;
     try {
-      this.#database.exec(
+      this.database.exec(
         `INSERT INTO api_keys (id, organization_id, kind, name, hash, ending, created_at, revoked_at)
          SELECT id, organization_id, kind, name, hash, ending, created_at, revoked_at FROM other.api_keys
          WHERE organization_id IN (SELECT id FROM organizations)`,
@@ -56,32 +49,23 @@ export class Keys {
     } catch {
       return false;
     } finally {
-      this.#database.exec('DETACH other');
+      this.database.exec('DETACH other');
     }
   }
 
   /** The key that was presented, unless there is none such or it was revoked. */
   find(secret: string): ApiKey | undefined {
-    const row = this.#database
-      .prepare(`SELECT ${columns} FROM api_keys WHERE hash = ? AND revoked_at IS NULL`)
-      .get(hash(secret));
-    return row as unknown as ApiKey | undefined;
+    return this.one`SELECT ${columns} FROM api_keys WHERE hash = ${hash(secret)} AND revoked_at IS NULL`;
   }
 
   list(organizationId: number): ApiKey[] {
-    const rows = this.#database
-      .prepare(`SELECT ${columns} FROM api_keys WHERE organization_id = ? ORDER BY id`)
-      .all(organizationId);
-    return rows as unknown as ApiKey[];
+    return this.all`SELECT ${columns} FROM api_keys WHERE organization_id = ${organizationId} ORDER BY id`;
   }
 
   /** Returns whether there was a key of this organization to revoke. */
   revoke(organizationId: number, id: number): boolean {
-    const { changes } = this.#database
-      .prepare(
-        'UPDATE api_keys SET revoked_at = ? WHERE organization_id = ? AND id = ? AND revoked_at IS NULL',
-      )
-      .run(new Date().toISOString(), organizationId, id);
+    const changes = this.run`UPDATE api_keys SET revoked_at = ${new Date().toISOString()}
+      WHERE organization_id = ${organizationId} AND id = ${id} AND revoked_at IS NULL`;
     return changes === 1;
   }
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { Table } from './database.ts';
 
 export type Subscription = 'active' | 'expired';
 
@@ -8,33 +8,20 @@ export interface Organization {
   subscription: Subscription;
 }
 
-export class Organizations {
-  readonly #database: DatabaseSync;
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-  }
-
+export class Organizations extends Table {
   create(name: string): Organization {
-    const { lastInsertRowid } = this.#database
-      .prepare('INSERT INTO organizations (name) VALUES (?)')
-      .run(name);
-    return { id: Number(lastInsertRowid), name, subscription: 'active' };
+    return this.one`INSERT INTO organizations (name) VALUES (${name}) RETURNING *` as Organization;
   }
 
   list(): Organization[] {
-    const rows = this.#database.prepare('SELECT id, name, subscription FROM organizations ORDER BY id').all();
-    return rows as unknown as Organization[];
+    return this.all`SELECT * FROM organizations ORDER BY id`;
   }
 
   get(id: number): Organization | undefined {
-    const row = this.#database
-      .prepare('SELECT id, name, subscription FROM organizations WHERE id = ?')
-      .get(id);
-    return row as unknown as Organization | undefined;
+    return this.one`SELECT * FROM organizations WHERE id = ${id}`;
   }
 
   setSubscription(id: number, subscription: Subscription): void {
-    this.#database.prepare('UPDATE organizations SET subscription = ? WHERE id = ?').run(subscription, id);
+    this.run`UPDATE organizations SET subscription = ${subscription} WHERE id = ${id}`;
   }
 }

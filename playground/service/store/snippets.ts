@@ -1,5 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { transaction } from './database.ts';
+import { Table } from './database.ts';
 
 export interface Snippet {
   id: number;
@@ -35,49 +34,33 @@ export interface PublishedSnippet {
   content: string;
 }
 
-const selection = `SELECT s.id, s.name, s.draft, s.sample, s.published, v.published_at AS publishedAt,
+const selection = {
+  sql: `SELECT s.id, s.name, s.draft, s.sample, s.published, v.published_at AS publishedAt,
     v.content AS publishedContent
-  FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published`;
+  FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published`,
+};
 
 /**
  * The snippets of organizations, and every version that was ever published. Each method takes the organization:
  * there is no way to reach another one's.
  */
-export class Snippets {
-  readonly #database: DatabaseSync;
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-  }
-
+export class Snippets extends Table {
   create(organizationId: number, { id, name, draft = '', sample = '{}' }: NewSnippet): Snippet {
-    const { lastInsertRowid } = this.#database
-      .prepare('INSERT INTO snippets (id, organization_id, name, draft, sample) VALUES (?, ?, ?, ?, ?)')
-      .run(id ?? null, organizationId, name, draft, sample);
-    return {
-      ...{ id: Number(lastInsertRowid), name, draft, sample },
-      ...{ published: null, publishedAt: null, publishedContent: null },
-    };
+    const row = this.one<{ id: number }>`INSERT INTO snippets (id, organization_id, name, draft, sample)
+      VALUES (${id ?? null}, ${organizationId}, ${name}, ${draft}, ${sample}) RETURNING id`;
+    return this.get(organizationId, row?.id ?? 0) as Snippet;
   }
 
   get(organizationId: number, id: number): Snippet | undefined {
-    const row = this.#database
-      .prepare(`${selection} WHERE s.organization_id = ? AND s.id = ?`)
-      .get(organizationId, id);
-    return row as unknown as Snippet | undefined;
+    return this.one`${selection} WHERE s.organization_id = ${organizationId} AND s.id = ${id}`;
   }
 
   /** @param search a part of the name or of a text, or the id. */
   list(organizationId: number, search = ''): Snippet[] {
-    const rows = this.#database
-      .prepare(
-        `${selection}
-         WHERE s.organization_id = ? AND (CAST(s.id AS TEXT) = ?
-           OR instr(lower(s.name || char(0) || s.draft || char(0) || COALESCE(v.content, '')), lower(?)) > 0)
-         ORDER BY s.id`,
-      )
-      .all(organizationId, search, search);
-    return rows as unknown as Snippet[];
+    return this.all`${selection}
+      WHERE s.organization_id = ${organizationId} AND (CAST(s.id AS TEXT) = ${search}
+        OR instr(lower(s.name || char(0) || s.draft || char(0) || COALESCE(v.content, '')), lower(${search})) > 0)
+      ORDER BY s.id`;
   }
 
   /** Returns whether there was such a snippet to change. */
@@ -86,18 +69,14 @@ export class Snippets {
     id: number,
     { name, draft, sample }: Pick<Snippet, 'name' | 'draft' | 'sample'>,
   ): boolean {
-    const { changes } = this.#database
-      .prepare(
-        `UPDATE snippets SET name = ?, draft = ?, sample = ?
-         WHERE organization_id = ? AND id = ?`,
-      )
-      .run(name, draft, sample, organizationId, id);
+    const changes = this.run`UPDATE snippets SET name = ${name}, draft = ${draft}, sample = ${sample}
+      WHERE organization_id = ${organizationId} AND id = ${id}`;
     return changes === 1;
   }
 
   /** Makes a new version of the draft, and serves it from now on. When this returns, it will survive a crash. */
   publish(organizationId: number, id: number): SnippetVersion | undefined {
-    return transaction(this.#database, () => {
+    return this.transaction(() => {
       const snippet = this.get(organizationId, id);
       if (snippet === undefined) return undefined;
       return this.#serve(id, snippet.draft);
@@ -109,13 +88,13 @@ export class Snippets {
    * becomes the same content, unless it was never published: then it is kept, since no version has its text.
    */
   rollBack(organizationId: number, id: number, number: number): SnippetVersion | undefined {
-    return transaction(this.#database, () => {
+    return this.transaction(() => {
       const versions = this.versions(organizationId, id);
       const old = versions.find((version) => version.number === number);
       if (old === undefined) return undefined;
       const draft = this.get(organizationId, id)?.draft;
       if (versions.some(({ content }) => content === draft)) {
-        this.#database.prepare('UPDATE snippets SET draft = ? WHERE id = ?').run(old.content, id);
+        this.run`UPDATE snippets SET draft = ${old.content} WHERE id = ${id}`;
       }
       return this.#serve(id, old.content);
     });
@@ -123,59 +102,43 @@ export class Snippets {
 
   /** Ends that it is served. Its versions stay. Returns whether it was served until now. */
   unpublish(organizationId: number, id: number): boolean {
-    const { changes } = this.#database
-      .prepare(
-        `UPDATE snippets SET published = NULL
-         WHERE organization_id = ? AND id = ? AND published IS NOT NULL`,
-      )
-      .run(organizationId, id);
+    const changes = this.run`UPDATE snippets SET published = NULL
+      WHERE organization_id = ${organizationId} AND id = ${id} AND published IS NOT NULL`;
     return changes === 1;
   }
 
   /** Deletes it with its versions. Its id is never given again. Returns whether there was such a snippet. */
   delete(organizationId: number, id: number): boolean {
-    return transaction(this.#database, () => {
+    return this.transaction(() => {
       if (this.get(organizationId, id) === undefined) return false;
-      this.#database.prepare('UPDATE snippets SET published = NULL WHERE id = ?').run(id);
-      this.#database.prepare('DELETE FROM snippet_versions WHERE snippet_id = ?').run(id);
-      this.#database.prepare('DELETE FROM snippets WHERE id = ?').run(id);
+      this.run`UPDATE snippets SET published = NULL WHERE id = ${id}`;
+      this.run`DELETE FROM snippet_versions WHERE snippet_id = ${id}`;
+      this.run`DELETE FROM snippets WHERE id = ${id}`;
       return true;
     });
   }
 
   /** Every version that was published, the newest first. */
   versions(organizationId: number, id: number): SnippetVersion[] {
-    const rows = this.#database
-      .prepare(
-        `SELECT v.number, v.content, v.published_at AS publishedAt
-         FROM snippet_versions v JOIN snippets s ON s.id = v.snippet_id
-         WHERE s.organization_id = ? AND s.id = ? ORDER BY v.number DESC`,
-      )
-      .all(organizationId, id);
-    return rows as unknown as SnippetVersion[];
+    return this.all`SELECT v.number, v.content, v.published_at AS publishedAt
+      FROM snippet_versions v JOIN snippets s ON s.id = v.snippet_id
+      WHERE s.organization_id = ${organizationId} AND s.id = ${id} ORDER BY v.number DESC`;
   }
 
   /** What the API serves. A snippet that was never published is none. */
   published(organizationId: number, id: number): PublishedSnippet | undefined {
-    const row = this.#database
-      .prepare(
-        `SELECT s.id, s.name, v.content
-         FROM snippets s JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
-         WHERE s.organization_id = ? AND s.id = ?`,
-      )
-      .get(organizationId, id);
-    return row as unknown as PublishedSnippet | undefined;
+    return this.one`SELECT s.id, s.name, v.content
+      FROM snippets s JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
+      WHERE s.organization_id = ${organizationId} AND s.id = ${id}`;
   }
 
   #serve(id: number, content: string): SnippetVersion {
-    const last = this.#database
-      .prepare('SELECT COALESCE(MAX(number), 0) AS number FROM snippet_versions WHERE snippet_id = ?')
-      .get(id) as { number: number };
-    const version = { number: last.number + 1, content, publishedAt: new Date().toISOString() };
-    this.#database
-      .prepare('INSERT INTO snippet_versions (snippet_id, number, content, published_at) VALUES (?, ?, ?, ?)')
-      .run(id, version.number, version.content, version.publishedAt);
-    this.#database.prepare('UPDATE snippets SET published = ? WHERE id = ?').run(version.number, id);
+    const version = this.one<SnippetVersion>`
+      INSERT INTO snippet_versions (snippet_id, number, content, published_at)
+      SELECT ${id}, COALESCE(MAX(number), 0) + 1, ${content}, ${new Date().toISOString()}
+      FROM snippet_versions WHERE snippet_id = ${id}
+      RETURNING number, content, published_at AS publishedAt` as SnippetVersion;
+    this.run`UPDATE snippets SET published = ${version.number} WHERE id = ${id}`;
     return version;
   }
 }

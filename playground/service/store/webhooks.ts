@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import { Table } from './database.ts';
 
 /** Where an organization wants to be told of changes. */
 export interface Endpoint {
@@ -27,89 +27,67 @@ export interface Delivery {
   answer: string | null;
 }
 
-const columns = `id, organization_id AS organizationId, message_id AS messageId, type, snippet_id AS snippetId, at, state,
-  attempts, answer`;
+const columns = {
+  sql: `id, organization_id AS organizationId, message_id AS messageId, type, snippet_id AS snippetId, at, state,
+    attempts, answer`,
+};
 const kept = 100;
 
 /** The webhooks of organizations: an extension, of which the specification says nothing. */
-export class Webhooks {
-  readonly #database: DatabaseSync;
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-  }
-
+export class Webhooks extends Table {
   endpoint(organizationId: number): Endpoint | undefined {
-    const row = this.#database
-      .prepare('SELECT url, secret FROM webhooks WHERE organization_id = ?')
-      .get(organizationId);
-    return row as unknown as Endpoint | undefined;
+    return this.one`SELECT url, secret FROM webhooks WHERE organization_id = ${organizationId}`;
   }
 
   /** Switches it on, or sends to another URL from now on. Returns the secret if one was made. */
   setUrl(organizationId: number, url: string): string | undefined {
-    const { changes } = this.#database
-      .prepare('UPDATE webhooks SET url = ? WHERE organization_id = ?')
-      .run(url, organizationId);
-    if (changes === 1) return undefined;
+    const isKnown =
+      this.run`UPDATE webhooks SET url = ${url} WHERE organization_id = ${organizationId}` === 1;
+    if (isKnown) return undefined;
     const secret = newSecret();
-    this.#database
-      .prepare('INSERT INTO webhooks (organization_id, url, secret) VALUES (?, ?, ?)')
-      .run(organizationId, url, secret);
+    this
+      .run`INSERT INTO webhooks (organization_id, url, secret) VALUES (${organizationId}, ${url}, ${secret})`;
     return secret;
   }
 
   /** Replaces the secret. Returns the new one, unless there is no webhook. */
   renewSecret(organizationId: number): string | undefined {
     const secret = newSecret();
-    const { changes } = this.#database
-      .prepare('UPDATE webhooks SET secret = ? WHERE organization_id = ?')
-      .run(secret, organizationId);
+    const changes = this
+      .run`UPDATE webhooks SET secret = ${secret} WHERE organization_id = ${organizationId}`;
     return changes === 1 ? secret : undefined;
   }
 
   remove(organizationId: number): void {
-    this.#database.prepare('DELETE FROM webhooks WHERE organization_id = ?').run(organizationId);
+    this.run`DELETE FROM webhooks WHERE organization_id = ${organizationId}`;
   }
 
   /** Adds a message that has to be delivered. Only the last hundred of an organization are kept. */
   add(organizationId: number, type: EventType, snippetId: number): Delivery {
-    const { lastInsertRowid } = this.#database
-      .prepare(
-        'INSERT INTO deliveries (organization_id, message_id, type, snippet_id, at) VALUES (?, ?, ?, ?, ?)',
-      )
-      .run(organizationId, `msg_${randomUUID()}`, type, snippetId, new Date().toISOString());
-    this.#database
-      .prepare(
-        `DELETE FROM deliveries WHERE organization_id = ? AND id NOT IN
-           (SELECT id FROM deliveries WHERE organization_id = ? ORDER BY id DESC LIMIT ?)`,
-      )
-      .run(organizationId, organizationId, kept);
-    const row = this.#database.prepare(`SELECT ${columns} FROM deliveries WHERE id = ?`).get(lastInsertRowid);
-    return row as unknown as Delivery;
+    const id = `msg_${randomUUID()}`;
+    const added = this.one<Delivery>`
+      INSERT INTO deliveries (organization_id, message_id, type, snippet_id, at)
+      VALUES (${organizationId}, ${id}, ${type}, ${snippetId}, ${new Date().toISOString()}) RETURNING ${columns}`;
+    this.run`DELETE FROM deliveries WHERE organization_id = ${organizationId} AND id NOT IN
+      (SELECT id FROM deliveries WHERE organization_id = ${organizationId} ORDER BY id DESC LIMIT ${kept})`;
+    return added as Delivery;
   }
 
   /** Writes down an attempt. */
   record(id: number, state: Delivery['state'], answer: string): void {
-    this.#database
-      .prepare('UPDATE deliveries SET state = ?, answer = ?, attempts = attempts + 1 WHERE id = ?')
-      .run(state, answer, id);
+    this
+      .run`UPDATE deliveries SET state = ${state}, answer = ${answer}, attempts = attempts + 1 WHERE id = ${id}`;
   }
 
   /** Of all organizations: what was not delivered before the service ended. */
   pending(): Delivery[] {
-    const rows = this.#database
-      .prepare(`SELECT ${columns} FROM deliveries WHERE state = 'pending' ORDER BY id`)
-      .all();
-    return rows as unknown as Delivery[];
+    return this.all`SELECT ${columns} FROM deliveries WHERE state = 'pending' ORDER BY id`;
   }
 
   /** The newest first. */
   list(organizationId: number, limit: number): Delivery[] {
-    const rows = this.#database
-      .prepare(`SELECT ${columns} FROM deliveries WHERE organization_id = ? ORDER BY id DESC LIMIT ?`)
-      .all(organizationId, limit);
-    return rows as unknown as Delivery[];
+    return this.all`SELECT ${columns} FROM deliveries
+      WHERE organization_id = ${organizationId} ORDER BY id DESC LIMIT ${limit}`;
   }
 }
 
