@@ -1,12 +1,9 @@
-import { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import type { Website, WebsiteParts } from './environment.ts';
 import { repeatFailed } from './publication.ts';
 
 /** The organization: its subscription, and its site. */
-export function accountPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> {
-  const pages = new Hono<WebsiteEnvironment>();
-
+export function accountPages(pages: Website, { store }: WebsiteParts): void {
   pages.get('/account', (context) => {
     const { organization, publisher } = context.var;
     const expired = organization.subscription === 'expired';
@@ -32,9 +29,8 @@ export function accountPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
         } <a href="/account/webhook">${store.webhooks.endpoint(organization.id) === undefined ? 'Send messages' : 'Look at the last messages'}</a></p>
       </section>
       ${
-        publisher === undefined
-          ? ''
-          : html`<section class="card" aria-labelledby="site">
+        publisher &&
+        html`<section class="card" aria-labelledby="site">
         <h2 id="site">Site</h2>
         <p><a href="${publisher.siteUrl}">${publisher.siteUrl}</a></p>
         <form method="post" action="/account/site"><button>Update the site</button></form>
@@ -62,6 +58,4 @@ export function accountPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
     context.var.publisher?.publish();
     return context.redirect('/account?published', 303);
   });
-
-  return pages;
 }

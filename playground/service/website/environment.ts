@@ -1,3 +1,4 @@
+import type { Hono } from 'hono';
 import type { Faults } from '../faults.ts';
 import type { Publisher } from '../publisher.ts';
 import type { Store } from '../store/index.ts';
@@ -29,6 +30,8 @@ export interface WebsiteEnvironment {
     publisher: Publisher | undefined;
   };
 }
+
+export type Website = Hono<WebsiteEnvironment>;
 
 declare module 'hono' {
   interface ContextRenderer {

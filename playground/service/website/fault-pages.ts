@@ -1,8 +1,8 @@
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { noFaults } from '../faults.ts';
-import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { developerPages, type Html } from './layout.ts';
 import { repeatFailed } from './publication.ts';
 
@@ -21,8 +21,7 @@ const formSchema = z.object({
 });
 
 /** Makes the service ail, so that a developer sees what a build does about it. */
-export function faultPages({ faults, publisher }: WebsiteParts): Hono<WebsiteEnvironment> {
-  const pages = new Hono<WebsiteEnvironment>();
+export function faultPages(pages: Website, { faults, publisher }: WebsiteParts): void {
   const show = (context: Context<WebsiteEnvironment>, notice: Html | string) =>
     context.render(
       html`${developerPages('/faults')}<h1>Faults on demand</h1>
@@ -35,7 +34,7 @@ export function faultPages({ faults, publisher }: WebsiteParts): Hono<WebsiteEnv
           <select id="failingStatus" name="failingStatus">
             ${[500, 502, 503, 504].map(
               (status) =>
-                html`<option${status === faults.failingStatus ? html` selected` : ''}>${status}</option>`,
+                html`<option${status === faults.failingStatus && html` selected`}>${status}</option>`,
             )}
           </select>
         </div>
@@ -47,7 +46,7 @@ export function faultPages({ faults, publisher }: WebsiteParts): Hono<WebsiteEnv
         ${number('latency', 'Latency of each answer, in milliseconds', faults.latency, 600_000)}
         ${number('cut', 'Answers cut off in the middle, in percent', Math.round(faults.cut * 100), 100)}
         <div class="check">
-          <input type="checkbox" id="renderAbsent" name="renderAbsent"${faults.renderAbsent ? html` checked` : ''}>
+          <input type="checkbox" id="renderAbsent" name="renderAbsent"${faults.renderAbsent && html` checked`}>
           <label for="renderAbsent">Variant B (render) is not there</label>
         </div>
         <div class="row">
@@ -78,8 +77,6 @@ export function faultPages({ faults, publisher }: WebsiteParts): Hono<WebsiteEnv
     repeatFailed(publisher);
     return context.redirect('/faults', 303);
   });
-
-  return pages;
 }
 
 function number(name: string, label: string, value: number, max: number): Html {

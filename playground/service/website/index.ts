@@ -115,7 +115,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     accountPages,
     webhookPages,
   ]) {
-    website.route('/', pages(parts));
+    pages(website, parts);
   }
   website.notFound((context) => {
     context.status(404);
@@ -132,7 +132,7 @@ function signInPage(notice: string, canAsk: boolean, typed?: string) {
     body: html`<h1>Sign in</h1>
       <p class="card notice" role="status">${notice}</p>
       <p>The service writes a login link to the terminal it was started in. It works once.</p>
-      ${canAsk ? html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>` : ''}
-      ${typed === undefined ? '' : html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
+      ${canAsk && html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>`}
+      ${typed && html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
   });
 }

@@ -1,17 +1,15 @@
-import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { scopes } from '../authenticate.ts';
 import { limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import type { ApiKey } from '../store/keys.ts';
-import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, question, time } from './layout.ts';
+import type { Website, WebsiteParts } from './environment.ts';
+import { type Html, question, table, time } from './layout.ts';
 
 const keysTitle = { title: 'API keys', section: '/keys', scripts: ['copy'] } as const;
 
 /** Create a key, which is shown once; revoke one. */
-export function keyPages({ store, publisher, settings }: WebsiteParts): Hono<WebsiteEnvironment> {
-  const pages = new Hono<WebsiteEnvironment>();
+export function keyPages(pages: Website, { store, publisher, settings }: WebsiteParts): void {
   const { keys } = store;
   const siteKeyId = () => keys.find(publisher?.apiKey() ?? '')?.id;
   const viewOf = (organizationId: number): KeysView => ({
@@ -61,8 +59,6 @@ export function keyPages({ store, publisher, settings }: WebsiteParts): Hono<Web
     if (confirm !== (id === siteKeyId() ? 'site' : 'yes')) return context.redirect(`/keys/${id}/revoke`, 303);
     return keys.revoke(organizationId, id) ? context.redirect('/keys', 303) : context.notFound();
   });
-
-  return pages;
 }
 
 interface KeysView {
@@ -100,36 +96,28 @@ function keysPage(
   { environment, flaw }: { environment?: Record<string, string>; flaw?: string } = {},
 ): Html {
   return html`<h1>API keys</h1>
-      ${flaw === undefined ? '' : html`<p class="card notice bad" role="alert">${flaw}</p>`}
+      ${flaw && html`<p class="card notice bad" role="alert">${flaw}</p>`}
       ${
-        environment === undefined
-          ? ''
-          : html`<div class="card notice good" role="status">
+        environment &&
+        html`<div class="card notice good" role="status">
         <p><strong>The new key.</strong> Copy it now: it is not shown again. These are the settings for a site of your own, in the terminal that builds it:</p>
         <pre tabindex="0" id="settings">${exportsOf(environment)}</pre>
         <p class="row"><button class="quiet" type="button" data-copy="settings" hidden>Copy</button></p>
       </div>`
       }
-      <table class="card stacked">
-        <thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">May</th><th scope="col">Ends in</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col">Change</th></tr></thead>
-        <tbody>
-          ${keys.map(
-            ({ id, name, kind, ending, createdAt, revokedAt }) => html`<tr>
-            <td data-label="Name"><span>${name} ${id === siteKeyId ? html`<span class="badge good">the site's key</span>` : ''}</span></td>
-            <td data-label="Kind">${kind}</td>
-            <td data-label="May">${scopes[kind].join(', ')}</td>
-            <td data-label="Ends in"><code>…${ending}</code></td>
-            <td data-label="Created">${time(createdAt)}</td>
-            <td data-label="Last used">${time(lastUses.get(id)?.at ?? null)}</td>
-            <td data-label="Change">${
-              revokedAt === null
-                ? html`<a class="button danger" href="/keys/${id}/revoke">Revoke<span class="hidden"> ${name}</span></a>`
-                : html`revoked ${time(revokedAt)}`
-            }</td>
-          </tr>`,
-          )}
-        </tbody>
-      </table>
+      ${table(keys, {
+        Name: ({ id, name }) =>
+          html`${name} ${id === siteKeyId && html`<span class="badge good">the site's key</span>`}`,
+        Kind: ({ kind }) => kind,
+        May: ({ kind }) => scopes[kind].join(', '),
+        'Ends in': ({ ending }) => html`<code>…${ending}</code>`,
+        Created: ({ createdAt }) => time(createdAt),
+        'Last used': ({ id }) => time(lastUses.get(id)?.at ?? null),
+        Change: ({ id, name, revokedAt }) =>
+          revokedAt === null
+            ? html`<a class="button danger" href="/keys/${id}/revoke">Revoke<span class="hidden"> ${name}</span></a>`
+            : html`revoked ${time(revokedAt)}`,
+      })}
       <h2>Create a key</h2>
       <form class="row card" method="post">
         <div class="grow">

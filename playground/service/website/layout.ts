@@ -41,7 +41,7 @@ export function layout({ title, body, organization, section, reloadAfter, script
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    ${reloadAfter === undefined ? '' : html`<noscript><meta http-equiv="refresh" content="${reloadAfter}"></noscript>`}
+    ${reloadAfter && html`<noscript><meta http-equiv="refresh" content="${reloadAfter}"></noscript>`}
     <title>${title} · Snippet Delivery Service</title>
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="/assets/website.css">
@@ -52,7 +52,7 @@ export function layout({ title, body, organization, section, reloadAfter, script
     <a class="skip" href="#main">Skip to the content</a>
     <header>
       <p class="name">Snippet Delivery Service</p>
-      ${organization === undefined ? '' : navigation(organization, section)}
+      ${organization && navigation(organization, section)}
     </header>
     <main id="main">
       ${body}
@@ -66,7 +66,7 @@ function navigation(organization: Organization, section: string | undefined): Ht
         <ul>
           ${sections.map(
             ([path, text]) =>
-              html`<li><a href="${path}"${path === section ? html` aria-current="page"` : ''}>${text}</a></li>`,
+              html`<li><a href="${path}"${path === section && html` aria-current="page"`}>${text}</a></li>`,
           )}
         </ul>
       </nav>
@@ -104,8 +104,28 @@ export function question({ title, body, action, yes, confirm, back }: Question):
 /** What a developer looks at, and switches on. */
 export function developerPages(path: string): Html {
   const link = (to: string, text: string) =>
-    html`<a href="${to}"${to === path ? html` aria-current="page"` : ''}>${text}</a>`;
+    html`<a href="${to}"${to === path && html` aria-current="page"`}>${text}</a>`;
   return html`<nav aria-label="Developer"><ul><li>${link('/requests', 'Requests')}</li><li>${link('/faults', 'Faults')}</li></ul></nav>`;
+}
+
+/** A table, whose rows are blocks of labelled lines on a narrow screen. */
+export function table<Row>(
+  rows: readonly Row[],
+  columns: Record<string, (row: Row) => unknown>,
+  caption?: Html,
+) {
+  const cells = Object.entries(columns);
+  return html`<table class="card">
+        ${caption}
+        <thead><tr>${cells.map(([label]) => html`<th scope="col">${label}</th>`)}</tr></thead>
+        <tbody>
+          ${rows.map(
+            (row) => html`<tr>
+            ${cells.map(([label, cell]) => html`<td data-label="${label}"><div>${cell(row)}</div></td>`)}
+          </tr>`,
+          )}
+        </tbody>
+      </table>`;
 }
 
 /** A time for people. A script makes it local. */

@@ -8,7 +8,9 @@ export function pathOfPage(file: string): string {
 }
 
 /** How many places that are, in words. */
-export function countOf({ pages, entries }: ShownPlaces): string {
+export function countOf(places: ShownPlaces | undefined): string {
+  if (places === undefined) return 'not known';
+  const { pages, entries } = places;
   const counts = [
     pages.length > 0 && `${pages.length} ${pages.length === 1 ? 'page' : 'pages'}`,
     entries.length > 0 && `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'} of collections`,
@@ -25,6 +27,6 @@ export function placesList(places: ShownPlaces, { siteUrl }: Publisher): Html {
   return html`<ul class="places">
         ${pages.slice(0, listed).map((page) => html`<li><a href="${siteUrl}${pathOfPage(page)}">${pathOfPage(page)}</a></li>`)}
         ${entries.slice(0, Math.max(0, listed - pages.length)).map((entry) => html`<li>the entry <code>${entry}</code></li>`)}
-        ${more > 0 ? html`<li>and ${more} more</li>` : ''}
+        ${more > 0 && html`<li>and ${more} more</li>`}
       </ul>`;
 }

@@ -1,9 +1,8 @@
-import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Publication, Publisher } from '../publisher.ts';
 import type { Store } from '../store/index.ts';
 import type { Organization } from '../store/organizations.ts';
-import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import type { Website, WebsiteParts } from './environment.ts';
 import type { Html } from './layout.ts';
 import { countOf, pathOfPage, placesList } from './places.ts';
 
@@ -31,8 +30,7 @@ export function repeatFailed(publisher: Publisher | undefined): void {
 }
 
 /** The notice alone, for the script that keeps it up to date without loading the page again. */
-export function publicationPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> {
-  const pages = new Hono<WebsiteEnvironment>();
+export function publicationPages(pages: Website, { store }: WebsiteParts): void {
   pages.get('/publication', (context) => {
     const id = Number(context.req.query('id'));
     const view = { page: pathOf(context.req.query('page')), id: id > 0 ? id : undefined };
@@ -43,7 +41,6 @@ export function publicationPages({ store }: WebsiteParts): Hono<WebsiteEnvironme
     );
     return notice === undefined ? context.notFound() : context.html(notice);
   });
-  return pages;
 }
 
 /** The notice of a page. Without a view, it is there as long as the site cannot be updated. */

@@ -1,8 +1,8 @@
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { Snippet } from '../store/snippets.ts';
 import type { EventType } from '../store/webhooks.ts';
-import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { type Html, question } from './layout.ts';
 import { pathOf } from './publication.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
@@ -15,8 +15,7 @@ const oneVersion = ':number{[1-9][0-9]{0,14}}';
 type PageContext = Context<WebsiteEnvironment>;
 
 /** List, search, create, edit, preview, publish, discard, roll back, unpublish, delete. */
-export function snippetPages({ store, webhooks }: WebsiteParts): Hono<WebsiteEnvironment> {
-  const pages = new Hono<WebsiteEnvironment>();
+export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts): void {
   const { snippets } = store;
 
   function found(context: PageContext): Snippet | undefined {
@@ -206,8 +205,6 @@ export function snippetPages({ store, webhooks }: WebsiteParts): Hono<WebsiteEnv
       return `/snippets?deleted=${id}`;
     },
   );
-
-  return pages;
 }
 
 /** Whether another has changed the draft since this form was opened. */
@@ -247,7 +244,7 @@ function refusedNotice(what: 'saved' | 'published', flaw: string): Html {
 function emptyNotice({ published }: Snippet): Html {
   return html`<div class="card notice bad" role="alert">
           <p><strong>Not published: the content is empty.</strong> Pages would show nothing in its place.${
-            published === null ? '' : ` They still show version ${published}.`
+            published !== null && ` They still show version ${published}.`
           }</p>
           <button class="danger" form="edit" name="action" value="publish-empty">Publish it empty</button>
         </div>`;

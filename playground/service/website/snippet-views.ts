@@ -5,7 +5,7 @@ import type { Publisher } from '../publisher.ts';
 import { parseParams } from '../schemas.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import { renderTemplate } from '../template.ts';
-import { type Html, time } from './layout.ts';
+import { type Html, table, time } from './layout.ts';
 import { countOf, placesList } from './places.ts';
 import { embedsOf, previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
 
@@ -17,7 +17,7 @@ function stateOf(snippet: Snippet): Html {
   const { published, publishedAt } = snippet;
   if (published === null) return html`<span class="badge">not published</span>`;
   return html`version ${published}, ${time(publishedAt)}
-              ${hasChanges(snippet) ? html`<span class="badge warn">unpublished changes</span>` : ''}`;
+              ${hasChanges(snippet) && html`<span class="badge warn">unpublished changes</span>`}`;
 }
 
 interface List {
@@ -32,11 +32,7 @@ interface List {
 
 export function listPart({ snippets, search, publisher, deleted, flaw }: List): Html {
   return html`<h1>Snippets</h1>
-      ${
-        deleted === undefined
-          ? ''
-          : html`<p class="card notice good" role="status">Snippet ${deleted} is deleted.</p>`
-      }
+      ${deleted && html`<p class="card notice good" role="status">Snippet ${deleted} is deleted.</p>`}
       <form class="row" role="search">
         <div class="grow">
           <label for="search">Search names, texts and ids</label>
@@ -47,24 +43,19 @@ export function listPart({ snippets, search, publisher, deleted, flaw }: List): 
       ${
         snippets.length === 0
           ? html`<p class="card">${search === '' ? 'There is no snippet yet.' : 'No snippet matches.'}</p>`
-          : html`<table class="card stacked">
-        <caption class="hint">${snippets.length} ${snippets.length === 1 ? 'snippet' : 'snippets'}</caption>
-        <thead><tr><th scope="col">Id</th><th scope="col">Name</th><th scope="col">Published</th><th scope="col">Shown on</th></tr></thead>
-        <tbody>
-          ${snippets.map((snippet) => {
-            const places = publisher?.shown(snippet.id);
-            return html`<tr>
-            <td data-label="Id">${snippet.id}</td>
-            <td data-label="Name"><a href="/snippets/${snippet.id}">${snippet.name}</a></td>
-            <td data-label="Published"><span>${stateOf(snippet)}</span></td>
-            <td data-label="Shown on">${places === undefined ? 'not known' : countOf(places)}</td>
-          </tr>`;
-          })}
-        </tbody>
-      </table>`
+          : table(
+              snippets,
+              {
+                Id: ({ id }) => id,
+                Name: ({ id, name }) => html`<a href="/snippets/${id}">${name}</a>`,
+                Published: stateOf,
+                'Shown on': ({ id }) => countOf(publisher?.shown(id)),
+              },
+              html`<caption class="hint">${snippets.length} ${snippets.length === 1 ? 'snippet' : 'snippets'}</caption>`,
+            )
       }
       <h2>Add a snippet</h2>
-      ${flaw === undefined ? '' : html`<p class="card notice bad" role="alert">${flaw.message}</p>`}
+      ${flaw && html`<p class="card notice bad" role="alert">${flaw.message}</p>`}
       <form class="row card" method="post" action="/snippets">
         <div class="grow">
           <label for="name">Name</label>
@@ -128,7 +119,7 @@ ${sample}</textarea>
             <button name="action" value="publish">Publish</button>
             <button class="quiet" name="action" value="save">Save the draft</button>
             <button class="quiet" name="action" value="preview">Preview</button>
-            ${published === null ? '' : html`<a class="button quiet" href="/snippets/${id}/discard">Discard draft…</a>`}
+            ${published !== null && html`<a class="button quiet" href="/snippets/${id}/discard">Discard draft…</a>`}
             <span class="hint" role="status" data-mark></span>
           </div>
           ${diffPart(`What changed since version ${published}`, snippet.publishedContent ?? snippet.draft, draft)}
@@ -169,19 +160,14 @@ export function versionsPart({ id, published }: Snippet, versions: readonly Snip
   if (versions.length === 0)
     return html`<p class="card">It was never published: no page can show it yet.</p>`;
   return html`<h2>Versions</h2>
-      <table class="card stacked">
-        <thead><tr><th scope="col">Version</th><th scope="col">Published</th><th scope="col">Content</th><th scope="col">Change</th></tr></thead>
-        <tbody>
-          ${versions.map(
-            ({ number, content, publishedAt }) => html`<tr>
-            <td data-label="Version"><a href="/snippets/${id}/versions/${number}"><span class="hidden">Version </span>${number}</a></td>
-            <td data-label="Published">${time(publishedAt)}</td>
-            <td data-label="Content"><code>${content.length > 80 ? `${content.slice(0, 79)}…` : content}</code></td>
-            <td data-label="Change">${number === published ? html`served now` : rollBackLink(id, number)}</td>
-          </tr>`,
-          )}
-        </tbody>
-      </table>`;
+      ${table(versions, {
+        Version: ({ number }) =>
+          html`<a href="/snippets/${id}/versions/${number}"><span class="hidden">Version </span>${number}</a>`,
+        Published: ({ publishedAt }) => time(publishedAt),
+        Content: ({ content }) =>
+          html`<code>${content.length > 80 ? `${content.slice(0, 79)}…` : content}</code>`,
+        Change: ({ number }) => (number === published ? 'served now' : rollBackLink(id, number)),
+      })}`;
 }
 
 function rollBackLink(id: number, number: number): Html {
@@ -242,7 +228,7 @@ export async function versionPart({ snippet, version, before, publisher }: Versi
           <h2>Content</h2>
           <pre tabindex="0" id="version">${content}</pre>
           <p class="row"><button class="quiet" type="button" data-copy="version" hidden>Copy</button> ${number === published ? '' : rollBackLink(id, number)}</p>
-          ${before === undefined ? '' : diffPart(`What changed since version ${before.number}`, before.content, content)}
+          ${before && diffPart(`What changed since version ${before.number}`, before.content, content)}
           ${diffPart('What changed from here to the draft', content, draft)}
         </div>
         <div>
@@ -260,7 +246,7 @@ export async function versionPart({ snippet, version, before, publisher }: Versi
 export function removePart({ id, published }: Snippet): Html {
   return html`<h2>Remove it</h2>
       <p class="row">
-        ${published === null ? '' : html`<a class="button danger" href="/snippets/${id}/unpublish">Unpublish…</a>`}
+        ${published !== null && html`<a class="button danger" href="/snippets/${id}/unpublish">Unpublish…</a>`}
         <a class="button danger" href="/snippets/${id}/delete">Delete…</a>
       </p>`;
 }

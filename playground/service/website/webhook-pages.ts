@@ -1,16 +1,16 @@
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Delivery, Endpoint } from '../store/webhooks.ts';
-import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, time } from './layout.ts';
+import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import { type Html, table, time } from './layout.ts';
 
 const shown = 20;
 const path = '/account/webhook';
+const states = { pending: '', delivered: 'good', failed: 'bad' } as const;
 
 /** Where signed messages about changes are sent. A page of its own: that of the account may load itself again. */
-export function webhookPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> {
-  const pages = new Hono<WebsiteEnvironment>();
+export function webhookPages(pages: Website, { store }: WebsiteParts): void {
   const { webhooks } = store;
   const show = (
     context: Context<WebsiteEnvironment>,
@@ -47,8 +47,6 @@ export function webhookPages({ store }: WebsiteParts): Hono<WebsiteEnvironment> 
     webhooks.remove(context.var.organization.id);
     return context.redirect(path, 303);
   });
-
-  return pages;
 }
 
 function flawOf(text: string): string | undefined {
@@ -72,8 +70,8 @@ interface WebhookView {
 
 function webhookPage({ endpoint, deliveries, typed, flaw, secret }: WebhookView): Html {
   return html`<h1>Webhook</h1>
-      ${flaw === undefined ? '' : html`<p class="card notice bad" role="alert">Nothing was changed. ${flaw}</p>`}
-      ${secret === undefined ? '' : secretNotice(secret)}
+      ${flaw && html`<p class="card notice bad" role="alert">Nothing was changed. ${flaw}</p>`}
+      ${secret && secretNotice(secret)}
       <p>When a snippet is published, unpublished or deleted, a signed message is sent to this URL. This is an extension: the
         specification has no events, and a site that is not told of a change asks for it.</p>
       <form class="card fields" method="post" action="${path}">
@@ -90,7 +88,14 @@ function webhookPage({ endpoint, deliveries, typed, flaw, secret }: WebhookView)
         deliveries.length === 0
           ? html`<p class="card">Nothing was sent yet.</p>`
           : html`<p class="hint">The last ${shown} at the most, the newest first. <a href="${path}">Look again</a></p>
-      ${deliveriesTable(deliveries)}`
+      ${table(deliveries, {
+        Time: ({ at }) => time(at),
+        Event: ({ type }) => html`<code>${type}</code>`,
+        Snippet: ({ snippetId }) => snippetId,
+        Status: ({ state }) => html`<span class="status ${states[state]}">${state}</span>`,
+        Answer: ({ answer }) => answer,
+        Attempts: ({ attempts }) => attempts,
+      })}`
       }`;
 }
 
@@ -107,22 +112,4 @@ function switches(): Html {
         <form method="post" action="${path}/secret"><button class="quiet">Replace the secret</button></form>
         <form method="post" action="${path}/off"><button class="danger">Send nothing any more</button></form>
       </div>`;
-}
-
-function deliveriesTable(deliveries: readonly Delivery[]): Html {
-  return html`<table class="card stacked">
-        <thead><tr><th scope="col">Time</th><th scope="col">Event</th><th scope="col">Snippet</th><th scope="col">Status</th><th scope="col">Answer</th><th scope="col">Attempts</th></tr></thead>
-        <tbody>
-          ${deliveries.map(
-            ({ at, type, snippetId, state, answer, attempts }) => html`<tr>
-            <td data-label="Time">${time(at)}</td>
-            <td data-label="Event"><code>${type}</code></td>
-            <td data-label="Snippet">${snippetId}</td>
-            <td data-label="Status" class="status ${state === 'failed' ? 'bad' : state === 'delivered' ? 'good' : ''}">${state}</td>
-            <td data-label="Answer">${answer ?? ''}</td>
-            <td data-label="Attempts">${attempts}</td>
-          </tr>`,
-          )}
-        </tbody>
-      </table>`;
 }
