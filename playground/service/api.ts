@@ -29,34 +29,20 @@ const failures = Object.fromEntries(
   ]),
 );
 
-const security = [{ apiKey: [] }];
-
-const retrieveRoute = createRoute({
-  method: 'get',
-  path: `${retrievePath}/snippets/{id}`,
-  summary: 'Retrieve a snippet (variant A)',
-  security,
-  request,
-  responses: {
-    200: { description: 'The snippet.', content: { 'application/json': { schema: snippetSchema } } },
-    ...failures,
+const variants = {
+  retrieve: {
+    path: `${retrievePath}/snippets/{id}`,
+    summary: 'Retrieve a snippet (variant A)',
+    description: 'The snippet.',
+    schema: snippetSchema,
   },
-});
-
-const renderRoute = createRoute({
-  method: 'get',
-  path: `${renderPath}/snippets/{id}/render`,
-  summary: 'Render a snippet (variant B)',
-  security,
-  request,
-  responses: {
-    200: {
-      description: 'The rendered snippet.',
-      content: { 'application/json': { schema: renderedSchema } },
-    },
-    ...failures,
+  render: {
+    path: `${renderPath}/snippets/{id}/render`,
+    summary: 'Render a snippet (variant B)',
+    description: 'The rendered snippet.',
+    schema: renderedSchema,
   },
-});
+} as const;
 
 export interface ApiParts {
   store: Store;
@@ -85,39 +71,30 @@ export function createApi({
     defaultHook: (result, context) => (result.success ? undefined : notFound(context as ApiContext)),
   });
 
-  api.use((context, next) => {
+  api.use(async (context, next) => {
     context.set('websiteUrl', websiteUrl);
+    await beforeAnswer?.();
     return next();
   });
-  if (beforeAnswer !== undefined) {
-    api.use(async (_context, next) => {
-      await beforeAnswer();
-      return next();
-    });
-  }
-  for (const [operation, path] of [
-    ['retrieve', `${retrievePath}/snippets/:id`],
-    ['render', `${renderPath}/snippets/:id/render`],
-  ] as const) {
-    api.use(path, logged(store, operation), faultyAnswers(faults, random), guarded);
-    api.on(['POST', 'PUT', 'PATCH', 'DELETE'], path, (context) =>
+  for (const operation of ['retrieve', 'render'] as const) {
+    const { path, summary, description, schema } = variants[operation];
+    const success = { description, content: { 'application/json': { schema } } };
+    const responses = { 200: success, ...failures };
+    const security = [{ apiKey: [] }];
+    const route = createRoute({ method: 'get', path, summary, security, request, responses });
+    api.use(route.getRoutingPath(), logged(store, operation), faultyAnswers(faults, random), guarded);
+    api.on(['POST', 'PUT', 'PATCH', 'DELETE'], route.getRoutingPath(), (context) =>
       problemResponse(context.var.websiteUrl, 405, 'Snippets are only read through the API.', {
         allow: 'GET, HEAD',
       }),
     );
+    api.openapi(route, async (context) => {
+      const { id } = context.req.valid('param');
+      const found = await contentOf(store, context, id, context.req.valid('query').params);
+      if (found instanceof Response) return found as never;
+      return context.json(operation === 'render' ? { content: found.content } : { id, ...found }, 200);
+    });
   }
-
-  api.openapi(retrieveRoute, async (context) => {
-    const { id } = context.req.valid('param');
-    const found = await contentOf(store, context, id, context.req.valid('query').params);
-    return found instanceof Response ? (found as never) : context.json({ id, ...found }, 200);
-  });
-
-  api.openapi(renderRoute, async (context) => {
-    const { id } = context.req.valid('param');
-    const found = await contentOf(store, context, id, context.req.valid('query').params);
-    return found instanceof Response ? (found as never) : context.json({ content: found.content }, 200);
-  });
 
   api.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'http', scheme: 'bearer' });
   api.doc31('/openapi.json', (context) => ({

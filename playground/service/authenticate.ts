@@ -37,40 +37,27 @@ export function authenticate(
   authorization: string | undefined,
   operation: Operation,
 ): Caller | Denial {
-  const challenge = { 'www-authenticate': 'Bearer' };
+  const deny = (status: Denial['status'], detail: string, more: Partial<Denial> = {}): Denial => ({
+    status,
+    detail,
+    headers: {},
+    ...more,
+  });
   if (authorization === undefined) {
-    return {
-      status: 401,
-      detail: 'No API key was provided. Send it as a bearer credential.',
-      headers: challenge,
-    };
+    const headers = { 'www-authenticate': 'Bearer' };
+    return deny(401, 'No API key was provided. Send it as a bearer credential.', { headers });
   }
   const secret = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
   const key = secret === undefined ? undefined : store.keys.find(secret);
-  const organization = key === undefined ? undefined : store.organizations.get(key.organizationId);
+  const organization = key && store.organizations.get(key.organizationId);
   if (key === undefined || organization === undefined) {
-    return {
-      status: 401,
-      detail: 'The API key is not valid: it is unknown or was revoked.',
-      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
-    };
+    const headers = { 'www-authenticate': 'Bearer error="invalid_token"' };
+    return deny(401, 'The API key is not valid: it is unknown or was revoked.', { headers });
   }
   const caller = { key, organization };
-  if (organization.subscription === 'expired') {
-    return {
-      status: 402,
-      detail: `The subscription of ${organization.name} has expired.`,
-      headers: {},
-      caller,
-    };
-  }
-  if (!scopes[key.kind].includes(operation)) {
-    return {
-      status: 403,
-      detail: `A ${key.kind} API key may not ${operation} snippets.`,
-      headers: {},
-      caller,
-    };
-  }
+  if (organization.subscription === 'expired')
+    return deny(402, `The subscription of ${organization.name} has expired.`, { caller });
+  if (!scopes[key.kind].includes(operation))
+    return deny(403, `A ${key.kind} API key may not ${operation} snippets.`, { caller });
   return caller;
 }

@@ -15,8 +15,6 @@ export const problemSchema = z
 export type Problem = z.infer<typeof problemSchema>;
 
 export interface ProblemKind {
-  /** The page of the service's website that explains it: `/problems/{slug}`. */
-  slug: string;
   title: string;
   /** What that page says. */
   explanation: string;
@@ -29,69 +27,58 @@ export interface ProblemKind {
  */
 export const problemKinds = {
   400: {
-    slug: 'bad-request',
     title: 'Bad Request',
     explanation: 'The request has a part that cannot be read.',
     advice: 'Send params as one URL-encoded JSON object.',
   },
   401: {
-    slug: 'unauthorized',
     title: 'Unauthorized',
     explanation: 'No valid API key was provided.',
     advice:
       'Send the key as "Authorization: Bearer <API_KEY>". If it was revoked, create another one on the keys page.',
   },
   402: {
-    slug: 'payment-required',
     title: 'Payment Required',
     explanation: 'The free trial or subscription of the organization has expired.',
     advice: 'Renew the subscription on the account page. Nothing is lost until then.',
   },
   403: {
-    slug: 'forbidden',
     title: 'Forbidden',
     explanation: 'The API key has no permission for the request.',
     advice: 'A public key may retrieve and not render. Use a secret key where it can be kept secret.',
   },
   404: {
-    slug: 'not-found',
     title: 'Not Found',
     explanation: 'The requested resource does not exist, or the key does not match it.',
     advice:
       'Check the id. A snippet that is not published yet, or that belongs to another organization, is not found either.',
   },
   405: {
-    slug: 'method-not-allowed',
     title: 'Method Not Allowed',
     explanation: 'Snippets are only read through the API.',
     advice: 'Use GET. Snippets are changed on the website.',
   },
   413: {
-    slug: 'content-too-large',
     title: 'Content Too Large',
     explanation: 'The request has a longer body than the website accepts.',
     advice: 'Send less: the form says how long a name and a content may be.',
   },
   500: {
-    slug: 'internal-server-error',
     title: 'Internal Server Error',
     explanation: 'The service failed, or the snippet has a mistake that keeps it from being rendered.',
     advice: 'Try again later. If it stays, look at the snippet in the editor.',
   },
   502: {
-    slug: 'bad-gateway',
     title: 'Bad Gateway',
     explanation: 'A part of the service did not answer another one.',
     advice: 'Try again later.',
   },
   503: {
-    slug: 'service-unavailable',
     title: 'Service Unavailable',
     explanation: 'The service cannot answer at the moment.',
     advice: 'Try again, and not before the time in Retry-After where there is one.',
   },
   504: {
-    slug: 'gateway-timeout',
     title: 'Gateway Timeout',
     explanation: 'A part of the service took too long.',
     advice: 'Try again later.',
@@ -100,6 +87,11 @@ export const problemKinds = {
 
 export type ProblemStatus = keyof typeof problemKinds;
 
+/** Where the service's website explains it. */
+export function problemPath(title: string): string {
+  return `/problems/${title.toLowerCase().replaceAll(' ', '-')}`;
+}
+
 /** Makes the answer for a failure: always `application/problem+json` (specification, section 7). */
 export function problemResponse(
   websiteUrl: string,
@@ -107,8 +99,8 @@ export function problemResponse(
   detail: string,
   headers: Record<string, string> = {},
 ): Response {
-  const { title, slug } = problemKinds[status];
-  const problem: Problem = { status, title, detail, type: `${websiteUrl}/problems/${slug}` };
+  const { title } = problemKinds[status];
+  const problem: Problem = { status, title, detail, type: websiteUrl + problemPath(title) };
   return new Response(JSON.stringify(problem), {
     status,
     headers: { 'content-type': 'application/problem+json', ...headers },
