@@ -24,7 +24,7 @@ const usage = `npm run playground -- [flags]
   --retry-after TEXT   the Retry-After of those
   --latency MS         before each answer
   --cut PERCENT        answers that are cut off
-  --no-render          variant B is not there
+  --no-render          rendering is not there
   --expired            the subscription has expired
 `;
 

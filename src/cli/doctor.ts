@@ -17,8 +17,8 @@ type Check = DoctorOutput['checks'][number];
 const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' } as const;
 const titles = {
   environment: 'Environment',
-  render: '\nRendering (variant B)',
-  retrieve: '\nRetrieving (variant A)',
+  render: '\nRendering',
+  retrieve: '\nRetrieving',
 } as const satisfies Record<Check['group'], string>;
 
 export async function doctor(context: CliContext, id: string | undefined): Promise<Result<DoctorOutput>> {
@@ -92,7 +92,7 @@ async function* checkVariant(
   const { [url]: value } = settings;
   const other = group === 'render' ? settings.retrieveBaseUrl : settings.renderBaseUrl;
   if (value === undefined) {
-    const message = `${variables[url]} is not set, so this variant is not used`;
+    const message = `${variables[url]} is not set, so nothing is ${group === 'render' ? 'rendered' : 'retrieved'}`;
     return yield { group, name: 'base-url', outcome: 'not-checked', message };
   }
   // Such as the playground's service: what works here may not work where the site is built.
@@ -106,8 +106,9 @@ async function* checkVariant(
   let { title, hint }: { title: string; hint: string } = errors[code];
   const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
   if (mayBeSwapped && (await ask({ ...settings, [url]: other }, group, request)) === undefined) {
-    title = 'The base URL is the URL of the other variant';
-    hint = `Swap the base URLs: ${group === 'render' ? 'rendering' : 'retrieving'} works at ${other}.`;
+    const [own, others] = group === 'render' ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];
+    title = `The base URL is the URL for ${others}`;
+    hint = `Swap the base URLs: ${own} works at ${other}.`;
   } else if (code === 'not-found' && ifMissing !== undefined) return yield ok(group, 'snippet', ifMissing);
   yield { group, name: 'snippet', outcome: 'failed', error: { code, message }, message: title, hint };
 }
@@ -118,7 +119,7 @@ async function ask(settings: Settings, variant: Variant, request: SnippetRequest
   const url = variant === 'render' ? { renderBaseUrl } : { retrieveBaseUrl };
   const limits = { attempts: 1, deadline: 15_000 };
   const client = new SnippetClient({ apiKey: requireConnection(settings), ca, limits, patience: 0, ...url });
-  // Variant A may leave out the content, which fails a build that has no other variant.
+  // A retrieved snippet may have no content, which fails a build that cannot render it.
   const hasOther = renderBaseUrl !== undefined && retrieveBaseUrl !== undefined;
   try {
     await client.fetch(request, undefined, hasOther ? variant : undefined);

@@ -6,7 +6,7 @@ import { type CliContext, type CliHost, Terminal } from './terminal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-const afterHelp = 'run once after pages were written, to renew a search index, for example';
+const afterHelp = 'run once after pages were written, such as for a search index';
 
 const listsHelp =
   'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
@@ -37,7 +37,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
       'Lists the snippets of a built site, checks which have changed, and updates the site. Inlines snippets into the output of any generator.',
     )
     .version(version)
-    .option('--manifest <file>', "the manifest of the last build, if it is not in Astro's default cacheDir")
+    .option('--manifest <file>', "the record of the last build, if it is not in Astro's default cacheDir")
     .option(
       '--output <folder>',
       'the built site, if it was moved after the build; for inline, where to write, if not in place',
@@ -60,18 +60,18 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
   const addCommand = (name: keyof typeof exitMeanings, description: string) =>
     program.command(name).description(description).addHelpText('after', exitStatusHelp(name));
 
-  addCommand('inline', 'inline snippets into a folder that any generator has written')
+  addCommand('inline', 'inline snippets into what any generator has written')
     .argument('<folder>', 'the folder that the generator has written')
     .option('--render-base-url <url>', 'base URL for rendering')
     .option('--retrieve-base-url <url>', 'base URL for retrieving')
     .option('--concurrency <number>', 'requests made at the same time', Number)
-    .option('--timeout <duration>', 'how long fetching all snippets may take')
-    .option('--exclude <pattern...>', 'files whose embeds are examples, and stay: glob patterns')
+    .option('--timeout <duration>', 'how long to fetch snippets')
+    .option('--exclude <pattern...>', 'files whose embeds stay: glob patterns')
     .addOption(scriptsOption.choices(['allow', 'strip', 'error']))
     .option('--strict', 'fail on HTML that would swallow the rest of a page')
     .option(
       '--stale-if-error <duration>',
-      'how long the last good content may replace content that is not available',
+      'how long the last good content may replace a snippet',
     )
     .option('--offline', 'use only the cache')
     .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
@@ -80,18 +80,18 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
       await inline(context, folder, options, (message) => command.error(message));
     });
 
-  addCommand('list', 'list the snippets and the pages they are on; works offline')
+  addCommand('list', 'list snippets and their pages; works offline')
     .option('--json', 'print JSON')
     .action(async () => {
       const { list, listText } = await import('./list.ts');
       show(await list(context), listText);
     });
 
-  addCommand('check', 'check which snippets have changed since the build')
+  addCommand('check', 'say which snippets have changed since the build')
     .option('--json', 'print JSON')
     .option(
       '--exec <command>',
-      'run when something changed or there is no usable record of a build',
+      'run when something changed or there is no usable record',
       parseCommand,
     )
     .addHelpText('after', 'With --exec, the exit status of the command replaces 10 and 3.')
@@ -102,7 +102,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
       else run.exitStatus = await checkAndRun(context, exec, fail);
     });
 
-  addCommand('refresh', 'write changed snippets into the pages that show them, without a build')
+  addCommand('refresh', 'write changed snippets into pages, without a build')
     .option('--dry-run', 'show what would change without writing')
     .option('--json', 'print JSON')
     .option('--skip-modified', 'skip pages that were changed after the build')
@@ -115,7 +115,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
       show(document, refreshText);
     });
 
-  addCommand('watch', 'check regularly, refresh when a snippet was published, and run a command')
+  addCommand('watch', 'check and refresh regularly, and run a command after changes')
     .option(
       '--every <duration>',
       'how often to check, varied by 10% (default: 30s; with --listen, 5m)',
@@ -123,10 +123,10 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
     )
     .option(
       '--listen <host:port>',
-      'also check when a signed call arrives, such as 127.0.0.1:8787; the secret is SNIPPETS_WEBHOOK_SECRET',
+      'also check when a signed call arrives, such as 127.0.0.1:8787',
       parseListen,
     )
-    .option('--build <command>', 'build command, run where a refresh is not enough', parseCommand)
+    .option('--build <command>', 'build command, run if a refresh is not enough', parseCommand)
     .option('--exec <command>', 'deploy command, run once for each set of changes', parseCommand)
     .option('--skip-modified', 'skip pages that were changed after the build')
     .option('--after <command>', afterHelp, parseCommand)
@@ -139,7 +139,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
 
   addCommand(
     'report',
-    'write an HTML page about the snippets of the site: size, speed, pages, changes; works offline',
+    'write an HTML page about the snippets of the site; works offline',
   )
     .option('--to <file>', 'the file to write', 'snippets-report.html')
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))

@@ -128,7 +128,7 @@ function codeOf(status: number, problem: Problem | undefined): SnippetErrorCode 
 export function describe({ code, status, problem, reason, retryAfter }: Response): string {
   if (reason !== undefined) return reason;
   if (code === 'bad-answer') return 'the answer is cut off or is not what the specification says';
-  if (code === 'no-content') return 'the answer has no content. Set a base URL for variant B (render).';
+  if (code === 'no-content') return 'the answer has no content';
   if (code === 'redirect') return `the service answered with a redirect (${status}), which is never followed`;
   const wait = retryAfter === undefined ? '' : `, retry after ${formatDuration(retryAfter)}`;
   if (problem === undefined) return `the service answered ${status} without a problem object${wait}`;

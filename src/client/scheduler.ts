@@ -16,7 +16,7 @@ import type { SnippetRequest } from './snippet-request.ts';
  * - `failing`: nothing has arrived from this origin for some time, and why. It is tried until then (milliseconds since the
  *   epoch), for so many milliseconds in all.
  * - `recovered`: it responds again.
- * - `render-given-up`: variant B failed for several snippets in a row; variant A is asked from now on. `isRouteMissing` if it
+ * - `render-given-up`: rendering failed for several snippets in a row; the rest are retrieved. `isRouteMissing` if it
  *   has no route for any of them, as where its base URL is wrong.
  */
 export type Notice =

@@ -13,9 +13,9 @@ import { httpsTransport, type Transport } from './transport.ts';
 export interface SnippetClientOptions {
   /** The organization's API key (specification, section 5), sent as a bearer credential with every request. */
   apiKey: string;
-  /** Base URL of variant B, with its path prefix. At least one of the two URLs is required. */
+  /** Base URL for rendering, with its path prefix. At least one of the two URLs is required. */
   renderBaseUrl?: string | undefined;
-  /** Base URL of variant A, with its path prefix. */
+  /** Base URL for retrieving, with its path prefix. */
   retrieveBaseUrl?: string | undefined;
   /** Certificates (PEM) of authorities to trust in addition to Node's. */
   ca?: string | readonly string[] | undefined;
@@ -31,7 +31,7 @@ export interface SnippetClientOptions {
   patience?: number | undefined;
   /** Overrides for how long to try to fetch one snippet. */
   limits?: Partial<PublicLimits> | undefined;
-  /** Called when the service asks to wait, answers no one, recovers, or when variant B is given up. What it throws is ignored. */
+  /** Called when the service asks to wait, answers no one, recovers, or when rendering is given up. What it throws is ignored. */
   onNotice?: ((notice: Notice) => void) | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface RequestOptions {
 /** A snippet's content, and the variant it came from. */
 export interface Snippet extends RenderedSnippet {
   variant: Variant;
-  /** Sent by variant A only. */
+  /** Only of a retrieved snippet. */
   name?: string | undefined;
   /** From the first request to the last byte, including waits. */
   milliseconds: number;
@@ -159,7 +159,7 @@ export class SnippetClient {
 
   /**
    * Gets a snippet's content: rendered, or retrieved if rendering does not exist or keeps failing. With only one base
-   * URL set, that variant alone is asked.
+   * URL set, only that one is used.
    *
    * @throws SnippetError
    */

@@ -10,7 +10,7 @@ type Entries<Code extends string = string> = Record<Code, { title: string; hint:
 const ending = {
   unauthorized: {
     title: 'The API key is not valid',
-    hint: 'Check SNIPPETS_API_KEY: the service does not know this key. It may be mistyped or revoked.',
+    hint: 'Check SNIPPETS_API_KEY: the service does not know this key.',
   },
   'payment-required': {
     title: 'The subscription has expired',
@@ -18,7 +18,7 @@ const ending = {
   },
   'unsupported-node': {
     title: 'This version of Node is too old',
-    hint: 'Install a newer Node, and set the same version where the site is deployed.',
+    hint: 'Install a newer Node, here and where the site is deployed.',
   },
 } as const satisfies Entries<EndingCode | 'unsupported-node'>;
 
@@ -26,23 +26,23 @@ const ending = {
 const failing = {
   forbidden: {
     title: 'The API key lacks a permission',
-    hint: 'Use a secret key: a public one has limited privileges. With a key that may only retrieve, set SNIPPETS_RETRIEVE_BASE_URL alone.',
+    hint: 'Use a secret key: a public one has limited privileges. If the key may only retrieve, set SNIPPETS_RETRIEVE_BASE_URL alone.',
   },
   'not-found': {
     title: 'The snippet does not exist',
-    hint: 'Check the id: the snippet does not exist, is not published, or belongs to another organization than the key. An embed with the attribute `optional` shows its children instead.',
+    hint: 'Check the id: the snippet does not exist, is not published, or belongs to another organization. With the attribute `optional`, the embed shows its children instead.',
   },
   'no-route': {
     title: 'The base URL is not the URL of the service',
-    hint: 'Check SNIPPETS_RENDER_BASE_URL and SNIPPETS_RETRIEVE_BASE_URL, including their path prefix.',
+    hint: 'Check SNIPPETS_RENDER_BASE_URL and SNIPPETS_RETRIEVE_BASE_URL, with their path prefix.',
   },
   'unexpected-status': {
     title: 'The service answered with an unexpected status',
-    hint: 'Check the base URLs, and what stands between here and the service.',
+    hint: 'Check the base URLs, and any proxy on the way.',
   },
   redirect: {
     title: 'The service answered with a redirect',
-    hint: 'Set the base URL to where the service has moved. Redirects are not followed, so that the key goes nowhere else.',
+    hint: 'Set the base URL to where the service has moved: redirects are never followed.',
   },
   'no-content': {
     title: 'The answer has no content',
@@ -50,7 +50,7 @@ const failing = {
   },
   certificate: {
     title: 'The certificate of the service could not be verified',
-    hint: 'For a certificate authority of your own, set the option `ca`, or the variable NODE_EXTRA_CA_CERTS in the environment of the process, not in .env.',
+    hint: 'For your own certificate authority, set the option `ca`, or NODE_EXTRA_CA_CERTS in the environment, not in .env.',
   },
   'too-large': {
     title: 'The answer is too large',
@@ -58,15 +58,15 @@ const failing = {
   },
   'invalid-id': {
     title: 'The snippet id is invalid',
-    hint: 'Write the id as a positive whole number: <Snippet id={42} /> or <snippet-embed id="42">.',
+    hint: 'Write a positive whole number: <Snippet id={42} /> or <snippet-embed id="42">.',
   },
   'invalid-params': {
     title: 'The params are invalid',
-    hint: 'Write params as one plain JSON object, such as {"plan":"pro"}.',
+    hint: 'Write one plain JSON object, such as {"plan":"pro"}.',
   },
   'invalid-options': {
     title: 'An option or environment variable is invalid',
-    hint: 'Fix the value in the config or in the environment.',
+    hint: 'Fix it in the config or in the environment.',
   },
   aborted: {
     title: 'The request was aborted',
@@ -78,23 +78,23 @@ const failing = {
   },
   'sanitize-failed': {
     title: 'The snippet could not be sanitized',
-    hint: 'Fix the function `sanitize` in the config: it takes HTML and returns HTML.',
+    hint: 'Fix the option `sanitize`: a function from HTML to HTML.',
   },
   'too-many-tags': {
     title: 'The snippet has too many tags',
-    hint: 'Split the snippet: it may have 100,000 tags at most.',
+    hint: 'Split the snippet: it may have 100,000 tags.',
   },
   'script-refused': {
     title: 'The snippet contains a script',
-    hint: "Remove the script on the service's website, or set scripts: 'strip', or 'allow' if you trust the authors of snippets.",
+    hint: "Remove the script from the snippet, or set scripts: 'strip', or 'allow' if you trust the authors.",
   },
   'left-open': {
     title: 'The snippet leaves an element open',
-    hint: "Close the element on the service's website. With strict: false, this is a warning.",
+    hint: 'Close the element in the snippet. With strict: false, this is a warning.',
   },
   'embed-unclosed': {
     title: 'An embed has no end tag',
-    hint: 'Write </snippet-embed> after the embed and its children.',
+    hint: 'End the embed with </snippet-embed>.',
   },
   'embed-nested': {
     title: 'An embed is inside another embed',
@@ -102,31 +102,31 @@ const failing = {
   },
   'embed-in-island': {
     title: "An embed is in an island's own markup",
-    hint: 'Pass the embed to the island as children: <Box client:load><Snippet id={42} /></Box>.',
+    hint: 'Pass the embed as children: <Box client:load><Snippet id={42} /></Box>.',
   },
   'embed-in-script': {
     title: 'An embed is in a script or a style sheet',
-    hint: 'Put the embed into HTML or into a data attribute, and let the script read it from there.',
+    hint: 'Put the embed into HTML or a data attribute, and let the script read it there.',
   },
   'embed-in-attribute': {
     title: 'An embed is in an attribute that contains code',
-    hint: 'Put the embed into a data attribute, and let the code read it from there.',
+    hint: 'Put the embed into a data attribute, and let the code read it there.',
   },
   'embed-in-xml': {
     title: 'An embed is an element of XML',
-    hint: 'Escape the embed, or put it into a CDATA section, as feeds do with HTML.',
+    hint: 'Escape the embed, or put it into a CDATA section.',
   },
   'embed-lost': {
     title: 'A snippet was rendered, but is not in the output',
-    hint: 'The embed may be in the slot of a server island, in code such as <pre>, in an excluded file, or in a component that discards its children. If a sanitizer removed it, allow the element `snippet-embed`.',
+    hint: 'Look for the embed in the slot of a server island, in code such as <pre>, in an excluded file, and in a component that discards its children. A sanitizer has to allow `snippet-embed`.',
   },
   'unrendered-component': {
     title: '<Snippet> was not rendered',
-    hint: 'Markdown renders no components. In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet there. In <title> and <textarea>, Astro before 7 renders no components either: write <snippet-embed>. Put an example between backticks.',
+    hint: 'In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet. Before Astro 7, write <snippet-embed> in <title> and <textarea>, too. Put an example between backticks.',
   },
   'unknown-attribute': {
     title: 'An embed has an unknown attribute',
-    hint: 'An embed takes the attributes `id`, `params`, `as` and `optional`; `<Snippet>` takes `of` as well.',
+    hint: 'An embed takes `id`, `params`, `as` and `optional`; `<Snippet>` takes `of` as well.',
   },
   'invalid-as': {
     title: 'The attribute `as` is invalid',
@@ -138,7 +138,7 @@ const failing = {
   },
   'params-failed': {
     title: 'The option `params` failed',
-    hint: 'Fix the function `params` in the Astro config: it takes { page, lang } and returns one plain JSON object, or undefined.',
+    hint: 'Fix the option `params`: a function from { page, lang } to one plain JSON object, or to undefined.',
   },
 } as const satisfies Entries;
 
@@ -154,7 +154,7 @@ const inTrouble = {
   },
   'bad-answer': {
     title: 'The answer is incomplete or malformed',
-    hint: 'Something between here and the service may cut off or change its answers.',
+    hint: 'A proxy on the way may cut off or change answers.',
   },
   network: {
     title: 'The service could not be reached',
@@ -166,11 +166,11 @@ const inTrouble = {
   },
   unavailable: {
     title: 'The service is down',
-    hint: 'Try again when the service has recovered. If nothing answers at all, check the base URLs and the network.',
+    hint: 'Try again later. If nothing answers at all, check the base URLs and the network.',
   },
   'not-cached': {
     title: 'The snippet is not in the cache',
-    hint: 'Fill the cache: build, or view the page in `astro dev`, once without `offline` and with the same key and base URLs.',
+    hint: 'Build once, or view the page in `astro dev`, without `offline` and with the same key and base URLs.',
   },
 } as const satisfies Entries;
 
@@ -182,7 +182,7 @@ const setup = {
   },
   'missing-url': {
     title: 'The base URL of the service is missing',
-    hint: 'Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both in the environment, or the options renderBaseUrl and retrieveBaseUrl.',
+    hint: 'Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both, in the environment or as options.',
   },
   'unreadable-key-file': {
     title: 'The file with the API key could not be read',
@@ -190,19 +190,19 @@ const setup = {
   },
   'exposed-key': {
     title: 'A variable that browsers can read contains the API key',
-    hint: 'Variables with the prefix PUBLIC_ are sent to browsers. Set only SNIPPETS_API_KEY, and replace the key if such a site was published.',
+    hint: 'Browsers can read PUBLIC_ variables. Set only SNIPPETS_API_KEY, and replace the key if such a site was published.',
   },
   'published-key': {
     title: 'The output contains the API key',
-    hint: 'Find out how the key got there (a PUBLIC_ variable, a snippet that contains it, a value printed into a page), and replace the key.',
+    hint: 'Find out how the key got there (a PUBLIC_ variable, a snippet, a value printed into a page), and replace the key.',
   },
   'late-embed': {
     title: 'Another integration wrote an embed after snippets were inlined',
-    hint: 'Have the other integration write the file earlier, in `astro:build:generated`, and list it before snippets() in the Astro config.',
+    hint: 'List the other integration before snippets() in the Astro config, and have it write the file in `astro:build:generated`.',
   },
   'stale-compressed-file': {
     title: 'A compressed file was made before snippets were inlined',
-    hint: 'Servers send it instead of the page. Have the integration that compresses files do so in `astro:build:done`, or compress them after the build.',
+    hint: 'Servers send it instead of the page: compress files in `astro:build:done`, or after the build.',
   },
   'missing-integration': {
     title: 'The integration is missing from the Astro config',
@@ -210,43 +210,43 @@ const setup = {
   },
   'duplicate-integration': {
     title: 'The integration is in the Astro config more than once',
-    hint: 'Keep one snippets() in the integrations of the Astro config, with all options. A preset or a theme may add another one.',
+    hint: 'Keep one snippets() in the Astro config, with all options. A preset or a theme may add another one.',
   },
   'on-demand-page': {
     title: 'An embed is on a page or in a server island that is rendered on demand',
-    hint: "Prerender the page with `export const prerender = true`, or fetch the snippet in the frontmatter with `SnippetClient` from `astro-snippets/client`. In what Astro's Container API renders for a prerendered feed, `<snippet-embed>` always works.",
+    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet with `SnippetClient` from `astro-snippets/client`. In what the Container API renders for a prerendered feed, write `<snippet-embed>`.',
   },
   'embed-in-browser': {
     title: 'A script for the browser writes an embed',
-    hint: 'Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>. A script can show it later if the embed is in a <template>.',
+    hint: 'Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>. For a script, put it into a <template>.',
   },
   'missing-manifest': {
     title: 'No build manifest found',
-    hint: 'Build the site first, or run `astro-snippets inline` on it, in this folder and with this version of astro-snippets. With a cacheDir of your own, pass --manifest.',
+    hint: 'Build the site, or run `astro-snippets inline` on it, in this folder and with this version. If you set a cacheDir, pass --manifest.',
   },
   'output-in-use': {
     title: 'Another process writes to the output folder',
-    hint: 'Wait until the other process has ended. Two builds at once need an outDir each. If there is no such process, delete the lock file.',
+    hint: 'Wait until the other process has ended, or delete the lock file if there is none. Two builds at once need an outDir each.',
   },
   'missing-output': {
     title: 'The output folder does not exist',
-    hint: 'Pass the folder of the built site to --output, or leave --output out if it was not moved after the build.',
+    hint: 'Pass the folder of the built site to --output, or leave it out if the site was not moved.',
   },
   'unusable-output': {
     title: 'The output folder cannot be used',
-    hint: 'Pass a folder to --output that neither contains the input nor is inside it, and run the command in a folder above both.',
+    hint: 'Pass a folder that neither contains the input nor is inside it, and run the command in a folder above both.',
   },
   'webhook-secret': {
     title: 'The secret of signed calls is not set, or cannot be used',
-    hint: 'Set SNIPPETS_WEBHOOK_SECRET, in the environment or in .env, to the secret of the sender: at least 16 characters. If the sender makes none, `echo "whsec_$(openssl rand -base64 32)"` makes one for both.',
+    hint: 'Set SNIPPETS_WEBHOOK_SECRET to the secret of the sender: at least 16 characters. If the sender makes none, `echo "whsec_$(openssl rand -base64 32)"` makes one.',
   },
   'cannot-listen': {
     title: 'The host or port of --listen cannot be used',
-    hint: 'EADDRINUSE: another process has the port. EACCES: this user may not use it. EADDRNOTAVAIL or ENOTFOUND: the host is not one of this machine. Pass another one to --listen.',
+    hint: 'Pass another host or port. EADDRINUSE: another process has the port. EACCES: this user may not use it. EADDRNOTAVAIL, ENOTFOUND: the host is not this machine.',
   },
   'unwritable-file': {
     title: 'A file could not be written',
-    hint: 'Free space on the disk or fix its permissions, then build again.',
+    hint: 'Free disk space or fix permissions, then build again.',
   },
 } as const satisfies Entries;
 

@@ -32,7 +32,7 @@ const schema = z.object({
   content: z.string(),
   /** The content's text: without tags, and with its entities decoded. */
   text: z.string(),
-  /** The snippet's name, if variant A sent it. */
+  /** The snippet's name, if it was retrieved. */
   name: z.string().optional(),
   /** The variant it came from; absent if there is no content, with `missingKey: 'children'`. */
   variant: z.enum(['render', 'retrieve']).optional(),

@@ -51,10 +51,7 @@ const cacheOptions = {
   driver: driver.optional(),
   /** Options for the driver that is named, such as `{ url: process.env.REDIS_URL }`. */
   options: z.record(z.string(), z.unknown()).optional(),
-  /**
-   * How old a cached answer may be to replace a request of a build, such as `'10m'`. `astro dev` and the command line
-   * always make a request, as builds do by default.
-   */
+  /** How old a cached answer may be for a build to use it, such as `'10m'`. By default, every build makes requests. */
   maxAge: duration.default(0),
 };
 
@@ -94,15 +91,14 @@ const options = {
    */
   concurrency: z.int().min(1).max(1000).default(100),
   /**
-   * How long fetching all snippets of a build may take, such as `'10m'`. What is missing then has failed, unless
-   * `staleIfError` replaces it.
+   * How long a build may fetch snippets. What is missing then has failed, unless `staleIfError` replaces it.
    *
    * @default '30m'
    */
   // Long enough for 100,000 snippets of a slow service, and shorter than a CI system waits.
   timeout: duration.default(30 * 60_000),
   /**
-   * How long a build tries a service that gives no answer, or only errors such as 503: `'5m'`, for example.
+   * How long a build tries a service that gives no answer, or only errors such as 503.
    *
    * @default '60s'
    */
@@ -131,30 +127,25 @@ const options = {
    */
   offline: z.boolean().default(false),
   /**
-   * What a build without an API key does: it fails, or with `'children'` shows the children of embeds.
+   * What a build without an API key does: with `'children'`, it shows the children of embeds.
    *
    * @default 'error'
    */
   missingKey: z.enum(['error', 'children']).default('error'),
   /** Files of the output whose embeds are examples, and stay: glob patterns, such as `'docs/**'`. */
   exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
-  /**
-   * Params for every embed of a page, by its language and path: `({ page, lang }) => ({ locale: lang ?? 'en' })`. The
-   * embed's own params win.
-   */
+  /** Params for every embed, by its page and language. The embed's own params win. */
   params: functionOf<(place: PageOfEmbed) => Params | undefined>().optional(),
-  /** Makes HTML safe before it goes into a page: a function from HTML to HTML, or to a promise of it. */
+  /** Makes the HTML of snippets safe: a function from HTML to HTML, or to a promise of it. */
   sanitize:
     functionOf<
       (html: string, snippet: { id: number; params: Params | undefined }) => string | Promise<string>
     >().optional(),
-  /**
-   * `'base'` puts the site's base path before root-relative URLs in snippets, and ends links as `trailingSlash` says.
-   */
+  /** `'base'` puts the site's base path before root-relative URLs in snippets. */
   links: z.literal('base').optional(),
   /**
-   * What to do with scripts, event handlers and `javascript:` URLs in snippets: `'allow'` them, `'strip'` them, or fail
-   * the build with `'error'`.
+   * What to do with scripts, event handlers and `javascript:` URLs in snippets: `'allow'`, `'strip'`, or `'error'`, which
+   * fails the build.
    *
    * @default 'allow'
    */
@@ -166,14 +157,14 @@ const options = {
    */
   strict: z.boolean().default(false),
   /**
-   * `'hash'` adds the hashes of the inline scripts and styles of snippets to the page's Content Security Policy.
+   * `'hash'` allows the inline scripts and styles of snippets in the page's Content Security Policy.
    *
    * @default they are blocked, with a warning
    */
   csp: z.literal('hash').optional(),
   /**
-   * Downloads the images in snippets from these hosts, so that the site serves them itself:
-   * `{ hosts: ['cdn.example'] }`. A port other than 443 is part of the host.
+   * Serves images in snippets from the site itself, if they are on these hosts: `{ hosts: ['cdn.example'] }`. A port other
+   * than 443 is part of the host.
    */
   images: images.optional(),
   /**

@@ -52,7 +52,7 @@ export class Answers {
     return { requests: 0, retries: 0, fallbacks: 0, ...this.#opened?.client.counts, cached: this.#cached };
   }
 
-  /** Warns once if no snippet was rendered, as where variant B's base URL is wrong: all are retrieved. */
+  /** Warns once if no snippet was rendered, as where the base URL is wrong: all are retrieved. */
   routeWarnings(shown: Iterable<Answer>): string[] {
     const missing = this.#opened?.client.routeMissing;
     if (missing === undefined || this.#isRouteWarned) return [];
@@ -60,7 +60,7 @@ export class Answers {
     if (variants.join() !== 'retrieve') return [];
     this.#isRouteWarned = true;
     return [
-      `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check the base URL of variant B (SNIPPETS_RENDER_BASE_URL).`,
+      `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check SNIPPETS_RENDER_BASE_URL.`,
     ];
   }
 
@@ -164,7 +164,7 @@ export class Answers {
 
 function describeNotice(notice: Notice): string {
   if (notice.kind === 'render-given-up')
-    return 'Rendering (variant B) failed for several snippets in a row. The rest are retrieved (variant A).';
+    return 'Rendering failed for several snippets in a row. The rest are retrieved.';
   const service = `The service at ${notice.origin}`;
   if (notice.kind === 'recovered') return `${service} responds again.`;
   if (notice.kind === 'held') return `${service} asks to wait ${formatDuration(notice.milliseconds)}.`;

@@ -19,9 +19,9 @@ export interface SnippetFault {
 export type SnippetAnswer = string | ((params: Record<string, unknown>) => string) | SnippetFault;
 
 export interface SnippetHandlersOptions {
-  /** @default any URL with the path of variant B */
+  /** @default any URL with the path for rendering */
   renderBaseUrl?: string;
-  /** @default any URL with the path of variant A */
+  /** @default any URL with the path for retrieving */
   retrieveBaseUrl?: string;
   /** The only valid key. @default any key */
   apiKey?: string;

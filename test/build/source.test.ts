@@ -150,7 +150,7 @@ import Late from '../Late.astro';
     });
     expect(exitCode).toBe(1);
     expect(output).toMatch(/\[astro-snippets\/on-demand-page\] .*5 files contain embeds/);
-    expect(output).toContain('fetch the snippet in the frontmatter with `SnippetClient`');
+    expect(output).toContain('fetch the snippet with `SnippetClient`');
     for (const file of [
       'src/pages/live.astro:6',
       'src/Hand.astro:2',

@@ -17,7 +17,6 @@ test.each([
   ['docs/operators.md', `at least ${times} times in all`],
   ['docs/operators.md', `at most ${outageCap / 1000} seconds apart`],
   ['docs/limits.md', `| all requests for one snippet | ${mostAttempts};`],
-  ['docs/limits.md', `at most ${outageCap / 1000} seconds apart`],
 ])('%s says "%s"', (page, words) => {
   expect(textOf(page)).toContain(words);
 });

@@ -202,15 +202,12 @@ const otherGroups: Partial<Record<ErrorCode, keyof typeof groups>> = {
 /** What the docs add to a hint: where they say more, or the exit status of a command. */
 const additions: Partial<Record<ErrorCode, string>> = {
   'embed-in-browser': 'See [Limits](limits.md#what-a-browser-writes).',
-  'embed-in-island': 'See [Islands](embeds.md#islands).',
-  'embed-in-xml': 'See [Feeds](embeds.md#feeds).',
   'embed-lost': 'See [Limits](limits.md#what-your-own-code-removes).',
   'on-demand-page': 'See [Limits](limits.md#pages-that-are-rendered-on-demand).',
   'missing-key': 'See [Environment](options.md#environment).',
   'not-found': 'See [Optional snippets](embeds.md#optional-snippets).',
   'params-failed': 'See [Params](writing.md#params-for-a-whole-site).',
   'script-refused': 'See [Rules for HTML](security.md#rules-for-html).',
-  'unsupported-node': 'See [Node](upgrading.md#node).',
   'missing-manifest': 'Exit status 3.',
   'missing-output': 'Exit status 2.',
   'unusable-output': 'Exit status 2.',

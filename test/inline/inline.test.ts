@@ -233,7 +233,7 @@ describe('options', () => {
     const folder = await folderWith({ 'public/index.html': embed(1) });
     const refused = await runs(folder, ['inline', 'public', '--offline'], 1);
     expect(refused).toContain('Snippet 1: is not in the cache, and `offline` is set. [not-cached]');
-    expect(refused).toContain('once without `offline` and with the same key and base URLs');
+    expect(refused).toContain('without `offline` and with the same key and base URLs');
     await runs(folder, ['inline', 'public', '--stale-if-error', '1d']);
     await folder.write({ 'public/index.html': `<p>${embed(1)}</p>` });
     const asked = service.requests().length;

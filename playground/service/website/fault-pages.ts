@@ -47,7 +47,7 @@ export function faultPages(pages: Website, { faults, publisher }: WebsiteParts):
         ${number('cut', 'Answers cut off in the middle, in percent', Math.round(faults.cut * 100), 100)}
         <div class="check">
           <input type="checkbox" id="renderAbsent" name="renderAbsent"${faults.renderAbsent && html` checked`}>
-          <label for="renderAbsent">Variant B (render) is not there</label>
+          <label for="renderAbsent">Rendering is not there</label>
         </div>
         <div class="row">
           <button>Apply</button>

@@ -67,7 +67,7 @@ test('every command works without Astro, with its variables in a .env file', asy
   expect(await run(['refresh'])).toBe('Updated index.html\n');
   expect(await folder.read('www/index.html')).toBe('<p><b>two</b></p>');
   expect(await run(['get', '1'])).toBe('<b>two</b>');
-  expect(await run(['doctor', '1'])).toContain('variant');
+  expect(await run(['doctor', '1'])).toContain('Rendering');
   expect(await run(['report'])).toContain('snippets-report.html');
   await expect(run(['check'], { SNIPPETS_API_KEY: 'sk_unknown_000000' })).rejects.toThrow('401 Unauthorized');
 });
