@@ -30,7 +30,7 @@ const failing = {
   },
   'not-found': {
     title: 'The snippet does not exist',
-    hint: 'Check the id: the snippet does not exist, is not published, or belongs to another organization. With the attribute `optional`, the embed shows its children instead.',
+    hint: 'Check the id: the snippet does not exist, is not published, or belongs to another organization. The attribute `optional` allows that.',
   },
   'no-route': {
     title: 'The base URL is not the URL of the service',
@@ -118,11 +118,11 @@ const failing = {
   },
   'embed-lost': {
     title: 'A snippet was rendered, but is not in the output',
-    hint: 'Look for the embed in the slot of a server island, in code such as <pre>, in an excluded file, and in a component that discards its children. A sanitizer has to allow `snippet-embed`.',
+    hint: 'Look for it in the slot of a server island, in code such as <pre>, in an excluded file, and in a component that discards its children. Sanitizers have to let `snippet-embed` through.',
   },
   'unrendered-component': {
     title: '<Snippet> was not rendered',
-    hint: 'In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx and import Snippet. Before Astro 7, write <snippet-embed> in <title> and <textarea>, too. Put an example between backticks.',
+    hint: 'In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename it to .mdx. In <title> and <textarea>, Astro before 7 needs <snippet-embed>, too. Put an example between backticks.',
   },
   'unknown-attribute': {
     title: 'An embed has an unknown attribute',
@@ -138,7 +138,7 @@ const failing = {
   },
   'params-failed': {
     title: 'The option `params` failed',
-    hint: 'Fix the option `params`: a function from { page, lang } to one plain JSON object, or to undefined.',
+    hint: 'Fix the option `params`: a function from { page, lang } to one plain JSON object.',
   },
 } as const satisfies Entries;
 
@@ -150,7 +150,7 @@ const inTrouble = {
   },
   'server-error': {
     title: 'The service has an internal error',
-    hint: 'Try again later, or give the embed children to show until then.',
+    hint: 'Try again later, or give the embed children to show.',
   },
   'bad-answer': {
     title: 'The answer is incomplete or malformed',
@@ -162,7 +162,7 @@ const inTrouble = {
   },
   timeout: {
     title: 'The service took too long',
-    hint: 'Try again later, or give the embed children to show until then.',
+    hint: 'Try again later, or give the embed children to show.',
   },
   unavailable: {
     title: 'The service is down',
@@ -190,11 +190,11 @@ const setup = {
   },
   'exposed-key': {
     title: 'A variable that browsers can read contains the API key',
-    hint: 'Browsers can read PUBLIC_ variables. Set only SNIPPETS_API_KEY, and replace the key if such a site was published.',
+    hint: 'Browsers can read PUBLIC_ variables: set only SNIPPETS_API_KEY, and replace a key that was published.',
   },
   'published-key': {
     title: 'The output contains the API key',
-    hint: 'Find out how the key got there (a PUBLIC_ variable, a snippet, a value printed into a page), and replace the key.',
+    hint: 'Find out how the key got there (a PUBLIC_ variable, a snippet, a value printed into a page), and replace it.',
   },
   'late-embed': {
     title: 'Another integration wrote an embed after snippets were inlined',
@@ -210,39 +210,39 @@ const setup = {
   },
   'duplicate-integration': {
     title: 'The integration is in the Astro config more than once',
-    hint: 'Keep one snippets() in the Astro config, with all options. A preset or a theme may add another one.',
+    hint: 'Keep one snippets() in the Astro config. A preset or a theme may add another one.',
   },
   'on-demand-page': {
     title: 'An embed is on a page or in a server island that is rendered on demand',
-    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet with `SnippetClient` from `astro-snippets/client`. In what the Container API renders for a prerendered feed, write `<snippet-embed>`.',
+    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet with `SnippetClient` from `astro-snippets/client`. In MDX for a feed, write `<snippet-embed>`.',
   },
   'embed-in-browser': {
     title: 'A script for the browser writes an embed',
-    hint: 'Write the embed in a page, and pass it to an island as children: <Box client:load><Snippet id={42} /></Box>. For a script, put it into a <template>.',
+    hint: 'Pass the embed to an island as children: <Box client:load><Snippet id={42} /></Box>. For a script, write it into a <template>.',
   },
   'missing-manifest': {
     title: 'No build manifest found',
-    hint: 'Build the site, or run `astro-snippets inline` on it, in this folder and with this version. If you set a cacheDir, pass --manifest.',
+    hint: 'Build the site in this folder, or run `astro-snippets inline` on it, with this version. If you set a cacheDir, pass --manifest.',
   },
   'output-in-use': {
     title: 'Another process writes to the output folder',
-    hint: 'Wait until the other process has ended, or delete the lock file if there is none. Two builds at once need an outDir each.',
+    hint: 'Wait for the other process, or delete the lock file if there is none. Two builds at once need an outDir each.',
   },
   'missing-output': {
     title: 'The output folder does not exist',
-    hint: 'Pass the folder of the built site to --output, or leave it out if the site was not moved.',
+    hint: 'Pass the folder of the built site, or no --output if it was not moved.',
   },
   'unusable-output': {
     title: 'The output folder cannot be used',
-    hint: 'Pass a folder that neither contains the input nor is inside it, and run the command in a folder above both.',
+    hint: 'Pass a folder that is neither inside the input nor around it, and run the command above both.',
   },
   'webhook-secret': {
     title: 'The secret of signed calls is not set, or cannot be used',
-    hint: 'Set SNIPPETS_WEBHOOK_SECRET to the secret of the sender: at least 16 characters. If the sender makes none, `echo "whsec_$(openssl rand -base64 32)"` makes one.',
+    hint: 'Set SNIPPETS_WEBHOOK_SECRET to the secret of the sender, at least 16 characters. `echo "whsec_$(openssl rand -base64 32)"` makes one.',
   },
   'cannot-listen': {
     title: 'The host or port of --listen cannot be used',
-    hint: 'Pass another host or port. EADDRINUSE: another process has the port. EACCES: this user may not use it. EADDRNOTAVAIL, ENOTFOUND: the host is not this machine.',
+    hint: 'EADDRINUSE: the port is in use. EACCES: this user may not use it. EADDRNOTAVAIL, ENOTFOUND: the host is not this machine.',
   },
   'unwritable-file': {
     title: 'A file could not be written',

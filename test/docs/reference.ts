@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import ts from 'typescript';
-import { exitCodes, exitMeanings } from '../../src/cli/output.ts';
+import { exitCodes } from '../../src/cli/output.ts';
 import { type ErrorCode, effectOf, errors } from '../../src/failures/errors.ts';
 import { variables } from '../../src/settings/environment.ts';
 import { readmeLines } from '../bench/page.ts';
@@ -114,39 +114,60 @@ const variableMeanings: Record<keyof typeof variables, string> = {
   webhookSecret: 'the [secret](push.md#the-secret) of `watch --listen`',
 };
 
-function variablesTable(): string {
-  const rows = Object.entries(variableMeanings).map(([name, meaning]) => [
-    `\`${variables[name as keyof typeof variables]}\``,
+function variablesList(): string {
+  const rows = Object.entries(variableMeanings).map(
+    ([name, meaning]) => `- \`${variables[name as keyof typeof variables]}\`: ${meaning}`,
+  );
+  return rows.join('\n');
+}
+
+const statusMeanings: Record<keyof typeof exitCodes, string> = {
+  ok: 'done: for `check`, nothing has changed; for `doctor`, a build would work',
+  changed: '`check`: something has changed',
+  needsBuild: 'a build is needed: there is no usable record, or `refresh` cannot update a page',
+  failed: 'failed',
+  usage: 'wrong usage',
+};
+
+function exitStatusTable(): string {
+  const rows = Object.entries(statusMeanings).map(([name, meaning]) => [
+    String(exitCodes[name as keyof typeof exitCodes]),
     meaning,
   ]);
-  return table(['variable', ''], rows);
+  return table(['exit status', ''], rows);
 }
 
-/** The exit statuses that mean something else for each command. */
-function exitStatusTable(): string {
-  const columns = ['ok', 'changed', 'needsBuild'] as const;
-  const rows = Object.entries(exitMeanings).map(
-    ([command, meanings]: [string, Partial<Record<string, string>>]) => [
-      `[\`${command}\`](#${command})`,
-      ...columns.map((name) => meanings[name] ?? ''),
-    ],
-  );
-  return table(['exit status', ...columns.map((name) => String(exitCodes[name]))], rows);
+/** What the docs add to the flags of a command. */
+const flagNotes: Record<string, string> = {
+  inline: 'See [Any generator](any-generator.md).',
+  refresh: 'See [Publishing](publishing.md#refresh).',
+  watch: 'See [Publishing](publishing.md#watch), and [Push](push.md) for `--listen`.',
+  doctor: 'It makes one request to each base URL.',
+  get: 'The content goes to standard output, [byte for byte](security.md#what-is-not-promised) unless it is a terminal.',
+};
+
+/** The flags of all commands. */
+function flagSections(): string {
+  const sections = program.commands
+    .filter((command) => flagsList(command) !== '')
+    .map((command) => {
+      const name = command.name();
+      return [`### ${name}`, flagNotes[name], flagsList(command)].filter(Boolean).join('\n\n');
+    });
+  return [flagsList(program), ...sections].join('\n\n');
 }
 
-const inCell = (text: string) => text.replaceAll('|', '\\|');
-
-function flagsTable({ options, registeredArguments }: Command): string {
+function flagsList({ options, registeredArguments }: Command): string {
   const rows = [
     ...registeredArguments.map((argument) => [
-      `\`${argument.required ? `<${argument.name()}>` : `[${argument.name()}]`}\``,
+      argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
       argument.description,
     ]),
     // `--json` is said once for all commands.
     ...options
       .filter(({ long }) => long !== '--json')
       .map(({ flags, description, argChoices, defaultValue }) => [
-        `\`${flags}\``,
+        flags,
         [
           description,
           ...(argChoices === undefined ? [] : [`: ${argChoices.map((one) => `\`${one}\``).join(', ')}`]),
@@ -154,12 +175,7 @@ function flagsTable({ options, registeredArguments }: Command): string {
         ].join(''),
       ]),
   ];
-  return rows.length === 0
-    ? ''
-    : table(
-        ['', ''],
-        rows.map((cells) => cells.map(inCell)),
-      );
+  return rows.map(([flag, meaning]) => `- \`${flag}\`: ${meaning}`).join('\n');
 }
 
 /** All commands, in a block of code. */
@@ -179,10 +195,10 @@ const exampleArguments: Record<string, string> = { folder: '_site', id: '42' };
 
 /** The groups of codes, by what they do to a build. */
 const groups = {
-  end: 'Codes that end the build at once\n\nNothing else could succeed.',
-  fail: 'Codes that fail the build\n\nThe build tries everything else first, so that one report names all failures.',
+  end: 'Codes that end the build at once',
+  fail: 'Codes that fail the build\n\nThe build tries all other snippets first.',
   children:
-    'Codes of a service in trouble\n\nThe embed shows its children, with a warning. Without children, the build fails.',
+    'Codes of a service in trouble\n\nThe embed shows its children. Without children, the build fails.',
   command: 'Codes of commands',
   client: 'Codes of the client alone\n\nThe promise rejects.',
 };
@@ -206,8 +222,6 @@ const additions: Partial<Record<ErrorCode, string>> = {
   'on-demand-page': 'See [Limits](limits.md#pages-that-are-rendered-on-demand).',
   'missing-key': 'See [Environment](options.md#environment).',
   'not-found': 'See [Optional snippets](embeds.md#optional-snippets).',
-  'params-failed': 'See [Params](writing.md#params-for-a-whole-site).',
-  'script-refused': 'See [Rules for HTML](security.md#rules-for-html).',
   'missing-manifest': 'Exit status 3.',
   'missing-output': 'Exit status 2.',
   'unusable-output': 'Exit status 2.',
@@ -240,13 +254,10 @@ function escapeTags(text: string): string {
 export function reference(): Map<string, string> {
   return new Map([
     ['options', optionSections()],
-    ['variables', variablesTable()],
+    ['variables', variablesList()],
     ['exit-statuses', exitStatusTable()],
-    ['common-flags', flagsTable(program)],
+    ['flags', flagSections()],
     ['commands', commandsList()],
-    ...program.commands
-      .map((command) => [`command ${command.name()}`, flagsTable(command)] as const)
-      .filter(([, flags]) => flags !== ''),
     ['errors', errorSections()],
     ['how-fast', readmeLines(JSON.parse(readFileSync(fullResult, 'utf8')))],
   ]);
