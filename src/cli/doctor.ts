@@ -4,7 +4,7 @@ import type { Variant } from '../client/service-url.ts';
 import { SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
-import { errors } from '../failures/errors.ts';
+import { errors, hints } from '../failures/errors.ts';
 import { variables } from '../settings/environment.ts';
 import { requireConnection, type Settings, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
@@ -58,14 +58,14 @@ async function* checkSetup(context: CliContext, named: SnippetRequest | undefine
   }
   if (settings.apiKey === undefined) {
     const { code, text } = whyWithoutKey(settings);
-    yield { group, name: 'api-key', outcome, message: text, hint: errors[code].hint };
+    yield { group, name: 'api-key', outcome, message: text, hint: hints[code] };
   } else {
     const place = context.env[variables.apiKey] ? 'in the environment' : 'in a file';
     yield ok(group, 'api-key', `${variables.apiKey} is set ${place}`);
   }
   if (settings.renderBaseUrl === undefined && settings.retrieveBaseUrl === undefined) {
     const message = 'No base URL of the service is set';
-    const hint = `${errors['missing-url'].hint} Options in the Astro config are known after the first build.`;
+    const hint = `${hints['missing-url']} Options in the Astro config are known after the first build.`;
     return yield { group, name: 'base-url', outcome, message, hint };
   }
   if (settings.apiKey === undefined) return;

@@ -69,10 +69,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
     .option('--exclude <pattern...>', 'files whose embeds stay: glob patterns')
     .addOption(scriptsOption.choices(['allow', 'strip', 'error']))
     .option('--strict', 'fail on HTML that would swallow the rest of a page')
-    .option(
-      '--stale-if-error <duration>',
-      'how long the last good content may replace a snippet',
-    )
+    .option('--stale-if-error <duration>', 'how long the last good content may replace a snippet')
     .option('--offline', 'use only the cache')
     .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
     .action(async (folder, options, command: Command) => {
@@ -89,11 +86,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
 
   addCommand('check', 'say which snippets have changed since the build')
     .option('--json', 'print JSON')
-    .option(
-      '--exec <command>',
-      'run when something changed or there is no usable record',
-      parseCommand,
-    )
+    .option('--exec <command>', 'run when something changed or there is no usable record', parseCommand)
     .addHelpText('after', 'With --exec, the exit status of the command replaces 10 and 3.')
     .addHelpText('after', listsHelp)
     .action(async ({ exec }) => {
@@ -137,10 +130,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
       run.exitStatus = await watch(context, options);
     });
 
-  addCommand(
-    'report',
-    'write an HTML page about the snippets of the site; works offline',
-  )
+  addCommand('report', 'write an HTML page about the snippets of the site; works offline')
     .option('--to <file>', 'the file to write', 'snippets-report.html')
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
     .action(async (options) => {

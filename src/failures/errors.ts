@@ -174,89 +174,56 @@ const inTrouble = {
   },
 } as const satisfies Entries;
 
-/** What goes wrong before any snippet is fetched, or with the output as a whole: nothing else could succeed. */
+/**
+ * What goes wrong before any snippet is fetched, or with the output as a whole: nothing else could succeed. Only what to
+ * do next: the messages say what happened.
+ */
 const setup = {
-  'missing-key': {
-    title: 'The API key is missing',
-    hint: 'Set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
-  },
-  'missing-url': {
-    title: 'The base URL of the service is missing',
-    hint: 'Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both, in the environment or as options.',
-  },
-  'unreadable-key-file': {
-    title: 'The file with the API key could not be read',
-    hint: 'Write the API key to that file, or set SNIPPETS_API_KEY instead.',
-  },
-  'exposed-key': {
-    title: 'A variable that browsers can read contains the API key',
-    hint: 'Browsers can read PUBLIC_ variables: set only SNIPPETS_API_KEY, and replace a key that was published.',
-  },
-  'published-key': {
-    title: 'The output contains the API key',
-    hint: 'Find out how the key got there (a PUBLIC_ variable, a snippet, a value printed into a page), and replace it.',
-  },
-  'late-embed': {
-    title: 'Another integration wrote an embed after snippets were inlined',
-    hint: 'List the other integration before snippets() in the Astro config, and have it write the file in `astro:build:generated`.',
-  },
-  'stale-compressed-file': {
-    title: 'A compressed file was made before snippets were inlined',
-    hint: 'Servers send it instead of the page: compress files in `astro:build:done`, or after the build.',
-  },
-  'missing-integration': {
-    title: 'The integration is missing from the Astro config',
-    hint: 'Add snippets() to the integrations of the Astro config.',
-  },
-  'duplicate-integration': {
-    title: 'The integration is in the Astro config more than once',
-    hint: 'Keep one snippets() in the Astro config. A preset or a theme may add another one.',
-  },
-  'on-demand-page': {
-    title: 'An embed is on a page or in a server island that is rendered on demand',
-    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet with `SnippetClient` from `astro-snippets/client`. In MDX for a feed, write `<snippet-embed>`.',
-  },
-  'embed-in-browser': {
-    title: 'A script for the browser writes an embed',
-    hint: 'Pass the embed to an island as children: <Box client:load><Snippet id={42} /></Box>. For a script, write it into a <template>.',
-  },
-  'missing-manifest': {
-    title: 'No build manifest found',
-    hint: 'Build the site in this folder, or run `astro-snippets inline` on it, with this version. If you set a cacheDir, pass --manifest.',
-  },
-  'output-in-use': {
-    title: 'Another process writes to the output folder',
-    hint: 'Wait for the other process, or delete the lock file if there is none. Two builds at once need an outDir each.',
-  },
-  'missing-output': {
-    title: 'The output folder does not exist',
-    hint: 'Pass the folder of the built site, or no --output if it was not moved.',
-  },
-  'unusable-output': {
-    title: 'The output folder cannot be used',
-    hint: 'Pass a folder that is neither inside the input nor around it, and run the command above both.',
-  },
-  'webhook-secret': {
-    title: 'The secret of signed calls is not set, or cannot be used',
-    hint: 'Set SNIPPETS_WEBHOOK_SECRET to the secret of the sender, at least 16 characters. `echo "whsec_$(openssl rand -base64 32)"` makes one.',
-  },
-  'cannot-listen': {
-    title: 'The host or port of --listen cannot be used',
-    hint: 'EADDRINUSE: the port is in use. EACCES: this user may not use it. EADDRNOTAVAIL, ENOTFOUND: the host is not this machine.',
-  },
-  'unwritable-file': {
-    title: 'A file could not be written',
-    hint: 'Free disk space or fix permissions, then build again.',
-  },
-} as const satisfies Entries;
+  'missing-key': 'Set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
+  'missing-url':
+    'Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both, in the environment or as options.',
+  'unreadable-key-file': 'Write the API key to that file, or set SNIPPETS_API_KEY instead.',
+  'exposed-key':
+    'Browsers can read PUBLIC_ variables: set only SNIPPETS_API_KEY, and replace a key that was published.',
+  'published-key':
+    'Find out how the key got there (a PUBLIC_ variable, a snippet, a value printed into a page), and replace it.',
+  'late-embed':
+    'List the other integration before snippets() in the Astro config, and have it write the file in `astro:build:generated`.',
+  'stale-compressed-file':
+    'Servers send it instead of the page: compress files in `astro:build:done`, or after the build.',
+  'missing-integration': 'Add snippets() to the integrations of the Astro config.',
+  'duplicate-integration':
+    'Keep one snippets() in the Astro config. A preset or a theme may add another one.',
+  'on-demand-page':
+    'Prerender the page with `export const prerender = true`, or fetch the snippet with `SnippetClient` from `astro-snippets/client`. In MDX for a feed, write `<snippet-embed>`.',
+  'embed-in-browser':
+    'Pass the embed to an island as children: <Box client:load><Snippet id={42} /></Box>. For a script, write it into a <template>.',
+  'missing-manifest':
+    'Build the site in this folder, or run `astro-snippets inline` on it, with this version. If you set a cacheDir, pass --manifest.',
+  'output-in-use':
+    'Wait for the other process, or delete the lock file if there is none. Two builds at once need an outDir each.',
+  'missing-output': 'Pass the folder of the built site, or no --output if it was not moved.',
+  'unusable-output':
+    'Pass a folder that is neither inside the input nor around it, and run the command above both.',
+  'webhook-secret':
+    'Set SNIPPETS_WEBHOOK_SECRET to the secret of the sender, at least 16 characters. `echo "whsec_$(openssl rand -base64 32)"` makes one.',
+  'cannot-listen':
+    'EADDRINUSE: the port is in use. EACCES: this user may not use it. EADDRNOTAVAIL, ENOTFOUND: the host is not this machine.',
+  'unwritable-file': 'Free disk space or fix permissions, then build again.',
+} as const satisfies Record<string, string>;
 
-const ofSnippets = { ...ending, ...failing, ...inTrouble } satisfies Entries<SnippetErrorCode>;
-
-export const errors = { ...ofSnippets, ...setup };
+/** What goes wrong with snippets. */
+export const errors = { ...ending, ...failing, ...inTrouble } satisfies Entries<SnippetErrorCode>;
 
 /** What goes wrong with a snippet besides fetching it. */
-export type SiteErrorCode = Exclude<keyof typeof ofSnippets, SnippetErrorCode>;
-export type ErrorCode = keyof typeof errors;
+export type SiteErrorCode = Exclude<keyof typeof errors, SnippetErrorCode>;
+export type ErrorCode = keyof typeof errors | keyof typeof setup;
+
+/** What to do next, by the codes of all errors. */
+export const hints: Readonly<Record<ErrorCode, string>> = Object.assign(
+  { ...setup },
+  ...Object.entries(errors).map(([code, { hint }]) => ({ [code]: hint })),
+);
 
 /** A snippet that arrived but must not be shown, or an embed that is invalid. */
 export class SiteError extends Error {
@@ -308,6 +275,6 @@ export class UserError extends Error {
 }
 
 /** @param hint what to do next, if the table of errors does not say it best. */
-export function userError(code: ErrorCode, message: string, hint: string = errors[code].hint): UserError {
+export function userError(code: ErrorCode, message: string, hint: string = hints[code]): UserError {
   return new UserError(message, hint, code);
 }

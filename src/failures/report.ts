@@ -2,7 +2,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { count, formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type ErrorCode, effectOf, errors, type SnippetFailure, UserError } from './errors.ts';
+import { type ErrorCode, effectOf, errors, hints, type SnippetFailure, UserError } from './errors.ts';
 
 /** A request, and where its snippet belongs. */
 export interface PlacedSnippet {
@@ -84,7 +84,7 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
   throw new UserError(
     `${headline(reported, skipped, embeds.length)}\n\n${entries.join('\n\n')}\n`,
-    [...codes].map((code) => `${code}: ${errors[code].hint}`).join('\n'),
+    [...codes].map((code) => `${code}: ${hints[code]}`).join('\n'),
     [...codes],
   );
 }

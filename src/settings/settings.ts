@@ -3,7 +3,7 @@ import { protectKey } from '../client/api-key.ts';
 import { cleanText, reasonOf } from '../client/clean-text.ts';
 import { checkApiKey, parseBaseUrl } from '../client/service-url.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import { type ErrorCode, errors, userError } from '../failures/errors.ts';
+import { type ErrorCode, hints, userError } from '../failures/errors.ts';
 import { type Environment, variables } from './environment.ts';
 import type { HtmlRules, ParsedOptions } from './options.ts';
 import type { SiteUrls } from './site-urls.ts';
@@ -119,8 +119,8 @@ export function requireConnection(settings: Settings, neededFor?: string): strin
   if ((renderBaseUrl ?? retrieveBaseUrl) === undefined) missing.push(url);
   const texts = missing.map(({ text }) => `${text}.`);
   if (neededFor !== undefined) texts.push(`Needed for ${neededFor}.`);
-  const hints = missing.map(({ code }) => errors[code].hint);
-  throw userError((missing[0] ?? url).code, texts.join(' '), hints.join('\n'));
+  const next = missing.map(({ code }) => hints[code]);
+  throw userError((missing[0] ?? url).code, texts.join(' '), next.join('\n'));
 }
 
 /** @throws AstroError if the option throws, or returns anything but a URL that `mayBe` linked to. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger } from 'astro';
 import type { Plugin } from 'vite';
-import { errors } from '../failures/errors.ts';
+import { hints } from '../failures/errors.ts';
 import { separatesPrerendered } from '../settings/astro-version.ts';
 import { fileOf } from './source-files.ts';
 import type { SiteSource } from './source-search.ts';
@@ -76,7 +76,7 @@ export function sourcePlugin(
         const message = `${name} ${flaw.message}`;
         if (flaw.code === undefined) return warn(id, message);
         this.error({
-          message: `[astro-snippets/${flaw.code}] ${message}\n${errors[flaw.code].hint}`,
+          message: `[astro-snippets/${flaw.code}] ${message}\n${hints[flaw.code]}`,
           id: file,
           loc: { file, line, column: 0 },
         });

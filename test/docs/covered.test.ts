@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { errors } from '../../src/failures/errors.ts';
+import { hints } from '../../src/failures/errors.ts';
 import { variables } from '../../src/settings/environment.ts';
 import { testProgram } from '../support/cli.ts';
 import { readPage } from './pages.ts';
@@ -30,8 +30,8 @@ test('a name that no test has is found', () => {
 });
 
 test('every error code is named by a test', () => {
-  expect(Object.keys(errors).length).toBeGreaterThan(40);
-  expect(unnamed(Object.keys(errors), asCode)).toEqual([]);
+  expect(Object.keys(hints).length).toBeGreaterThan(40);
+  expect(unnamed(Object.keys(hints), asCode)).toEqual([]);
 });
 
 test('every option is set by a test', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import ts from 'typescript';
 import { exitCodes } from '../../src/cli/output.ts';
-import { type ErrorCode, effectOf, errors } from '../../src/failures/errors.ts';
+import { type ErrorCode, effectOf, hints } from '../../src/failures/errors.ts';
 import { variables } from '../../src/settings/environment.ts';
 import { readmeLines } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
@@ -231,11 +231,11 @@ const additions: Partial<Record<ErrorCode, string>> = {
 
 /** A section for every error, with the hint that the terminal shows. */
 function errorSections(): string {
-  const codes = (Object.keys(errors) as ErrorCode[]).sort((a, b) => a.localeCompare(b));
+  const codes = (Object.keys(hints) as ErrorCode[]).sort((a, b) => a.localeCompare(b));
   const sections = Object.entries(groups).map(([group, heading]) => {
     const own = codes.filter((code) => (otherGroups[code] ?? effectOf({ code })) === group);
     const texts = own.map((code) => {
-      const text = [escapeTags(errors[code].hint), additions[code]].filter(Boolean).join(' ');
+      const text = [escapeTags(hints[code]), additions[code]].filter(Boolean).join(' ');
       return `### ${code}\n\n${text}`;
     });
     return [`## ${heading}`, ...texts].join('\n\n');
